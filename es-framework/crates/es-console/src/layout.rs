@@ -1,4 +1,4 @@
-//! The frame around every page: head, navigation and footer.
+//! The frame around every page: head, navigation and the operator's session.
 
 use axum::{
     http::{StatusCode, header},
@@ -135,7 +135,7 @@ impl PageFrame<'_> {
                     }
                 }
                 @if *self.visitor != Visitor::Stranger { (self.navigation()) }
-                footer { (self.session()) }
+                div.foot { (self.session()) }
             }
         }
     }

@@ -6,7 +6,9 @@ use reqwest::StatusCode;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::support::{Library, TOKEN, book, browser::Browser, eventually, post};
+use crate::support::{
+    Library, TOKEN, accessibility::AxeCore, book, browser::Browser, eventually, post,
+};
 
 /// A query that takes longer than the test.
 const ENDLESS: &str = "FROM a IN events FROM b IN events FROM c IN events FROM d IN events FROM e IN events \
@@ -15,6 +17,7 @@ const ENDLESS: &str = "FROM a IN events FROM b IN events FROM c IN events FROM d
 /// A browser of an operator, and the service.
 struct Walk {
     browser: Browser,
+    axe_core: Option<AxeCore>,
     library: Library,
     reader: Uuid,
     copy: Uuid,
@@ -26,19 +29,36 @@ impl Walk {
         self.browser.open(&url).await;
     }
 
-    /// Checks that the page is not wider than the window, and takes its picture.
-    async fn check_width(&self, name: &str) {
+    /// Checks that the page is not wider than the window and has no barriers, and takes its picture, in
+    /// light and in dark colours.
+    async fn check_page(&self, name: &str) {
         let overflow = "return document.documentElement.scrollWidth - innerWidth";
         let overflow = self.browser.run(overflow).await;
         assert!(overflow.as_i64() <= Some(0), "{name}: {overflow}");
         let width = self.browser.run("return innerWidth").await;
+        let name = format!("{name}-{width}");
+        self.take_picture(&name).await;
+        if let Some(axe_core) = &self.axe_core {
+            axe_core.check(&self.browser, &name).await;
+        }
+        let name = format!("{name}-dark");
+        self.browser.emulate_dark().await;
+        self.take_picture(&name).await;
+        if let Some(axe_core) = &self.axe_core {
+            axe_core.check_contrast(&self.browser, &name).await;
+        }
+        self.browser.emulate_light().await;
+    }
+
+    async fn take_picture(&self, name: &str) {
         let file = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let file = file.join(format!("console-{name}-{width}.png"));
+        let file = file.join(format!("console-{name}.png"));
         self.browser.picture(&file).await;
     }
 
     async fn sign_in(&self) {
         self.open("/console/sign-in").await;
+        self.check_page("sign-in").await;
         self.browser.fill("API token", TOKEN).await;
         self.browser.click("//button[text()='Sign in']").await;
         self.browser
@@ -52,6 +72,7 @@ impl Walk {
         assert_eq!(purchased.status(), StatusCode::CREATED);
         let row = "//tbody[@id='rows']/tr[1][contains(., 'BookPurchasedEvent')]";
         self.browser.text(row).await;
+        self.check_page("events").await;
         self.browser.press("/").await;
         let focused = self.browser.run("return document.activeElement.name").await;
         assert_eq!(focused, "subject");
@@ -59,7 +80,7 @@ impl Walk {
         self.browser.click(subject).await;
         let newest = self.browser.text("//ol[@class='timeline']/li[1]").await;
         assert!(newest.contains("available"), "{newest}");
-        self.check_width("timeline").await;
+        self.check_page("timeline").await;
     }
 
     /// Makes dry runs of a borrow after the purchase and before it.
@@ -82,7 +103,7 @@ impl Walk {
             .await;
         let code = browser.text("//*[@id='test-code']").await;
         assert!(code.contains("fn borrow_book_is_accepted()"), "{code}");
-        self.check_width("accepted").await;
+        self.check_page("accepted").await;
         browser.fill("As of event", "0").await;
         browser.click("//button[text()='Dry run']").await;
         let rejected = browser
@@ -90,7 +111,7 @@ impl Walk {
             .await;
         assert!(rejected.contains("does not exist"), "{rejected}");
         assert!(rejected.contains(".then_problem("), "{rejected}");
-        self.check_width("rejected").await;
+        self.check_page("rejected").await;
     }
 
     async fn rebuild(&self) {
@@ -104,7 +125,7 @@ impl Walk {
             (page.matches("up to date").count() == 2).then_some(())
         })
         .await;
-        self.check_width("read-models").await;
+        self.check_page("read-models").await;
     }
 
     async fn run_query(&self) {
@@ -118,7 +139,7 @@ impl Walk {
             rows.contains("subject") && rows.contains("BookPurchasedEvent"),
             "{rows}"
         );
-        self.check_width("eventql").await;
+        self.check_page("eventql").await;
     }
 
     /// Runs queries without leaving the page: one with a mistake, and one that is cancelled.
@@ -146,14 +167,14 @@ impl Walk {
             .click("//*[local-name()='svg']//*[local-name()='a'][1]")
             .await;
         self.browser.text("//*[@id='declaration']").await;
-        self.check_width("model").await;
+        self.check_page("model").await;
         self.open("/console/overview").await;
         let overview = self.browser.text("//main").await;
         assert!(
             overview.contains("Command times of the last hour"),
             "{overview}"
         );
-        self.check_width("overview").await;
+        self.check_page("overview").await;
     }
 }
 
@@ -170,6 +191,7 @@ async fn an_operator_walks_through_the_console() {
     assert_eq!(registered.status(), StatusCode::CREATED);
     let walk = Walk {
         browser,
+        axe_core: AxeCore::install(),
         library,
         reader,
         copy,

@@ -5,8 +5,8 @@ use std::{
     process::Command,
 };
 
-use crate::support::browser::Browser;
 use crate::support::{Library, get};
+use crate::support::{accessibility::AxeCore, browser::Browser};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -59,6 +59,13 @@ async fn copies_are_purchased_on_the_page_and_seen_in_the_list() {
         assert!(table.contains(text), "{text}: {table}");
     }
     browser.picture(&picture("list")).await;
+    if let Some(axe_core) = AxeCore::install() {
+        axe_core.check(&browser, "the try-it page").await;
+        browser.emulate_dark().await;
+        axe_core
+            .check_contrast(&browser, "the dark try-it page")
+            .await;
+    }
     browser.quit().await;
 }
 

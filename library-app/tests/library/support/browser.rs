@@ -157,7 +157,16 @@ impl Browser {
 
     /// Shows pages as to a reader who prefers dark colours.
     pub(crate) async fn emulate_dark(&self) {
-        let feature = json!({ "name": "prefers-color-scheme", "value": "dark" });
+        self.emulate_scheme("dark").await;
+    }
+
+    /// Shows pages as to a reader who prefers light colours.
+    pub(crate) async fn emulate_light(&self) {
+        self.emulate_scheme("light").await;
+    }
+
+    async fn emulate_scheme(&self, scheme: &str) {
+        let feature = json!({ "name": "prefers-color-scheme", "value": scheme });
         let media = json!({ "features": [feature] });
         let command = json!({ "cmd": "Emulation.setEmulatedMedia", "params": media });
         self.post("/goog/cdp/execute", command).await;

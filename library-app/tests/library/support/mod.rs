@@ -1,5 +1,6 @@
 //! Processes of the library and the event store, and requests to them.
 
+pub(crate) mod accessibility;
 pub(crate) mod browser;
 #[path = "../../../../es-framework/tests/support/cargo.rs"]
 mod cargo;
