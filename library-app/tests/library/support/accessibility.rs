@@ -1,14 +1,14 @@
 //! axe-core (https://github.com/dequelabs/axe-core), which finds barriers for people with disabilities.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
-use super::{
-    browser::Browser,
-    python_environment::printed,
-    requirement::{require, require_program},
-};
+use super::{browser::Browser, node_environment::folder_with_packages};
 
-const PACKAGE: &str = "axe-core@4.14.1";
+/// The folder with the locked version.
+const PACKAGE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/library/support/axe-core"
+);
 
 /// Returns the violations of the page that the browser shows.
 const VIOLATIONS: &str =
@@ -22,10 +22,9 @@ impl AxeCore {
     /// Installs the script, or returns `None` where that is not possible.
     #[track_caller]
     pub(crate) fn install() -> Option<Self> {
-        if !require_program("npm", "npm") {
-            return None;
-        }
-        require(PACKAGE, installed_script()).map(Self)
+        let folder = folder_with_packages("axe-core", Path::new(PACKAGE))?;
+        let script = fs::read_to_string(folder.join("node_modules/axe-core/axe.min.js"));
+        Some(Self(script.unwrap()))
     }
 
     /// Fails if the page has a barrier.
@@ -48,23 +47,4 @@ impl AxeCore {
             .unwrap_or_else(|| panic!("{page}: {violations}"));
         assert!(violations.is_empty(), "{page}: {violations:#?}");
     }
-}
-
-/// Returns the script from a folder that is kept for the next run.
-fn installed_script() -> Result<String, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(PACKAGE);
-    let script = folder.join("node_modules/axe-core/axe.min.js");
-    if !script.exists() {
-        let mut npm = Command::new("npm");
-        npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund"]);
-        npm.arg("--prefix").arg(&folder).arg(PACKAGE);
-        let output = npm.output().map_err(|error| error.to_string())?;
-        if !output.status.success() {
-            return Err(format!(
-                "let npm reach a package index: {}",
-                printed(&output)
-            ));
-        }
-    }
-    fs::read_to_string(script).map_err(|error| error.to_string())
 }

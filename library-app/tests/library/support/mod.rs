@@ -11,6 +11,7 @@ mod event_store_process;
 mod eventually;
 pub(crate) mod live_query;
 pub(crate) mod machines;
+pub(crate) mod node_environment;
 #[allow(dead_code, reason = "the library uses a part of it")]
 #[path = "../../../../es-framework/tests/support/postgres_server.rs"]
 pub(crate) mod postgres_server;

@@ -3,7 +3,6 @@
 //! the library is killed and started again.
 
 mod client_helper;
-mod node_environment;
 mod python;
 mod restarted_library;
 mod typescript;

@@ -2,10 +2,8 @@
 
 use std::fs;
 
-use super::{
-    ClientFolder, HowToPage, node_environment::folder_with_packages,
-    restarted_library::RestartedLibrary, source_folder,
-};
+use super::{ClientFolder, HowToPage, restarted_library::RestartedLibrary, source_folder};
+use crate::support::node_environment::folder_with_packages;
 
 #[tokio::test]
 async fn a_client_in_typescript_carries_on_while_the_library_is_killed_and_restarted() {

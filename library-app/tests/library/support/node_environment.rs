@@ -4,12 +4,16 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::{Mutex, PoisonError},
 };
 
 use crate::support::{
     python_environment::printed,
     requirement::{require, require_program},
 };
+
+/// Held while packages are installed, because several tests need the same ones.
+static INSTALLATION: Mutex<()> = Mutex::new(());
 
 /// The files that say which packages to install.
 const FILES: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
@@ -25,6 +29,7 @@ pub(crate) fn folder_with_packages(name: &str, source: &Path) -> Option<PathBuf>
 }
 
 fn environment(name: &str, source: &Path) -> Result<PathBuf, String> {
+    let _guard = INSTALLATION.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("node-{name}"));
     let complete = folder.join("complete");
     let wanted = FILES.map(|file| fs::read_to_string(source.join(file)).unwrap());
