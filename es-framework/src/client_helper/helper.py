@@ -63,7 +63,7 @@ async def live(query: Callable[..., Awaitable[Any]], **parameters: Any) -> Async
 
     The transport answers each call of the function with the next result of the stream that the first call opens.
     """
-    stream: list[AsyncGenerator[Any, None]] = []
+    stream: list[AsyncGenerator[str, None]] = []
     try:
         while True:
             token = _live_stream.set(stream)
@@ -77,7 +77,7 @@ async def live(query: Callable[..., Awaitable[Any]], **parameters: Any) -> Async
             await results.aclose()
 
 
-_live_stream: ContextVar[list[AsyncGenerator[Any, None]] | None] = ContextVar("live_stream", default=None)
+_live_stream: ContextVar[list[AsyncGenerator[str, None]] | None] = ContextVar("live_stream", default=None)
 """The live query that the current call belongs to: an empty list, or its open stream."""
 
 
@@ -97,7 +97,7 @@ class ServiceTransport(httpx.AsyncBaseTransport):
             return await self.send(request)
         if not stream:
             stream.append(_results_of(self, request))
-        return httpx.Response(200, json=await anext(stream[0]))
+        return httpx.Response(200, content=await anext(stream[0]))
 
     async def send(self, request: httpx.Request) -> httpx.Response:
         """Sends a request, again if necessary, and raises a `ProblemError` if the service rejects it."""
@@ -146,8 +146,8 @@ class ServiceTransport(httpx.AsyncBaseTransport):
             return response
 
 
-async def _results_of(transport: ServiceTransport, request: httpx.Request) -> AsyncGenerator[Any, None]:
-    """Yields the results of a live query, over as many connections as necessary."""
+async def _results_of(transport: ServiceTransport, request: httpx.Request) -> AsyncGenerator[str, None]:
+    """Yields the JSON of the results of a live query, over as many connections as necessary."""
     request.headers["Accept"] = "text/event-stream"
     retry = failures = 0
     while failures < transport.limits.attempts:
@@ -166,7 +166,7 @@ async def _results_of(transport: ServiceTransport, request: httpx.Request) -> As
                 retry = int(event.get("retry", retry))
                 if "data" in event:
                     request.headers["Last-Event-ID"] = event.get("id", "")
-                    yield json.loads(event["data"])
+                    yield event["data"]
         except (httpx.TransportError, TimeoutError, StopAsyncIteration, ProblemError) as error:
             if isinstance(error, ProblemError) and error.status != 503:
                 raise
@@ -197,4 +197,4 @@ def _problem_of(response: httpx.Response) -> ProblemError:
 
 
 def _media_type(response: httpx.Response) -> str:
-    return response.headers.get("Content-Type", "").partition(";")[0]
+    return str(response.headers.get("Content-Type", "")).partition(";")[0]

@@ -64,11 +64,11 @@ export interface ConnectionLimits {
 }
 
 /** The options of a request that opens a live query. Pass them on to the generated client. */
-export interface LiveOptions {
+export type LiveOptions = {
   headers: Record<string, string>;
   signal?: AbortSignal;
   parseAs?: "stream";
-}
+};
 
 /** Sends the requests of one user, so that queries see what the user's commands wrote. */
 export class ServiceConnection {

@@ -1,5 +1,5 @@
 //! Clients that established generators make from the OpenAPI document, with the helper that
-//! `library-app client` prints. Each runs the commands of its how-to page and then the walk-through, in which
+//! `library-app client` prints. Each runs the commands of its how-to page, and the walk-through, in which
 //! the library is killed and started again.
 
 mod client_helper;

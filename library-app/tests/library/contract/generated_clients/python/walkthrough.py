@@ -32,16 +32,22 @@ from library_client.models import (
 
 
 class UnreliableTransport(httpx.AsyncHTTPTransport):
-    """Counts broken connections, and breaks one after the service has responded."""
+    """Counts broken connections. The next requests meet the disruptions: a lost response or another status."""
 
-    loses_next_response = False
-    broken_connections = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.disruptions: list[str | int] = []
+        self.keys: list[str | None] = []
+        self.broken_connections = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.keys.append(request.headers.get("Idempotency-Key"))
+        disruption = self.disruptions.pop(0) if self.disruptions else None
+        if isinstance(disruption, int):
+            return httpx.Response(disruption, headers={"Retry-After": "0"})
         try:
             response = await super().handle_async_request(request)
-            if self.loses_next_response:
-                self.loses_next_response = False
+            if disruption == "lost":
                 await response.aread()
                 raise httpx.ReadError("the response was lost")
             return response
@@ -86,9 +92,12 @@ async def walk_through(url: str) -> list[str]:
     await register(grace, "Grace")
     assert await count_of_copies() == 1, "a query sees the purchase before it"
 
-    network.loses_next_response = True
+    network.disruptions = [503, 429, "lost"]
+    network.keys = []
     loan = await borrow_book_command.asyncio(client=client, body=BorrowBookCommand(id=id, reader=ada))
     assert network.broken_connections == 1
+    assert len(network.keys) == 4, "the command was sent until its response came"
+    assert len(set(network.keys)) == 1 and network.keys[0], "the command was sent with one key"
     now = datetime.datetime.now(datetime.timezone.utc)
     assert loan.due_at > now, "the command that was sent again has the reply of the first"
     copy = await find_copy.asyncio(id, client=client)

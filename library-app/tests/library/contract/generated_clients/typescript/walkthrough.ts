@@ -8,15 +8,20 @@ import { bodyOf, isProblem, rowsOf, ServiceConnection } from "./helper.js";
 declare const process: { argv: string[] };
 
 const baseUrl = process.argv[2]!;
-let losesNextResponse = false;
+/** What happens to the next requests: the response is lost, or this status comes instead. */
+const disruptions: ("lost" | number)[] = [];
+let keys: (string | null)[] = [];
 let brokenConnections = 0;
 
-/** Sends a request, counts broken connections, and breaks one after the service has responded. */
 async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  keys.push((input as Request).headers.get("Idempotency-Key"));
+  const disruption = disruptions.shift();
+  if (typeof disruption === "number") {
+    return new Response(null, { status: disruption, headers: { "Retry-After": "0" } });
+  }
   try {
     const response = await fetch(input, init);
-    if (!losesNextResponse) return response;
-    losesNextResponse = false;
+    if (disruption !== "lost") return response;
     await response.arrayBuffer();
     throw new TypeError("the response was lost");
   } catch (error) {
@@ -58,9 +63,11 @@ await api.POST("/readers/register", { body: { id: ada, name: "Ada" } });
 await api.POST("/readers/register", { body: { id: grace, name: "Grace" } });
 check((await countOfCopies()) === 1, "a query sees the purchase before it");
 
-losesNextResponse = true;
+disruptions.push(503, 429, "lost");
+keys = [];
 const loan = await bodyOf(api.POST("/books/borrow", { body: { id, reader: ada } }));
-check(brokenConnections === 1, "the first response was lost");
+check(brokenConnections === 1 && keys.length === 4, "the command was sent until its response came");
+check(new Set(keys).size === 1 && keys[0] !== null, "the command was sent with one key");
 check(Date.parse(loan.dueAt) > Date.now(), "the command that was sent again has the reply of the first");
 const copy = await bodyOf(api.GET("/books/{id}", { params: { path: { id } } }));
 check(copy.status === "lent" && copy.reader === ada, "a query sees the loan");
@@ -77,6 +84,13 @@ const stock = service.live((options) =>
   api.GET("/books", { params: { query: { limit: 1, total: true } }, ...options }),
 );
 check((await stock.next()).value?.total === 1, "a live query begins with the current result");
+
+const end = new AbortController();
+const loans = service.live((options) => api.GET("/loans/overdue", options), end.signal);
+await loans.next();
+const interrupted = loans.next().catch((error: Error) => error.name);
+end.abort();
+check((await interrupted) === "AbortError", "a signal ends a live query");
 
 console.log("kill the service");
 const purchaseUntilBroken = async () => {
