@@ -66,7 +66,7 @@ export interface ConnectionLimits {
 /** The options of a request that opens a live query. Pass them on to the generated client. */
 export type LiveOptions = {
   headers: Record<string, string>;
-  signal?: AbortSignal;
+  signal: AbortSignal | null;
   parseAs?: "stream";
 };
 
@@ -105,7 +105,7 @@ export class ServiceConnection {
       await pause(retry, signal);
       const headers = { Accept: "text/event-stream", ...(id && { "Last-Event-ID": id }) };
       // This throws if the service is away for longer than the limits allow.
-      const { response } = await open({ headers, signal, parseAs: "stream" });
+      const { response } = await open({ headers, signal: signal ?? null, parseAs: "stream" });
       try {
         for await (const event of serverSentEvents(response, this.#limits.idleTime)) {
           const data = event.get("data");
