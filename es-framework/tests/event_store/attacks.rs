@@ -142,6 +142,56 @@ fn checks_without_end_are_refused_while_other_requests_are_answered() {
 }
 
 #[test]
+fn input_that_describes_too_much_work_is_refused_with_a_sentence() {
+    let server = ServerProcess::temporary_within(4_000_000);
+    let pattern = |pattern: &str| {
+        let schema = json!({"type": "object", "properties": {"a": {"pattern": pattern}}});
+        json!({"eventType": "io.example.pattern", "schema": schema})
+    };
+    let query = |query: String| json!({ "query": query });
+    let deep = json!({"source": "tag:test", "subject": "/a".repeat(1_000), "type": "io.example.deep", "data": {}});
+    for (route, body, sentence) in [
+        (
+            "write-events",
+            json!({"events": [deep]}),
+            "at most 100 segments",
+        ),
+        (
+            "register-event-schema",
+            pattern("(a{1000}){1000}"),
+            "is not a \"regex\"",
+        ),
+        (
+            "register-event-schema",
+            pattern("^(a+)+\\1$"),
+            "is not a \"regex\"",
+        ),
+        (
+            "run-eventql-query",
+            query(format!(
+                "FROM e IN events PROJECT INTO {}1",
+                "-".repeat(1_000)
+            )),
+            "more than 128 levels",
+        ),
+        (
+            "run-eventql-query",
+            query(format!(
+                "FROM e IN events PROJECT INTO '{}'",
+                "a".repeat(70_000)
+            )),
+            "at most 65536 are read",
+        ),
+    ] {
+        let (status, text) = post(server.port(), route, &body).unwrap();
+        assert_eq!(status, 400, "{text}");
+        assert!(text.contains(sentence), "{text}");
+    }
+    assert!(peak_memory(server.pid()) < MEMORY);
+    server.terminate();
+}
+
+#[test]
 fn the_server_ends_during_an_attack() {
     let server = ServerProcess::temporary_within(4_000_000);
     let port = server.port().to_owned();

@@ -268,6 +268,51 @@ async fn every_bad_path_or_parameter_is_a_clear_problem() {
 }
 
 #[tokio::test]
+async fn a_filter_or_a_cursor_made_by_an_attacker_is_a_clear_problem() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    let cursor = |text: &str| {
+        let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!("cursor={hex}")
+    };
+    let nested = format!("{{\"own\":{}{}}}", "[".repeat(200), "]".repeat(200));
+    for (parameter, told) in [
+        (
+            format!("title={}", "a".repeat(1_001)),
+            "more than 1000 characters",
+        ),
+        (
+            format!("cursor={}", "0".repeat(1_001)),
+            "more than 1000 characters",
+        ),
+        (cursor(&nested), "must be the nextCursor"),
+        (
+            cursor(r#"{"place":1,"by":1e400}"#),
+            "must be the nextCursor",
+        ),
+        (cursor(r#"{"place":1e10}"#), "must be the nextCursor"),
+        (
+            cursor(r#"{"place":1,"by":"x"}"#),
+            "belongs to another query",
+        ),
+        (cursor(r#"{"own":["x"]}"#), "belongs to another query"),
+    ] {
+        let answer = get(&format!("{}/books?{parameter}", library.url)).await;
+        assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{parameter}");
+        let problem = problem_of(&parameter, answer).await;
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains(told), "{parameter}: {detail}");
+    }
+    // The first and the last position are cursors like any other.
+    for position in [i64::MIN, i64::MAX] {
+        let parameter = cursor(&format!("{{\"place\":{position}}}"));
+        let answer = get(&format!("{}/books?{parameter}", library.url)).await;
+        assert_eq!(answer.status(), StatusCode::OK, "{position}");
+    }
+    still_works(&library).await;
+}
+
+#[tokio::test]
 async fn nobody_waits_for_an_event_that_there_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());

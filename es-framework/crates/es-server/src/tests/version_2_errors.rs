@@ -185,6 +185,10 @@ async fn wrong_values_of_a_write_have_codes() {
         (without("subject"), "subject-missing"),
         (with("subject", json!("no slash")), "subject-malformed"),
         (with("subject", json!("/a/")), "subject-malformed"),
+        (
+            with("subject", json!("/a".repeat(101))),
+            "subject-malformed",
+        ),
         (without("type"), "event-type-missing"),
         (with("type", json!("short")), "event-type-malformed"),
         (without("data"), "data-missing"),

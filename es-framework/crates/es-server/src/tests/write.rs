@@ -230,6 +230,16 @@ async fn a_precondition_that_nobody_knows_is_refused() {
 }
 
 #[tokio::test]
+async fn a_written_subject_has_at_most_a_hundred_segments() {
+    let server = TestServer::start(Dialect::Event).await;
+    let body = json!({"events": [candidate(&"/a".repeat(101))]});
+    let (status, text) = server.answer("write-events", &body).await;
+    assert_eq!(status, 400, "{text}");
+    assert!(text.contains("at most 100 segments, not 101"), "{text}");
+    server.fill(&[&"/a".repeat(100)]).await;
+}
+
+#[tokio::test]
 async fn a_written_subject_has_no_slash_at_its_end() {
     let server = TestServer::start(Dialect::Event).await;
     let preconditions = |subject: &str| {

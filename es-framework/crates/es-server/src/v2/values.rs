@@ -3,7 +3,10 @@
 use std::str::FromStr;
 
 use super::strict_body::OptionalMember;
-use crate::domain_error::{DomainError, ErrorCode};
+use crate::{
+    domain_error::{DomainError, ErrorCode},
+    written_subject::check_written_subject,
+};
 use es_event::{EventId, EventType, Subject};
 
 /// A text member of a request.
@@ -15,14 +18,14 @@ pub(super) fn parse_subject(text: OptionalText) -> Result<Subject, DomainError> 
     parse("subject", text, codes)
 }
 
-/// Parses the subject of a write. It has no slash at its end.
+/// Parses the subject of a write.
 pub(super) fn parse_written_subject(text: OptionalText) -> Result<Subject, DomainError> {
     let subject = parse_subject(text)?;
-    if subject.has_trailing_slash() {
-        let text = "subject is malformed: a subject does not end with '/'";
+    check_written_subject(&subject).map_err(|error| {
+        let text = format!("subject is malformed: {error}");
         let error = DomainError::new(ErrorCode::SubjectMalformed, text);
-        return Err(error.with("value", subject.as_str()));
-    }
+        error.with("value", subject.as_str())
+    })?;
     Ok(subject)
 }
 
