@@ -41,6 +41,25 @@ async fn a_server_that_may_lose_events_is_refused_unless_that_is_accepted() {
 }
 
 #[tokio::test]
+async fn a_server_older_than_version_13_is_refused() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    // A view that hides the settings of the server makes it look older.
+    fixture.server.query(
+        "CREATE SCHEMA old; CREATE VIEW old.pg_settings AS \
+         SELECT 'server_version' AS name, '12.22' AS setting \
+         UNION ALL SELECT 'server_version_num', '120022'",
+    );
+    let url = fixture.url(&fixture.schema(), "");
+    let refused = refusal(&format!("{url}&options[search_path]=old,pg_catalog")).await;
+    assert_eq!(
+        refused,
+        "the event store needs PostgreSQL 13 or newer, and this is 12.22"
+    );
+}
+
+#[tokio::test]
 async fn tables_of_a_newer_version_are_left_alone() {
     let Some(fixture) = StoreFixture::start() else {
         return;
