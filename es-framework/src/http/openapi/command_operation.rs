@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{OpenApiResponse, Operation, Schemas, header, text::DocComment};
+use super::{
+    OpenApiResponse, Operation, Schemas, header, schemas::take_examples, text::DocComment,
+};
 use crate::{
     command::{CommandDescriptor, Condition, Parameter, ParameterOrigin},
     http::{
@@ -61,6 +63,9 @@ fn with_request(
         return operation.with_body(&schema, true).with_headers(&HEADERS);
     }
     let mut body = schemas.resolve_request(&schema);
+    if let Some(body) = body.as_object_mut() {
+        take_examples(body);
+    }
     let mut operation = operation;
     for name in names {
         let member = take_member(&mut body, name);
@@ -74,6 +79,7 @@ fn with_request(
     let is_required = body["required"]
         .as_array()
         .is_some_and(|required| !required.is_empty());
+    let body = schemas.add(&format!("{}Body", command.name), body);
     operation
         .with_body(&body, is_required)
         .with_headers(&HEADERS)
@@ -82,6 +88,10 @@ fn with_request(
 fn take_member(body: &mut Value, name: &str) -> Option<Value> {
     if let Some(required) = body.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|one| one != name);
+    }
+    let examples = body.get_mut("examples").and_then(Value::as_array_mut);
+    for example in examples.into_iter().flatten() {
+        example.as_object_mut().map(|example| example.remove(name));
     }
     body.get_mut("properties")?.as_object_mut()?.remove(name)
 }

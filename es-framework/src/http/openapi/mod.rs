@@ -6,7 +6,7 @@
 //! | what the framework answers by itself | `own.rs`, `../operator/openapi.rs` |
 //! | headers of requests and answers | `header.rs` |
 //! | problems | `problem_schemas.rs` |
-//! | schemas | `schemas.rs` |
+//! | schemas, and their form for generators | `schemas.rs`, `generator_form.rs` |
 //! | who may do what | `security.rs` |
 //! | changes that break clients | `contract` |
 
@@ -18,6 +18,7 @@
 mod command_operation;
 mod contract;
 mod document_route;
+mod generator_form;
 mod header;
 mod markdown;
 pub(crate) mod openapi_subcommand;
@@ -36,13 +37,18 @@ use serde_json::{Map, Value, json};
 use crate::{Declaration, command::Registry, http::operator, query::QueryRoute};
 
 pub(super) use operation::{OpenApiResponse, Operation};
-use schemas::Schemas;
+pub(super) use schemas::Schemas;
 pub(super) use security::OperatorAccess;
 
 pub(super) use document_route::{OpenApiDocument, PATH};
 
 /// The version of the specification that the document follows.
 const OPENAPI: &str = "3.1.1";
+
+/// Returns a reference to the schema that fits every problem.
+pub(super) fn problem_reference() -> Value {
+    schemas::reference(problem_schemas::SCHEMA)
+}
 
 /// Splits a doc comment into its sentences and its first example.
 #[cfg(feature = "console")]
@@ -70,9 +76,10 @@ pub(crate) fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) 
     for (path, method, operation) in own::operations(&mut schemas) {
         paths.add(path, method, operation);
     }
-    for (path, method, operation) in operator::operations() {
+    for (path, method, operation) in operator::operations(&mut schemas) {
         paths.add(&path, method, operation);
     }
+    problem_schemas::add_schemas(&mut schemas);
     let version = registry.commands().first().map(|one| one.declaration);
     let document = json!({
         "openapi": OPENAPI,

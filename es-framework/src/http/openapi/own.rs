@@ -43,15 +43,39 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
                 schemas,
             ),
         ),
-        (health::INFO, info()),
+        (health::INFO, info(schemas)),
         (metrics::PATH, measurements()),
-        (document_route::PATH, this_document()),
+        (document_route::PATH, this_document(schemas)),
     ]
 }
 
-fn info() -> Operation {
+fn info(schemas: &mut Schemas) -> Operation {
+    let app = json!({
+        "type": "object",
+        "description": "The application.",
+        "properties": {
+            "name": { "type": "string" },
+            "startedAt": { "type": "string", "format": "date-time" },
+        },
+        "required": ["name", "startedAt"],
+    });
+    let framework = json!({
+        "type": "object",
+        "description": "The framework of the application.",
+        "properties": { "name": { "type": "string" }, "version": { "type": "string" } },
+        "required": ["name", "version"],
+    });
+    let info = json!({
+        "type": "object",
+        "description": "The application and its framework.",
+        "properties": {
+            "app": schemas.add("ApplicationInfo", app),
+            "framework": schemas.add("FrameworkInfo", framework),
+        },
+        "required": ["app", "framework"],
+    });
     let answer = OpenApiResponse::new(200, "The application and its framework.", &[])
-        .with_json(json!({ "type": "object" }));
+        .with_json(schemas.add("ServiceInfo", info));
     Operation::new(
         "info",
         "Returns the name, the version and the start time of the application.",
@@ -77,9 +101,14 @@ fn measurements() -> Operation {
     Operation::new("prometheus", summary, "").with_answer(answer)
 }
 
-fn this_document() -> Operation {
+fn this_document(schemas: &mut Schemas) -> Operation {
     let summary = "Returns this OpenAPI document.";
+    let schema = json!({
+        "type": "object",
+        "description": "A document of OpenAPI 3.1.",
+        "additionalProperties": true,
+    });
     let answer = OpenApiResponse::new(200, "A document of OpenAPI 3.1.", &[])
-        .with_json(json!({ "type": "object" }));
+        .with_json(schemas.add("OpenApiDocument", schema));
     Operation::new("openapi", summary, "").with_answer(answer)
 }

@@ -67,7 +67,7 @@ fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
     let finds_always = query.paged && in_path.is_empty() && !query.tables.is_empty();
     let not_found = (!finds_always).then_some(kind::NOT_FOUND);
     let schema = (query.output)(schemas.response_generator_mut()).to_value();
-    answered(operation, schema).with_problems(not_found)
+    answered(operation, schema, schemas).with_problems(not_found)
 }
 
 fn browse(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
@@ -78,13 +78,18 @@ fn browse(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
     let page = json!({
         "type": "object",
         "properties": {
-            "items": { "type": "array", "items": row },
+            "items": { "type": "array", "items": &row },
             "nextCursor": { "type": "string" },
-            "total": { "type": "integer", "minimum": 0 },
+            "total": { "type": "integer", "format": "int64", "minimum": 0 },
         },
         "required": ["items"],
     });
-    answered(operation, page)
+    let name = row["$ref"]
+        .as_str()
+        .and_then(|path| path.rsplit('/').next());
+    let name = format!("PageOf{}", name.unwrap_or("Row"));
+    let page = schemas.add(&name, page);
+    answered(operation, page, schemas)
 }
 
 /// Describes the route of one row of a read model whose rows are events.
@@ -98,7 +103,7 @@ fn find(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
         "schema": { "type": "string" },
     }));
     let row = row(model, schemas);
-    answered(operation, row).with_problems([kind::NOT_FOUND])
+    answered(operation, row, schemas).with_problems([kind::NOT_FOUND])
 }
 
 fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
@@ -109,11 +114,10 @@ fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
 }
 
 /// Adds the successful response with this schema.
-fn answered(operation: Operation, schema: Value) -> Operation {
-    // Callers that accept server-sent events receive the output in each event.
+fn answered(operation: Operation, schema: Value, schemas: &mut Schemas) -> Operation {
     let answer = OpenApiResponse::new(200, "The result.", &ANSWERED)
         .with_json(schema)
-        .with_content("text/event-stream", json!({ "type": "string" }));
+        .with_content("text/event-stream", event_stream(schemas));
     operation
         .with_headers(&HEADERS)
         .with_answer(answer)
@@ -125,6 +129,14 @@ fn answered(operation: Operation, schema: Value) -> Operation {
         .with_problems(PROBLEMS)
 }
 
+/// Returns the schema of the response to callers that accept server-sent events.
+fn event_stream(schemas: &mut Schemas) -> Value {
+    let description = "Server-sent events of a live query. In each event, `data` is a result in the form of `application/json`, and `id` is the value for `Last-Event-ID` after a reconnect. In the last event, `event` can be `problem`, and then `data` is a `Problem`. A line that begins with `:` keeps the connection open.";
+    let example = "retry: 2000\nid: 7-eef46741adfc3a9f76294d3b78f37a45\ndata: {\"items\":[]}\n\n";
+    let schema = json!({ "type": "string", "description": description, "examples": [example] });
+    schemas.add("ServerSentEvents", schema)
+}
+
 /// Adds the parameters of a page.
 fn paged(operation: Operation) -> Operation {
     let limit = json!({
@@ -133,6 +145,7 @@ fn paged(operation: Operation) -> Operation {
         "description": "The largest number of rows on a page.",
         "schema": {
             "type": "integer",
+            "format": "int32",
             "minimum": 1,
             "maximum": MAX_LIMIT,
             "default": DEFAULT_LIMIT,

@@ -1,20 +1,25 @@
 //! Collects the schemas of requests and responses.
 
-use schemars::{SchemaGenerator, generate::SchemaSettings};
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
-use super::{problem_schemas, text::DocComment};
+use schemars::{SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use super::{generator_form, text::DocComment};
 
 const COMPONENTS: &str = "#/components/schemas/";
-/// The prefix of references to request schemas, until all schemas are known.
+/// The prefixes of references to request schemas and to handwritten schemas, until all schemas are known.
 const REQUESTS: &str = "#/requests/";
+const HANDWRITTEN: &str = "#/handwritten/";
 
 /// The schemas of the types in requests and in responses. They differ: a member that is optional in a
 /// request, for example, is always present in a response.
 #[derive(Debug)]
-pub(super) struct Schemas {
+pub(in crate::http) struct Schemas {
     requests: SchemaGenerator,
     answers: SchemaGenerator,
+    /// The schemas that no Rust type has, by name.
+    handwritten: BTreeMap<String, Value>,
 }
 
 impl Default for Schemas {
@@ -30,11 +35,35 @@ impl Default for Schemas {
             answers: settings("/components/schemas")
                 .for_serialize()
                 .into_generator(),
+            handwritten: BTreeMap::new(),
         }
     }
 }
 
+/// Returns a reference to a handwritten schema.
+pub(super) fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("{HANDWRITTEN}{name}") })
+}
+
 impl Schemas {
+    /// Adds a schema that no Rust type has, and returns a reference to it. Client generators make one type
+    /// of each name. A second schema of the same name gets a number.
+    pub(in crate::http) fn add(&mut self, name: &str, schema: Value) -> Value {
+        let mut free = name.to_owned();
+        let mut number = 2_u32;
+        while self
+            .handwritten
+            .get(&free)
+            .is_some_and(|other| *other != schema)
+        {
+            free = format!("{name}{number}");
+            number = number.saturating_add(1);
+        }
+        let reference = reference(&free);
+        self.handwritten.insert(free, schema);
+        reference
+    }
+
     /// Returns the generator of request schemas.
     pub(super) fn request_generator_mut(&mut self) -> &mut SchemaGenerator {
         &mut self.requests
@@ -62,34 +91,38 @@ impl Schemas {
         text.unwrap_or_default()
     }
 
-    /// Adds all schemas to the document. A type with different schemas in requests and responses gets
-    /// a second name for its request schema.
+    /// Adds all schemas to the document. If two kinds of schemas have the same name, the request schema and
+    /// the handwritten schema get a second name.
     pub(super) fn into_document(mut self, mut document: Value) -> Value {
         let mut components = self.answers.take_definitions(true);
         let requests = self.requests.take_definitions(true);
-        components.insert(
-            problem_schemas::SCHEMA.to_owned(),
-            problem_schemas::problem_schema(),
-        );
-        let names: Map<_, _> = requests
-            .iter()
-            .map(|(name, schema)| {
-                let is_other = |known: &Value| *known != at_components(schema.clone());
-                let is_taken = components.get(name).is_some_and(is_other);
-                let second = if is_taken { "Request" } else { "" };
-                (name.clone(), format!("{name}{second}").into())
-            })
-            .collect();
+        let mut names = BTreeMap::new();
         for (name, schema) in requests {
-            let name = names.get(&name).and_then(Value::as_str).unwrap_or(&name);
-            components.insert(name.to_owned(), schema);
+            let second = format!("{name}Request");
+            add_named(
+                &mut components,
+                &mut names,
+                REQUESTS,
+                (name, second),
+                schema,
+            );
+        }
+        for (name, schema) in self.handwritten {
+            let second = format!("Framework{name}");
+            add_named(
+                &mut components,
+                &mut names,
+                HANDWRITTEN,
+                (name, second),
+                schema,
+            );
         }
         let mut components = components.into();
         each_object(&mut components, &take_examples);
         document["components"]["schemas"] = components;
         each_object(&mut document, &|object| {
             rename(object, &names);
-            bound_integers(object);
+            generator_form::rewrite(object);
         });
         // Sorted, because other dependencies of a build can change the order of JSON objects.
         document.sort_all_objects();
@@ -97,9 +130,24 @@ impl Schemas {
     }
 }
 
+/// Adds a schema under its first name, or under its second name if another schema has the first one.
+fn add_named(
+    components: &mut Map<String, Value>,
+    names: &mut BTreeMap<String, String>,
+    prefix: &str,
+    (first, second): (String, String),
+    schema: Value,
+) {
+    let is_other = |known: &Value| at_components(known.clone()) != at_components(schema.clone());
+    let is_taken = components.get(&first).is_some_and(is_other);
+    let name = if is_taken { second } else { first.clone() };
+    names.insert(format!("{prefix}{first}"), name.clone());
+    components.insert(name, schema);
+}
+
 /// Returns the schema with its references in `components`.
 fn at_components(mut schema: Value) -> Value {
-    each_object(&mut schema, &|object| rename(object, &Map::new()));
+    each_object(&mut schema, &|object| rename(object, &BTreeMap::new()));
     schema
 }
 
@@ -118,19 +166,20 @@ fn each_object(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
     }
 }
 
-/// Replaces the name in an object's reference to a request schema.
-fn rename(object: &mut Map<String, Value>, names: &Map<String, Value>) {
+/// Makes an object's reference to a schema one to `components`.
+fn rename(object: &mut Map<String, Value>, names: &BTreeMap<String, String>) {
     let Some(Value::String(reference)) = object.get_mut("$ref") else {
         return;
     };
-    if let Some(name) = reference.strip_prefix(REQUESTS) {
-        let name = names.get(name).and_then(Value::as_str).unwrap_or(name);
+    let mut prefixes = [REQUESTS, HANDWRITTEN].into_iter();
+    if let Some(name) = prefixes.find_map(|prefix| reference.strip_prefix(prefix)) {
+        let name = names.get(reference).map_or(name, String::as_str);
         *reference = format!("{COMPONENTS}{name}");
     }
 }
 
 /// Moves the examples of a doc comment to the schema.
-fn take_examples(object: &mut Map<String, Value>) {
+pub(super) fn take_examples(object: &mut Map<String, Value>) {
     let Some(Value::String(description)) = object.get("description") else {
         return;
     };
@@ -141,20 +190,4 @@ fn take_examples(object: &mut Map<String, Value>) {
     let sentences = text.sentences().to_owned();
     object.insert("description".to_owned(), sentences.into());
     object.insert("examples".to_owned(), text.examples.into());
-}
-
-/// Adds the bounds of an integer type, because `format` alone is only a hint.
-fn bound_integers(object: &mut Map<String, Value>) {
-    let (min, max): (i64, i64) = match object.get("format").and_then(Value::as_str) {
-        Some("int8") => (i8::MIN.into(), i8::MAX.into()),
-        Some("int16") => (i16::MIN.into(), i16::MAX.into()),
-        Some("int32") => (i32::MIN.into(), i32::MAX.into()),
-        Some("int64") => (i64::MIN, i64::MAX),
-        Some("uint8") => (0, u8::MAX.into()),
-        Some("uint16") => (0, u16::MAX.into()),
-        Some("uint32") => (0, u32::MAX.into()),
-        _ => return,
-    };
-    object.entry("minimum").or_insert_with(|| min.into());
-    object.entry("maximum").or_insert_with(|| max.into());
 }

@@ -63,6 +63,8 @@ fn what_stands_in_the_path_is_no_member_of_the_body() {
         (&json!("id"), &json!("path"))
     );
     let body = &plant["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(body["$ref"], "#/components/schemas/PlantTreeCommandBody");
+    let body = &document["components"]["schemas"]["PlantTreeCommandBody"];
     assert_eq!(body["required"], json!(["kind", "numLeaves"]));
     assert_eq!(body["properties"]["id"], Value::Null);
     let water = &document["paths"]["/trees/water"]["post"];
@@ -82,8 +84,8 @@ fn answers_follow_from_the_condition() {
         "{water}"
     );
     let problem = &water["404"]["content"]["application/problem+json"];
-    let types = &problem["schema"]["properties"]["type"]["enum"];
-    assert_eq!(types, &json!(["tag:es-framework,2026:problem:not-found"]));
+    let example = &problem["examples"]["not-found"]["value"];
+    assert_eq!(example["type"], "tag:es-framework,2026:problem:not-found");
     assert!(
         water["503"]["headers"]["Retry-After"].is_object(),
         "{water}"
@@ -97,11 +99,9 @@ fn operators_have_a_credential_of_their_own() {
     assert_eq!(skip["security"], json!([{ "operator": [] }]));
     let refused = &skip["responses"]["401"];
     assert!(refused["headers"]["WWW-Authenticate"].is_object(), "{skip}");
-    let types = &refused["content"]["application/problem+json"]["schema"]["properties"]["type"];
-    assert_eq!(
-        types["enum"],
-        json!(["tag:es-framework,2026:problem:operators-only"])
-    );
+    let problems = &refused["content"]["application/problem+json"]["examples"];
+    let names: Vec<_> = problems.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["operators-only"]);
     let shown = &document["paths"]["/actuator/reactions"]["get"];
     assert_eq!(shown["security"], json!([{ "operator": [] }, {}]));
 }
@@ -145,4 +145,73 @@ fn the_page_lists_what_each_command_takes_and_its_own_problems() {
         assert!(plant.contains(line), "{line}:\n{page}");
     }
     assert!(!plant.contains("malformed-body"), "{page}");
+}
+
+#[test]
+fn generators_find_a_name_for_every_object() {
+    fn check(value: &Value, place: &str) {
+        match value {
+            Value::Object(object) => {
+                let is_named =
+                    place.matches('/').count() == 3 && place.starts_with("/components/schemas/");
+                let is_anonymous = object.contains_key("properties");
+                assert!(
+                    is_named || !is_anonymous,
+                    "{place} is a schema without a name"
+                );
+                for (key, value) in object {
+                    check(value, &format!("{place}/{}", key.replace('/', "~1")));
+                }
+            }
+            Value::Array(values) => values
+                .iter()
+                .for_each(|value| check(value, &format!("{place}/-"))),
+            _ => {}
+        }
+    }
+    check(&garden(), "");
+}
+
+#[test]
+fn the_schema_of_a_problem_leaves_its_type_open_and_each_response_has_an_example_of_its_own() {
+    let document = garden();
+    let schemas = &document["components"]["schemas"];
+    assert_eq!(
+        schemas["Problem"]["properties"]["type"]["enum"],
+        Value::Null
+    );
+    let invalid = &schemas["InvalidValuesProblem"];
+    let uri = "tag:es-framework,2026:problem:invalid-values";
+    assert_eq!(invalid["properties"]["type"]["const"], uri);
+    assert!(
+        invalid["required"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("errors"))
+    );
+    let refused = &document["paths"]["/trees/water"]["post"]["responses"]["422"];
+    let content = &refused["content"]["application/problem+json"];
+    let reference = json!({ "$ref": "#/components/schemas/UnprocessableProblem" });
+    assert_eq!(content["schema"], reference);
+    assert_eq!(content["examples"]["invalid-values"]["value"]["type"], uri);
+}
+
+#[test]
+fn an_application_may_have_types_that_are_named_like_those_of_the_framework() {
+    let mut schemas = super::Schemas::default();
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Problem {
+        exercise: String,
+    }
+    schemas.response_generator_mut().subschema_for::<Problem>();
+    super::problem_schemas::add_schemas(&mut schemas);
+    let reference = super::problem_reference();
+    let document = schemas.into_document(json!({ "schema": reference, "components": {} }));
+    assert_eq!(
+        document["schema"]["$ref"],
+        "#/components/schemas/FrameworkProblem"
+    );
+    let problem = &document["components"]["schemas"]["Problem"];
+    assert!(problem["properties"]["exercise"].is_object(), "{problem}");
 }

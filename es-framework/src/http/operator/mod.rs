@@ -15,6 +15,7 @@ mod dry_runner;
 mod host;
 mod openapi;
 pub(crate) mod operator_subcommand;
+mod response_schemas;
 mod routes;
 
 #[cfg(feature = "console")]

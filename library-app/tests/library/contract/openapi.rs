@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command};
 use crate::support::python_environment::{printed, programs_of};
 use crate::support::{Library, get, json_of};
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The document that the subcommand prints while nothing runs.
 fn document(format: &str) -> String {
@@ -46,6 +46,60 @@ async fn the_document_is_served_as_it_is_printed() {
     assert_eq!(answer.headers()["content-type"], "application/json");
     let document: Value = serde_json::from_str(&document("json")).unwrap();
     assert_eq!(json_of(answer).await, document);
+}
+
+/// Client generators copy the examples into documentation and tests.
+#[test]
+fn every_example_fits_its_schema() {
+    let document: Value = serde_json::from_str(&document("json")).unwrap();
+    let mut examples = Vec::new();
+    collect_examples(&document, "", &mut examples);
+    assert!(examples.len() > 100, "{}", examples.len());
+    for (place, schema, example) in examples {
+        let root = json!({ "allOf": [schema], "components": document["components"] });
+        let validator = jsonschema::options()
+            .should_validate_formats(true)
+            .build(&root)
+            .unwrap();
+        let mistakes: Vec<_> = validator
+            .iter_errors(example)
+            .map(|error| error.to_string())
+            .collect();
+        assert!(mistakes.is_empty(), "{place}: {example}: {mistakes:?}");
+    }
+}
+
+/// Collects the places of all examples with their schemas: those of a schema, and those of a media type.
+fn collect_examples<'a>(
+    value: &'a Value,
+    place: &str,
+    examples: &mut Vec<(String, &'a Value, &'a Value)>,
+) {
+    if let Some(of_schema) = value["examples"].as_array() {
+        examples.extend(
+            of_schema
+                .iter()
+                .map(|example| (place.to_owned(), value, example)),
+        );
+    }
+    if let Some(of_content) = value["examples"].as_object() {
+        let named = of_content.values();
+        examples
+            .extend(named.map(|example| (place.to_owned(), &value["schema"], &example["value"])));
+    }
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members.iter().filter(|(name, _)| *name != "examples") {
+                collect_examples(member, &format!("{place}/{name}"), examples);
+            }
+        }
+        Value::Array(values) => {
+            values
+                .iter()
+                .for_each(|value| collect_examples(value, place, examples));
+        }
+        _ => {}
+    }
 }
 
 #[test]

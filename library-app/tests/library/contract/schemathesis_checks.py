@@ -1,6 +1,6 @@
-"""A check of Schemathesis: what fits the document is understood.
+"""Checks of Schemathesis: what fits the document is understood, and the document lists each problem.
 
-It takes the place of `positive_data_acceptance`, which knows nothing of rules that no schema can
+The first takes the place of `positive_data_acceptance`, which knows nothing of rules that no schema can
 tell: a copy that is lent, a key that was used for another command, a cursor that no page gave.
 """
 
@@ -30,3 +30,18 @@ def what_fits_the_document_is_understood(ctx, response, case):
     is_told = problem["type"].endswith(MISUNDERSTOOD)
     if is_told and not any(known in detail for known in BEYOND_A_SCHEMA):
         raise AssertionError(f"it fits the document, and yet: {detail}")
+
+
+@schemathesis.check
+def the_document_has_an_example_of_each_problem(ctx, response, case):
+    # Another check reports a status that is not in the document.
+    described = case.operation.definition.raw["responses"].get(str(response.status_code))
+    is_problem = response.headers.get("content-type", [""])[0].startswith("application/problem+json")
+    if described is None or not is_problem:
+        return
+    problem = response.json()
+    content = described["content"]["application/problem+json"]
+    examples = [example["value"] for example in content["examples"].values()]
+    constant = [(example["type"], example["title"], example["status"]) for example in examples]
+    if (problem["type"], problem["title"], problem["status"]) not in constant:
+        raise AssertionError(f"no example of the response has the type, title and status of {problem}")

@@ -7,6 +7,7 @@
 mod access_comparison;
 mod client_break;
 mod contract_comparison;
+mod integer_range;
 mod operation_change;
 mod operation_comparison;
 mod schema_comparison;

@@ -13,8 +13,6 @@ use super::{
 };
 
 const PROBLEM: &str = "application/problem+json";
-/// The members of a problem that every response describes by itself.
-const OF_PROBLEM: [&str; 3] = ["type", "title", "status"];
 
 /// Compares an operation of the committed document with the same operation of today's.
 pub(super) fn compare(
@@ -74,7 +72,8 @@ impl<'a> OperationComparison<'a> {
                             ClientBreak::ParameterRequired,
                         );
                     }
-                    self.schemas(Direction::Request, &label, (old, new), &[]);
+                    let compare = SchemaComparison::compare_whole;
+                    self.schemas(Direction::Request, &label, (old, new), compare);
                 }
                 // A path has its parameters, whatever their names are.
                 None if key.0 == "path" => {}
@@ -154,9 +153,21 @@ impl<'a> OperationComparison<'a> {
                 }
                 Some(new) if media_type == PROBLEM => {
                     self.problems(label, old, new);
-                    self.schemas(direction, label, (old, new), &OF_PROBLEM);
+                    self.schemas(
+                        direction,
+                        label,
+                        (old, new),
+                        SchemaComparison::compare_problems,
+                    );
                 }
-                Some(new) => self.schemas(direction, label, (old, new), &[]),
+                Some(new) => {
+                    self.schemas(
+                        direction,
+                        label,
+                        (old, new),
+                        SchemaComparison::compare_whole,
+                    );
+                }
             }
         }
     }
@@ -182,11 +193,11 @@ impl<'a> OperationComparison<'a> {
         direction: Direction,
         label: &str,
         (before, after): (&'a Value, &'a Value),
-        ignored: &[&str],
+        compare: fn(&mut SchemaComparison<'a>, &'a Value, &'a Value),
     ) {
         if let (Some(before), Some(after)) = (before.get("schema"), after.get("schema")) {
             let mut comparison = SchemaComparison::new(direction, label, (self.before, self.after));
-            comparison.compare_except(before, after, ignored);
+            compare(&mut comparison, before, after);
             self.changes.extend(comparison.into_changes());
         }
     }
@@ -215,11 +226,13 @@ fn parameters<'a>(
     named.collect()
 }
 
-/// The types of the problems that the schema of a response lists.
+/// The types of the problems that a response lists, in its schema or by its examples.
 fn problem_types<'a>(reader: DocumentReader<'a>, content: &'a Value) -> BTreeSet<String> {
     let schema = content.get("schema").unwrap_or(&Value::Null);
     let problem = SchemaShape::read(reader, schema);
     let types = problem.members.get("type");
     let types = types.and_then(|types| SchemaShape::read(reader, types).values);
-    types.unwrap_or_default()
+    let examples = object(content, "examples").into_iter().flatten();
+    let of_examples = examples.filter_map(|(_, example)| example.pointer("/value/type"));
+    types.unwrap_or_else(|| of_examples.map(Value::to_string).collect())
 }

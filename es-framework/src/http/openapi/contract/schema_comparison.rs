@@ -7,12 +7,16 @@ use serde_json::Value;
 use super::{
     DocumentReader,
     client_break::ClientBreak,
+    integer_range,
     operation_change::OperationChange,
     schema_shape::{LOWER, SchemaShape, UPPER},
 };
 
 /// The deepest nesting of members that is compared.
 const MAX_DEPTH: usize = 32;
+
+/// The members of a problem that every response describes by itself.
+const OF_PROBLEM: [&str; 3] = ["type", "title", "status"];
 
 /// The direction in which the values of a schema travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,16 +62,27 @@ impl<'a> SchemaComparison<'a> {
         self.changes
     }
 
-    /// Compares two schemas without these members.
-    pub(super) fn compare_except(&mut self, before: &'a Value, after: &'a Value, ignored: &[&str]) {
-        let mut shapes = (
+    /// Compares two schemas.
+    pub(super) fn compare_whole(&mut self, before: &'a Value, after: &'a Value) {
+        let shapes = (
             SchemaShape::read(self.before, before),
             SchemaShape::read(self.after, after),
         );
-        for name in ignored {
-            shapes.0.members.remove(*name);
-            shapes.1.members.remove(*name);
-        }
+        self.compare_shapes((before, &shapes.0), (after, &shapes.1));
+    }
+
+    /// Compares the schemas of problems without the members that every response describes by itself. The
+    /// forms of a problem differ in these members only, so their members are compared as one form.
+    pub(super) fn compare_problems(&mut self, before: &'a Value, after: &'a Value) {
+        let read = |reader, schema| {
+            let mut shape = SchemaShape::read(reader, schema);
+            shape.merge_alternatives(reader);
+            for name in OF_PROBLEM {
+                shape.members.remove(name);
+            }
+            shape
+        };
+        let shapes = (read(self.before, before), read(self.after, after));
         self.compare_shapes((before, &shapes.0), (after, &shapes.1));
     }
 
@@ -79,7 +94,7 @@ impl<'a> SchemaComparison<'a> {
             return;
         }
         if self.path.len() < MAX_DEPTH {
-            self.compare_except(before, after, &[]);
+            self.compare_whole(before, after);
         }
     }
 
@@ -259,7 +274,7 @@ impl<'a> SchemaComparison<'a> {
             let text = format!("has the format {after}, and had {before}");
             let is_breaking = match self.direction {
                 Direction::Request => new.format.is_some(),
-                Direction::Response => old.format.is_some(),
+                Direction::Response => old.format.is_some() && !integer_range::is_within(new, old),
             };
             self.add_if(is_breaking, &text);
         }

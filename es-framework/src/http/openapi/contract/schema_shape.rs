@@ -41,6 +41,23 @@ impl<'a> SchemaShape<'a> {
         shape
     }
 
+    /// Merges the forms of which one has to fit into the members that each form may have.
+    pub(super) fn merge_alternatives(&mut self, reader: DocumentReader<'a>) {
+        let mut required: Option<BTreeSet<&str>> = None;
+        for form in std::mem::take(&mut self.alternatives) {
+            let form = Self::read(reader, form);
+            self.types = self.types.take().or(form.types);
+            for (name, member) in form.members {
+                self.members.entry(name).or_insert(member);
+            }
+            required = Some(match required {
+                None => form.required,
+                Some(required) => &required & &form.required,
+            });
+        }
+        self.required.extend(required.into_iter().flatten());
+    }
+
     fn add(&mut self, reader: DocumentReader<'a>, schema: &'a Value, depth: usize) {
         if depth > MAX_DEPTH {
             return;

@@ -1,6 +1,6 @@
 //! Each kind of change, by hand-written documents.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::ContractComparison;
 use crate::Declaration;
@@ -342,4 +342,54 @@ fn a_new_problem_is_compatible_and_a_lost_one_is_not() {
         &one,
         "the response 409 no longer has the problem \"gone\"",
     );
+}
+
+#[test]
+fn a_problem_may_get_a_schema_of_its_own() {
+    let members =
+        json!({ "type": { "enum": ["a", "b"] }, "detail": {}, "errors": { "items": {} } });
+    let problem =
+        json!({ "type": "object", "properties": members, "required": ["type", "detail"] });
+    let mut exact = problem.clone();
+    exact["properties"]["type"] = json!({ "const": "a" });
+    exact["required"] = json!(["type", "detail", "errors"]);
+    let mut open = problem.clone();
+    open["properties"]["type"] = json!({ "type": "string" });
+    let union = json!({ "anyOf": [exact, open] });
+    let response_with = |types: &[&str], schema: &Value| {
+        let examples: Vec<_> = types
+            .iter()
+            .map(|kind| json!({ "value": { "type": kind } }))
+            .collect();
+        let examples: Map<_, _> = types
+            .iter()
+            .map(|kind| (*kind).to_owned())
+            .zip(examples)
+            .collect();
+        let content =
+            json!({ "application/problem+json": { "schema": schema, "examples": examples } });
+        operation(&json!({ "responses": { "422": { "content": content } } }))
+    };
+    let response = |schema: &Value| response_with(&["a", "b"], schema);
+    assert_compatible(&response(&problem), &response(&union), "");
+    assert_compatible(&response(&union), &response(&problem), "");
+    let mut less = problem.clone();
+    less["properties"].as_object_mut().unwrap().remove("errors");
+    let text = "the response 422 no longer has the member errors";
+    assert_breaks(&response(&union), &response(&less), text);
+    let text = "the response 422 no longer has the problem \"b\"";
+    assert_breaks(&response(&problem), &response_with(&["a"], &union), text);
+    assert_breaks(&response(&union), &response_with(&["a"], &union), text);
+}
+
+#[test]
+fn an_integer_of_a_response_may_get_a_narrower_format() {
+    let integer = |format: &str, minimum: i64| {
+        response(&json!({ "type": "integer", "format": format, "minimum": minimum }))
+    };
+    let text = "has the format int64, and had uint64";
+    assert_compatible(&integer("uint64", 0), &integer("int64", 0), text);
+    assert_breaks(&integer("uint64", 0), &integer("int64", -1), text);
+    let text = "has the format int64, and had int32";
+    assert_breaks(&integer("int32", 0), &integer("int64", 0), text);
 }
