@@ -9,7 +9,10 @@ use std::{
 };
 
 use crate::history::{Action, ObservedEvent, Operation, check};
-use crate::server_process::{ServerProcess, TOKEN};
+use crate::{
+    server_process::{ServerProcess, TOKEN},
+    support::postgres_server::PostgresServer,
+};
 use es_framework::{
     event::{EventCandidate, EventId, RecordedEvent, Subject},
     store::{
@@ -50,12 +53,30 @@ async fn one_order_explains_what_clients_of_the_embedded_store_saw() {
 async fn one_order_explains_what_clients_over_http_saw() {
     for seed in 100..106 {
         let server = ServerProcess::temporary(&[]);
-        let connect = |_| {
-            let store = EventSourcingDbStore::new(ClientSettings::new(&server.url, TOKEN)).unwrap();
-            Arc::new(store) as Arc<dyn EventStore>
-        };
-        run((0..CLIENTS).map(connect).collect(), seed).await;
+        let clients = (0..CLIENTS).map(|_| connect(&server));
+        run(clients.collect(), seed).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_order_explains_what_clients_of_two_servers_on_one_postgresql_saw() {
+    let Some(postgres) = PostgresServer::start() else {
+        return;
+    };
+    for seed in 200..203 {
+        postgres.query(&format!("CREATE SCHEMA seed_{seed}"));
+        let engine = format!("{}?options[search_path]=seed_{seed}", postgres.url());
+        let start = || ServerProcess::start(&["--engine", &engine, "--http-port=0"]);
+        let servers = [start(), start()];
+        let clients = (0..CLIENTS).zip(servers.iter().cycle());
+        run(clients.map(|(_, server)| connect(server)).collect(), seed).await;
+    }
+}
+
+/// Returns a client of a server.
+fn connect(server: &ServerProcess) -> Arc<dyn EventStore> {
+    let store = EventSourcingDbStore::new(ClientSettings::new(&server.url, TOKEN));
+    Arc::new(store.unwrap())
 }
 
 /// Runs each client against the same event store, and checks their results.
