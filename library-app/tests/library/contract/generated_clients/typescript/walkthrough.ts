@@ -2,10 +2,12 @@
 // The test kills and starts the library when this program says so. The last line is the list of purchased copies.
 
 import createClient from "openapi-fetch";
-import type { paths } from "./api.js";
+import type { components, paths } from "./api.js";
 import { bodyOf, isProblem, rowsOf, ServiceConnection } from "./helper.js";
 
 declare const process: { argv: string[] };
+
+type InvalidValuesProblem = components["schemas"]["InvalidValuesProblem"];
 
 const baseUrl = process.argv[2]!;
 /** What happens to the next requests: the response is lost, or this status comes instead. */
@@ -75,8 +77,8 @@ check(copy.status === "lent" && copy.reader === ada, "a query sees the loan");
 const conflict = await api.POST("/books/borrow", { body: { id, reader: grace } }).catch((error: unknown) => error);
 check(isProblem(conflict, "copy-lent") && conflict.problem.status === 409, "a lent copy cannot be borrowed");
 const invalid = await api.POST("/readers/register", { body: { id: ada, name: "" } }).catch((error: unknown) => error);
-const isInvalid = isProblem(invalid, "invalid-values") && invalid.problem.errors?.[0]?.pointer === "/name";
-check(isInvalid, "a problem names the invalid value");
+const isInvalid = isProblem<InvalidValuesProblem>(invalid, "invalid-values");
+check(isInvalid && invalid.problem.errors[0]?.pointer === "/name", "a problem names the invalid value");
 const receipt = await bodyOf(api.POST("/books/return", { body: { id } }));
 check(receipt.lateFeeCents === 0, "the copy comes back in time");
 
