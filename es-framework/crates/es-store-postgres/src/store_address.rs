@@ -67,7 +67,10 @@ fn is_known(parameter: &str) -> bool {
         "options",
         "password",
         "port",
+        "sslcert",
+        "sslkey",
         "sslmode",
+        "sslrootcert",
         "user",
     ];
     names.contains(&parameter) || parameter.starts_with("options[")

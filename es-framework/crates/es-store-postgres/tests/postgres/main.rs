@@ -23,3 +23,4 @@ mod postgres_server;
 mod requirement;
 mod start;
 mod store_fixture;
+mod tls;
