@@ -1,8 +1,9 @@
-//! Clients that established generators make from the OpenAPI document, with the helper that
-//! `library-app client` prints. Each runs the commands of its how-to page, and the walk-through, in which
-//! the library is killed and started again.
+//! Clients that established generators make from the OpenAPI document. Each runs the commands of its how-to
+//! page, and a walk-through. Where `library-app client` prints a helper, the library is killed and started
+//! again in the walk-through.
 
 mod client_helper;
+mod java;
 mod python;
 mod restarted_library;
 mod typescript;
