@@ -95,8 +95,10 @@ end.abort();
 check((await interrupted) === "AbortError", "a signal ends a live query");
 
 console.log("kill the service");
+// On a busy machine, the service can be back before this program notices that it was away.
+const latestEnd = Date.now() + 3_000;
 const purchaseUntilBroken = async () => {
-  while (brokenConnections === 1) await purchase();
+  while (brokenConnections === 1 && Date.now() < latestEnd) await purchase();
 };
 await Promise.all([purchaseUntilBroken(), purchaseUntilBroken(), purchaseUntilBroken()]);
 await purchase();
@@ -105,8 +107,9 @@ for await (const page of stock) {
   if (page.total === purchased.length) break;
 }
 
+const limit = Math.min(100, Math.ceil(purchased.length / 3));
 const rows: string[] = [];
-for await (const row of rowsOf((cursor) => api.GET("/books", { params: { query: { limit: 2, cursor } } }))) {
+for await (const row of rowsOf((cursor) => api.GET("/books", { params: { query: { limit, cursor } } }))) {
   rows.push(row.id);
 }
 check([...rows].sort().join() === [...purchased].sort().join(), "the pages have all copies");
