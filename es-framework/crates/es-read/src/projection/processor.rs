@@ -117,8 +117,11 @@ impl Processor {
 
     /// Runs until the returned future is dropped. After a failure it restarts from the checkpoints. While
     /// another process writes to the same database, it stands by, and it takes over when that process
-    /// ends.
+    /// ends. Without read models it only waits.
     pub async fn run(mut self) {
+        if self.models.iter().next().is_none() {
+            std::future::pending::<()>().await;
+        }
         let mut pause = RetryPause::default();
         loop {
             let followed = match self.begin().await {
