@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::integer_format;
+
 /// Rewrites an object if it is a schema.
 pub(super) fn rewrite(object: &mut Map<String, Value>) {
     bound_integer(object);
@@ -11,21 +13,19 @@ pub(super) fn rewrite(object: &mut Map<String, Value>) {
 /// Adds the bounds of an integer type, because `format` alone is only a hint, and replaces its format by
 /// `int32` or `int64`, because generators know no others.
 fn bound_integer(object: &mut Map<String, Value>) {
-    let (format, min, max): (_, i64, _) = match object.get("format").and_then(Value::as_str) {
-        Some("int8") => ("int32", i8::MIN.into(), Some(i8::MAX.into())),
-        Some("int16") => ("int32", i16::MIN.into(), Some(i16::MAX.into())),
-        Some("int32") => ("int32", i32::MIN.into(), Some(i32::MAX.into())),
-        Some("int" | "int64") => ("int64", i64::MIN, Some(i64::MAX)),
-        Some("uint8") => ("int32", 0, Some(u8::MAX.into())),
-        Some("uint16") => ("int32", 0, Some(u16::MAX.into())),
-        Some("uint32") => ("int64", 0, Some(u32::MAX.into())),
-        Some("uint" | "uint64") => ("int64", 0, None),
-        _ => return,
+    let format = object.get("format").and_then(Value::as_str);
+    let Some(range) = format.and_then(integer_format::range) else {
+        return;
     };
+    let (min, max) = range.into_inner();
+    let is_small = i32::try_from(min).is_ok() && i32::try_from(max).is_ok();
+    let format = if is_small { "int32" } else { "int64" };
     object.insert("format".to_owned(), format.into());
-    object.entry("minimum").or_insert_with(|| min.into());
-    if let Some(max) = max {
-        object.entry("maximum").or_insert_with(|| max.into());
+    // A bound beyond `i64` would be no use to a generator that knows no larger integers.
+    for (name, bound) in [("minimum", min), ("maximum", max)] {
+        if let Ok(bound) = i64::try_from(bound) {
+            object.entry(name).or_insert_with(|| bound.into());
+        }
     }
 }
 

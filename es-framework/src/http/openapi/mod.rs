@@ -20,6 +20,7 @@ mod contract;
 mod document_route;
 mod generator_form;
 mod header;
+mod integer_format;
 mod markdown;
 pub(crate) mod openapi_subcommand;
 mod operation;

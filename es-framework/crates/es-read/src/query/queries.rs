@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::QueryDescriptor;
 use crate::projection::{ReadModels, RowIdentity, Table};
-use es_event::Declaration;
+use es_event::{Declaration, subject_template};
 
 /// All queries of an application, sorted and checked.
 ///
@@ -231,7 +231,7 @@ impl Queries {
             let QueryRoute {
                 path, declaration, ..
             } = route;
-            if let Some(first) = seen.insert(shape(&path), declaration) {
+            if let Some(first) = seen.insert(subject_template::shape(&path), declaration) {
                 return Err(QueriesError::DuplicateRoute {
                     path,
                     first,
@@ -307,16 +307,4 @@ fn check_query(query: &QueryDescriptor, models: &ReadModels) -> Result<(), Queri
             declaration,
         }),
     }
-}
-
-/// Returns a path without the names of its parameters: `/books/{id}` and `/books/{isbn}` are one route.
-fn shape(path: &str) -> String {
-    let anonymous = |segment| {
-        if str::starts_with(segment, '{') {
-            "{}"
-        } else {
-            segment
-        }
-    };
-    path.split('/').map(anonymous).collect::<Vec<_>>().join("/")
 }
