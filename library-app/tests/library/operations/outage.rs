@@ -1,12 +1,17 @@
 //! The event store becomes unreachable and comes back.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use crate::support::{
-    Library, book, client, eventually, get, json_of, postgres_server::PostgresServer,
+    Library, book, client, eventually, get, json_of, post, postgres_server::PostgresServer,
     start_event_store,
 };
 use reqwest::StatusCode;
+use serde_json::json;
 use uuid::Uuid;
 
 #[tokio::test]
@@ -79,6 +84,54 @@ async fn a_library_outlives_its_event_store() {
     })
     .await;
     assert!(!library.process.log().contains("panicked"));
+}
+
+fn copy_files(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for file in fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn commands_forget_what_the_event_store_has_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    let (mut store, store_url) = start_event_store(&first, 0);
+    let port: u16 = store_url.rsplit(':').next().unwrap().parse().unwrap();
+    let library = Library::with_store(&store_url);
+    let is_up = async || (library.health().await.0 == StatusCode::OK).then_some(());
+    let (copy, ada, grace) = (Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4());
+    library.purchase(&book(copy)).await;
+    for reader in [ada, grace] {
+        let person = json!({"id": reader, "name": "A reader"}).to_string();
+        let answer = post(&format!("{}/readers/register", library.url), person).await;
+        assert_eq!(answer.status(), StatusCode::CREATED);
+    }
+    let borrow = async |reader: Uuid| {
+        let loan = json!({"id": copy, "reader": reader}).to_string();
+        let answer = post(&format!("{}/books/borrow", library.url), loan).await;
+        answer.status()
+    };
+    store.kill();
+    copy_files(&first, &second);
+    let (mut store, _) = start_event_store(&first, port);
+    eventually("the library is healthy again", is_up).await;
+    assert_eq!(borrow(ada).await, StatusCode::OK);
+    assert_eq!(borrow(grace).await, StatusCode::CONFLICT);
+
+    // The loan is lost, as if a standby without it had been promoted.
+    store.kill();
+    let (_store, _) = start_event_store(&second, port);
+    eventually("the library is healthy again", is_up).await;
+    assert_eq!(borrow(grace).await, StatusCode::OK);
+    assert_eq!(borrow(ada).await, StatusCode::CONFLICT);
+    let log = library.process.log();
+    assert!(
+        log.contains("lacks an event that this process has read"),
+        "{log}"
+    );
 }
 
 #[tokio::test]

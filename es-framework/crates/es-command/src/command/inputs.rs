@@ -8,7 +8,7 @@ use super::{
     CommandBus, CommandContext, CommandError, Condition, Handle, HandlerContext, Parameter,
     ParameterOrigin, Violation, handler_context::HandlerArgument,
 };
-use crate::state::{CachePolicy, CachedState, RebuildError, StateDescriptor, StateScope};
+use crate::state::{CachedState, RebuildError, StateDescriptor, StateScope};
 use es_event::{EventId, InvalidSubjectPart, Subject};
 use es_store::{Precondition, latest_event};
 
@@ -106,11 +106,9 @@ impl InputPlan {
 pub(super) async fn rebuild_arguments(
     bus: &CommandBus,
     plan: &InputPlan,
-    cache: CachePolicy,
 ) -> Result<Vec<ReadArgument>, CommandError> {
     let parameters = plan.parameters.iter();
-    let arguments =
-        parameters.map(|(parameter, scope)| argument(bus, parameter, scope.as_ref(), cache));
+    let arguments = parameters.map(|(parameter, scope)| argument(bus, parameter, scope.as_ref()));
     try_join_all(arguments).await
 }
 
@@ -119,11 +117,10 @@ async fn argument(
     bus: &CommandBus,
     parameter: &Parameter,
     scope: Option<&StateScope>,
-    cache: CachePolicy,
 ) -> Result<ReadArgument, CommandError> {
     match (parameter.origin, scope) {
         (ParameterOrigin::State(descriptor), Some(scope)) => {
-            let (state, precondition) = read_state(bus, descriptor, scope, cache).await?;
+            let (state, precondition) = read_state(bus, descriptor, scope).await?;
             Ok((HandlerArgument::State(state), Some(precondition)))
         }
         (ParameterOrigin::Service(service), _) => match bus.services.get(service) {
@@ -141,7 +138,6 @@ async fn read_state(
     bus: &CommandBus,
     descriptor: StateDescriptor,
     scope: &StateScope,
-    cache: CachePolicy,
 ) -> Result<(CachedState, Precondition), CommandError> {
     let subject = scope.subject.clone();
     if scope.recursive {
@@ -149,14 +145,14 @@ async fn read_state(
         // them, so that the precondition covers every event that is recorded in between.
         let latest = latest_event(&*bus.store, subject.clone(), true).await?;
         let latest = latest.map(|event| event.id);
-        let state = rebuild_state(bus, descriptor, scope, cache).await?;
+        let state = rebuild_state(bus, descriptor, scope).await?;
         let precondition = match latest.max(state.latest.map(|latest| latest.id)) {
             Some(latest) => Precondition::SubtreeIsOnEventId(subject, latest),
             None => Precondition::SubtreeIsPristine(subject),
         };
         return Ok((state, precondition));
     }
-    let state = rebuild_state(bus, descriptor, scope, cache).await?;
+    let state = rebuild_state(bus, descriptor, scope).await?;
     let precondition = is_unchanged(subject, state.latest.map(|latest| latest.id));
     Ok((state, precondition))
 }
@@ -165,7 +161,6 @@ async fn rebuild_state(
     bus: &CommandBus,
     descriptor: StateDescriptor,
     scope: &StateScope,
-    cache: CachePolicy,
 ) -> Result<CachedState, CommandError> {
     let span = tracing::info_span!(
         "rebuild",
@@ -173,7 +168,7 @@ async fn rebuild_state(
         subject = %scope.subject,
         events = tracing::field::Empty
     );
-    let state = descriptor.rebuild(&bus.states, scope, cache);
+    let state = descriptor.rebuild(&bus.states, scope);
     let state = state.instrument(span).await;
     state.map_err(|error| match error {
         RebuildError::Store(error) => error.into(),

@@ -26,7 +26,6 @@ use super::{
     parse::{parse_command, validate_command},
     retry,
 };
-use crate::state::CachePolicy;
 use es_event::EventId;
 use es_store::latest_event;
 
@@ -56,7 +55,7 @@ pub(super) fn dry_run<'a, C: Handle>(
         validate_command(&command)?;
         let plan = InputPlan::from_command(&command)?;
         let past = bus.as_of(last);
-        let inputs = read_inputs(&past, &plan, request.context, CachePolicy::Bypass).await?;
+        let inputs = read_inputs(&past, &plan, request.context).await?;
         let decision = decide(command, &inputs.handler_context)?;
         let (events, reply) = decision.into_parts();
         if !events.is_empty() {
@@ -108,8 +107,7 @@ async fn handle_parsed<C: Handle>(
             retry::back_off(attempt, &bus.random).await;
             metrics::count_retry(C::NAME);
         }
-        let cache = retry::cache_policy(attempt);
-        match decide_and_append(bus, command, &plan, context, idempotency, cache).await? {
+        match decide_and_append(bus, command, &plan, context, idempotency).await? {
             AppendResult::Finished(outcome) => return Ok(outcome),
             AppendResult::Conflict => {}
         }
@@ -124,13 +122,12 @@ async fn decide_and_append<C: Handle>(
     plan: &InputPlan,
     context: &CommandContext,
     idempotency: Option<&IdempotencyCheck>,
-    cache: CachePolicy,
 ) -> Result<AppendResult, CommandError> {
     let _guard = lock_subjects(bus, plan, context).await?;
     if let Some(outcome) = find_recorded_outcome(bus, idempotency).await? {
         return Ok(AppendResult::Finished(outcome));
     }
-    let inputs = read_inputs(bus, plan, context, cache).await?;
+    let inputs = read_inputs(bus, plan, context).await?;
     let decision = decide(command.clone(), &inputs.handler_context);
     let DecisionInputs {
         latest,
@@ -159,9 +156,8 @@ async fn read_inputs(
     bus: &CommandBus,
     plan: &InputPlan,
     context: &CommandContext,
-    cache: CachePolicy,
 ) -> Result<DecisionInputs, CommandError> {
-    let arguments = rebuild_arguments(bus, plan, cache).await?;
+    let arguments = rebuild_arguments(bus, plan).await?;
     check_conditions(bus, plan, context, arguments).await
 }
 

@@ -56,30 +56,9 @@ pub struct StateDescriptor {
     history: fn(Upcasters) -> StateHistory,
 }
 
-type RebuildFunction = for<'a> fn(
-    &'a StateLoader,
-    &'a StateScope,
-    CachePolicy,
-) -> BoxFuture<'a, Result<CachedState, RebuildError>>;
+type RebuildFunction =
+    for<'a> fn(&'a StateLoader, &'a StateScope) -> BoxFuture<'a, Result<CachedState, RebuildError>>;
 type AnyState = Box<dyn Any + Send + Sync>;
-
-/// The permission to rebuild a state from the cache of this process.
-///
-/// ```
-/// # use es_framework::state::CachePolicy;
-/// /// A wrong cache entry can cause conflicts.
-/// fn cache_policy(conflicts: u32) -> CachePolicy {
-///     if conflicts == 0 { CachePolicy::Use } else { CachePolicy::Bypass }
-/// }
-/// # assert_eq!(cache_policy(1), CachePolicy::Bypass);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CachePolicy {
-    /// Start from the cached state and read only newer events.
-    Use,
-    /// Ignore the cached state, because it may be wrong.
-    Bypass,
-}
 
 /// A rebuilt state of any type. It goes back into the cache after the decision.
 ///
@@ -88,7 +67,7 @@ pub enum CachePolicy {
 ///
 /// use es_framework::{
 ///     prelude::*,
-///     state::{CachePolicy, StateDescriptor, StateLoader, StateScope},
+///     state::{StateDescriptor, StateLoader, StateScope},
 ///     store::memory::MemoryStore,
 /// };
 /// # #[derive(Event)]
@@ -103,7 +82,7 @@ pub enum CachePolicy {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let states = StateLoader::new(Arc::new(MemoryStore::new()));
 /// let scope = StateScope { subject: "/books/42".parse()?, recursive: false };
-/// let book = StateDescriptor::of::<Book>().rebuild(&states, &scope, CachePolicy::Use).await?;
+/// let book = StateDescriptor::of::<Book>().rebuild(&states, &scope).await?;
 /// assert!(!book.exists && book.state::<Book>().is_none());
 /// # Ok(())
 /// # }
@@ -126,7 +105,7 @@ impl StateDescriptor {
             events: S::EVENTS,
             declaration: S::DECLARATION,
             id: TypeId::of::<S>(),
-            rebuild: |states, scope, cache| rebuild::<S>(states, scope, cache).boxed(),
+            rebuild: |states, scope| rebuild::<S>(states, scope).boxed(),
             store_in_cache: |states, scope, rebuilt| {
                 if let Ok(rebuilt) = rebuilt.downcast::<RebuiltState<S>>() {
                     states.store_in_cache(&scope.subject, scope.recursive, *rebuilt);
@@ -156,9 +135,8 @@ impl StateDescriptor {
         &self,
         states: &StateLoader,
         scope: &StateScope,
-        cache: CachePolicy,
     ) -> Result<CachedState, RebuildError> {
-        (self.rebuild)(states, scope, cache).await
+        (self.rebuild)(states, scope).await
     }
 
     /// Caches a state for the next command on this scope.
@@ -179,13 +157,9 @@ impl CachedState {
 async fn rebuild<S: Evolve>(
     states: &StateLoader,
     scope: &StateScope,
-    cache: CachePolicy,
 ) -> Result<CachedState, RebuildError> {
     let StateScope { subject, recursive } = scope;
-    let rebuilt: RebuiltState<S> = match cache {
-        CachePolicy::Use => states.rebuild(subject, *recursive).await?,
-        CachePolicy::Bypass => states.rebuild_uncached(subject, *recursive).await?,
-    };
+    let rebuilt: RebuiltState<S> = states.rebuild(subject, *recursive).await?;
     Ok(CachedState {
         latest: rebuilt.latest,
         exists: rebuilt.state.is_some(),

@@ -11,7 +11,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
-pub use cached::{CachePolicy, CachedState, StateDescriptor, StateScope};
+pub use cached::{CachedState, StateDescriptor, StateScope};
 pub use declared::{Evolve, State};
 pub use history::StateHistory;
 pub use rebuild::{RebuildError, StateLoader};

@@ -103,7 +103,8 @@ impl StateLoader {
         Self::new(store).with_upcasters(self.upcasters.clone())
     }
 
-    /// Rebuilds the current state of a subject from the cached state and the events after it.
+    /// Rebuilds the current state of a subject from the cached state and the events after it. Does not
+    /// trust a cached state whose last event the store lacks, as after a failover that lost events.
     ///
     /// # Errors
     /// See [`RebuildError`].
@@ -113,33 +114,25 @@ impl StateLoader {
         recursive: bool,
     ) -> Result<RebuiltState<S>, RebuildError> {
         if let Some(cached) = self.cache.take(subject, recursive) {
-            metrics::count_rebuild::<S>(RebuildStart::Cache);
-            return self.fold_newer_events(subject, recursive, cached).await;
+            let rebuilt = self.fold_newer_events(subject, recursive, cached).await?;
+            if let Some(rebuilt) = rebuilt {
+                metrics::count_rebuild::<S>(RebuildStart::Cache);
+                return Ok(rebuilt);
+            }
+            tracing::warn!(
+                %subject,
+                "the event store lacks an event that this process has read, as after a failover that lost events; the state is rebuilt without it"
+            );
         }
-        self.rebuild_uncached(subject, recursive).await
-    }
-
-    /// Rebuilds the current state of a subject without the cache of this process. The cache is
-    /// wrong if the event store was restored from a backup.
-    ///
-    /// # Errors
-    /// See [`RebuildError`].
-    pub async fn rebuild_uncached<S: Evolve>(
-        &self,
-        subject: &Subject,
-        recursive: bool,
-    ) -> Result<RebuiltState<S>, RebuildError> {
         if let Some(snapshot) = self.load_snapshot(subject, recursive).await
-            && let Some(rebuilt) = self
-                .fold_after_snapshot(subject, recursive, snapshot)
-                .await?
+            && let Some(rebuilt) = self.fold_newer_events(subject, recursive, snapshot).await?
         {
             metrics::count_rebuild::<S>(RebuildStart::Snapshot);
             return Ok(rebuilt);
         }
         metrics::count_rebuild::<S>(RebuildStart::FirstEvent);
-        let empty = RebuiltState::EMPTY;
-        self.fold_newer_events(subject, recursive, empty).await
+        let events = self.read(subject, recursive, None);
+        self.fold(RebuiltState::EMPTY, events, 0).await
     }
 
     /// Caches a state for the next command on its subject. Saves a snapshot if many events were
@@ -174,33 +167,25 @@ impl StateLoader {
         })
     }
 
-    /// Reads the events after `rebuilt` and folds them into it.
+    /// Folds the events after a cached state or a snapshot into it. Returns nothing if its last event is
+    /// not the one in the store, as after a restore from a backup.
     async fn fold_newer_events<S: Evolve>(
         &self,
         subject: &Subject,
         recursive: bool,
-        rebuilt: RebuiltState<S>,
-    ) -> Result<RebuiltState<S>, RebuildError> {
-        let lower_bound = rebuilt.latest.map(|latest| Bound::Exclusive(latest.id));
-        let events = self.read(subject, recursive, lower_bound);
-        self.fold(rebuilt, events, 0).await
-    }
-
-    /// Folds the events after a snapshot. Returns nothing if the last event of the snapshot is not
-    /// the one in the store, as after a restore from a backup.
-    async fn fold_after_snapshot<S: Evolve>(
-        &self,
-        subject: &Subject,
-        recursive: bool,
-        snapshot: RebuiltState<S>,
+        known: RebuiltState<S>,
     ) -> Result<Option<RebuiltState<S>>, RebuildError> {
-        let lower_bound = snapshot.latest.map(|latest| Bound::Inclusive(latest.id));
+        let Some(latest) = known.latest else {
+            let events = self.read(subject, recursive, None);
+            return self.fold(known, events, 0).await.map(Some);
+        };
+        let lower_bound = Some(Bound::Inclusive(latest.id));
         let mut events = self.read(subject, recursive, lower_bound);
         let first = events.try_next().await?;
-        if first.map(|event| LastEvent::from_event(&event)) != snapshot.latest {
+        if first.map(|event| LastEvent::from_event(&event)) != Some(latest) {
             return Ok(None);
         }
-        self.fold(snapshot, events, 1).await.map(Some)
+        self.fold(known, events, 1).await.map(Some)
     }
 
     /// Reads the events of a subject.

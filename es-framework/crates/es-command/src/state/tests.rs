@@ -3,7 +3,7 @@
 use std::{
     os::unix::fs::PermissionsExt as _,
     sync::{
-        Arc,
+        Arc, RwLock,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -61,7 +61,7 @@ impl Account {
 /// A store that counts the events read from it.
 #[derive(Debug, Clone, Default)]
 struct CountingStore {
-    inner: MemoryStore,
+    inner: Arc<RwLock<MemoryStore>>,
     read: Arc<AtomicUsize>,
 }
 
@@ -88,7 +88,16 @@ impl CountingStore {
             }
         };
         let candidates = events.iter().map(candidate).collect();
-        self.inner.append(candidates, vec![]).await.unwrap();
+        self.inner().append(candidates, vec![]).await.unwrap();
+    }
+
+    /// Goes on with the events of another store, as after a failover that lost events.
+    fn fail_over_to(&self, other: &Self) {
+        *self.inner.write().unwrap() = other.inner();
+    }
+
+    fn inner(&self) -> MemoryStore {
+        self.inner.read().unwrap().clone()
     }
 
     /// Returns the number of events read since the last call.
@@ -104,7 +113,7 @@ impl EventStore for CountingStore {
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        self.inner.append(candidates, preconditions).await
+        self.inner().append(candidates, preconditions).await
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
@@ -112,11 +121,11 @@ impl EventStore for CountingStore {
         let count = move |_: &_| {
             read.fetch_add(1, Ordering::SeqCst);
         };
-        self.inner.read(subject, options).inspect(count).boxed()
+        self.inner().read(subject, options).inspect(count).boxed()
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        self.inner.observe(subject, options)
+        self.inner().observe(subject, options)
     }
 
     async fn health(&self) -> Result<(), StoreError> {
@@ -166,7 +175,7 @@ async fn a_state_follows_from_the_events_of_its_subject_alone() {
 }
 
 #[tokio::test]
-async fn what_was_rebuilt_is_not_read_again() {
+async fn a_cached_state_is_read_from_its_last_event_on() {
     let store = CountingStore::default();
     let states = states(&store);
     store.open("/accounts/1").await;
@@ -176,10 +185,36 @@ async fn what_was_rebuilt_is_not_read_again() {
     states.store_in_cache(&subject("/accounts/1"), false, first);
     store.pay("/accounts/1", 6).await;
     let second = rebuilt(&states, "/accounts/1").await;
-    assert_eq!((second.state, store.count()), (account(11, 2), 1));
+    assert_eq!((second.state, store.count()), (account(11, 2), 2));
     // The state was taken out of the cache and not put back.
     assert_eq!(rebuilt(&states, "/accounts/1").await.state, account(11, 2));
     assert_eq!(store.count(), 3);
+}
+
+/// Caches an account of 11 cents, and then continues with a store that has other events.
+async fn state_after_a_failover(other: &CountingStore) -> Option<Account> {
+    let store = CountingStore::default();
+    let states = states(&store);
+    store.open("/accounts/1").await;
+    store.pay("/accounts/1", 11).await;
+    let cached = rebuilt(&states, "/accounts/1").await;
+    assert_eq!(cached.state, account(11, 1));
+    states.store_in_cache(&subject("/accounts/1"), false, cached);
+    store.fail_over_to(other);
+    rebuilt(&states, "/accounts/1").await.state
+}
+
+#[tokio::test]
+async fn a_cached_state_is_rebuilt_once_the_store_has_lost_its_last_event() {
+    let other = CountingStore::default();
+    assert_eq!(state_after_a_failover(&other).await, None);
+    other.open("/accounts/1").await;
+    assert_eq!(state_after_a_failover(&other).await, account(0, 0));
+    // The next event has the id of the lost one.
+    other.pay("/accounts/1", 3).await;
+    assert_eq!(state_after_a_failover(&other).await, account(3, 1));
+    other.pay("/accounts/1", 4).await;
+    assert_eq!(state_after_a_failover(&other).await, account(7, 2));
 }
 
 #[tokio::test]
