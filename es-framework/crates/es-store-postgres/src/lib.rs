@@ -6,6 +6,7 @@
 mod batch_transaction;
 mod database_error;
 mod database_identity;
+mod database_servers;
 mod event_catalogue;
 mod event_insertion;
 mod event_selection;
@@ -58,6 +59,8 @@ use es_store::{
 
 pub use database_error::{PostgresOpenError, is_aborted};
 pub use database_identity::DatabaseIdentity;
+#[doc(hidden)]
+pub use database_servers::{DatabaseServers, PrimaryConnection};
 pub use inline_rows::{InlineRows, read_events_between};
 pub use restore::{PostgresRestore, PostgresRestoreError};
 pub use store_address::{InvalidStoreAddress, StoreAddress};

@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use sqlx::{ConnectOptions as _, postgres::PgConnectOptions};
 
+use super::database_servers::server_urls;
 use es_event::HashVersion;
 use es_runtime::strip_postgres_scheme;
 
@@ -84,11 +85,6 @@ impl std::str::FromStr for StoreAddress {
             InvalidStoreAddress::because("write postgres://user:password@host/database")
         })?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-        let (user, hosts) = match authority.rsplit_once('@') {
-            Some((user, hosts)) => (format!("{user}@"), hosts),
-            None => (String::new(), authority),
-        };
         let (mut accepts_data_loss, mut uses_notifications) = (false, true);
         let mut parameters = Vec::new();
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
@@ -111,11 +107,9 @@ impl std::str::FromStr for StoreAddress {
                 }
             }
         }
-        let parameters = parameters.join("&");
-        let servers = hosts
-            .split(',')
-            .map(|host| server(&format!("postgres://{user}{host}/{database}?{parameters}")))
-            .collect::<Result<_, _>>()?;
+        let urls = server_urls(&format!("postgres://{rest}?{}", parameters.join("&")));
+        let servers = urls.iter().map(|url| server(url));
+        let servers = servers.collect::<Result<_, _>>()?;
         Ok(Self {
             servers,
             accepts_data_loss,

@@ -170,7 +170,8 @@ async fn no_command_is_lost_or_carried_out_twice_in_a_failover() {
         primary.host(),
         standby.host()
     );
-    let libraries = [Library::with_store(&url), Library::with_store(&url)];
+    let rows = [("DATABASE_URL", url.as_str())];
+    let libraries = [(); 2].map(|()| Library::with_store_and(&url, &rows));
     let is_over = std::sync::atomic::AtomicBool::new(false);
     let (library, over) = (&libraries, &is_over);
     let clients = join_all((0..16).map(|number: usize| async move {
@@ -194,4 +195,12 @@ async fn no_command_is_lost_or_carried_out_twice_in_a_failover() {
     let purchased: usize = purchased.into_iter().sum::<usize>() + 1;
     let stored = "SELECT count(*) FROM es_events WHERE type LIKE '%BookPurchased%'";
     assert_eq!(standby.query(stored).trim(), purchased.to_string());
+    for library in &libraries {
+        eventually("the rows are those of all purchases", async || {
+            let page = get(&format!("{}/books?limit=1&total=true", library.url)).await;
+            let is_found = page.status() == StatusCode::OK;
+            (is_found && json_of(page).await["total"] == purchased).then_some(())
+        })
+        .await;
+    }
 }

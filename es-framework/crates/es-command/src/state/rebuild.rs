@@ -121,7 +121,7 @@ impl StateLoader {
             }
             tracing::warn!(
                 %subject,
-                "the event store lacks an event that this process has read, as after a failover that lost events; the state is rebuilt without it"
+                "the event store lacks an event that this process has read, as after a failover that lost events; the state is rebuilt without it, and commands that were confirmed before may have to be sent again"
             );
         }
         if let Some(snapshot) = self.load_snapshot(subject, recursive).await

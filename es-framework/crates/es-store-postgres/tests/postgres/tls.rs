@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use es_framework::projection::{Database, ReadModels};
 use es_store::EventStore as _;
 use es_store_postgres::PostgresStore;
 
@@ -63,6 +64,16 @@ async fn a_server_with_tls_is_verified_and_every_connection_uses_it() {
     let unknown = fixture.url(&schema, "&sslmode=verify-full");
     let refused = PostgresStore::open(unknown.parse().unwrap()).await;
     assert!(refused.is_err());
+
+    let models = ReadModels::default();
+    let read_models = async |roots: &Path| {
+        let database = url(roots).parse().unwrap();
+        Database::open(&database, &models).await
+    };
+    assert!(read_models(&trusted).await.is_ok());
+    let refused = read_models(&other).await.unwrap_err().to_string();
+    assert!(refused.contains("certificate"), "{refused}");
+
     // Without a demand, the connection is encrypted and not verified.
     assert!(open(&fixture.url(&schema, "")).await.health().await.is_ok());
 }

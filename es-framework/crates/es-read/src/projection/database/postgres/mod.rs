@@ -2,23 +2,25 @@
 //! of connections reads.
 
 mod cells;
+mod reader_pool;
 pub(in crate::projection) mod write;
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use async_trait::async_trait;
-use sqlx::{
-    AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _};
 use tokio::{sync::Mutex, time::timeout};
 
 use self::{
     cells::{bind, stored_row},
+    reader_pool::{ACQUIRE_TIMEOUT, ReaderPool},
     write::{
         drop_table, load_rows, load_skipped, lock_checkpoint, read_checkpoint, reset_table,
         swap_tables, write_batch,
@@ -34,14 +36,10 @@ use super::{
     CheckpointStep, DatabaseError, Sql, TableCheckpoint,
     store::ReadModelStore,
 };
-use es_store_postgres::DatabaseIdentity;
+use es_store_postgres::{DatabaseIdentity, DatabaseServers, PrimaryConnection};
 
-/// The time that a query waits for a connection.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time in which a server that works accepts a connection.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
-/// The number of queries that run at once.
-const READERS: u32 = 8;
 /// The advisory lock that grants the right to write. The number has no other meaning.
 const LOCK: i64 = 0x6573_5f72_6561_6473;
 
@@ -57,34 +55,56 @@ const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
 /// The read models in a PostgreSQL database.
 #[derive(Debug)]
 pub(super) struct PostgresReadModelStore {
-    options: PgConnectOptions,
-    readers: PgPool,
+    servers: DatabaseServers,
+    /// The longest time of a query, in milliseconds.
+    query_time: String,
+    readers: RwLock<ReaderPool>,
+    /// The connection that has the lock.
     writer: Mutex<Option<PgConnection>>,
+    /// A connection that waits until another process releases the lock.
+    waiting: Mutex<Option<PgConnection>>,
     /// True if the server has the extension for search indexes.
     has_trigrams: AtomicBool,
 }
 
 impl PostgresReadModelStore {
-    /// Connects to the server, which ends each query that runs longer than `query_time`.
+    /// Connects to the server that accepts writes. It ends each query that runs longer than `query_time`.
     pub(super) async fn open(url: &str, query_time: Duration) -> Result<Self, DatabaseError> {
-        let options: PgConnectOptions = url.parse()?;
-        let time = query_time.as_millis().to_string();
-        let readers = PgPoolOptions::new()
-            .max_connections(READERS)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_with(options.clone().options([
-                ("default_transaction_read_only", "on"),
-                ("statement_timeout", time.as_str()),
-                // A generic plan for a text search reads all rows.
-                ("plan_cache_mode", "force_custom_plan"),
-            ]))
-            .await?;
+        let servers: DatabaseServers = url.parse()?;
+        let query_time = query_time.as_millis().to_string();
+        let PrimaryConnection { connection, server } = servers.connect().await?;
+        let options = servers.options(server).ok_or(DatabaseError::Lost)?;
+        let readers = RwLock::new(ReaderPool::new(options, server, &query_time));
+        connection.close().await?;
         Ok(Self {
-            options,
+            servers,
+            query_time,
             readers,
             writer: Mutex::default(),
+            waiting: Mutex::default(),
             has_trigrams: AtomicBool::new(false),
         })
+    }
+
+    fn readers(&self) -> PgPool {
+        let readers = self.readers.read().unwrap_or_else(PoisonError::into_inner);
+        readers.pool.clone()
+    }
+
+    /// Connects to the server that accepts writes, and lets queries read from it as well.
+    async fn connect(&self) -> Result<PgConnection, DatabaseError> {
+        let PrimaryConnection { connection, server } = self.servers.connect().await?;
+        let options = self.servers.options(server).ok_or(DatabaseError::Lost)?;
+        let mut readers = self.readers.write().unwrap_or_else(PoisonError::into_inner);
+        if readers.server != server {
+            let host = options.get_host();
+            tracing::warn!(
+                host,
+                "another server of the read models accepts writes by now"
+            );
+            *readers = ReaderPool::new(options, server, &self.query_time);
+        }
+        Ok(connection)
     }
 
     /// Returns the error of a statement of the readers. The pool reports the same error for a server that
@@ -93,13 +113,12 @@ impl PostgresReadModelStore {
         if !matches!(error, sqlx::Error::PoolTimedOut) {
             return error.into();
         }
-        let connecting = PgConnection::connect_with(&self.options);
-        match timeout(PROBE_TIMEOUT, connecting).await {
+        match timeout(PROBE_TIMEOUT, self.connect()).await {
             Ok(Ok(connection)) => {
                 let _ = connection.close().await;
                 error.into()
             }
-            Ok(Err(unreachable)) => DatabaseError::Unreachable(unreachable),
+            Ok(Err(unreachable)) => unreachable,
             Err(_) => DatabaseError::Unreachable(error),
         }
     }
@@ -113,13 +132,18 @@ impl PostgresReadModelStore {
             return Ok(true);
         }
         *writer = None;
-        let mut connection = PgConnection::connect_with(&self.options).await?;
-        let is_acquired: bool = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)")
-            .bind(LOCK)
-            .fetch_one(&mut connection)
-            .await?;
+        let mut waiting = self.waiting.lock().await;
+        let mut connection = match waiting.take() {
+            Some(connection) => connection,
+            None => self.connect().await?,
+        };
+        let acquire = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LOCK);
+        let acquiring = timeout(ACQUIRE_TIMEOUT, acquire.fetch_one(&mut connection)).await;
+        let is_acquired: bool = acquiring.map_err(|_| DatabaseError::Lost)??;
         if is_acquired {
             *writer = Some(connection);
+        } else {
+            *waiting = Some(connection);
         }
         Ok(is_acquired)
     }
@@ -195,7 +219,7 @@ impl ReadModelStore for PostgresReadModelStore {
     }
 
     async fn identity(&self) -> Result<Option<DatabaseIdentity>, DatabaseError> {
-        let mut connection = self.readers.acquire().await?;
+        let mut connection = self.readers().acquire().await?;
         Ok(DatabaseIdentity::read(&mut connection).await?)
     }
 
@@ -228,7 +252,7 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<Vec<TableRow>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let rows = match query.fetch_all(&self.readers).await {
+        let rows = match query.fetch_all(&self.readers()).await {
             Ok(rows) => rows,
             Err(error) => return Err(self.reader_error(error).await),
         };
@@ -244,7 +268,7 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<Vec<String>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let rows = match query.fetch_all(&self.readers).await {
+        let rows = match query.fetch_all(&self.readers()).await {
             Ok(rows) => rows,
             Err(error) => return Err(self.reader_error(error).await),
         };
@@ -259,7 +283,7 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<u64, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        match query.fetch_one(&self.readers).await {
+        match query.fetch_one(&self.readers()).await {
             Ok(row) => Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or_default()),
             Err(error) => Err(self.reader_error(error).await),
         }
@@ -280,7 +304,7 @@ impl ReadModelStore for PostgresReadModelStore {
         &self,
         table: &Table,
     ) -> Result<Option<TableCheckpoint>, DatabaseError> {
-        let mut connection = self.readers.acquire().await?;
+        let mut connection = self.readers().acquire().await?;
         match read_checkpoint(&mut connection, table).await {
             // The database is empty before the first process writes.
             Err(DatabaseError::Postgres(sqlx::Error::Database(error)))
@@ -320,7 +344,7 @@ impl ReadModelStore for PostgresReadModelStore {
     }
 
     async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
-        load_skipped(&self.readers, model).await
+        load_skipped(&self.readers(), model).await
     }
 
     async fn load_rows(

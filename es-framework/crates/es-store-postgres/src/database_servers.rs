@@ -1,0 +1,136 @@
+//! The servers of a PostgreSQL database, of which one accepts writes.
+
+use std::{fmt, io, str::FromStr, sync::Arc, time::Duration};
+
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
+use tokio::time::timeout;
+
+use es_runtime::strip_postgres_scheme;
+
+/// The time in which a server that works accepts a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The servers of a database, from a URL such as `postgres://me:secret@db-1,db-2:5433/library`.
+#[doc(hidden)]
+#[derive(Clone)]
+pub struct DatabaseServers {
+    servers: Arc<[PgConnectOptions]>,
+}
+
+/// A connection to the server that accepts writes.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct PrimaryConnection {
+    /// The connection.
+    pub connection: PgConnection,
+    /// The number of the server in the URL, from 0.
+    pub server: usize,
+}
+
+impl FromStr for DatabaseServers {
+    type Err = sqlx::Error;
+
+    fn from_str(url: &str) -> Result<Self, sqlx::Error> {
+        let urls = server_urls(url);
+        let servers = urls.iter().map(|url| url.parse());
+        let servers = servers.collect::<Result<_, _>>()?;
+        Ok(Self { servers })
+    }
+}
+
+impl DatabaseServers {
+    /// Returns the options of a connection to a server.
+    #[must_use]
+    pub fn options(&self, server: usize) -> Option<&PgConnectOptions> {
+        self.servers.get(server)
+    }
+
+    /// Connects to all servers at once, and returns the first connection to one that accepts writes. A
+    /// server that hangs delays nobody.
+    ///
+    /// # Errors
+    /// No server accepts writes. The error is that of the last server that failed.
+    pub async fn connect(&self) -> Result<PrimaryConnection, sqlx::Error> {
+        let servers = self.servers.iter().enumerate();
+        let mut attempts: FuturesUnordered<_> = servers
+            .map(|(server, options)| async move {
+                let connecting = timeout(CONNECT_TIMEOUT, connect_to_primary(options)).await;
+                let connection = connecting.unwrap_or_else(|_| {
+                    let reason = format!("{} does not answer", options.get_host());
+                    Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
+                })?;
+                Ok(PrimaryConnection { connection, server })
+            })
+            .collect();
+        let mut failure = io::Error::other("the URL names no server").into();
+        while let Some(attempt) = attempts.next().await {
+            match attempt {
+                Ok(primary) => return Ok(primary),
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
+    }
+}
+
+/// Without the options of the servers, because they contain the password.
+impl fmt::Debug for DatabaseServers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts = self.servers.iter().map(PgConnectOptions::get_host);
+        f.debug_list().entries(hosts).finish()
+    }
+}
+
+async fn connect_to_primary(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    let mut connection = PgConnection::connect_with(options).await?;
+    let is_standby: bool = sqlx::query_scalar("SELECT pg_is_in_recovery()")
+        .fetch_one(&mut connection)
+        .await?;
+    if is_standby {
+        let reason = format!("{} is a standby", options.get_host());
+        return Err(io::Error::other(reason).into());
+    }
+    Ok(connection)
+}
+
+/// Returns the URL of each server. A text without the scheme of PostgreSQL is one URL.
+pub(crate) fn server_urls(url: &str) -> Vec<String> {
+    let Some(rest) = strip_postgres_scheme(url) else {
+        return vec![url.to_owned()];
+    };
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+    let (user, hosts) = match authority.rsplit_once('@') {
+        Some((user, hosts)) => (format!("{user}@"), hosts),
+        None => (String::new(), authority),
+    };
+    let hosts = hosts.split(',');
+    hosts
+        .map(|host| format!("postgres://{user}{host}/{database}?{query}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_all_servers() {
+        let url = "postgresql://me:se%40cret@a,b:5433,[::1]:5434/rows?sslmode=disable";
+        let servers: DatabaseServers = url.parse().unwrap();
+        let address = |server: &PgConnectOptions| (server.get_host().to_owned(), server.get_port());
+        let addresses: Vec<_> = servers.servers.iter().map(address).collect();
+        let expected = [("a", 5432), ("b", 5433), ("[::1]", 5434)];
+        assert_eq!(
+            addresses,
+            expected.map(|(host, port)| (host.to_owned(), port))
+        );
+        let second = servers.options(1).unwrap();
+        assert_eq!(second.get_username(), "me");
+        assert_eq!(second.get_database(), Some("rows"));
+        assert!(servers.options(3).is_none());
+        assert!(!format!("{servers:?}").contains("cret"));
+        assert!("postgres://a:port/rows".parse::<DatabaseServers>().is_err());
+    }
+}
