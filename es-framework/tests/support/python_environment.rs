@@ -4,9 +4,13 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::{Mutex, PoisonError},
 };
 
 use super::requirement::{install, require, require_program};
+
+/// Held while packages are installed, because several tests need the same ones.
+static INSTALLATION: Mutex<()> = Mutex::new(());
 
 /// Returns the folder with the programs of these packages, or none where they cannot be installed.
 #[track_caller]
@@ -18,6 +22,7 @@ pub(crate) fn programs_of(name: &str, packages: &[&str]) -> Option<PathBuf> {
 }
 
 fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    let _guard = INSTALLATION.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python-{name}"));
     let programs = folder.join("bin");
     let complete = folder.join("complete");
