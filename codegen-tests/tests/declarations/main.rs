@@ -16,6 +16,8 @@ mod orders_service;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../es-framework/tests/support/postgres_server.rs"]
 mod postgres_server;
+#[path = "../../../es-framework/tests/support/processor_time.rs"]
+mod processor_time;
 mod reaction_instances;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../es-framework/tests/support/requirement.rs"]

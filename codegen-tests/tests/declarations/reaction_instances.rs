@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::postgres_server::PostgresServer;
+use crate::{postgres_server::PostgresServer, processor_time::processor_time};
 
 const TOKEN: &str = "0123456789abcdef";
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -118,15 +118,6 @@ fn instance(store: &str, office: &str, drain: &str) -> (Program, String) {
     start(&mut letters, "letters listens on http://")
 }
 
-/// Returns the processor time of a process so far, in hundredths of a second.
-fn processor_time(process: &Child) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).unwrap();
-    let (_, fields) = stat.rsplit_once(") ").unwrap();
-    // `proc_pid_stat(5)`: `utime` and `stime` are the fields 14 and 15, and the third one comes first here.
-    let times = fields.split(' ').skip(11).take(2);
-    times.map(|ticks| ticks.parse::<u64>().unwrap()).sum()
-}
-
 #[test]
 fn an_application_without_read_models_uses_no_processor_time_while_nothing_happens() {
     let folder = tempfile::tempdir().unwrap();
@@ -136,9 +127,9 @@ fn an_application_without_read_models_uses_no_processor_time_while_nothing_happe
     letters.arg("--event-store-data-dir").arg(folder.path());
     let (program, _) = start(&mut letters, "letters listens on http://");
     std::thread::sleep(Duration::from_secs(1));
-    let begin = processor_time(&program.0);
+    let begin = processor_time(program.0.id());
     std::thread::sleep(Duration::from_secs(3));
-    let used = processor_time(&program.0).wrapping_sub(begin);
+    let used = processor_time(program.0.id()).wrapping_sub(begin);
     assert!(
         used < 30,
         "{used} hundredths of a second within three seconds"

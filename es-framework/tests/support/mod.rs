@@ -4,5 +4,7 @@ pub(crate) mod cargo;
 pub(crate) mod eventually;
 #[allow(dead_code, reason = "not every program uses all of it")]
 pub(crate) mod postgres_server;
+#[cfg(target_os = "linux")]
+pub(crate) mod processor_time;
 pub(crate) mod python_environment;
 pub(crate) mod requirement;
