@@ -2,10 +2,10 @@
 
 use std::{fmt, io, str::FromStr, sync::Arc, time::Duration};
 
-use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::time::timeout;
 
+use super::server_race::{first_success, is_standby};
 use es_runtime::strip_postgres_scheme;
 
 /// The time in which a server that works accepts a connection.
@@ -50,27 +50,30 @@ impl DatabaseServers {
     /// server that hangs delays nobody.
     ///
     /// # Errors
-    /// No server accepts writes. The error is that of the last server that failed.
+    /// No server accepts writes. The error says why, by the server whose error says most.
     pub async fn connect(&self) -> Result<PrimaryConnection, sqlx::Error> {
         let servers = self.servers.iter().enumerate();
-        let mut attempts: FuturesUnordered<_> = servers
-            .map(|(server, options)| async move {
-                let connecting = timeout(CONNECT_TIMEOUT, connect_to_primary(options)).await;
-                let connection = connecting.unwrap_or_else(|_| {
-                    let reason = format!("{} does not answer", options.get_host());
-                    Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
-                })?;
-                Ok(PrimaryConnection { connection, server })
-            })
-            .collect();
-        let mut failure = io::Error::other("the URL names no server").into();
-        while let Some(attempt) = attempts.next().await {
-            match attempt {
-                Ok(primary) => return Ok(primary),
-                Err(error) => failure = error,
-            }
-        }
-        Err(failure)
+        let attempts = servers.map(|(server, options)| async move {
+            let connecting = timeout(CONNECT_TIMEOUT, connect_to_primary(options)).await;
+            let connection = connecting.unwrap_or_else(|_| {
+                let reason = format!("{} does not answer", options.get_host());
+                Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
+            })?;
+            Ok(PrimaryConnection { connection, server })
+        });
+        let connection = first_success(attempts, rank).await;
+        connection.map_err(|failure| {
+            failure.unwrap_or_else(|| io::Error::other("the URL names no server").into())
+        })
+    }
+}
+
+/// That a server is a standby says least, because the primary is another one.
+fn rank(error: &sqlx::Error) -> u8 {
+    match error {
+        sqlx::Error::Io(error) if error.kind() == io::ErrorKind::Other => 0,
+        sqlx::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => 1,
+        _ => 2,
     }
 }
 
@@ -84,10 +87,7 @@ impl fmt::Debug for DatabaseServers {
 
 async fn connect_to_primary(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let mut connection = PgConnection::connect_with(options).await?;
-    let is_standby: bool = sqlx::query_scalar("SELECT pg_is_in_recovery()")
-        .fetch_one(&mut connection)
-        .await?;
-    if is_standby {
+    if is_standby(&mut connection).await? {
         let reason = format!("{} is a standby", options.get_host());
         return Err(io::Error::other(reason).into());
     }

@@ -24,6 +24,7 @@ mod row;
 mod schema_registration;
 mod seen_event;
 mod server_connection;
+mod server_race;
 mod store_address;
 mod store_limits;
 mod store_state;

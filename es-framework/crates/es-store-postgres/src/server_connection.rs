@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use sqlx::{Connection as _, PgConnection};
 use tokio::time::timeout;
 
@@ -10,6 +9,7 @@ use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
     log_head,
     seen_event::SeenEvent,
+    server_race::{first_success, is_standby},
     store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
 };
@@ -50,25 +50,19 @@ impl StoreAddress {
         seen: Option<SeenEvent>,
     ) -> Result<WritableConnection, DatabaseError> {
         let servers = self.servers.iter().enumerate();
-        let mut attempts: FuturesUnordered<_> = servers
-            .map(|(number, server)| async move {
-                let connecting = timeout(limits.connect_time, self.connect_to(server, seen)).await;
-                let connection = connecting.unwrap_or(Err(DatabaseError::Timeout))?;
-                Ok(WritableConnection {
-                    connection,
-                    server: number,
-                    failovers: 0,
-                })
+        let attempts = servers.map(|(number, server)| async move {
+            let connecting = timeout(limits.connect_time, self.connect_to(server, seen)).await;
+            let connection = connecting.unwrap_or(Err(DatabaseError::Timeout))?;
+            Ok(WritableConnection {
+                connection,
+                server: number,
+                failovers: 0,
             })
-            .collect();
-        let mut failure = DatabaseError::Timeout;
-        while let Some(attempt) = attempts.next().await {
-            match attempt {
-                Ok(connection) => return Ok(connection),
-                Err(error) if is_more_telling(&error, &failure) => failure = error,
-                Err(_) => {}
-            }
-        }
+        });
+        let failure = match first_success(attempts, rank).await {
+            Ok(connection) => return Ok(connection),
+            Err(failure) => failure.unwrap_or(DatabaseError::Timeout),
+        };
         match failure {
             failure @ DatabaseError::Server(_) => Err(failure),
             failure if failure.remedy() == Remedy::GiveUp => Err(failure),
@@ -104,10 +98,7 @@ impl StoreAddress {
         seen: Option<SeenEvent>,
     ) -> Result<PgConnection, DatabaseError> {
         let mut connection = PgConnection::connect_with(&server.options).await?;
-        let is_standby: bool = sqlx::query_scalar("SELECT pg_is_in_recovery()")
-            .fetch_one(&mut connection)
-            .await?;
-        if is_standby {
+        if is_standby(&mut connection).await? {
             return Err(DatabaseError::Server(PostgresOpenError::Unavailable {
                 address: self.to_string(),
                 reason: format!("{server} is a standby"),
@@ -153,13 +144,13 @@ impl StoreAddress {
     }
 }
 
-/// Returns true if an error of one server says more than that of another why no server can be used.
-fn is_more_telling(error: &DatabaseError, other: &DatabaseError) -> bool {
-    let rank = |error: &DatabaseError| match error {
-        DatabaseError::Server(PostgresOpenError::LostEvents { .. }) => 3,
-        error if error.remedy() == Remedy::GiveUp => 2,
+/// Returns how much an error of one server says about why no server can be used.
+fn rank(error: &DatabaseError) -> u8 {
+    match error {
+        DatabaseError::Server(PostgresOpenError::LostEvents { .. }) => 4,
+        error if error.remedy() == Remedy::GiveUp => 3,
+        DatabaseError::Server(_) => 1,
         DatabaseError::Timeout => 0,
-        _ => 1,
-    };
-    rank(error) > rank(other)
+        _ => 2,
+    }
 }
