@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use reqwest::{Response, StatusCode};
+use reqwest::{Response, StatusCode, header::HeaderValue};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -22,6 +22,13 @@ async fn send_with_key(library: &Library, path: &str, body: &Value, key: &str) -
     let request = request.header("content-type", "application/json");
     let request = request.header("idempotency-key", key);
     request.body(body.to_string()).send().await.unwrap()
+}
+
+/// Queries a copy once the rows have reached the position of an answer.
+async fn query_at(library: &Library, id: Uuid, position: &HeaderValue) -> StatusCode {
+    let query = client().get(format!("{}/books/{id}", library.url));
+    let query = query.header("event-position", position.clone());
+    query.send().await.unwrap().status()
 }
 
 #[tokio::test]
@@ -82,14 +89,8 @@ async fn each_instance_shows_the_events_of_the_other_at_the_position_of_the_answ
                 let id = Uuid::new_v4();
                 let purchased = one.purchase(&book(id)).await;
                 assert_eq!(purchased.status(), StatusCode::CREATED);
-                let query = client().get(format!("{}/books/{id}", other.url));
-                let position = purchased.headers()["event-position"].clone();
-                let found = query
-                    .header("event-position", position)
-                    .send()
-                    .await
-                    .unwrap();
-                assert_eq!(found.status(), StatusCode::OK);
+                let position = &purchased.headers()["event-position"];
+                assert_eq!(query_at(other, id, position).await, StatusCode::OK);
             }
         }
     });
@@ -159,7 +160,17 @@ async fn insist(library: &Library, body: &Value, key: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_command_is_lost_or_carried_out_twice_in_a_failover() {
+async fn no_command_is_lost_or_carried_out_twice_after_the_primary_ends() {
+    fail_over("-KILL").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_command_is_lost_or_carried_out_twice_after_the_primary_hangs() {
+    fail_over("-STOP").await;
+}
+
+/// Sends the signal to the primary of events and rows while clients purchase, and promotes the standby.
+async fn fail_over(signal: &str) {
     let Some(primary) = PostgresServer::start() else {
         return;
     };
@@ -185,7 +196,7 @@ async fn no_command_is_lost_or_carried_out_twice_in_a_failover() {
     }));
     let failover = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        primary.signal("-KILL");
+        primary.signal(signal);
         standby.query("SELECT pg_promote()");
         insist(&libraries[0], &book(Uuid::new_v4()), "after").await;
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -200,6 +211,15 @@ async fn no_command_is_lost_or_carried_out_twice_in_a_failover() {
             let page = get(&format!("{}/books?limit=1&total=true", library.url)).await;
             let is_found = page.status() == StatusCode::OK;
             (is_found && json_of(page).await["total"] == purchased).then_some(())
+        })
+        .await;
+    }
+    let id = Uuid::new_v4();
+    let last = libraries[0].purchase(&book(id)).await;
+    let position = &last.headers()["event-position"];
+    for library in &libraries {
+        eventually("queries reach the position of a command", async || {
+            (query_at(library, id, position).await == StatusCode::OK).then_some(())
         })
         .await;
     }

@@ -2,28 +2,25 @@
 //! of connections reads.
 
 mod cells;
+mod connections;
 mod reader_pool;
 pub(in crate::projection) mod write;
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        PoisonError, RwLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use async_trait::async_trait;
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _};
-use tokio::{sync::Mutex, time::timeout};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
 use self::{
     cells::{bind, stored_row},
-    reader_pool::{ACQUIRE_TIMEOUT, ReaderPool},
+    connections::{Connections, in_write_time},
     write::{
         drop_table, load_rows, load_skipped, lock_checkpoint, read_checkpoint, reset_table,
-        swap_tables, write_batch,
+        skip_event, swap_tables, write_batch,
     },
 };
 use super::{
@@ -36,12 +33,7 @@ use super::{
     CheckpointStep, DatabaseError, Sql, TableCheckpoint,
     store::ReadModelStore,
 };
-use es_store_postgres::{DatabaseIdentity, DatabaseServers, PrimaryConnection};
-
-/// The time in which a server that works accepts a connection.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
-/// The advisory lock that grants the right to write. The number has no other meaning.
-const LOCK: i64 = 0x6573_5f72_6561_6473;
+use es_store_postgres::DatabaseIdentity;
 
 /// The error code of a statement that names a table which does not exist.
 const UNDEFINED_TABLE: &str = "42P01";
@@ -55,14 +47,7 @@ const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
 /// The read models in a PostgreSQL database.
 #[derive(Debug)]
 pub(super) struct PostgresReadModelStore {
-    servers: DatabaseServers,
-    /// The longest time of a query, in milliseconds.
-    query_time: String,
-    readers: RwLock<ReaderPool>,
-    /// The connection that has the lock.
-    writer: Mutex<Option<PgConnection>>,
-    /// A connection that waits until another process releases the lock.
-    waiting: Mutex<Option<PgConnection>>,
+    connections: Connections,
     /// True if the server has the extension for search indexes.
     has_trigrams: AtomicBool,
 }
@@ -70,90 +55,18 @@ pub(super) struct PostgresReadModelStore {
 impl PostgresReadModelStore {
     /// Connects to the server that accepts writes. It ends each query that runs longer than `query_time`.
     pub(super) async fn open(url: &str, query_time: Duration) -> Result<Self, DatabaseError> {
-        let servers: DatabaseServers = url.parse()?;
-        let query_time = query_time.as_millis().to_string();
-        let PrimaryConnection { connection, server } = servers.connect().await?;
-        let options = servers.options(server).ok_or(DatabaseError::Lost)?;
-        let readers = RwLock::new(ReaderPool::new(options, server, &query_time));
-        connection.close().await?;
         Ok(Self {
-            servers,
-            query_time,
-            readers,
-            writer: Mutex::default(),
-            waiting: Mutex::default(),
+            connections: Connections::open(url, query_time).await?,
             has_trigrams: AtomicBool::new(false),
         })
-    }
-
-    fn readers(&self) -> PgPool {
-        let readers = self.readers.read().unwrap_or_else(PoisonError::into_inner);
-        readers.pool.clone()
-    }
-
-    /// Connects to the server that accepts writes, and lets queries read from it as well.
-    async fn connect(&self) -> Result<PgConnection, DatabaseError> {
-        let PrimaryConnection { connection, server } = self.servers.connect().await?;
-        let options = self.servers.options(server).ok_or(DatabaseError::Lost)?;
-        let mut readers = self.readers.write().unwrap_or_else(PoisonError::into_inner);
-        if readers.server != server {
-            let host = options.get_host();
-            tracing::warn!(
-                host,
-                "another server of the read models accepts writes by now"
-            );
-            *readers = ReaderPool::new(options, server, &self.query_time);
-        }
-        Ok(connection)
-    }
-
-    /// Returns the error of a statement of the readers. The pool reports the same error for a server that
-    /// does not answer as for connections that are all in use, so this asks the server.
-    async fn reader_error(&self, error: sqlx::Error) -> DatabaseError {
-        if !matches!(error, sqlx::Error::PoolTimedOut) {
-            return error.into();
-        }
-        match timeout(PROBE_TIMEOUT, self.connect()).await {
-            Ok(Ok(connection)) => {
-                let _ = connection.close().await;
-                error.into()
-            }
-            Ok(Err(unreachable)) => unreachable,
-            Err(_) => DatabaseError::Unreachable(error),
-        }
-    }
-
-    /// Connects and acquires the lock. The server releases it when the connection ends.
-    async fn acquire_lock(&self) -> Result<bool, DatabaseError> {
-        let mut writer = self.writer.lock().await;
-        if let Some(connection) = writer.as_mut()
-            && connection.ping().await.is_ok()
-        {
-            return Ok(true);
-        }
-        *writer = None;
-        let mut waiting = self.waiting.lock().await;
-        let mut connection = match waiting.take() {
-            Some(connection) => connection,
-            None => self.connect().await?,
-        };
-        let acquire = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LOCK);
-        let acquiring = timeout(ACQUIRE_TIMEOUT, acquire.fetch_one(&mut connection)).await;
-        let is_acquired: bool = acquiring.map_err(|_| DatabaseError::Lost)??;
-        if is_acquired {
-            *writer = Some(connection);
-        } else {
-            *waiting = Some(connection);
-        }
-        Ok(is_acquired)
     }
 
     async fn prepare_tables(
         &self,
         tables: &BTreeMap<&'static str, Table>,
     ) -> Result<(), DatabaseError> {
-        let mut writer = self.writer.lock().await;
-        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
+        let mut connection = self.connections.writer().await?;
+        let connection = &mut *connection;
         for statement in [CREATE_CHECKPOINTS, table_statements::CREATE_SKIPPED] {
             sqlx::query(statement).execute(&mut *connection).await?;
         }
@@ -219,7 +132,7 @@ impl ReadModelStore for PostgresReadModelStore {
     }
 
     async fn identity(&self) -> Result<Option<DatabaseIdentity>, DatabaseError> {
-        let mut connection = self.readers().acquire().await?;
+        let mut connection = self.connections.readers().acquire().await?;
         Ok(DatabaseIdentity::read(&mut connection).await?)
     }
 
@@ -252,9 +165,9 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<Vec<TableRow>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let rows = match query.fetch_all(&self.readers()).await {
+        let rows = match query.fetch_all(&self.connections.readers()).await {
             Ok(rows) => rows,
-            Err(error) => return Err(self.reader_error(error).await),
+            Err(error) => return Err(self.connections.reader_error(error).await),
         };
         rows.iter()
             .map(|row| stored_row(table.model.columns, row))
@@ -268,9 +181,9 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<Vec<String>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let rows = match query.fetch_all(&self.readers()).await {
+        let rows = match query.fetch_all(&self.connections.readers()).await {
             Ok(rows) => rows,
-            Err(error) => return Err(self.reader_error(error).await),
+            Err(error) => return Err(self.connections.reader_error(error).await),
         };
         let texts = rows.iter().map(|row| row.try_get(0));
         Ok(texts.collect::<Result<_, sqlx::Error>>()?)
@@ -283,9 +196,9 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<u64, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        match query.fetch_one(&self.readers()).await {
+        match query.fetch_one(&self.connections.readers()).await {
             Ok(row) => Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or_default()),
-            Err(error) => Err(self.reader_error(error).await),
+            Err(error) => Err(self.connections.reader_error(error).await),
         }
     }
 
@@ -293,7 +206,7 @@ impl ReadModelStore for PostgresReadModelStore {
         &self,
         tables: &BTreeMap<&'static str, Table>,
     ) -> Result<bool, DatabaseError> {
-        let is_acquired = self.acquire_lock().await?;
+        let is_acquired = self.connections.acquire_lock().await?;
         if is_acquired {
             self.prepare_tables(tables).await?;
         }
@@ -304,7 +217,7 @@ impl ReadModelStore for PostgresReadModelStore {
         &self,
         table: &Table,
     ) -> Result<Option<TableCheckpoint>, DatabaseError> {
-        let mut connection = self.readers().acquire().await?;
+        let mut connection = self.connections.readers().acquire().await?;
         match read_checkpoint(&mut connection, table).await {
             // The database is empty before the first process writes.
             Err(DatabaseError::Postgres(sqlx::Error::Database(error)))
@@ -318,33 +231,27 @@ impl ReadModelStore for PostgresReadModelStore {
 
     async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError> {
         let has_trigrams = self.has_trigrams.load(Ordering::Relaxed);
-        let mut writer = self.writer.lock().await;
-        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        reset_table(connection, table, has_trigrams).await
+        let mut connection = self.connections.writer().await?;
+        in_write_time(reset_table(&mut connection, table, has_trigrams)).await
     }
 
     async fn drop_table(&self, table: &Table) -> Result<(), DatabaseError> {
-        let mut writer = self.writer.lock().await;
-        drop_table(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
+        let mut connection = self.connections.writer().await?;
+        in_write_time(drop_table(&mut connection, table)).await
     }
 
     async fn swap_tables(&self, table: &Table) -> Result<(), DatabaseError> {
-        let mut writer = self.writer.lock().await;
-        swap_tables(writer.as_mut().ok_or(DatabaseError::Lost)?, table).await
+        let mut connection = self.connections.writer().await?;
+        in_write_time(swap_tables(&mut connection, table)).await
     }
 
     async fn skip_event(&self, model: &'static str, position: i64) -> Result<(), DatabaseError> {
-        let mut writer = self.writer.lock().await;
-        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        let skip = sqlx::query(table_statements::SKIP)
-            .bind(model)
-            .bind(position);
-        skip.execute(connection).await?;
-        Ok(())
+        let mut connection = self.connections.writer().await?;
+        in_write_time(skip_event(&mut connection, model, position)).await
     }
 
     async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
-        load_skipped(&self.readers(), model).await
+        load_skipped(&self.connections.readers(), model).await
     }
 
     async fn load_rows(
@@ -352,8 +259,8 @@ impl ReadModelStore for PostgresReadModelStore {
         table: &Table,
         keys: Vec<RowKey>,
     ) -> Result<Vec<TableRow>, DatabaseError> {
-        let mut writer = self.writer.lock().await;
-        load_rows(writer.as_mut().ok_or(DatabaseError::Lost)?, table, keys).await
+        let mut connection = self.connections.writer().await?;
+        in_write_time(load_rows(&mut connection, table, keys)).await
     }
 
     async fn write_batch(
@@ -362,15 +269,15 @@ impl ReadModelStore for PostgresReadModelStore {
         changes: RowChanges,
         step: CheckpointStep,
     ) -> Result<(), DatabaseError> {
-        let mut writer = self.writer.lock().await;
-        let connection = writer.as_mut().ok_or(DatabaseError::Lost)?;
-        let result = write_batch(connection, table, changes, step).await;
+        let mut connection = self.connections.writer().await?;
+        let result = in_write_time(write_batch(&mut connection, table, changes, step)).await;
+        drop(connection);
         let is_lost = |error: &DatabaseError| {
             !error.is_refusal() && !matches!(error, DatabaseError::AlreadyApplied)
         };
         if result.as_ref().is_err_and(is_lost) {
             // The lock may be lost with the connection, so another process may write.
-            *writer = None;
+            self.connections.close_writer().await;
         }
         result
     }

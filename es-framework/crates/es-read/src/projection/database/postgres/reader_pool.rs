@@ -13,7 +13,7 @@ pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const READERS: u32 = 8;
 
 /// The connections that read.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct ReaderPool {
     pub(super) pool: PgPool,
     /// The number of the server in the URL.

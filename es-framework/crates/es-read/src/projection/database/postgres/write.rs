@@ -138,6 +138,19 @@ pub(super) async fn lock_checkpoint(
     Ok(position.flatten())
 }
 
+/// Lets a read model skip an event from now on.
+pub(super) async fn skip_event(
+    connection: &mut PgConnection,
+    model: &str,
+    position: i64,
+) -> Result<(), DatabaseError> {
+    let skip = sqlx::query(table_statements::SKIP)
+        .bind(model)
+        .bind(position);
+    skip.execute(connection).await?;
+    Ok(())
+}
+
 /// Loads the positions of the events that a read model skips.
 pub(in crate::projection) async fn load_skipped(
     executor: impl PgExecutor<'_>,

@@ -1,0 +1,139 @@
+//! The connections to the servers of a database: one that writes, one that waits for the lock, and a pool
+//! that reads.
+
+use std::{
+    sync::{PoisonError, RwLock},
+    time::Duration,
+};
+
+use sqlx::{Connection as _, PgConnection, PgPool};
+use tokio::{
+    sync::{MappedMutexGuard, Mutex, MutexGuard},
+    time::timeout,
+};
+
+use super::{
+    super::DatabaseError,
+    reader_pool::{ACQUIRE_TIMEOUT, ReaderPool},
+};
+use es_store_postgres::{DatabaseServers, PrimaryConnection};
+
+/// The time in which a server that works accepts a connection.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+/// The time in which a server that works executes what one batch needs.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
+/// The advisory lock that grants the right to write. The number has no other meaning.
+const LOCK: i64 = 0x6573_5f72_6561_6473;
+
+/// The connections to a database.
+#[derive(Debug)]
+pub(super) struct Connections {
+    servers: DatabaseServers,
+    /// The longest time of a query, in milliseconds.
+    query_time: String,
+    readers: RwLock<ReaderPool>,
+    /// The connection that has the lock.
+    writer: Mutex<Option<PgConnection>>,
+    /// A connection that waits until another process releases the lock.
+    waiting: Mutex<Option<PgConnection>>,
+}
+
+impl Connections {
+    /// Connects to the server that accepts writes. It ends each query that runs longer than `query_time`.
+    pub(super) async fn open(url: &str, query_time: Duration) -> Result<Self, DatabaseError> {
+        let servers: DatabaseServers = url.parse()?;
+        let query_time = query_time.as_millis().to_string();
+        let PrimaryConnection { connection, server } = servers.connect().await?;
+        let options = servers.options(server).ok_or(DatabaseError::Lost)?;
+        let readers = RwLock::new(ReaderPool::new(options, server, &query_time));
+        Ok(Self {
+            servers,
+            query_time,
+            readers,
+            writer: Mutex::default(),
+            waiting: Mutex::new(Some(connection)),
+        })
+    }
+
+    pub(super) fn readers(&self) -> PgPool {
+        let readers = self.readers.read().unwrap_or_else(PoisonError::into_inner);
+        readers.pool.clone()
+    }
+
+    /// Returns the connection that has the lock.
+    pub(super) async fn writer(&self) -> Result<MappedMutexGuard<'_, PgConnection>, DatabaseError> {
+        let writer = self.writer.lock().await;
+        MutexGuard::try_map(writer, Option::as_mut).map_err(|_| DatabaseError::Lost)
+    }
+
+    /// Closes the connection that has the lock, and so releases it.
+    pub(super) async fn close_writer(&self) {
+        *self.writer.lock().await = None;
+    }
+
+    /// Connects to the server that accepts writes, and lets queries read from it as well.
+    async fn connect(&self) -> Result<PgConnection, DatabaseError> {
+        let PrimaryConnection { connection, server } = self.servers.connect().await?;
+        let options = self.servers.options(server).ok_or(DatabaseError::Lost)?;
+        let mut readers = self.readers.write().unwrap_or_else(PoisonError::into_inner);
+        if readers.server != server {
+            let host = options.get_host();
+            tracing::warn!(
+                host,
+                "another server of the read models accepts writes by now"
+            );
+            *readers = ReaderPool::new(options, server, &self.query_time);
+        }
+        Ok(connection)
+    }
+
+    /// Returns the error of a statement of the readers. The pool reports the same error for a server that
+    /// does not answer as for connections that are all in use, so this asks the server.
+    pub(super) async fn reader_error(&self, error: sqlx::Error) -> DatabaseError {
+        if !matches!(error, sqlx::Error::PoolTimedOut) {
+            return error.into();
+        }
+        match timeout(PROBE_TIMEOUT, self.connect()).await {
+            Ok(Ok(connection)) => {
+                let _ = connection.close().await;
+                error.into()
+            }
+            Ok(Err(unreachable)) => unreachable,
+            Err(_) => DatabaseError::Unreachable(error),
+        }
+    }
+
+    /// Connects and acquires the lock. The server releases it when the connection ends.
+    pub(super) async fn acquire_lock(&self) -> Result<bool, DatabaseError> {
+        let mut writer = self.writer.lock().await;
+        if let Some(connection) = writer.as_mut()
+            && let Ok(Ok(())) = timeout(ACQUIRE_TIMEOUT, connection.ping()).await
+        {
+            return Ok(true);
+        }
+        *writer = None;
+        let mut waiting = self.waiting.lock().await;
+        let mut connection = match waiting.take() {
+            Some(connection) => connection,
+            None => self.connect().await?,
+        };
+        let acquire = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LOCK);
+        let acquiring = timeout(ACQUIRE_TIMEOUT, acquire.fetch_one(&mut connection)).await;
+        let is_acquired: bool = acquiring.map_err(|_| DatabaseError::Lost)??;
+        if is_acquired {
+            *writer = Some(connection);
+        } else {
+            *waiting = Some(connection);
+        }
+        Ok(is_acquired)
+    }
+}
+
+/// Ends an operation of the connection that writes if the server does not answer in time. Another server
+/// may have taken over.
+pub(super) async fn in_write_time<T>(
+    operation: impl Future<Output = Result<T, DatabaseError>>,
+) -> Result<T, DatabaseError> {
+    let operation = timeout(WRITE_TIMEOUT, operation).await;
+    operation.unwrap_or(Err(DatabaseError::Lost))
+}
