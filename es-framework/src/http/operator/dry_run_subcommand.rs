@@ -39,13 +39,13 @@ pub(super) fn command() -> Command {
         .value_parser(["text", "json"])
         .default_value("text")
         .help("As lines for people, or as the response of the application");
-    let command = Command::new(NAME)
+    // The text follows the arguments, which would replace it.
+    OperatorArguments::augment_args(Command::new(NAME))
         .about("Shows the events or the rejection that a command would lead to in the running application, and writes nothing")
         .arg(name)
         .arg(body)
         .arg(at)
-        .arg(format);
-    OperatorArguments::augment_args(command)
+        .arg(format)
 }
 
 /// Sends the request of the subcommand, and returns the text to print.

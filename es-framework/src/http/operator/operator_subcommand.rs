@@ -39,12 +39,13 @@ fn command(component: ComponentKind) -> Command {
             "Shows the position of each reaction, its deadlines, and the event that stopped it",
         ),
     };
-    let command = Command::new(component.subcommand())
+    let command = Command::new(component.subcommand());
+    // The text follows the arguments, which would replace it.
+    let command = OperatorArguments::augment_args(command)
         .about(about)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(Command::new(STATUS).about(status));
-    let command = OperatorArguments::augment_args(command);
     component.commands().iter().fold(command, |command, one| {
         let name = Arg::new("name")
             .value_name("NAME")

@@ -166,7 +166,7 @@ fn a_start_says_what_it_stands_on_and_how_long_it_took() {
 }
 
 #[test]
-fn help_explains_every_setting() {
+fn help_explains_every_setting_and_subcommand() {
     let output = Command::new(env!("CARGO_BIN_EXE_library-app"))
         .arg("--help")
         .output();
@@ -176,5 +176,14 @@ fn help_explains_every_setting() {
     for setting in settings {
         let explained = setting.lines().skip(1).any(|line| line.trim().len() > 10);
         assert!(explained, "{setting}");
+    }
+    let (_, subcommands) = help.split_once("Commands:\n").unwrap();
+    let (subcommands, _) = subcommands.split_once("\n\n").unwrap();
+    for text in [
+        "projection  Shows and repairs the read models of the running application",
+        "reaction    Shows and repairs the reactions of the running application",
+        "dry-run     Shows the events or the rejection that a command would lead to",
+    ] {
+        assert!(subcommands.contains(text), "{subcommands}");
     }
 }
