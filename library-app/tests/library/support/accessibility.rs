@@ -10,6 +10,10 @@ const PACKAGE: &str = concat!(
     "/tests/library/support/axe-core"
 );
 
+/// Ends animations, which mix colours for a moment.
+const FINISH_ANIMATIONS: &str =
+    "document.getAnimations().forEach(animation => animation.finish());";
+
 /// Returns the violations of the page that the browser shows.
 const VIOLATIONS: &str =
     "return axe.run(options).then(({ violations }) => violations.flatMap(({ id, help, nodes }) =>
@@ -40,7 +44,9 @@ impl AxeCore {
     }
 
     async fn check_rules(&self, browser: &Browser, page: &str, options: &str) {
-        let script = format!("{}\nconst options = {options};\n{VIOLATIONS}", self.0);
+        let axe = &self.0;
+        let script =
+            format!("{axe}\nconst options = {options};\n{FINISH_ANIMATIONS}\n{VIOLATIONS}");
         let violations = browser.run(&script).await;
         let violations = violations
             .as_array()
