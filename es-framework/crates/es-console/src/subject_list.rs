@@ -1,17 +1,15 @@
 //! The subjects below a subject, a page at a time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use es_event::Subject;
-use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
+use tokio::time::timeout;
 
-use crate::{console::Console, notice::Notice, query_values::QueryValues, text_view::grouped};
+use crate::{console::Console, notice::Notice, query_values::QueryValues};
 
 /// The number of subjects on a page.
 const PAGE: usize = 100;
-/// The number of subjects that one page reads at most. The store lists all subjects below another one.
-const LISTED: u64 = 200_000;
 /// Time after which a listing ends.
 const LIST_TIME: Duration = Duration::from_secs(3);
 
@@ -21,8 +19,8 @@ pub(crate) struct ChildSubjects {
     subjects: Vec<Subject>,
     /// True if there are more after the last one.
     has_more: bool,
-    /// The number of subjects that were read, if the listing ended early.
-    ended_after: Option<u64>,
+    /// True if the event store did not list them in time.
+    is_missing: bool,
 }
 
 /// Lists the subjects directly below a subject. The query may name the subject after which the page begins.
@@ -32,32 +30,29 @@ pub(crate) async fn children(
     query: &str,
 ) -> Result<ChildSubjects, Notice> {
     let after = QueryValues::parse(query).parsed::<Subject>("after");
-    let begin = Instant::now();
-    let mut subjects = console.store.read_subjects(base.clone());
-    let mut found = ChildSubjects::default();
-    let mut read = 0_u64;
-    while let Some(subject) = subjects.try_next().await? {
-        read = read.saturating_add(1);
-        if read >= LISTED || begin.elapsed() > LIST_TIME {
-            found.ended_after = Some(read);
-            break;
-        }
-        let is_new = after.as_ref().is_none_or(|after| subject > *after);
-        if !is_new || subject.parent().as_ref() != Some(base) {
-            continue;
-        }
-        if found.subjects.len() >= PAGE {
-            found.has_more = true;
-            break;
-        }
-        found.subjects.push(subject);
-    }
-    Ok(found)
+    let one_more = PAGE.saturating_add(1);
+    let listing = console
+        .store
+        .read_child_subjects(base.clone(), after, one_more);
+    let Ok(listed) = timeout(LIST_TIME, listing).await else {
+        return Ok(ChildSubjects {
+            is_missing: true,
+            ..ChildSubjects::default()
+        });
+    };
+    let mut subjects = listed?;
+    let has_more = subjects.len() > PAGE;
+    subjects.truncate(PAGE);
+    Ok(ChildSubjects {
+        subjects,
+        has_more,
+        is_missing: false,
+    })
 }
 
 impl ChildSubjects {
     pub(crate) fn is_empty(&self) -> bool {
-        self.subjects.is_empty() && self.ended_after.is_none()
+        self.subjects.is_empty() && !self.is_missing
     }
 
     /// Renders the list.
@@ -75,8 +70,8 @@ impl ChildSubjects {
                         a.quiet-link rel="next" href={ "/console/subjects" (base) "?after=" (last) } { "More subjects" }
                     }
                 }
-                @if let Some(read) = self.ended_after {
-                    p.muted { "The list ends after " (grouped(read)) " subjects. Enter the subject above to open another one." }
+                @if self.is_missing {
+                    p.muted { "The event store did not list the subjects in time. Enter a subject above to open it." }
                 }
             }
         }

@@ -292,6 +292,15 @@ impl EventStore for PostgresStore {
         self.reader.clone().subjects(base)
     }
 
+    async fn read_child_subjects(
+        &self,
+        base: Subject,
+        after: Option<Subject>,
+        limit: usize,
+    ) -> Result<Vec<Subject>, StoreError> {
+        self.reader.child_subjects(base, after, limit).await
+    }
+
     fn read_event_types(&self) -> EventTypeStream {
         let LogReader { pool, state } = self.reader.clone();
         let listed = async move { pool.read(&state, &ReadEventTypes).await };

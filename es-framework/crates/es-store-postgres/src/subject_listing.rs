@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use sqlx::PgConnection;
+use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{
     database_error::DatabaseError, event_selection::key, log_reader::LogReader,
@@ -14,43 +14,40 @@ use super::{
 use es_event::Subject;
 use es_store::{StoreError, SubjectStream};
 
-/// Returns the statement that lists the different values of a column in a range.
-macro_rules! distinct {
-    ($column:literal, $table:literal) => {
-        concat!(
-            "WITH RECURSIVE found (subject) AS ((SELECT ",
-            $column,
-            " FROM ",
-            $table,
-            " WHERE ",
-            $column,
-            " >= $1 AND ",
-            $column,
-            " < $2 ORDER BY ",
-            $column,
-            " LIMIT 1) \
-             UNION ALL SELECT (SELECT ",
-            $column,
-            " FROM ",
-            $table,
-            " WHERE ",
-            $column,
-            " > found.subject AND ",
-            $column,
-            " < $2 ORDER BY ",
-            $column,
-            " LIMIT 1) FROM found WHERE found.subject IS NOT NULL) \
-             SELECT subject FROM found WHERE subject IS NOT NULL LIMIT $3"
-        )
-    };
-}
-
-const SUBJECTS: &str = distinct!("subject", "es_events");
-/// Parents are subjects, too, although they may have no events.
-const PARENTS: &str = distinct!("ancestor", "es_subtrees");
+/// The columns with subjects. Parents are subjects, too, although they may have no events.
+const COLUMNS: [(&str, &str); 2] = [("subject", "es_events"), ("ancestor", "es_subtrees")];
+/// The least text that may follow a subject. No character of a subject sorts before U+0001.
+const NEXT: &str = "found.subject || chr(1)";
+/// The least text that may follow a child, or a descendant of a child. The character `0` comes right after
+/// the slash. The parameter is the base with a slash at its end.
+const NEXT_CHILD: &str = "CASE WHEN strpos(substr(found.subject, length($4) + 1), '/') = 0 \
+     THEN found.subject || chr(1) \
+     ELSE $4 || split_part(substr(found.subject, length($4) + 1), '/', 1) || '0' END";
+const IS_CHILD: &str = "strpos(substr(subject, length($4) + 1), '/') = 0";
 const HAS_SUBJECT: &str = "SELECT EXISTS (SELECT 1 FROM es_events WHERE subject = $1) \
      OR EXISTS (SELECT 1 FROM es_subtrees WHERE ancestor = $1)";
 const HAS_EVENTS: &str = "SELECT last IS NOT NULL FROM es_head WHERE id = 1";
+
+/// Returns the statement that lists the different values of a column in a range.
+fn list_values(
+    (column, table): (&str, &str),
+    next: &str,
+    condition: &str,
+) -> AssertSqlSafe<String> {
+    let first = format!("SELECT {column} FROM {table} WHERE {column} < $2 AND {column} >=");
+    AssertSqlSafe(format!(
+        "WITH RECURSIVE found (subject) AS (({first} $1 ORDER BY {column} LIMIT 1) \
+         UNION ALL SELECT ({first} {next} ORDER BY {column} LIMIT 1) FROM found \
+         WHERE found.subject IS NOT NULL) \
+         SELECT subject FROM found WHERE subject IS NOT NULL AND {condition} LIMIT $3"
+    ))
+}
+
+fn parse_subjects(texts: impl Iterator<Item = String>) -> Result<Vec<Subject>, DatabaseError> {
+    let subjects = texts.map(|text| text.parse());
+    let broken = |error| DatabaseError::Broken(format!("a subject is broken: {error}"));
+    subjects.collect::<Result<_, _>>().map_err(broken)
+}
 
 impl LogReader {
     /// Lists a subject and all subjects below it, sorted.
@@ -69,6 +66,17 @@ impl LogReader {
             }
         });
         parts.try_flatten().boxed()
+    }
+
+    /// Lists at most `limit` of the subjects directly below `base`, after `after`, sorted.
+    pub(super) async fn child_subjects(
+        &self,
+        base: Subject,
+        after: Option<Subject>,
+        limit: usize,
+    ) -> Result<Vec<Subject>, StoreError> {
+        let page = ChildPage { base, after, limit };
+        self.pool.read(&self.state, &page).await
     }
 }
 
@@ -103,8 +111,8 @@ impl ReadStatements for SubjectPage {
         };
         // The character after the slash.
         let to = format!("{base}0");
-        for statement in [SUBJECTS, PARENTS] {
-            let subjects: Vec<String> = sqlx::query_scalar(statement)
+        for column in COLUMNS {
+            let subjects: Vec<String> = sqlx::query_scalar(list_values(column, NEXT, "true"))
                 .bind(&from)
                 .bind(&to)
                 .bind(row::number(self.most))
@@ -112,10 +120,47 @@ impl ReadStatements for SubjectPage {
                 .await?;
             found.extend(subjects);
         }
-        let subjects = found.into_iter().take(self.most);
-        let parsed = subjects.map(|subject| subject.parse());
-        let broken = |error| DatabaseError::Broken(format!("a subject is broken: {error}"));
-        parsed.collect::<Result<_, _>>().map_err(broken)
+        parse_subjects(found.into_iter().take(self.most))
+    }
+}
+
+/// Lists the next subjects directly below a base.
+struct ChildPage {
+    base: Subject,
+    /// The last subject of the page before.
+    after: Option<Subject>,
+    limit: usize,
+}
+
+#[async_trait]
+impl ReadStatements for ChildPage {
+    type Output = Vec<Subject>;
+
+    async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {
+        let base = key(&self.base);
+        let below = format!("{base}/");
+        let mut from = below.clone();
+        if base.is_empty() {
+            // The root is no subject below itself.
+            from.push('\u{1}');
+        }
+        if let Some(after) = &self.after {
+            from = from.max(format!("{after}\u{1}"));
+        }
+        let to = format!("{base}0");
+        let mut found = BTreeSet::new();
+        for column in COLUMNS {
+            let statement = list_values(column, NEXT_CHILD, IS_CHILD);
+            let children: Vec<String> = sqlx::query_scalar(statement)
+                .bind(&from)
+                .bind(&to)
+                .bind(row::number(self.limit))
+                .bind(&below)
+                .fetch_all(&mut *connection)
+                .await?;
+            found.extend(children);
+        }
+        parse_subjects(found.into_iter().take(self.limit))
     }
 }
 

@@ -3,6 +3,7 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+mod child_subjects;
 mod chunk_collector;
 mod database_format;
 mod directory;
@@ -294,6 +295,15 @@ impl EventStore for EmbeddedStore {
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {
         self.reader.clone().subjects(base)
+    }
+
+    async fn read_child_subjects(
+        &self,
+        base: Subject,
+        after: Option<Subject>,
+        limit: usize,
+    ) -> Result<Vec<Subject>, StoreError> {
+        self.reader.child_subjects(base, after, limit).await
     }
 
     fn read_event_types(&self) -> EventTypeStream {

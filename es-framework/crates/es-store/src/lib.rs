@@ -27,12 +27,12 @@ pub mod subjects;
 mod verify;
 pub mod write;
 
-use std::fmt;
+use std::{fmt, future::ready};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::{
-    StreamExt as _,
+    StreamExt as _, TryStreamExt as _,
     stream::{self, BoxStream},
 };
 
@@ -170,6 +170,25 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     fn read_subjects(&self, base: Subject) -> SubjectStream {
         let _ = base;
         stream::iter([Err(unsupported("listing subjects"))]).boxed()
+    }
+
+    /// Lists at most `limit` of the subjects directly below `base`, after `after`, each once. The order is
+    /// one of the store's own. The default reads all subjects below `base`.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    async fn read_child_subjects(
+        &self,
+        base: Subject,
+        after: Option<Subject>,
+        limit: usize,
+    ) -> Result<Vec<Subject>, StoreError> {
+        let listed = self.read_subjects(base.clone());
+        let children = listed.try_filter(|subject| {
+            let is_new = after.as_ref().is_none_or(|after| subject > after);
+            ready(is_new && subject.parent().as_ref() == Some(&base))
+        });
+        children.take(limit).try_collect().await
     }
 
     /// Lists the types of all events and the types with a schema, sorted.

@@ -120,6 +120,21 @@ pub(crate) fn subject_of_key(mut key: &[u8]) -> Option<String> {
     }
 }
 
+/// Returns the key of the subject directly below a base that the key of a descendant contains. `below_from`
+/// is the key of the base with a slash at its end.
+pub(crate) fn child_of_key<'a>(below_from: &[u8], key: &'a [u8]) -> Option<&'a [u8]> {
+    let segment = key.strip_prefix(below_from)?;
+    let uuid = if segment.first() == Some(&UUID_MARK) {
+        size_of::<Uuid>().saturating_add(1)
+    } else {
+        0
+    };
+    let text = segment.get(uuid..)?;
+    let end = text.iter().position(|byte| *byte == b'/');
+    let rest = end.map_or(0, |end| text.len().saturating_sub(end));
+    key.get(..key.len().saturating_sub(rest))
+}
+
 /// Parses a UUID in its usual form only: two texts must never have the same key.
 fn canonical_uuid(segment: &str) -> Option<Uuid> {
     let is_canonical =
@@ -189,6 +204,28 @@ mod tests {
             assert_eq!(subject_of_key(&subject_key(&subject)), Some(subject));
         }
         assert_eq!(subject_of_key(b"/\xff"), None);
+    }
+
+    #[test]
+    fn a_key_contains_the_child_of_each_subject_above_it() {
+        // The bytes of this UUID hold slashes.
+        let uuid = "2f2f2f2f-2f2f-2f2f-2f2f-2f2f2f2f2f2f";
+        for (base, below, child) in [
+            ("/", "/a", "/a"),
+            ("/", "/a/b/c", "/a"),
+            ("/a", "/a/b/c", "/a/b"),
+            ("/a", "/a/", "/a/"),
+            ("/a", "/a//b", "/a/"),
+            ("/a", &format!("/a/{uuid}"), &format!("/a/{uuid}")),
+            ("/a", &format!("/a/{uuid}/b"), &format!("/a/{uuid}")),
+            ("/a", &format!("/a/b/{uuid}"), "/a/b"),
+        ] {
+            let range = SubjectKeyRange::for_subtree(base);
+            let key = subject_key(below);
+            let found = child_of_key(&range.below_from, &key);
+            assert_eq!(found, Some(&*subject_key(child)), "{below}");
+        }
+        assert_eq!(child_of_key(b"/b/", b"/a/c"), None);
     }
 
     #[test]

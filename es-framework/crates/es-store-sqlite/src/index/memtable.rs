@@ -79,6 +79,14 @@ impl Memtable {
         }
     }
 
+    /// Returns the first key of a range.
+    pub(super) fn first_key(&self, from: &[u8], to: &[u8]) -> Option<&IndexKey> {
+        // A range whose bounds are in the wrong order would panic.
+        let from = (Bound::Included(from), Bound::Unbounded);
+        let (first, _) = self.lists.range::<[u8], _>(from).next()?;
+        Some(first).filter(|first| ***first < *to)
+    }
+
     pub(super) fn subjects_in(&self, range: &SubjectKeyRange) -> Vec<IndexKey> {
         let base = self.lists.get_key_value(&*range.base);
         let below = (

@@ -27,7 +27,8 @@ use es_store::{Order, options::IdRange};
 
 pub(super) use compaction::{Compaction, CompactionProgress};
 pub(super) use key::{
-    EventKeys, IndexKey, SubjectKeyRange, descendants_key, subject_key, subject_of_key, type_key,
+    EventKeys, IndexKey, SubjectKeyRange, child_of_key, descendants_key, subject_key,
+    subject_of_key, type_key,
 };
 pub(super) use lookup::{EventIds, IndexLookup};
 
@@ -136,6 +137,13 @@ impl PostingIndex {
         first.extend(then);
         first.truncate(limit);
         first
+    }
+
+    /// Returns the first key of a range that is in memory.
+    pub(super) fn first_key_in_memory(&self, from: &[u8], to: &[u8]) -> Option<IndexKey> {
+        let tables = [&self.newest, &*self.compacting];
+        let first = tables.map(|table| table.first_key(from, to));
+        first.into_iter().flatten().min().cloned()
     }
 
     /// Returns the subjects of a range that are in memory, some of them twice.

@@ -51,6 +51,60 @@ pub(super) async fn subjects_are_listed_sorted_and_with_their_parents(store: &im
     assert!(subjects(store, "/nothing").await.is_empty());
 }
 
+pub(super) async fn children_are_listed_once_in_pages_of_any_size(store: &impl EventStore) {
+    let none = store.read_child_subjects(subject("/"), None, 9).await;
+    assert!(none.unwrap().is_empty());
+    let uuid = "2f2f2f2f-2f2f-2f2f-2f2f-2f2f2f2f2f2f";
+    let of_uuid = format!("/test/{uuid}/pages");
+    let subjects = [
+        "/",
+        "/test",
+        "/test/1",
+        "/test/1-a",
+        "/test/1/a",
+        "/test/1/b",
+    ];
+    let parents_without_events = ["/test/2-a/x", "/test/2/x/y", "/test-a/1", &of_uuid];
+    write(store, &[&subjects[..], &parents_without_events].concat()).await;
+    for (base, expected) in [
+        ("/", &["/test", "/test-a"][..]),
+        (
+            "/test",
+            &[
+                "/test/1",
+                "/test/1-a",
+                "/test/2",
+                "/test/2-a",
+                &format!("/test/{uuid}"),
+            ],
+        ),
+        ("/test/2", &["/test/2/x"]),
+        ("/test/1/a", &[]),
+        ("/nothing", &[]),
+    ] {
+        for limit in 1..=expected.len() + 1 {
+            let (mut listed, mut after) = (Vec::new(), None);
+            loop {
+                let page = store.read_child_subjects(subject(base), after, limit).await;
+                let page = page.unwrap();
+                assert!(page.len() <= limit);
+                after = page.last().cloned();
+                if page.is_empty() {
+                    break;
+                }
+                listed.extend(page.iter().map(ToString::to_string));
+            }
+            listed.sort();
+            assert_eq!(listed, expected, "{base} in pages of {limit}");
+        }
+    }
+    for (after, count) in [("/a", 5), ("/z", 0)] {
+        let after = Some(subject(after));
+        let page = store.read_child_subjects(subject("/test"), after, 9).await;
+        assert_eq!(page.unwrap().len(), count, "a place beside the base");
+    }
+}
+
 pub(super) async fn event_types_are_listed_sorted(store: &impl EventStore) {
     assert!(types(store).await.is_empty());
     for name in ["written", "bought", "lent", "bought"] {

@@ -87,6 +87,7 @@ where
     rules! { empty:
         catalogue_rules::{
             subjects_are_listed_sorted_and_with_their_parents,
+            children_are_listed_once_in_pages_of_any_size,
             event_types_are_listed_sorted,
             a_refused_write_leaves_no_event_type,
             a_type_with_a_schema_and_no_event_is_a_phantom,
