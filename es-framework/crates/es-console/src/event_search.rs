@@ -118,15 +118,17 @@ async fn within_times(
 }
 
 /// Returns the number of the first event in a range whose time meets a condition that all later times meet, too;
-/// the end of the range if there is none. Times of events never go back, so a binary search finds it.
+/// the end of the range if there is none. Times of events never go back, so a binary search finds it. The search
+/// begins at the end, in growing steps, because most searches are for recent times.
 pub(crate) async fn first_event_where(
     store: &dyn EventStore,
     range: Range<u64>,
     is_met: impl Fn(Timestamp) -> bool,
 ) -> Result<u64, StoreError> {
     let (mut low, mut high) = (range.start, range.end);
+    let mut step = 1;
     while low < high {
-        let middle = low.midpoint(high);
+        let middle = low.midpoint(high).max(high.saturating_sub(step));
         let event = match EventId::new(middle) {
             Some(id) => event_with_id(store, id).await?,
             None => None,
@@ -134,9 +136,60 @@ pub(crate) async fn first_event_where(
         let time = event.and_then(|event| event.time.timestamp().ok());
         if time.is_some_and(&is_met) {
             high = middle;
+            step = step.saturating_mul(2);
         } else {
             low = middle.saturating_add(1);
         }
     }
     Ok(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use es_event::EventCandidate;
+    use es_store::memory::MemoryStore;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    /// The number of events.
+    const EVENTS: u64 = 300;
+
+    async fn filled_store() -> (MemoryStore, Vec<Timestamp>) {
+        let store = MemoryStore::new();
+        let mut times = Vec::new();
+        for _ in 0..EVENTS {
+            let candidate = EventCandidate {
+                source: "test".into(),
+                subject: "/a".parse().unwrap(),
+                event_type: "io.example.happened".parse().unwrap(),
+                data: RawValue::from_string("{}".to_owned()).unwrap(),
+                trace: None,
+            };
+            let events = store.append(vec![candidate], Vec::new()).await.unwrap();
+            times.extend(events.iter().map(|event| event.time.timestamp().unwrap()));
+        }
+        (store, times)
+    }
+
+    #[tokio::test]
+    async fn each_time_is_found_in_a_few_reads_for_its_distance_from_the_end() {
+        let (store, times) = filled_store().await;
+        for (from, number) in times.iter().zip(0..) {
+            let expected = times.partition_point(|time| time < from);
+            let reads = Cell::new(0_u32);
+            let found = first_event_where(&store, 0..EVENTS, |time| {
+                reads.set(reads.get() + 1);
+                time >= *from
+            });
+            assert_eq!(found.await.unwrap(), u64::try_from(expected).unwrap());
+            let distance: u64 = EVENTS - number;
+            let most = 2 * (distance.ilog2() + 2);
+            assert!(reads.get() <= most, "{distance}: {}", reads.get());
+        }
+        let none = first_event_where(&store, 0..EVENTS, |_| false);
+        assert_eq!(none.await.unwrap(), EVENTS);
+    }
 }
