@@ -41,8 +41,8 @@ impl SubjectTemplate {
     /// # Errors
     /// Fails if the template names any other field that the command line does not, or one whose type
     /// cannot be a part of a subject.
-    pub(crate) fn complete(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
-        self.0.complete("subject", fields)
+    pub(crate) fn fields_with_id(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+        self.0.fields_with_id("subject", fields)
     }
 }
 
@@ -59,9 +59,9 @@ impl PathTemplate {
         self.0.fields.iter().any(|field| field == name)
     }
 
-    /// As [`SubjectTemplate::complete`].
-    pub(crate) fn complete(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
-        self.0.complete("path", fields)
+    /// As [`SubjectTemplate::fields_with_id`].
+    pub(crate) fn fields_with_id(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+        self.0.fields_with_id("path", fields)
     }
 }
 
@@ -121,7 +121,7 @@ impl Segments {
         Ok(Self { text, fields })
     }
 
-    fn complete(&self, noun: &str, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+    fn fields_with_id(&self, noun: &str, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
         check_distinct(fields)?;
         let mut fields = fields.to_vec();
         for name in &self.fields {
@@ -160,14 +160,14 @@ mod tests {
 
     fn error_of(subject_text: &str, field: &str) -> String {
         let fields = [field.parse().unwrap()];
-        let error = subject(subject_text).complete(&fields).unwrap_err();
+        let error = subject(subject_text).fields_with_id(&fields).unwrap_err();
         error.to_string()
     }
 
     #[test]
     fn an_id_needs_no_option_and_any_other_field_of_a_subject_does() {
         let reader: Field = "reader:Uuid".parse().unwrap();
-        let fields = subject("/books/{id}").complete(std::slice::from_ref(&reader));
+        let fields = subject("/books/{id}").fields_with_id(std::slice::from_ref(&reader));
         assert_eq!(fields.unwrap(), [Field::id().unwrap(), reader]);
         assert_eq!(
             error_of("/readers/{reader}", "id:Uuid"),

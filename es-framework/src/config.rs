@@ -17,7 +17,7 @@ use std::{
 use axum::http::HeaderName;
 
 pub(crate) use arguments::SettingsArguments;
-pub use es_runtime::DialectName;
+pub use es_runtime::EventDialectName;
 pub use event_store_url::EventStoreUrl;
 pub use secret::{InvalidSecret, Secret};
 

@@ -15,7 +15,7 @@ pub(super) fn write(
     let (command, event) = (arguments.name.type_name(), arguments.event.type_name());
     application.check_new(&command)?;
     application.check_new(&event)?;
-    let fields = arguments.subject.complete(&arguments.fields)?;
+    let fields = arguments.subject.fields_with_id(&arguments.fields)?;
     let mut attribute = vec![format!("subject = \"{}\"", arguments.subject.as_str())];
     if arguments.pristine {
         attribute.push("condition = pristine".to_owned());

@@ -14,7 +14,7 @@ pub(super) fn write(
 ) -> Result<NewModule, ScaffoldError> {
     let event = arguments.name.type_name();
     application.check_new(&event)?;
-    let fields = arguments.subject.complete(&arguments.fields)?;
+    let fields = arguments.subject.fields_with_id(&arguments.fields)?;
     let attribute = [format!("subject = \"{}\"", arguments.subject.as_str())];
     let sentence = format!("decide which handler records {event}, and write its scenario");
     let text = source_template::fill(

@@ -44,7 +44,10 @@ fn functions_of_events(events: &[(&TypeName, &DeclaredType)], fields: &[Field]) 
     let mut functions = Vec::new();
     for (name, event) in events {
         let is_first = functions.is_empty();
-        let values: Vec<_> = fields.iter().map(|field| event.value_of(field)).collect();
+        let values: Vec<_> = fields
+            .iter()
+            .map(|field| event.field_expression(field))
+            .collect();
         let takes_event = is_first && values.iter().any(Option::is_some);
         let parameter = if takes_event { "event" } else { "_" };
         let mut parameters = vec![format!("{parameter}: &{}", event.name)];

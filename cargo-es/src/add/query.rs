@@ -45,7 +45,7 @@ pub(super) fn write(
 
 /// The key of a query that returns one row.
 fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ScaffoldError> {
-    let fields = arguments.path.complete(&arguments.fields)?;
+    let fields = arguments.path.fields_with_id(&arguments.fields)?;
     for field in &fields {
         model.check_field(&field.name, field.field_type)?;
         if !arguments.path.has_field(&field.name) {
@@ -62,7 +62,7 @@ fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>,
 /// The filters of a query that returns rows.
 fn filters(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ScaffoldError> {
     let mut filters = Vec::new();
-    for field in arguments.path.complete(&arguments.fields)? {
+    for field in arguments.path.fields_with_id(&arguments.fields)? {
         let (name, field_type) = (&field.name, field.field_type);
         if !field_type.is_scalar() {
             let text = field_type.text();

@@ -20,7 +20,7 @@ pub(super) fn write(
             "the subject {subject} has no field that could be the key of a row, as in `/books/{{id}}`"
         )));
     };
-    let fields = arguments.subject.complete(&arguments.fields)?;
+    let fields = arguments.subject.fields_with_id(&arguments.fields)?;
     let events = events_of(application, &arguments.events)?;
     let key_field = fields.iter().find(|field| field.name == key);
     if let (Some(field), Some((_, first))) = (key_field, events.first()) {

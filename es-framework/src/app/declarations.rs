@@ -65,8 +65,14 @@ impl Declarations {
     /// Returns the settings that handlers and reactions take and that no code provides.
     pub(super) fn declared_settings(&self) -> Vec<&'static SettingsDescriptor> {
         settings::declared(|settings| {
-            let by_handlers = self.registry.services().map(|(service, _)| service);
-            let by_reactions = self.reactions.services().map(|(service, _)| service);
+            let by_handlers = self
+                .registry
+                .required_services()
+                .map(|(service, _)| service);
+            let by_reactions = self
+                .reactions
+                .required_services()
+                .map(|(service, _)| service);
             let mut services = by_handlers.chain(by_reactions);
             services.any(|service| service == settings.service)
                 && !self.services.provides(settings.service)
@@ -134,8 +140,14 @@ impl Declarations {
     fn unused_settings(&self) -> Vec<start_checks::DeclarationWarning> {
         let declared =
             settings::declared(|settings| is_served(&self.registry, settings.declaration));
-        let by_handlers = self.registry.services().map(|(service, _)| service);
-        let by_reactions = self.reactions.services().map(|(service, _)| service);
+        let by_handlers = self
+            .registry
+            .required_services()
+            .map(|(service, _)| service);
+        let by_reactions = self
+            .reactions
+            .required_services()
+            .map(|(service, _)| service);
         let used: Vec<_> = by_handlers.chain(by_reactions).collect();
         start_checks::find_unused_settings(&declared, |settings| used.contains(&settings.service))
     }

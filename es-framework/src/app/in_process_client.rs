@@ -93,7 +93,7 @@ impl ApplicationClient {
     /// Sends a `POST` request with a body of JSON.
     ///
     /// # Errors
-    /// As [`ApplicationClient::send`]; or the body has no JSON.
+    /// The body cannot be written as JSON, or the request fails as in [`ApplicationClient::send`].
     pub async fn post(&self, path: &str, body: &impl Serialize) -> Result<ClientResponse> {
         let body = serde_json::to_vec(body)
             .map_err(|error| Error::because("the body cannot be written as JSON", error))?;

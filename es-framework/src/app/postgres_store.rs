@@ -21,7 +21,7 @@ pub(super) struct OpenPostgresStore {
 }
 
 impl OpenPostgresStore {
-    /// Opens the store. Its token authorizes operators, because PostgreSQL has credentials of its own.
+    /// Opens the store. Its token authorizes operators only. PostgreSQL has its own credentials.
     pub(super) async fn open(settings: &Settings, url: &EventStoreUrl) -> Result<Self> {
         let address: StoreAddress = url
             .reveal()

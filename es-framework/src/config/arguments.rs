@@ -8,7 +8,7 @@ use axum::http::HeaderName;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use es_runtime::hide_secrets_in_error;
 
-use super::{DialectName, EventStoreUrl, Secret};
+use super::{EventDialectName, EventStoreUrl, Secret};
 use crate::{
     event::HashVersion, http::headers::AllowedOrigins, projection::DatabaseUrl,
     telemetry::LogFormat,
@@ -93,8 +93,8 @@ pub(crate) struct SettingsArguments {
     )]
     event_store_url: Option<EventStoreUrl>,
 
-    /// API token of the event store, which operators send, too. With an embedded event store or
-    /// PostgreSQL, the first start generates one in EVENT_STORE_DATA_DIR.
+    /// API token of the event store, which operators send, too. If it is missing, the first start
+    /// with an embedded event store or PostgreSQL writes a new token to EVENT_STORE_DATA_DIR.
     #[arg(
         long,
         env = "EVENT_STORE_API_TOKEN",
@@ -118,7 +118,7 @@ pub(crate) struct SettingsArguments {
     /// Shape in which the embedded event store sends events: item as before version 1.0 of the
     /// protocol, event as official clients of version 1.0 and later expect.
     #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
-    event_store_dialect: DialectName,
+    event_store_dialect: EventDialectName,
 
     /// Version in which the embedded event store computes the hashes of new events: 1, which all
     /// clients verify, or 2, which needs the dialect event. Stored events keep their hashes.

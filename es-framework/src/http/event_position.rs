@@ -31,7 +31,7 @@ pub(super) async fn wait_for_position(
         // Appends have written the rows, although the projection does not know that yet.
         Some(event)
             if !is_reached(surface, tables, event).await
-                && surface.database.contains_inline(tables, event).await =>
+                && surface.database.inline_rows_contain(tables, event).await =>
         {
             None
         }

@@ -102,7 +102,7 @@ impl StoreServer {
         let mut batch = std::mem::take(&mut *lock(&self.unflushed));
         let durable = usize::try_from(self.world.below(3)).unwrap_or_default();
         let lost = batch.split_off(durable.min(batch.len()));
-        let crashes = self.crashes() + 1;
+        let crashes = self.crash_count() + 1;
         let is_down = true;
         *lock(&self.state) = StoreOutage { crashes, is_down };
         let world = &self.world;
@@ -127,7 +127,7 @@ impl StoreServer {
     }
 
     /// Returns the number of crashes.
-    pub(super) fn crashes(&self) -> u64 {
+    pub(super) fn crash_count(&self) -> u64 {
         lock(&self.state).crashes
     }
 

@@ -52,7 +52,7 @@ impl SimulatedSubscription {
     pub(super) async fn next_event(&mut self) -> Result<RecordedEvent, StoreError> {
         if self.crashes.is_none() {
             self.connection.begin_read().await?;
-            self.crashes = Some(self.connection.server.crashes());
+            self.crashes = Some(self.connection.server.crash_count());
         }
         let server = self.connection.server.clone();
         let world = &server.world;
@@ -60,7 +60,7 @@ impl SimulatedSubscription {
             let mut changed = pin!(server.has_changed.notified());
             // From here on, no change is missed.
             changed.as_mut().enable();
-            if self.crashes != Some(server.crashes()) {
+            if self.crashes != Some(server.crash_count()) {
                 return Err(unavailable("the store crashed"));
             }
             if let Some(event) = self.events.pop_front() {

@@ -55,10 +55,10 @@ fn count_transfer(command: CountTransferCommand) -> TransferCountedEvent {
 }
 
 /// Counts transfers, and prints a receipt for each of them.
-pub(super) struct TransferClerk;
+pub(super) struct TransferReporter;
 
 #[reaction]
-impl TransferClerk {
+impl TransferReporter {
     fn count(event: &TransferSentEvent) -> CountTransferCommand {
         CountTransferCommand {
             wallet: event.from,
@@ -95,7 +95,7 @@ impl HoldReminder {
 pub(super) fn reactions() -> Result<Reactions, ReactionsError> {
     Reactions::new([
         ReactionDescriptor::of::<HoldReleaser>(),
-        ReactionDescriptor::of::<TransferClerk>(),
+        ReactionDescriptor::of::<TransferReporter>(),
         ReactionDescriptor::of::<HoldReminder>(),
     ])
 }

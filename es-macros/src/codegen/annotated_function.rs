@@ -36,7 +36,7 @@ impl<T> FunctionMacro<T> {
             let errors = errors.into_compile_errors();
             return quote!(#errors #input);
         };
-        let function = declared.function();
+        let function = declared.function_without_attributes();
         let Some(framework) = Framework::resolve(&declared.es, manifest, &mut errors) else {
             let errors = errors.into_compile_errors();
             return quote!(#errors #function);
@@ -66,7 +66,7 @@ impl AnnotatedFunction {
     }
 
     /// Returns the function without the attributes that the compiler does not know.
-    pub(crate) fn function(&self) -> ItemFn {
+    pub(crate) fn function_without_attributes(&self) -> ItemFn {
         let mut function = self.item.clone();
         for parameter in &mut function.sig.inputs {
             if let FnArg::Typed(parameter) = parameter {

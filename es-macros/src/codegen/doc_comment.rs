@@ -30,7 +30,7 @@ pub(crate) fn summary(attrs: &[Attribute]) -> Option<String> {
 }
 
 /// Returns the paragraphs after the first one, with their line breaks.
-pub(crate) fn description(attrs: &[Attribute]) -> String {
+pub(crate) fn text_after_summary(attrs: &[Attribute]) -> String {
     let text = whole(attrs);
     let rest = text.split_once("\n\n");
     rest.map_or("", |(_, rest)| rest.trim()).to_owned()
@@ -94,12 +94,12 @@ mod tests {
             struct Purchase;
         };
         assert_eq!(
-            description(&item.attrs),
+            text_after_summary(&item.attrs),
             "One of many.\n\nExample: `{\"id\": 1,\n\"age\": 2}`"
         );
         assert!(whole(&item.attrs).starts_with("Adds a copy\nto the inventory.\n\nOne"));
         assert_eq!(
-            (description(&[]), whole(&[])),
+            (text_after_summary(&[]), whole(&[])),
             (String::new(), String::new())
         );
     }

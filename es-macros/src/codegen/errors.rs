@@ -10,7 +10,7 @@ use quote::ToTokens;
 pub(crate) struct Errors(Vec<syn::Error>);
 
 impl Errors {
-    /// Records an error. The compiler underlines all tokens of `at`.
+    /// Records an error. The compiler marks the tokens `at` as its place.
     pub(crate) fn record(&mut self, at: impl ToTokens, message: impl Display) {
         self.0.push(syn::Error::new_spanned(at, message));
     }

@@ -165,7 +165,7 @@ pub(crate) fn check_subject(
     fields: &[&Field],
     errors: &mut Errors,
 ) {
-    for field in find_named(template, text, noun, fields, errors) {
+    for field in fields_of_template(template, text, noun, fields, errors) {
         if field.type_name().as_deref() == Some("Option") {
             let message = format!(
                 "`{}` is part of the subject, which every {noun} has: make it a value without `Option`",
@@ -178,7 +178,7 @@ pub(crate) fn check_subject(
 
 /// Returns the fields that a template names. Records an error for unknown names; `noun` describes
 /// the struct.
-pub(crate) fn find_named<'a>(
+pub(crate) fn fields_of_template<'a>(
     template: &Template,
     text: &LitStr,
     noun: &str,

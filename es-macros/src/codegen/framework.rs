@@ -89,7 +89,7 @@ fn in_dependencies(manifest: &Manifest) -> Option<Framework> {
         return Some(Framework(quote!(::#name)));
     }
     // The framework itself has this name, and without Cargo no crate is renamed.
-    (manifest.has_package_name(PACKAGE) || !manifest.is_known())
+    (manifest.has_package_name(PACKAGE) || !manifest.exists())
         .then(|| Framework(quote!(::es_framework)))
 }
 

@@ -30,7 +30,7 @@ impl Manifest {
     }
 
     /// Returns true if there is a manifest.
-    pub(crate) fn is_known(&self) -> bool {
+    pub(crate) fn exists(&self) -> bool {
         self.0.is_some()
     }
 

@@ -33,9 +33,9 @@ struct SignInForm {
     token: String,
 }
 
-/// A form of an operator's session.
+/// The token of a form, which belongs to the session of an operator.
 #[derive(Debug, Deserialize)]
-struct SessionForm {
+struct FormToken {
     form: String,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn check_form(
         }
         Visitor::SignedInOperator { .. } => {}
     }
-    let form = serde_urlencoded::from_bytes::<SessionForm>(body).ok();
+    let form = serde_urlencoded::from_bytes::<FormToken>(body).ok();
     let token = console.operator_token.as_ref();
     let session = token.and_then(|token| Session::find(headers, token));
     let is_own = form

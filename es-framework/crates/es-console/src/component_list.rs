@@ -165,7 +165,7 @@ fn poison_event(event: &PoisonEvent) -> Markup {
 /// Renders the progress of a rebuild, in place or in a shadow table.
 fn rebuild(progress: &ReadModelProgress) -> Markup {
     let shadow = progress.shadow();
-    if shadow.is_none() && progress.is_rebuilt() {
+    if shadow.is_none() && progress.has_caught_up() {
         return Markup::default();
     }
     let place = match shadow {

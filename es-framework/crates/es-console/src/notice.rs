@@ -31,7 +31,7 @@ impl Notice {
     }
 
     /// Says that the database of the read models does not answer as it should.
-    pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
+    pub(crate) fn read_models_unavailable(detail: impl Into<String>) -> Self {
         let heading = "The read models do not answer";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, heading, detail)
     }

@@ -185,8 +185,8 @@ async fn show_command(request: PageRequest, Path(name): Path<String>) -> Respons
     request.respond(page).await
 }
 
-/// Makes a dry run. It has the limits of commands instead of a permit for pages, because slow dry runs would
-/// keep everyone from the pages.
+/// Makes a dry run. A dry run counts against the limits of commands. With a permit for pages, slow dry runs
+/// would block all pages.
 async fn try_command(
     request: PageRequest,
     Path(name): Path<String>,

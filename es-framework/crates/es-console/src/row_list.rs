@@ -32,7 +32,7 @@ pub(crate) async fn show(
         return Err(Notice::not_found("There is no read model of this name."));
     };
     let page = load(console, table, query).await;
-    let page = page.map_err(|error| Notice::unavailable(error.to_string()))?;
+    let page = page.map_err(|error| Notice::read_models_unavailable(error.to_string()))?;
     let columns: Vec<_> = table
         .model
         .columns

@@ -154,7 +154,7 @@ async fn fold_stored(
     Ok(true)
 }
 
-/// Returns one state of a subject after an event.
+/// Folds one state of a subject up to an event, and returns it.
 pub(crate) async fn fold_until(
     console: &Console,
     subject: &Subject,

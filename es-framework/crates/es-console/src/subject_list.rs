@@ -17,7 +17,7 @@ const LIST_TIME: Duration = Duration::from_secs(3);
 #[derive(Debug, Default)]
 pub(crate) struct ChildSubjects {
     subjects: Vec<Subject>,
-    /// True if there are more after the last one.
+    /// True if more subjects follow the last one of this page.
     has_more: bool,
     /// True if the event store did not list them in time.
     is_missing: bool,

@@ -27,8 +27,8 @@ const PAGE: usize = 20;
 /// The number of tokens of its data that an event shows.
 const SUMMARY: usize = 80;
 
-/// A state and the last event of its snapshot.
-type MarkedState = (DeclaredState, Option<EventId>);
+/// A declared state, and the last event of its snapshot if it has one.
+type StateWithSnapshot = (DeclaredState, Option<EventId>);
 
 /// The events of a page, oldest first, and whether there are older ones.
 struct TimelinePage {
@@ -158,7 +158,7 @@ fn opener() -> Markup {
 fn timeline(
     console: &Console,
     subject: &Subject,
-    states: &[MarkedState],
+    states: &[StateWithSnapshot],
     events: &[RecordedEvent],
     folded: &FoldedPage,
 ) -> Markup {
@@ -203,7 +203,7 @@ fn event_part(console: &Console, subject: &Subject, event: &RecordedEvent) -> Ma
 fn states_part(
     subject: &Subject,
     event: &RecordedEvent,
-    states: &[MarkedState],
+    states: &[StateWithSnapshot],
     steps: &[FoldedState],
 ) -> Markup {
     html! {

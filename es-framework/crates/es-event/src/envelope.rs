@@ -156,8 +156,8 @@ impl RecordedEvent {
             .map(|decoded| decoded.payload)
     }
 
-    /// Returns the metadata of the event. The result is empty if another application stored data of
-    /// another form.
+    /// Returns the metadata of the event. It is empty if another application stored the event without the
+    /// envelope of the framework.
     #[must_use]
     pub fn metadata(&self) -> Metadata {
         let part = serde_json::from_str::<MetadataPart>(self.data.get());

@@ -179,7 +179,7 @@ fn update_position(hasher: &mut Sha256, metadata: &HashedMetadata<'_>, separator
 }
 
 impl<'a> HashedMetadata<'a> {
-    /// The members after the predecessor hash that both versions cover, in order.
+    /// The members that follow the predecessor hash, in order. Both versions cover them.
     const fn texts(&self) -> [&'a str; 5] {
         [
             self.time,

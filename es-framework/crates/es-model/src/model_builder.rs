@@ -18,7 +18,7 @@ use crate::{
     edge::{EdgeKind, ModelEdge},
     json_schema,
     node::{ModelNode, NodeKind},
-    source_path::in_package,
+    source_path::path_from_package,
     subject_lanes::{LaneVotes, SubjectLanes},
 };
 
@@ -221,7 +221,7 @@ impl ModelBuilder {
             role: None,
             informational: false,
             package: declaration.package,
-            file: in_package(&declaration),
+            file: path_from_package(&declaration),
             line: declaration.line,
             schema: None,
         }

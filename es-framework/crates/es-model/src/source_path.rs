@@ -7,7 +7,7 @@ const FOLDERS: [&str; 4] = ["src", "tests", "examples", "benches"];
 
 /// Returns the path of a declaration's file from its package on, because the compiler's path depends on
 /// the folder in which the build was started.
-pub(crate) fn in_package(declaration: &Declaration) -> String {
+pub(crate) fn path_from_package(declaration: &Declaration) -> String {
     let file = declaration.file.replace('\\', "/");
     let parts: Vec<_> = file.split('/').collect();
     let begin = parts.iter().rposition(|part| FOLDERS.contains(part));
@@ -21,7 +21,7 @@ mod tests {
 
     fn path(file: &'static str) -> String {
         let here = es_event::declaration!();
-        in_package(&Declaration { file, ..here })
+        path_from_package(&Declaration { file, ..here })
     }
 
     #[test]

@@ -7,12 +7,12 @@ use es_event::Dialect;
 /// The name of a [`Dialect`] on the command line.
 ///
 /// ```
-/// use es_framework::{event::Dialect, server::DialectName};
+/// use es_framework::{event::Dialect, server::EventDialectName};
 ///
-/// assert_eq!(Dialect::from(DialectName::default()), Dialect::Item);
+/// assert_eq!(Dialect::from(EventDialectName::default()), Dialect::Item);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum DialectName {
+pub enum EventDialectName {
     /// `{"type":"item",…}`
     #[default]
     Item,
@@ -20,11 +20,11 @@ pub enum DialectName {
     Event,
 }
 
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
+impl From<EventDialectName> for Dialect {
+    fn from(name: EventDialectName) -> Self {
         match name {
-            DialectName::Item => Self::Item,
-            DialectName::Event => Self::Event,
+            EventDialectName::Item => Self::Item,
+            EventDialectName::Event => Self::Event,
         }
     }
 }

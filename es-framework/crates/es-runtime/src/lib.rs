@@ -23,7 +23,7 @@ pub mod telemetry;
 
 pub use api_token::{ApiToken, InvalidApiToken};
 pub use application_error::{Error, Result};
-pub use dialect_name::DialectName;
+pub use dialect_name::EventDialectName;
 pub use line_batches::LINE_BATCHES_HEADER;
 #[doc(hidden)]
 pub use postgres_scheme::strip_postgres_scheme;

@@ -196,7 +196,7 @@ impl AcceptedConnection {
         let Self { peer, wait, .. } = self;
         let routes = TowerToHyperService::new(self.router);
         let service = service_fn(move |request: Request<Incoming>| {
-            let response_guard = wait.start_response();
+            let response_guard = wait.begin_responding();
             let mut request = request.map(|body| guard_request_body(body, &wait));
             request.extensions_mut().insert(peer);
             let response = routes.call(request);

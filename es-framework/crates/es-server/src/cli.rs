@@ -29,7 +29,7 @@ use self::{
 };
 use super::{serve::serve, server_settings::ServerSettings, signing::SigningKey};
 use es_event::HashVersion;
-use es_runtime::{DialectName, hide_secrets_in_error, shutdown, telemetry};
+use es_runtime::{EventDialectName, hide_secrets_in_error, shutdown, telemetry};
 use es_store_sqlite::EmbeddedStoreOptions;
 
 /// An event store that speaks versions 1 and 2 of EventSourcingDB's HTTP API.
@@ -136,7 +136,7 @@ struct RunArguments {
     /// The format of events in version 1 of the API: `item` as before protocol version 1.0, `event` as
     /// since then.
     #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
-    dialect: DialectName,
+    dialect: EventDialectName,
     /// The version in which the hashes of new events are computed: 1, which all clients verify, or 2,
     /// as EventSourcingDB since version 1.3. Stored events keep their hashes.
     #[arg(long, env = "EVENT_STORE_HASH_VERSION", default_value_t)]
@@ -248,7 +248,7 @@ fn server_settings(run: &RunArguments) -> Result<ServerSettings, StartError> {
     if !run.http_enabled {
         return Err(StartError::NothingServed);
     }
-    if run.hash_version == HashVersion::V2 && matches!(run.dialect, DialectName::Item) {
+    if run.hash_version == HashVersion::V2 && matches!(run.dialect, EventDialectName::Item) {
         return Err(StartError::HashVersion);
     }
     let mut settings = ServerSettings::new(run.api_token.parse()?);

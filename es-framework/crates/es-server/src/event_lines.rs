@@ -27,8 +27,8 @@ struct EventFrames {
     stored: Option<LineStream>,
     events: EventStream,
     observer: Option<Observer>,
-    /// The capacity for the next frame. It follows the length of the last one, because a frame that
-    /// grows step by step is copied several times.
+    /// The capacity of the next frame, which is the length of the last one. A frame that grows step by step is
+    /// copied several times.
     capacity: usize,
     has_ended: bool,
 }
@@ -153,7 +153,8 @@ impl EventFrames {
         (!frame.is_empty()).then(|| Ok(frame.into()))
     }
 
-    /// Returns the next encoded lines or a heartbeat. Returns `None` when the encoded lines are sent.
+    /// Returns the next encoded lines or a heartbeat. Returns `None` after the last
+    /// encoded line.
     async fn next_stored_frame(&mut self) -> Option<Result<Bytes, ServerShutdown>> {
         let (stored, observer) = (self.stored.as_mut()?, self.observer.as_mut()?);
         let mut frame = Vec::new();

@@ -109,7 +109,7 @@ pub fn is_aborted(error: &sqlx::Error) -> bool {
 
 impl DatabaseError {
     /// Returns the error for the event `id`, which is not as it was written.
-    pub(super) fn flawed(id: i64, flaw: impl std::fmt::Display) -> Self {
+    pub(super) fn flawed_event(id: i64, flaw: impl std::fmt::Display) -> Self {
         Self::Broken(format!("event {id} {flaw}"))
     }
 

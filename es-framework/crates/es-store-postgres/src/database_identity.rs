@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use sqlx::PgConnection;
 
-use super::{database_error::DatabaseError, read_pool::ReadStatements};
+use super::{database_error::DatabaseError, read_pool::ReadStep};
 
 /// A standby has the identifier of its primary. The schemas and the table's number tell apart what
 /// one database holds under the same names, and the user decides on the rights.
@@ -35,7 +35,7 @@ impl DatabaseIdentity {
 pub(super) struct ReadIdentity;
 
 #[async_trait]
-impl ReadStatements for ReadIdentity {
+impl ReadStep for ReadIdentity {
     type Output = Option<DatabaseIdentity>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError> {

@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 use super::{
     database_error::DatabaseError,
     event_catalogue::{TYPES, known_type},
-    read_pool::ReadStatements,
+    read_pool::ReadStep,
 };
 use es_event::EventType;
 use es_store::KnownEventType;
@@ -17,7 +17,7 @@ const TYPE: &str = "SELECT type, first_event, schema FROM es_event_types WHERE t
 pub(super) struct ReadEventTypes;
 
 #[async_trait]
-impl ReadStatements for ReadEventTypes {
+impl ReadStep for ReadEventTypes {
     type Output = Vec<KnownEventType>;
 
     async fn run(
@@ -33,7 +33,7 @@ impl ReadStatements for ReadEventTypes {
 pub(super) struct ReadEventType(pub(super) EventType);
 
 #[async_trait]
-impl ReadStatements for ReadEventType {
+impl ReadStep for ReadEventType {
     type Output = Option<KnownEventType>;
 
     async fn run(

@@ -4,8 +4,8 @@ use sqlx::PgConnection;
 
 use super::{
     database_error::DatabaseError,
+    event_identity::EventIdentity,
     row::{self, number},
-    seen_event::SeenEvent,
 };
 use es_event::{EventId, Hash};
 use es_store::write::ChainHead;
@@ -58,13 +58,13 @@ fn head_hash(bytes: &[u8]) -> Result<Hash, DatabaseError> {
 /// Returns the last event of the log.
 pub(super) async fn read_last(
     connection: &mut PgConnection,
-) -> Result<Option<SeenEvent>, DatabaseError> {
+) -> Result<Option<EventIdentity>, DatabaseError> {
     let (last, hash): (Option<i64>, Vec<u8>) = sqlx::query_as(LAST).fetch_one(connection).await?;
     let Some(last) = last else {
         return Ok(None);
     };
     let (id, hash) = (row::id(last)?, head_hash(&hash)?);
-    Ok(Some(SeenEvent { id, hash }))
+    Ok(Some(EventIdentity { id, hash }))
 }
 
 pub(super) async fn commit(connection: &mut PgConnection) -> Result<(), DatabaseError> {

@@ -1,6 +1,6 @@
 //! Watches the end of the log and the server that accepts writes: when another instance announces new
-//! events, and each second. It wakes subscribers, and after a failover it makes all statements look for
-//! the new server.
+//! events, and each second. The monitor wakes subscribers. After a failover it ends all statements, so that they
+//! run again on the new server.
 
 use std::{future, sync::Arc, time::Duration};
 

@@ -12,10 +12,10 @@ use tokio::sync::watch;
 
 use super::{
     database_error::DatabaseError,
+    event_identity::EventIdentity,
     event_selection::{self, StepLimits},
     log_head,
-    read_pool::{ReadPool, ReadStatements},
-    seen_event::SeenEvent,
+    read_pool::{ReadPool, ReadStep},
     store_state::StoreState,
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
@@ -104,7 +104,7 @@ impl Chunks for BoundedLog {
         let newest = chunk.events.iter().max_by_key(|event| event.id);
         newest
             .into_iter()
-            .for_each(|event| state.record_seen(SeenEvent::of(event)));
+            .for_each(|event| state.record_seen(EventIdentity::of(event)));
         let size = chunk.events.iter().map(|event| event.data.get().len());
         let is_large = size.fold(0, usize::saturating_add) >= limits.bytes;
         let next = if is_large {
@@ -149,7 +149,7 @@ struct ChunkRead<'a> {
 }
 
 #[async_trait]
-impl ReadStatements for ChunkRead<'_> {
+impl ReadStep for ChunkRead<'_> {
     type Output = Chunk;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Chunk, DatabaseError> {
@@ -166,7 +166,7 @@ struct EventSearch<'a> {
 }
 
 #[async_trait]
-impl ReadStatements for EventSearch<'_> {
+impl ReadStep for EventSearch<'_> {
     type Output = Option<EventId>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Option<EventId>, DatabaseError> {
@@ -179,8 +179,8 @@ impl ReadStatements for EventSearch<'_> {
 struct ReadLast;
 
 #[async_trait]
-impl ReadStatements for ReadLast {
-    type Output = Option<SeenEvent>;
+impl ReadStep for ReadLast {
+    type Output = Option<EventIdentity>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError> {
         log_head::read_last(connection).await

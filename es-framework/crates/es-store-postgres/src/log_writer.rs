@@ -12,8 +12,8 @@ use tokio::{runtime::Runtime, time::timeout};
 use super::{
     batch_transaction::{BatchTransaction, PreparedEvents},
     database_error::{DatabaseError, Remedy},
+    event_identity::EventIdentity,
     log_head, schema_registration,
-    seen_event::SeenEvent,
     server_connection::WritableConnection,
     store_state::StoreState,
 };
@@ -240,7 +240,7 @@ impl LogWriter {
             });
         }
         if let Some(last) = prepared.events().next_back() {
-            state.record_seen(SeenEvent::of(last));
+            state.record_seen(EventIdentity::of(last));
             state.publish(last.id.get().saturating_add(1));
         }
     }

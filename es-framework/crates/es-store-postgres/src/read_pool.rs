@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// The statements of one step of a read.
 #[async_trait]
-pub(super) trait ReadStatements: Sync {
+pub(super) trait ReadStep: Sync {
     type Output: Send;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError>;
@@ -46,7 +46,7 @@ impl ReadPool {
     }
 
     /// Runs a step, and repeats it until it succeeds or its time is over.
-    pub(super) async fn read<S: ReadStatements>(
+    pub(super) async fn read<S: ReadStep>(
         &self,
         state: &StoreState,
         step: &S,
@@ -74,7 +74,7 @@ impl ReadPool {
         }
     }
 
-    async fn try_read<S: ReadStatements>(
+    async fn try_read<S: ReadStep>(
         &self,
         state: &StoreState,
         step: &S,

@@ -27,7 +27,7 @@ pub(super) fn id(number: i64) -> Result<EventId, DatabaseError> {
     u64::try_from(number)
         .ok()
         .and_then(EventId::new)
-        .ok_or_else(|| DatabaseError::flawed(number, "has a negative id"))
+        .ok_or_else(|| DatabaseError::flawed_event(number, "has a negative id"))
 }
 
 /// The byte after a hash of version 2. A hash of version 1 has 32 bytes and nothing after them.
@@ -69,17 +69,17 @@ impl RowDecoder {
             event_type: self
                 .cache
                 .event_type(row.try_get(2)?)
-                .map_err(|error| fields.flawed("type", error))?,
+                .map_err(|error| fields.flawed_column("type", error))?,
             source: self.cache.source(row.try_get(3)?),
             time: self
                 .cache
                 .time(row.try_get(4)?)
-                .map_err(|error| fields.flawed("time", error))?,
-            trace: trace.map_err(|error| fields.flawed("trace", error))?,
+                .map_err(|error| fields.flawed_column("time", error))?,
+            trace: trace.map_err(|error| fields.flawed_column("trace", error))?,
             predecessor_hash: fields.hash(7, "predecessor_hash")?,
             hash: fields.hash(8, "hash")?,
             data: RawValue::from_string(row.try_get(9)?)
-                .map_err(|error| fields.flawed("data", error))?,
+                .map_err(|error| fields.flawed_column("data", error))?,
         })
     }
 }
@@ -91,8 +91,8 @@ struct RowFields<'a> {
 }
 
 impl RowFields<'_> {
-    fn flawed(&self, column: &str, flaw: impl std::fmt::Display) -> DatabaseError {
-        DatabaseError::flawed(self.id, format!("has a broken {column}: {flaw}"))
+    fn flawed_column(&self, column: &str, flaw: impl std::fmt::Display) -> DatabaseError {
+        DatabaseError::flawed_event(self.id, format!("has a broken {column}: {flaw}"))
     }
 
     fn parsed<T: FromStr<Err: std::fmt::Display>>(
@@ -101,11 +101,12 @@ impl RowFields<'_> {
         column: &str,
     ) -> Result<T, DatabaseError> {
         let text: &str = self.row.try_get(index)?;
-        text.parse().map_err(|error| self.flawed(column, error))
+        text.parse()
+            .map_err(|error| self.flawed_column(column, error))
     }
 
     fn hash(&self, index: usize, column: &str) -> Result<Hash, DatabaseError> {
         let bytes: &[u8] = self.row.try_get(index)?;
-        hash(bytes).ok_or_else(|| self.flawed(column, "it has another length"))
+        hash(bytes).ok_or_else(|| self.flawed_column(column, "it has another length"))
     }
 }

@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use super::{
     database_error::DatabaseError,
     log_head::{self, LogHead},
-    read_pool::ReadStatements,
+    read_pool::ReadStep,
     row::{self, number},
     store_state::StoreState,
 };
@@ -42,7 +42,7 @@ pub(super) struct ReadEventsOfType {
 pub(super) type EventData = Vec<(i64, String)>;
 
 #[async_trait]
-impl ReadStatements for ReadEventsOfType {
+impl ReadStep for ReadEventsOfType {
     type Output = EventData;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<EventData, DatabaseError> {
@@ -67,8 +67,8 @@ pub(super) fn check_events(
     let mut next = None;
     for (number, data) in events {
         let id = row::id(*number)?;
-        let data: &RawValue =
-            serde_json::from_str(data).map_err(|error| DatabaseError::flawed(*number, error))?;
+        let data: &RawValue = serde_json::from_str(data)
+            .map_err(|error| DatabaseError::flawed_event(*number, error))?;
         let mut own = WorkBudget::of(WorkBudget::WRITE);
         let budget = budget.as_deref_mut().unwrap_or(&mut own);
         if let Err(conflict) = schema.check_event(id, data, budget) {

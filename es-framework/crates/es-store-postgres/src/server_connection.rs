@@ -7,8 +7,8 @@ use tokio::time::timeout;
 
 use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
+    event_identity::EventIdentity,
     log_head,
-    seen_event::SeenEvent,
     server_race::{first_success, is_standby},
     store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
@@ -47,7 +47,7 @@ impl StoreAddress {
     pub(super) async fn connect(
         &self,
         limits: &StoreLimits,
-        seen: Option<SeenEvent>,
+        seen: Option<EventIdentity>,
     ) -> Result<WritableConnection, DatabaseError> {
         let servers = self.servers.iter().enumerate();
         let attempts = servers.map(|(number, server)| async move {
@@ -95,7 +95,7 @@ impl StoreAddress {
     async fn connect_to(
         &self,
         server: &ServerConnectOptions,
-        seen: Option<SeenEvent>,
+        seen: Option<EventIdentity>,
     ) -> Result<PgConnection, DatabaseError> {
         let mut connection = PgConnection::connect_with(&server.options).await?;
         if is_standby(&mut connection).await? {
@@ -108,7 +108,7 @@ impl StoreAddress {
         for setting in SESSION {
             sqlx::query(setting).execute(&mut connection).await?;
         }
-        if let Some(SeenEvent { id, hash }) = seen
+        if let Some(EventIdentity { id, hash }) = seen
             && !log_head::holds_event(&mut connection, id, hash).await?
         {
             let (server, event) = (server.to_string(), id);

@@ -23,8 +23,8 @@ pub(super) struct StoreLimits {
     pub(super) health_time: Duration,
     /// The time between two looks at the log, for events that no notification announced.
     pub(super) poll_time: Duration,
-    /// The time in which the server that accepts writes answers the smallest query. After it, the instance
-    /// looks for another server.
+    /// The longest time for an answer to the smallest query. If the server takes longer, the instance looks for
+    /// another one.
     pub(super) answer_time: Duration,
     /// The most connections that read at once.
     pub(super) readers: usize,

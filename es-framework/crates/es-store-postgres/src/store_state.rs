@@ -6,8 +6,8 @@ use sqlx::PgConnection;
 use tokio::sync::watch;
 
 use super::{
-    database_error::DatabaseError, event_catalogue::load_catalogue, inline_rows::InlineRows,
-    seen_event::SeenEvent, server_connection::WritableConnection, store_address::StoreAddress,
+    database_error::DatabaseError, event_catalogue::load_catalogue, event_identity::EventIdentity,
+    inline_rows::InlineRows, server_connection::WritableConnection, store_address::StoreAddress,
     store_limits::StoreLimits,
 };
 use es_store::catalogue::Catalogue;
@@ -24,7 +24,7 @@ pub(super) struct StoreState {
     /// The number of events that subscribers may read.
     length: watch::Sender<u64>,
     /// The newest event that this instance has seen. A server without it has lost events.
-    newest_seen: Mutex<Option<SeenEvent>>,
+    newest_seen: Mutex<Option<EventIdentity>>,
     /// The number of times that the connections were given up, because another server took over or a
     /// connection broke.
     failovers: watch::Sender<u64>,
@@ -66,15 +66,15 @@ impl StoreState {
         connection.failovers == *self.failovers.borrow()
     }
 
-    /// Records the newest of some events that were written or read.
-    pub(super) fn record_seen(&self, event: SeenEvent) {
+    /// Records an event that this instance wrote or read, if it is newer than the recorded one.
+    pub(super) fn record_seen(&self, event: EventIdentity) {
         let mut seen = self.seen();
         if seen.is_none_or(|seen| seen.id < event.id) {
             *seen = Some(event);
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, Option<SeenEvent>> {
+    fn seen(&self) -> MutexGuard<'_, Option<EventIdentity>> {
         let seen = self.newest_seen.lock();
         seen.unwrap_or_else(PoisonError::into_inner)
     }

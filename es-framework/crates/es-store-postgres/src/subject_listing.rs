@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{
     database_error::DatabaseError, event_selection::key, log_reader::LogReader,
-    read_pool::ReadStatements, row,
+    read_pool::ReadStep, row,
 };
 use es_event::Subject;
 use es_store::{StoreError, SubjectStream};
@@ -89,7 +89,7 @@ struct SubjectPage {
 }
 
 #[async_trait]
-impl ReadStatements for SubjectPage {
+impl ReadStep for SubjectPage {
     type Output = Vec<Subject>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {
@@ -133,7 +133,7 @@ struct ChildPage {
 }
 
 #[async_trait]
-impl ReadStatements for ChildPage {
+impl ReadStep for ChildPage {
     type Output = Vec<Subject>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::{
-    disk_error::DiskError, line_renderer::LineRenderer, row::RowDecoder,
+    line_renderer::LineRenderer, row::RowDecoder, store_file_error::StoreFileError,
     store_settings::ChunkLimits,
 };
 use es_event::{LineFormat, RecordedEvent};
@@ -12,7 +12,7 @@ use es_event::{LineFormat, RecordedEvent};
 pub(super) trait ChunkCollector {
     type Output;
 
-    fn push(&mut self, row: &Row<'_>) -> Result<(), DiskError>;
+    fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError>;
 
     fn len(&self) -> usize;
 
@@ -46,7 +46,7 @@ impl EventChunkCollector {
 impl ChunkCollector for EventChunkCollector {
     type Output = Vec<RecordedEvent>;
 
-    fn push(&mut self, row: &Row<'_>) -> Result<(), DiskError> {
+    fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError> {
         let event = self.decoder.event(row)?;
         self.bytes = self.bytes.saturating_add(event.data.get().len());
         self.events.push(event);
@@ -97,7 +97,7 @@ impl LineChunkCollector {
 impl ChunkCollector for LineChunkCollector {
     type Output = Vec<u8>;
 
-    fn push(&mut self, row: &Row<'_>) -> Result<(), DiskError> {
+    fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError> {
         self.count = self.count.saturating_add(1);
         self.renderer.render(row, &mut self.lines)
     }

@@ -8,7 +8,7 @@ use std::{
 
 use uuid::Uuid;
 
-use super::{disk_error::OpenError, durable_end};
+use super::{durable_end, store_file_error::OpenError};
 
 /// The name of the database file.
 pub(super) const DATABASE: &str = "events.sqlite";

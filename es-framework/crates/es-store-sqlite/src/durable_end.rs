@@ -12,8 +12,9 @@ use std::{
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
-    disk_error::{DiskError, OpenError},
-    row, stored_hash,
+    row,
+    store_file_error::{OpenError, StoreFileError},
+    stored_hash,
 };
 use es_event::Hash;
 use es_store::write::ChainHead;
@@ -253,7 +254,7 @@ fn count(connection: &Connection, statement: &str) -> rusqlite::Result<u64> {
     Ok(u64::try_from(found).unwrap_or_default())
 }
 
-fn hash_of(connection: &Connection, id: u64) -> Result<Option<Hash>, DiskError> {
+fn hash_of(connection: &Connection, id: u64) -> Result<Option<Hash>, StoreFileError> {
     let mut statement = connection.prepare("SELECT hash FROM events WHERE id = ?1")?;
     let hash = statement.query_row([row::number(id)], |row| row.get::<_, Vec<u8>>(0));
     Ok(hash

@@ -7,7 +7,6 @@ mod child_subjects;
 mod chunk_collector;
 mod database_format;
 mod directory;
-mod disk_error;
 mod durable_end;
 mod embedded_store_options;
 mod index;
@@ -23,6 +22,7 @@ mod scan_plan;
 mod schema_check;
 mod shared;
 mod startup;
+mod store_file_error;
 mod store_settings;
 mod stored_hash;
 mod subject_listing;
@@ -59,9 +59,9 @@ use es_store::{
     write::{QueuedAppend, WriteAdmission, WriteQueue, WriterTask, candidate_size},
 };
 
-pub use disk_error::OpenError;
 pub use embedded_store_options::EmbeddedStoreOptions;
 pub use restore::{Restore, RestoreError};
+pub use store_file_error::OpenError;
 
 /// The time that a queued append waits for the disk.
 const WRITE_LIMIT: Duration = Duration::from_secs(30);

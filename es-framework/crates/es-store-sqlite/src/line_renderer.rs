@@ -4,9 +4,10 @@
 use rusqlite::{Row, types::ValueRef};
 
 use super::{
-    disk_error::DiskError,
     row::{self, RowDecoder},
-    row_checksum, stored_hash,
+    row_checksum,
+    store_file_error::StoreFileError,
+    stored_hash,
 };
 use es_event::{EventType, LineFormat, RawEvent, Subject, TraceContext};
 
@@ -32,7 +33,11 @@ impl LineRenderer {
     }
 
     /// Appends a row as a line.
-    pub(super) fn render(&mut self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<(), DiskError> {
+    pub(super) fn render(
+        &mut self,
+        row: &Row<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreFileError> {
         let has_checksum = row_checksum::check(row)?;
         let parts = parts(row).filter(|_| has_checksum);
         if let Some(parts) = parts.filter(|parts| self.is_usual(parts)) {

@@ -10,12 +10,12 @@ use tokio::sync::{Semaphore, watch};
 use super::{
     chunk_collector::{ChunkCollector, EventChunkCollector, LineChunkCollector},
     database_format,
-    disk_error::DiskError,
     index::{IndexLookup, subject_key},
     row::{self, row_with_id, select},
     row_checksum,
     scan_plan::ReadPlan,
     shared::SharedState,
+    store_file_error::StoreFileError,
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType, LineFormat, RecordedEvent, Subject};
@@ -36,7 +36,7 @@ pub(super) struct EventReader {
     pub(super) settings: EngineSettings,
 }
 
-/// The idle connections, and the permits for reads at the same time.
+/// The idle connections. The semaphore limits the number of reads at the same time.
 #[derive(Debug)]
 struct ConnectionPool {
     idle: Mutex<Vec<Connection>>,
@@ -88,7 +88,7 @@ impl EventReader {
     /// failed is not used again.
     pub(super) async fn with_connection<T: Send + 'static>(
         &self,
-        query: impl FnOnce(&Connection) -> Result<T, DiskError> + Send + 'static,
+        query: impl FnOnce(&Connection) -> Result<T, StoreFileError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let gone = |reason: String| StoreError::Unavailable {
             address: self.shared.file.display().to_string(),
@@ -107,7 +107,7 @@ impl EventReader {
         };
         match tokio::task::spawn_blocking(run).await {
             Ok(result) => {
-                result.map_err(|error: DiskError| error.to_store_error(&self.shared.file))
+                result.map_err(|error: StoreFileError| error.to_store_error(&self.shared.file))
             }
             Err(error) => Err(gone(error.to_string())),
         }
@@ -153,7 +153,7 @@ impl EventReader {
         .await
     }
 
-    fn connection(&self) -> Result<Connection, DiskError> {
+    fn connection(&self) -> Result<Connection, StoreFileError> {
         let idle = self.pool.idle.lock();
         let idle = idle.unwrap_or_else(PoisonError::into_inner).pop();
         match idle {
@@ -230,7 +230,7 @@ impl Log for EventReader {
     }
 }
 
-/// The result of a search among some events of a subject.
+/// The result of one step of a search for an event type.
 enum TypeSearch {
     Found(EventId),
     /// The ids that are left to search, if there are any.
@@ -244,7 +244,7 @@ fn find_type(
     event_type: &EventType,
     order: Order,
     range: IdRange,
-) -> Result<TypeSearch, DiskError> {
+) -> Result<TypeSearch, StoreFileError> {
     let transaction = connection.unchecked_transaction()?;
     let events = lookup.read_ids(connection)?;
     let mut statement = connection.prepare_cached(EVENT)?;
@@ -253,7 +253,7 @@ fn find_type(
         let is_of_type = row_with_id(&mut statement, number, |row| {
             row_checksum::check(row)?;
             let text = row.get_ref(2)?.as_str();
-            let text = text.map_err(|error| DiskError::flawed(number, error))?;
+            let text = text.map_err(|error| StoreFileError::flawed_event(number, error))?;
             Ok(text == event_type.as_str())
         })?;
         if is_of_type {

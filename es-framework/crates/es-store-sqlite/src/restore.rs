@@ -12,9 +12,9 @@ use rusqlite::Connection;
 use super::{
     database_format,
     directory::{DATABASE, DataDirectory},
-    disk_error::{DiskError, OpenError},
     durable_end::EndFileWriter,
     row, row_checksum, startup,
+    store_file_error::{OpenError, StoreFileError},
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType, RecordedEvent};
@@ -80,8 +80,8 @@ pub enum RestoreError {
     Disk(String),
 }
 
-impl From<DiskError> for RestoreError {
-    fn from(error: DiskError) -> Self {
+impl From<StoreFileError> for RestoreError {
+    fn from(error: StoreFileError) -> Self {
         Self::Disk(error.to_string())
     }
 }

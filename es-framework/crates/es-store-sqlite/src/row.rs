@@ -5,7 +5,7 @@ use std::str::FromStr;
 use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
 use serde_json::value::RawValue;
 
-use super::{disk_error::DiskError, row_checksum, stored_hash};
+use super::{row_checksum, store_file_error::StoreFileError, stored_hash};
 use es_event::{EventId, Hash, ParseCache, RecordedEvent, TraceContext};
 
 /// Selects the columns in the order that [`RowDecoder::event`] expects.
@@ -77,28 +77,28 @@ pub(super) fn number(number: impl TryInto<i64>) -> i64 {
 }
 
 /// Converts the id of a row.
-pub(super) fn id(number: i64) -> Result<EventId, DiskError> {
+pub(super) fn id(number: i64) -> Result<EventId, StoreFileError> {
     u64::try_from(number)
         .ok()
         .and_then(EventId::new)
-        .ok_or_else(|| DiskError::flawed(number, "has a negative id"))
+        .ok_or_else(|| StoreFileError::flawed_event(number, "has a negative id"))
 }
 
 /// Runs a query for one id and reads its row. An id that the index lists has a row.
 pub(super) fn row_with_id<T>(
     statement: &mut CachedStatement<'_>,
     id: i64,
-    read: impl FnOnce(&Row<'_>) -> Result<T, DiskError>,
-) -> Result<T, DiskError> {
+    read: impl FnOnce(&Row<'_>) -> Result<T, StoreFileError>,
+) -> Result<T, StoreFileError> {
     let mut rows = statement.query([id])?;
     match rows.next()? {
         Some(row) => read(row),
-        None => Err(DiskError::flawed(id, "is missing")),
+        None => Err(StoreFileError::flawed_event(id, "is missing")),
     }
 }
 
 /// Checks that a row is not damaged.
-pub(super) fn verify(row: &Row<'_>) -> Result<(), DiskError> {
+pub(super) fn verify(row: &Row<'_>) -> Result<(), StoreFileError> {
     if !row_checksum::check(row)? {
         RowDecoder::default().event(row)?;
     }
@@ -112,21 +112,21 @@ pub(super) struct RowDecoder {
 }
 
 impl RowDecoder {
-    pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, DiskError> {
+    pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, StoreFileError> {
         let number: i64 = row.get(0)?;
         let has_checksum = row_checksum::check(row)?;
         let event = self.decode(row, number)?;
         if has_checksum || event.computed_hash() == event.hash {
             Ok(event)
         } else {
-            Err(DiskError::flawed(
+            Err(StoreFileError::flawed_event(
                 number,
                 "was damaged on the disk: its hash differs",
             ))
         }
     }
 
-    fn decode(&mut self, row: &Row<'_>, number: i64) -> Result<RecordedEvent, DiskError> {
+    fn decode(&mut self, row: &Row<'_>, number: i64) -> Result<RecordedEvent, StoreFileError> {
         let fields = CheckedRow { row, id: number };
         Ok(RecordedEvent {
             id: id(number)?,
@@ -134,12 +134,12 @@ impl RowDecoder {
             event_type: self
                 .known
                 .event_type(fields.text(2, "type")?)
-                .map_err(|error| fields.flawed("type", error))?,
+                .map_err(|error| fields.flawed_column("type", error))?,
             source: self.known.source(fields.text(3, "source")?),
             time: self
                 .known
                 .time(fields.text(4, "time")?)
-                .map_err(|error| fields.flawed("time", error))?,
+                .map_err(|error| fields.flawed_column("time", error))?,
             trace: fields.trace()?,
             predecessor_hash: fields.hash(7, "predecessor_hash")?,
             hash: fields.hash(8, "hash")?,
@@ -155,49 +155,49 @@ struct CheckedRow<'a, 'row> {
 }
 
 impl<'a> CheckedRow<'a, '_> {
-    fn flawed(&self, column: &str, flaw: impl std::fmt::Display) -> DiskError {
-        DiskError::flawed(self.id, format!("has a broken {column}: {flaw}"))
+    fn flawed_column(&self, column: &str, flaw: impl std::fmt::Display) -> StoreFileError {
+        StoreFileError::flawed_event(self.id, format!("has a broken {column}: {flaw}"))
     }
 
-    fn value(&self, index: usize) -> Result<ValueRef<'a>, DiskError> {
+    fn value(&self, index: usize) -> Result<ValueRef<'a>, StoreFileError> {
         Ok(self.row.get_ref(index)?)
     }
 
-    fn text(&self, index: usize, column: &str) -> Result<&'a str, DiskError> {
+    fn text(&self, index: usize, column: &str) -> Result<&'a str, StoreFileError> {
         self.value(index)?
             .as_str()
-            .map_err(|error| self.flawed(column, error))
+            .map_err(|error| self.flawed_column(column, error))
     }
 
     fn parsed<T: FromStr<Err: std::fmt::Display>>(
         &self,
         index: usize,
         column: &str,
-    ) -> Result<T, DiskError> {
+    ) -> Result<T, StoreFileError> {
         self.text(index, column)?
             .parse()
-            .map_err(|error| self.flawed(column, error))
+            .map_err(|error| self.flawed_column(column, error))
     }
 
-    fn hash(&self, index: usize, column: &str) -> Result<Hash, DiskError> {
+    fn hash(&self, index: usize, column: &str) -> Result<Hash, StoreFileError> {
         let bytes = self.value(index)?.as_blob();
-        let bytes = bytes.map_err(|error| self.flawed(column, error))?;
+        let bytes = bytes.map_err(|error| self.flawed_column(column, error))?;
         let length = bytes.len();
-        let broken = || self.flawed(column, format_args!("it has {length} bytes"));
+        let broken = || self.flawed_column(column, format_args!("it has {length} bytes"));
         stored_hash::parse(bytes).ok_or_else(broken)
     }
 
-    fn trace(&self) -> Result<Option<TraceContext>, DiskError> {
+    fn trace(&self) -> Result<Option<TraceContext>, StoreFileError> {
         let optional = |index, column| {
             let text = self.value(index)?.as_str_or_null();
-            text.map_err(|error| self.flawed(column, error))
+            text.map_err(|error| self.flawed_column(column, error))
         };
         let (parent, state) = (optional(5, "traceparent")?, optional(6, "tracestate")?);
-        TraceContext::new(parent, state).map_err(|error| self.flawed("trace", error))
+        TraceContext::new(parent, state).map_err(|error| self.flawed_column("trace", error))
     }
 
-    fn data(&self) -> Result<Box<RawValue>, DiskError> {
+    fn data(&self) -> Result<Box<RawValue>, StoreFileError> {
         let text = self.text(9, "data")?;
-        RawValue::from_string(text.to_owned()).map_err(|error| self.flawed("data", error))
+        RawValue::from_string(text.to_owned()).map_err(|error| self.flawed_column("data", error))
     }
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Row, types::ValueRef};
 
-use super::disk_error::DiskError;
+use super::store_file_error::StoreFileError;
 use es_event::EventType;
 
 /// The columns of a selected event that the checksum covers besides the id.
@@ -24,12 +24,12 @@ pub(super) fn compute<'a>(id: i64, columns: impl IntoIterator<Item = Option<&'a 
 }
 
 /// Checks the checksum of a row. Returns false if an older version wrote the row without one.
-pub(super) fn check(row: &Row<'_>) -> Result<bool, DiskError> {
+pub(super) fn check(row: &Row<'_>) -> Result<bool, StoreFileError> {
     let id: i64 = row.get(0)?;
     let stored = match row.get_ref(CHECKSUM)? {
         ValueRef::Null => return Ok(false),
         ValueRef::Integer(stored) => stored,
-        _ => return Err(DiskError::flawed(id, "has a broken checksum")),
+        _ => return Err(StoreFileError::flawed_event(id, "has a broken checksum")),
     };
     let mut columns = [None; 9];
     for (column, index) in columns.iter_mut().zip(COLUMNS) {
@@ -37,14 +37,17 @@ pub(super) fn check(row: &Row<'_>) -> Result<bool, DiskError> {
             ValueRef::Null => None,
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
             ValueRef::Integer(_) | ValueRef::Real(_) => {
-                return Err(DiskError::flawed(id, "has a column of another type"));
+                return Err(StoreFileError::flawed_event(
+                    id,
+                    "has a column of another type",
+                ));
             }
         };
     }
     if compute(id, columns) == stored {
         Ok(true)
     } else {
-        Err(DiskError::flawed(
+        Err(StoreFileError::flawed_event(
             id,
             "was damaged on the disk: its checksum differs",
         ))

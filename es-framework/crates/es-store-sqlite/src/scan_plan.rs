@@ -4,11 +4,11 @@ use rusqlite::{Connection, Row};
 
 use super::{
     chunk_collector::ChunkCollector,
-    disk_error::DiskError,
     index::{
         EventIds, IndexKey, IndexLookup, PostingIndex, descendants_key, subject_key, type_key,
     },
     row::{self, row_with_id, select},
+    store_file_error::StoreFileError,
 };
 use es_store::{
     Order,
@@ -54,7 +54,7 @@ impl ReadPlan {
         connection: &Connection,
         scan: &Scan,
         builder: B,
-    ) -> Result<Chunk<B::Output>, DiskError> {
+    ) -> Result<Chunk<B::Output>, StoreFileError> {
         let ids = match self {
             Self::AllRows => return read_all_rows(connection, scan, builder),
             Self::Index(lookup) => lookup.read_ids(connection)?,
@@ -95,7 +95,7 @@ fn read_rows<B: ChunkCollector>(
     scan: &Scan,
     found: &EventIds,
     mut builder: B,
-) -> Result<Chunk<B::Output>, DiskError> {
+) -> Result<Chunk<B::Output>, StoreFileError> {
     let mut statement = connection.prepare_cached(ONE)?;
     let mut rest = (!found.ids.is_empty()).then_some(scan.range);
     let mut left = found.ids.iter();
@@ -124,7 +124,7 @@ fn read_rows<B: ChunkCollector>(
 
 /// Returns true if a listed event belongs to a scan. The index also lists the events of other
 /// subjects if two keys have the same hash.
-fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, DiskError> {
+fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, StoreFileError> {
     if !scan.event_types.is_empty() && !scan.includes_type(text(row, 2)?) {
         return Ok(false);
     }
@@ -134,7 +134,7 @@ fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, DiskError> {
         } else {
             row::verify(row)?;
             let reason = "the index lists an event of another subject";
-            Err(DiskError::Broken(reason.into()))
+            Err(StoreFileError::Broken(reason.into()))
         };
     }
     let base = scan.subject.as_str().trim_end_matches('/');
@@ -142,11 +142,12 @@ fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, DiskError> {
     Ok(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
-fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, DiskError> {
+fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, StoreFileError> {
     let text = row.get_ref(column)?.as_str();
     text.map_err(|error| {
-        row.get(0)
-            .map_or_else(DiskError::from, |id| DiskError::flawed(id, error))
+        row.get(0).map_or_else(StoreFileError::from, |id| {
+            StoreFileError::flawed_event(id, error)
+        })
     })
 }
 
@@ -155,7 +156,7 @@ fn read_all_rows<B: ChunkCollector>(
     connection: &Connection,
     scan: &Scan,
     mut builder: B,
-) -> Result<Chunk<B::Output>, DiskError> {
+) -> Result<Chunk<B::Output>, StoreFileError> {
     let mut statement = connection.prepare_cached(match scan.order {
         Order::Chronological => ALL_FORTH,
         Order::Antichronological => ALL_BACK,
@@ -171,10 +172,10 @@ fn read_all_rows<B: ChunkCollector>(
         // Ids have no gaps, so a row that does not exist was lost.
         let row = rows
             .next()?
-            .ok_or_else(|| DiskError::flawed(due, "is missing"))?;
+            .ok_or_else(|| StoreFileError::flawed_event(due, "is missing"))?;
         let number: i64 = row.get(0)?;
         if number != due {
-            return Err(DiskError::flawed(due, "is missing"));
+            return Err(StoreFileError::flawed_event(due, "is missing"));
         }
         builder.push(row)?;
         rest = scan.ids_after(row::id(number)?);

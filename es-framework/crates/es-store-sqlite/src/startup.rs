@@ -6,11 +6,11 @@ use std::{collections::HashSet, fmt, sync::Arc};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{
-    disk_error::DiskError,
     index::{CompactionProgress, EventKeys, PostingIndex},
     index_check,
     row::{self, RowDecoder, select},
     row_checksum,
+    store_file_error::StoreFileError,
     store_settings::EngineSettings,
 };
 use es_event::EventType;
@@ -25,7 +25,7 @@ const CHECKED_EVENTS: u64 = 10_000;
 pub(super) fn load_log(
     connection: &Connection,
     settings: &EngineSettings,
-) -> Result<(ChainHead, PostingIndex), DiskError> {
+) -> Result<(ChainHead, PostingIndex), StoreFileError> {
     let head = load_head(connection)?;
     let length = head.next.map_or(u64::MAX, |next| next.get());
     let types = load_type_names(connection)?;
@@ -36,7 +36,7 @@ pub(super) fn load_log(
     }
     loop {
         let covered = load_coverage(connection, length)?;
-        let mut index = PostingIndex::with_covered(covered);
+        let mut index = PostingIndex::with_covered_events(covered);
         // Twice the usual: the memtable of an unfinished compaction is loaded, too.
         let limit = settings.memtable_entries.saturating_mul(2);
         fill_memtable(connection, &mut index, &types, limit)?;
@@ -51,18 +51,18 @@ pub(super) fn load_log(
 }
 
 /// Loads the number of events that the index on disk covers.
-fn load_coverage(connection: &Connection, length: u64) -> Result<u64, DiskError> {
+fn load_coverage(connection: &Connection, length: u64) -> Result<u64, StoreFileError> {
     let covered: i64 =
         connection.query_row("SELECT indexed FROM index_state", [], |row| row.get(0))?;
     let covered = u64::try_from(covered).ok();
     let reason = "the index claims events that are not there";
     covered
         .filter(|covered| *covered <= length)
-        .ok_or_else(|| DiskError::Broken(reason.into()))
+        .ok_or_else(|| StoreFileError::Broken(reason.into()))
 }
 
 /// Loads the event types of events and of schemas.
-pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, DiskError> {
+pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, StoreFileError> {
     check_structure(connection, "event_types")?;
     check_structure(connection, "event_schemas")?;
     let mut catalogue = Catalogue::default();
@@ -77,7 +77,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, DiskE
             && first.event_type != event_type
         {
             let flaw = format!("is not of the type {event_type}, which lists it");
-            return Err(DiskError::flawed(id, flaw));
+            return Err(StoreFileError::flawed_event(id, flaw));
         }
         catalogue.record_event(&event_type, row::id(id)?);
     }
@@ -86,7 +86,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, DiskE
     while let Some(row) = rows.next()? {
         let event_type = event_type(row)?;
         let broken = |error: &dyn fmt::Display| {
-            DiskError::Broken(format!("the schema of {event_type} is broken: {error}"))
+            StoreFileError::Broken(format!("the schema of {event_type} is broken: {error}"))
         };
         let text = row.get_ref(1)?.as_str().map_err(|error| broken(&error))?;
         let stored: Option<i64> = row.get(2)?;
@@ -103,25 +103,25 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, DiskE
 }
 
 /// Checks that no row of a small table was lost.
-fn check_structure(connection: &Connection, table: &str) -> Result<(), DiskError> {
+fn check_structure(connection: &Connection, table: &str) -> Result<(), StoreFileError> {
     let statement = format!("PRAGMA quick_check({table})");
     let found: String = connection.query_row(&statement, [], |row| row.get(0))?;
     match found.as_str() {
         "ok" => Ok(()),
-        found => Err(DiskError::Broken(format!(
+        found => Err(StoreFileError::Broken(format!(
             "the table {table} is damaged: {found}"
         ))),
     }
 }
 
-fn event_type(row: &Row<'_>) -> Result<EventType, DiskError> {
+fn event_type(row: &Row<'_>) -> Result<EventType, StoreFileError> {
     let text: String = row.get(0)?;
     let parsed = text.parse();
-    parsed.map_err(|_| DiskError::Broken(format!("it lists the broken event type {text:?}")))
+    parsed.map_err(|_| StoreFileError::Broken(format!("it lists the broken event type {text:?}")))
 }
 
 /// Loads the end of the chain.
-pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, DiskError> {
+pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, StoreFileError> {
     let last = connection
         .prepare(select!("ORDER BY id DESC LIMIT 1"))?
         .query_row([], |row| Ok(RowDecoder::default().event(row)))
@@ -134,11 +134,12 @@ pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, DiskError>
     Ok(ChainHead {
         next: last.id.next(),
         predecessor: last.hash,
-        time: time.map_err(|error| DiskError::flawed(row::number(last.id.get()), error))?,
+        time: time
+            .map_err(|error| StoreFileError::flawed_event(row::number(last.id.get()), error))?,
     })
 }
 
-fn load_type_names(connection: &Connection) -> Result<HashSet<String>, DiskError> {
+fn load_type_names(connection: &Connection) -> Result<HashSet<String>, StoreFileError> {
     let mut statement = connection.prepare("SELECT type FROM event_types")?;
     let names = statement.query_map([], |row| row.get(0))?;
     Ok(names.collect::<rusqlite::Result<_>>()?)
@@ -150,7 +151,7 @@ fn fill_memtable(
     index: &mut PostingIndex,
     types: &HashSet<String>,
     limit: usize,
-) -> Result<(), DiskError> {
+) -> Result<(), StoreFileError> {
     let mut statement = connection.prepare(select!("WHERE id >= ?1 ORDER BY id"))?;
     let mut rows = statement.query([row::number(index.covered())])?;
     let mut decoder = RowDecoder::default();
@@ -160,12 +161,15 @@ fn fill_memtable(
         let number: i64 = row.get(0)?;
         let id = row::id(number)?.get();
         if id != index.len() {
-            return Err(DiskError::flawed(row::number(index.len()), "is missing"));
+            return Err(StoreFileError::flawed_event(
+                row::number(index.len()),
+                "is missing",
+            ));
         }
         let event = decoder.event(row)?;
         if !types.contains(event.event_type.as_str()) {
             let flaw = "has a type that the list of types lacks";
-            return Err(DiskError::flawed(number, flaw));
+            return Err(StoreFileError::flawed_event(number, flaw));
         }
         index.insert(EventKeys::from_event(&event), id);
     }
@@ -173,10 +177,13 @@ fn fill_memtable(
 }
 
 /// Writes all entries in memory to the index on disk, in one transaction.
-fn compact_at_once(connection: &Connection, index: &mut PostingIndex) -> Result<(), DiskError> {
+fn compact_at_once(
+    connection: &Connection,
+    index: &mut PostingIndex,
+) -> Result<(), StoreFileError> {
     if index.pending() == 0 {
         let missing = row::number(index.len());
-        return Err(DiskError::flawed(missing, "is missing"));
+        return Err(StoreFileError::flawed_event(missing, "is missing"));
     }
     let compaction = index.start_compaction();
     let transaction = connection.unchecked_transaction()?;

@@ -19,7 +19,6 @@ use super::shared::InjectedFault;
 use super::{
     database_format,
     directory::DataDirectory,
-    disk_error::{BatchFailure, DiskError, OpenError},
     durable_end::{self, EndFileWriter},
     index::{Compaction, CompactionProgress, EventKeys},
     latest_events::IndexedLatestEvents,
@@ -27,6 +26,7 @@ use super::{
     row,
     shared::{LogState, SharedState},
     startup,
+    store_file_error::{BatchFailure, OpenError, StoreFileError},
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType};
@@ -68,7 +68,7 @@ impl EventWriter {
         durable_end::check_file(&file, settings.accept_loss)?;
         let connection = database_format::open_writer(&file, &settings)?;
         let mut end = EndFileWriter::new(&file);
-        let failed = |error: DiskError| {
+        let failed = |error: StoreFileError| {
             let (file, reason) = (file.clone(), error.to_string());
             OpenError::Database { file, reason }
         };
@@ -277,7 +277,7 @@ impl EventWriter {
             return Ok(());
         };
         self.roll_back();
-        let error = DiskError::from(error);
+        let error = StoreFileError::from(error);
         self.is_stale = true;
         // A full disk ends the transaction before its commit record. After any other failure, the
         // whole transaction may be in the write-ahead log, where the next start would find it.

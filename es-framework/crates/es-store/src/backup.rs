@@ -57,7 +57,7 @@ struct ErrorPayload {
 
 impl BackupLine {
     /// Appends the line and its line break.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub fn append_to(&self, out: &mut Vec<u8>) {
         match self {
             Self::Event(event) => event.write_backup_line(out),
             Self::Schema(event_type, schema) => {
@@ -172,7 +172,7 @@ const LINES: usize = 256;
 
 fn framed(line: Result<BackupLine, StoreError>) -> Result<Bytes, StoreError> {
     let mut frame = Vec::new();
-    line?.write(&mut frame);
+    line?.append_to(&mut frame);
     Ok(frame.into())
 }
 
@@ -181,7 +181,7 @@ fn joined(lines: Vec<Result<BackupLine, StoreError>>) -> Vec<Result<Bytes, Store
     let (mut frame, mut error) = (Vec::new(), None);
     for line in lines {
         match line {
-            Ok(line) => line.write(&mut frame),
+            Ok(line) => line.append_to(&mut frame),
             Err(broken) => {
                 error = Some(Err(broken));
                 break;

@@ -97,7 +97,8 @@ struct AuthenticationState {
     rate: Option<RateLimit>,
 }
 
-/// Adds authentication and the rate limit to a router. Routes that are added later do not have them.
+/// Adds authentication and the rate limit to a router. Routes that are added later have
+/// neither.
 pub(in crate::http) fn with_authentication<S>(
     router: Router<S>,
     auth: Auth,

@@ -52,7 +52,7 @@ fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
         "position": progress.position().map(|id| id.to_string()),
         "eventsBehind": lag.events,
         "secondsBehind": lag.seconds,
-        "rebuilt": progress.is_rebuilt(),
+        "rebuilt": progress.has_caught_up(),
         "stopped": progress.is_stopped(),
         "error": progress.trouble(),
         "event": progress.poison_event().map(stopping_event),
@@ -63,7 +63,7 @@ fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
 /// Returns the progress of a rebuild, in place or in a shadow table.
 fn rebuild(progress: &ReadModelProgress) -> Value {
     let beside = progress.shadow();
-    if beside.is_none() && progress.is_rebuilt() {
+    if beside.is_none() && progress.has_caught_up() {
         return Value::Null;
     }
     let rebuilt = beside.as_ref().unwrap_or(progress);

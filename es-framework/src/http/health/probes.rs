@@ -112,7 +112,7 @@ impl Health {
     /// it, and the others still answer.
     fn rebuilt(&self) -> HealthComponent {
         let positions = self.positions.iter();
-        let missing = positions.filter(|(_, model)| !model.is_rebuilt() && !model.is_stopped());
+        let missing = positions.filter(|(_, model)| !model.has_caught_up() && !model.is_stopped());
         let missing: Vec<_> = missing.map(|(name, _)| name).collect();
         if missing.is_empty() {
             HealthComponent::up(Value::Null)

@@ -51,7 +51,7 @@ pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> O
         .with_problems(PROBLEMS)
 }
 
-/// Adds the path parameters, and the body without these members.
+/// Adds the path parameters. Adds the body, without the members that are in the path.
 fn with_request(
     operation: Operation,
     command: &CommandDescriptor,

@@ -79,7 +79,7 @@ impl DryRunner {
         let test = match recorder.events().map(code) {
             Some(Ok(code)) => CopiedTest::Code(code),
             Some(Err(error)) => CopiedTest::Reason(undecodable(&error)),
-            None => CopiedTest::Reason(ReadRecorder::limit()),
+            None => CopiedTest::Reason(ReadRecorder::limit_message()),
         };
         Ok(TestedDryRun { response, test })
     }

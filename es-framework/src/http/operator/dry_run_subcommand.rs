@@ -93,14 +93,14 @@ fn read_standard_input() -> Result<Vec<u8>> {
 struct DryRunResult {
     command: String,
     at: Option<String>,
-    events: Vec<EventResult>,
+    events: Vec<DryRunEvent>,
     reply: Option<Value>,
     problem: Option<ProblemResult>,
 }
 
 /// An event that the command would append.
 #[derive(Debug, Deserialize)]
-struct EventResult {
+struct DryRunEvent {
     subject: String,
     r#type: String,
     data: Value,
@@ -139,7 +139,7 @@ impl DryRunResult {
             };
             let mut text = format!("{name} would be accepted {at}, {count}\n");
             for event in &self.events {
-                let EventResult {
+                let DryRunEvent {
                     subject,
                     r#type,
                     data,

@@ -152,7 +152,7 @@ fn path(
     let template = Template::read(&text.value(), template::TemplateTarget::Path, text, errors)?;
     // Without fields, another error is already recorded.
     if let Some(fields) = fields.map(plain) {
-        for field in fields::find_named(&template, text, "command", &fields, errors) {
+        for field in fields::fields_of_template(&template, text, "command", &fields, errors) {
             check_path_parameter(field, errors);
         }
     }

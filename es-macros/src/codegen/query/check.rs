@@ -27,7 +27,7 @@ pub(crate) struct CheckedQuery {
     pub(crate) is_paged: bool,
     /// The rows that are the query's output, unless the query has a hand-written handler.
     pub(crate) source: Option<RowSource>,
-    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<CheckedQueryField>,
 }
 
 /// The read model whose rows are the output of a query.
@@ -39,7 +39,7 @@ pub(crate) struct RowSource {
 }
 
 /// A field of a query.
-pub(crate) struct Parameter {
+pub(crate) struct CheckedQueryField {
     pub(crate) field: Field,
     pub(crate) number: ValueCount,
     pub(crate) filter: Option<Filter>,
@@ -98,7 +98,7 @@ pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Checked
     let fields = fields?;
     if let (Some(template), Some(text)) = (&template, &attr.path) {
         let fields: Vec<_> = fields.iter().collect();
-        fields::find_named(template, text, "query", &fields, errors);
+        fields::fields_of_template(template, text, "query", &fields, errors);
     }
     let in_path: Vec<_> = template.iter().flat_map(Template::fields).collect();
     let parameters = fields
@@ -106,7 +106,7 @@ pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Checked
         .map(|field| parameter(field, &in_path, source.as_ref(), is_paged, errors))
         .collect();
     let summary = doc_comment::summary_or_name(&ident, summary.as_ref(), &attrs);
-    let description = doc_comment::description(&attrs);
+    let description = doc_comment::text_after_summary(&attrs);
     Some(CheckedQuery {
         path: template?.render(str::to_owned),
         ident,
@@ -137,7 +137,7 @@ fn parameter(
     source: Option<&RowSource>,
     is_paged: bool,
     errors: &mut Errors,
-) -> Parameter {
+) -> CheckedQueryField {
     let is_in_path = in_path.contains(&field.name().as_str());
     let number = match field.type_name().as_deref() {
         Some("Option") => ValueCount::Optional,
@@ -193,7 +193,7 @@ fn parameter(
             errors.record(&field.ty, message);
         }
     }
-    Parameter {
+    CheckedQueryField {
         field,
         number,
         filter,

@@ -6,7 +6,7 @@ use syn::ext::IdentExt as _;
 
 use super::{
     attr::FilterKind,
-    check::{CheckedQuery, Parameter, RowSource, ValueCount},
+    check::{CheckedQuery, CheckedQueryField, RowSource, ValueCount},
 };
 use crate::codegen::{declaration, doc_comment, framework::Framework, role::role_constant};
 
@@ -92,7 +92,7 @@ fn described(query: &CheckedQuery, framework: &Framework) -> Option<TokenStream>
     let parameters: Vec<_> = query
         .parameters
         .iter()
-        .map(|Parameter { field, number, .. }| {
+        .map(|CheckedQueryField { field, number, .. }| {
             let (member, ty) = (&field.member, field.value_type());
             let text = doc_comment::whole(&field.attrs);
             let add = match number {
@@ -118,7 +118,7 @@ fn table(source: &RowSource, framework: &Framework) -> TokenStream {
 }
 
 /// Returns the field of the row that a parameter is compared with.
-fn row_field(parameter: &Parameter) -> Option<&Ident> {
+fn row_field(parameter: &CheckedQueryField) -> Option<&Ident> {
     let filter = parameter.filter.as_ref()?;
     Some(filter.field.as_ref().unwrap_or(&parameter.field.ident))
 }
@@ -220,7 +220,7 @@ fn names_key(query: &CheckedQuery, source: &RowSource, framework: &Framework) ->
 }
 
 /// Returns the statement that filters the rows by a parameter.
-fn filter(parameter: &Parameter, source: &RowSource) -> Option<TokenStream> {
+fn filter(parameter: &CheckedQueryField, source: &RowSource) -> Option<TokenStream> {
     let row_field = row_field(parameter)?;
     let column = column(source, row_field);
     let method = match parameter.filter.as_ref()?.kind {

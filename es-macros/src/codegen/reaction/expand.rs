@@ -152,7 +152,7 @@ fn send(step: &ReactionStep, output: &Type, framework: &Framework) -> TokenStrea
         function, event, ..
     } = step;
     let argument = argument(step);
-    // With the output type in the code, the compiler points at it if it is not a command.
+    // The code names the output type, so the compiler points at a type that is not a command.
     quote! {
         #module::ReactionAction::Send(|event, commands| {
             let happened = #module::decode_event::<#event>(event)?;
@@ -190,7 +190,7 @@ fn call(
         _ => quote!(context),
     };
     let call = quote!(async move { Self::#function(#argument #(, &#names)*).await });
-    // The compiler reports an unsuitable output at its type.
+    // With this span, the compiler reports an unsuitable output at the output type.
     let there = framework.with_span(output.span());
     let pending = quote_spanned!(output.span()=> #there::reaction::box_call(#call));
     quote! {

@@ -16,7 +16,7 @@ pub(super) struct Bounds {
 /// The rule and the kind of value that bounds belong to.
 #[derive(Clone, Copy)]
 pub(super) struct BoundTarget {
-    /// The rule as it stands in an attribute: `validate(range)`.
+    /// The text of the rule in the source, such as `validate(range)`.
     pub(super) attribute: &'static str,
     pub(super) example: &'static str,
     /// The end of the message for an invalid bound.

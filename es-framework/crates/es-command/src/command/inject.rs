@@ -134,7 +134,7 @@ pub struct Parameter {
     pub optional: bool,
     /// The template of the state's subject. By default it is the command's own subject.
     pub subject: Option<&'static str>,
-    /// True if the state includes the events of the subjects below.
+    /// True if the state includes the events of all subjects below its own.
     pub recursive: bool,
 }
 
@@ -176,7 +176,7 @@ impl Parameter {
         Self { subject, ..self }
     }
 
-    /// Includes the events of the subjects below.
+    /// Includes the events of all subjects below the one of the state.
     #[must_use]
     pub const fn recursive(self) -> Self {
         let recursive = true;

@@ -67,7 +67,7 @@ impl ReadRecorder {
 
     /// Returns the sentence on a dry run that reads too many events.
     #[must_use]
-    pub fn limit() -> String {
+    pub fn limit_message() -> String {
         format!(
             "The decision reads more than {EVENTS} events or {SIZE} bytes, too many for a test."
         )

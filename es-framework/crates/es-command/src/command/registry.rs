@@ -231,7 +231,7 @@ impl Registry {
     }
 
     /// Returns the services that the handlers take, each with its command.
-    pub fn services(&self) -> impl Iterator<Item = (ServiceType, &CommandDescriptor)> {
+    pub fn required_services(&self) -> impl Iterator<Item = (ServiceType, &CommandDescriptor)> {
         self.commands.iter().flat_map(|command| {
             let parameters = command.parameters.iter();
             parameters.filter_map(move |parameter| match parameter.origin {
@@ -247,7 +247,7 @@ impl Registry {
     /// [`RegistryError::NotProvided`].
     pub fn check_services(&self, services: &Services) -> Result<(), RegistryError> {
         match self
-            .services()
+            .required_services()
             .find(|(service, _)| !services.provides(*service))
         {
             None => Ok(()),

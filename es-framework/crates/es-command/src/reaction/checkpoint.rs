@@ -96,7 +96,7 @@ impl ReactionProgress {
 
 impl ReactionCheckpoint {
     /// Returns whether a task was executed or skipped.
-    pub(super) fn is_done(&self, task: &ReactionTask) -> bool {
+    pub(super) fn is_task_done(&self, task: &ReactionTask) -> bool {
         self.progress.covers(task) || self.done.contains(task)
     }
 }
@@ -115,7 +115,7 @@ impl CallLease {
         self.owner == instance
     }
 
-    pub(super) fn is_for(&self, task: &ReactionTask) -> bool {
+    pub(super) fn is_for_task(&self, task: &ReactionTask) -> bool {
         self.task == *task
     }
 

@@ -85,7 +85,7 @@ impl CheckpointStore {
         self.is_stale = false;
         let known = self.known.as_ref();
         self.done
-            .retain(|task| !known.is_some_and(|known| known.is_done(task)));
+            .retain(|task| !known.is_some_and(|known| known.is_task_done(task)));
         Ok(self.progress())
     }
 
@@ -100,14 +100,14 @@ impl CheckpointStore {
     }
 
     /// Returns whether a task was executed or skipped, by this process or another.
-    pub(super) fn is_done(&self, task: &ReactionTask) -> bool {
+    pub(super) fn is_task_done(&self, task: &ReactionTask) -> bool {
         self.done.contains(task) || self.is_in_checkpoint(task)
     }
 
     /// Returns whether the last known checkpoint records a task.
     pub(super) fn is_in_checkpoint(&self, task: &ReactionTask) -> bool {
         let known = self.known.as_ref();
-        known.is_some_and(|known| known.is_done(task))
+        known.is_some_and(|known| known.is_task_done(task))
     }
 
     /// Marks a task as finished. The next checkpoint records it.
@@ -141,13 +141,13 @@ impl CheckpointStore {
         task: &ReactionTask,
         progress: &ReactionProgress,
     ) -> Result<ClaimResult, ReactionError> {
-        if self.is_done(task) {
+        if self.is_task_done(task) {
             return Ok(ClaimResult::AlreadyDone);
         }
         if self.is_leased_elsewhere() {
             return Ok(ClaimResult::HeldElsewhere);
         }
-        let own = self.own_lease().filter(|lease| lease.is_for(task));
+        let own = self.own_lease().filter(|lease| lease.is_for_task(task));
         let lease = match own {
             Some(own) => own.renewed(LEASE_DURATION),
             None => CallLease::new(self.instance, task.clone(), LEASE_DURATION),

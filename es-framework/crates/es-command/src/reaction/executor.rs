@@ -116,7 +116,7 @@ impl ReactionExecutor {
 
     /// Returns whether a step makes a call. Only a checkpoint prevents a second call, while a second
     /// command has no effect.
-    pub(super) fn is_call(&self, instance: StepOfView) -> bool {
+    pub(super) fn makes_call(&self, instance: StepOfView) -> bool {
         let step = self.reaction.steps.get(instance.step);
         step.is_some_and(|step| matches!(step.action, ReactionAction::Call(_)))
     }

@@ -194,10 +194,10 @@ impl ReactionProcessor {
         instance: StepOfView,
         task: &ReactionTask,
     ) -> Result<(), ReactionError> {
-        if self.checkpoints.is_done(task) {
+        if self.checkpoints.is_task_done(task) {
             return Ok(());
         }
-        if !self.executor.is_call(instance) {
+        if !self.executor.makes_call(instance) {
             return self.executor.execute(event, instance).await;
         }
         let Some(_permit) = self.claim_call(task).await? else {

@@ -116,7 +116,7 @@ impl Reactions {
     }
 
     /// Returns the services that the calls take, each with its reaction.
-    pub fn services(&self) -> impl Iterator<Item = (ServiceType, &ReactionDescriptor)> {
+    pub fn required_services(&self) -> impl Iterator<Item = (ServiceType, &ReactionDescriptor)> {
         self.iter().flat_map(|reaction| {
             let parameters = reaction.steps.iter().flat_map(|step| step.parameters);
             parameters.filter_map(move |parameter| match parameter.origin {
@@ -132,7 +132,7 @@ impl Reactions {
     /// [`ReactionsError::NotProvided`].
     pub fn check_services(&self, services: &Services) -> Result<(), ReactionsError> {
         match self
-            .services()
+            .required_services()
             .find(|(service, _)| !services.provides(*service))
         {
             None => Ok(()),

@@ -94,7 +94,7 @@ impl ReactionRunner {
 }
 
 /// The end of one subscription.
-enum RunEnd {
+enum SubscriptionEnd {
     /// The process stops.
     Stopped,
     /// A poison event.
@@ -113,15 +113,15 @@ async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests, sto
     loop {
         let run = run_until_failure(executor.clone(), &stop);
         let error = match unstopped(name, &mut requests, run).await {
-            RunEnd::Stopped => return,
-            RunEnd::Parked(processor, parked) => {
+            SubscriptionEnd::Stopped => return,
+            SubscriptionEnd::Parked(processor, parked) => {
                 let parking = processor.park(&parked, &mut requests);
                 if stop.interrupt(parking).await.is_none() {
                     return;
                 }
                 continue;
             }
-            RunEnd::Failed {
+            SubscriptionEnd::Failed {
                 error,
                 has_advanced,
             } => {
@@ -141,13 +141,13 @@ async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests, sto
     }
 }
 
-async fn run_until_failure(executor: ReactionExecutor, stop: &GracefulStop) -> RunEnd {
+async fn run_until_failure(executor: ReactionExecutor, stop: &GracefulStop) -> SubscriptionEnd {
     let mut processor = match stop.interrupt(ReactionProcessor::start(executor)).await {
-        None => return RunEnd::Stopped,
+        None => return SubscriptionEnd::Stopped,
         Some(Ok(processor)) => processor,
         Some(Err(error)) => {
             let has_advanced = false;
-            return RunEnd::Failed {
+            return SubscriptionEnd::Failed {
                 error,
                 has_advanced,
             };
@@ -162,11 +162,13 @@ async fn run_until_failure(executor: ReactionExecutor, stop: &GracefulStop) -> R
     match failed {
         None => {
             processor.hand_over().await;
-            RunEnd::Stopped
+            SubscriptionEnd::Stopped
         }
         Some(Ok(never)) => match never {},
-        Some(Err(StopReason::Poison(parked))) => RunEnd::Parked(Box::new(processor), parked),
-        Some(Err(StopReason::Store(error))) => RunEnd::Failed {
+        Some(Err(StopReason::Poison(parked))) => {
+            SubscriptionEnd::Parked(Box::new(processor), parked)
+        }
+        Some(Err(StopReason::Store(error))) => SubscriptionEnd::Failed {
             error,
             has_advanced: processor.has_advanced,
         },

@@ -10,7 +10,7 @@ use super::{
     canonical::canonicalize,
     narrowing,
     sample_generator::samples,
-    samples::{SampleVariation, SchemaSamples},
+    samples::{SchemaSamples, VariedSample},
 };
 use crate::{EventDescriptor, UnreadablePayload};
 
@@ -94,7 +94,7 @@ impl SampleCheck {
         (self.event.recode)(&self.repaired(value).to_string())
     }
 
-    /// Replaces the values of a sample that are known to be unreadable.
+    /// Replaces each value of a sample that is known to be unreadable by its repair.
     fn repaired(&self, value: &Value) -> Value {
         let mut whole = value.clone();
         for (path, repair) in &self.repairs {
@@ -147,7 +147,7 @@ impl SampleCheck {
         let mut outcomes: BTreeMap<Vec<String>, RecodeOutcomes> = BTreeMap::new();
         let mut unreadable = BTreeSet::new();
         for variation in std::mem::take(&mut self.stored.others) {
-            let SampleVariation { path, value, from } = variation;
+            let VariedSample { path, value, from } = variation;
             if self.repairs.keys().any(|broken| path.starts_with(broken)) {
                 continue;
             }

@@ -11,12 +11,12 @@ pub(super) struct SchemaSamples {
     /// A value with all members.
     pub(super) base: Value,
     /// Variations of the base value.
-    pub(super) others: Vec<SampleVariation>,
+    pub(super) others: Vec<VariedSample>,
 }
 
 /// A value that differs from another one at a single path.
 #[derive(Debug, Clone)]
-pub(super) struct SampleVariation {
+pub(super) struct VariedSample {
     /// The path of the difference, from the outside in.
     pub(super) path: Vec<String>,
     /// The complete value.
@@ -25,7 +25,7 @@ pub(super) struct SampleVariation {
     pub(super) from: Value,
 }
 
-impl SampleVariation {
+impl VariedSample {
     pub(super) fn map(&self, whole: impl Fn(&Value) -> Value) -> Self {
         Self {
             path: self.path.clone(),
@@ -41,6 +41,7 @@ impl SchemaSamples {
         Self { base, others }
     }
 
+    /// Takes the first value as the base, and the others as its variations.
     pub(super) fn from_values(values: impl IntoIterator<Item = Value>) -> Option<Self> {
         let mut values = values.into_iter();
         let mut samples = Self::without_variations(values.next()?);
@@ -51,10 +52,10 @@ impl SchemaSamples {
     /// Adds a sample that differs from the base at this path.
     pub(super) fn push(&mut self, path: Vec<String>, value: Value) {
         let from = self.base.clone();
-        self.push_variation(SampleVariation { path, value, from });
+        self.push_variation(VariedSample { path, value, from });
     }
 
-    pub(super) fn push_variation(&mut self, variation: SampleVariation) {
+    pub(super) fn push_variation(&mut self, variation: VariedSample) {
         if self.others.len() < MAX_SAMPLES && variation.value != variation.from {
             self.others.push(variation);
         }
@@ -69,7 +70,7 @@ impl SchemaSamples {
     ) {
         for variation in &part.others {
             let path = std::iter::once(name.to_owned()).chain(variation.path.iter().cloned());
-            self.push_variation(SampleVariation {
+            self.push_variation(VariedSample {
                 path: path.collect(),
                 value: whole(variation.value.clone()),
                 from: whole(variation.from.clone()),

@@ -112,7 +112,7 @@ fn texts(schema: &Value) -> Option<SchemaSamples> {
     let mut texts = vec![];
     if most > 0 {
         texts.push(repeated("a", least.max(1)));
-        // Types with a pattern should have examples; this is the fallback for other types.
+        // A text with `é` may break a pattern, so only types without a pattern get it.
         if schema.get("pattern").is_none() {
             texts.push(repeated("é", least.max(1)));
         }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{cast::describe, number};
+use super::{cast::value_for_message, number};
 use crate::{
     function::Aggregate,
     query_error::QueryErrorKind,
@@ -191,8 +191,8 @@ fn unique(first: &mut Value, value: Value) -> Result<usize, QueryErrorKind> {
         return Ok(0);
     }
     Err(QueryErrorKind::NotUnique {
-        first: describe(first),
-        second: describe(&value),
+        first: value_for_message(first),
+        second: value_for_message(&value),
     })
 }
 

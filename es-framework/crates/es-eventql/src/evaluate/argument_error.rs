@@ -1,6 +1,6 @@
 //! The error of a function call.
 
-use super::cast::describe;
+use super::cast::value_for_message;
 use crate::{function::Function, query_error::QueryErrorKind, value::Value};
 
 /// Creates the error for the first argument that a function does not accept.
@@ -10,7 +10,9 @@ pub(super) fn argument_error(
     found: &Value,
 ) -> QueryErrorKind {
     let found = match found {
-        Value::Int(_) | Value::Float(_) => format!("the number {}", describe(found)).into(),
+        Value::Int(_) | Value::Float(_) => {
+            format!("the number {}", value_for_message(found)).into()
+        }
         other => other.kind().into(),
     };
     QueryErrorKind::WrongArgument {

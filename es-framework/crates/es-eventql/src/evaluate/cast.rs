@@ -24,14 +24,14 @@ pub(super) fn cast(value: Value, to: CastType) -> Result<Value, QueryErrorKind> 
         CastType::DateTime => datetime(&value).map(Value::DateTime),
     };
     result.ok_or_else(|| QueryErrorKind::CannotConvert {
-        value: describe(&value),
+        value: value_for_message(&value),
         to: to.name(),
     })
 }
 
 /// Describes a value in an error message: the first characters of its text,
 /// or its kind if it has no text.
-pub(crate) fn describe(value: &Value) -> Box<str> {
+pub(crate) fn value_for_message(value: &Value) -> Box<str> {
     match string(value) {
         Some(text) => {
             let head: String = text.chars().take(40).collect();

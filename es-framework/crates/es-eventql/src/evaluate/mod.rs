@@ -23,7 +23,7 @@ use super::{
 };
 
 pub(super) use aggregate::Accumulator;
-pub(super) use cast::describe;
+pub(super) use cast::value_for_message;
 
 /// The values of the names in an expression.
 #[derive(Clone, Copy)]

@@ -238,7 +238,7 @@ impl QueryRun {
         {
             return Ok(Some(usize::try_from(count).unwrap_or(usize::MAX)));
         }
-        let found = super::evaluate::describe(&value);
+        let found = super::evaluate::value_for_message(&value);
         Err(SpannedError::new(
             expr.span,
             QueryErrorKind::NotACount { clause, found },

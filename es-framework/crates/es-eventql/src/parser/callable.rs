@@ -54,7 +54,7 @@ impl Callable {
     }
 
     /// Returns the call with these arguments. Fails if their number is wrong.
-    pub(super) fn call(self, arguments: Vec<Expr>) -> Result<ExprKind, QueryErrorKind> {
+    pub(super) fn with_arguments(self, arguments: Vec<Expr>) -> Result<ExprKind, QueryErrorKind> {
         let found = arguments.len();
         if found < self.min_arguments || found > self.max_arguments {
             return Err(QueryErrorKind::ArgumentCount {

@@ -189,7 +189,7 @@ impl<'a> Parser<'a> {
         let arguments = self.parse_enclosed(")", Self::parse_expression)?;
         let span = self.since(start);
         let kind = callable
-            .call(arguments)
+            .with_arguments(arguments)
             .map_err(|kind| SpannedError::new(span, kind))?;
         self.checked_expression(kind, span)
     }

@@ -102,8 +102,8 @@ pub(crate) fn is_earlier_version(node: &ModelNode, model: &ApplicationModel) -> 
     is_upcast && edges.all(|edge| edge.to != node.id || edge.kind == EdgeKind::Upcasts)
 }
 
-/// Returns the columns of commands, events and the reactions that send commands: the number of steps after
-/// which each can happen at the earliest.
+/// Returns the column of each command, of each event and of each reaction that sends commands. The column is
+/// the smallest number of steps that lead there.
 fn flow_columns(model: &ApplicationModel) -> BTreeMap<String, usize> {
     let mut columns = BTreeMap::new();
     let steps = |edge: &&ModelEdge| is_step(edge) && is_in_flow(&edge.to, model);

@@ -220,7 +220,7 @@ impl ProjectionPipeline {
                 result => result?,
             };
             // A rebuild does not belong to the traces of old commands.
-            if model.progress.position() > position && model.progress.is_rebuilt() {
+            if model.progress.position() > position && model.progress.has_caught_up() {
                 model.record_trace(events, begin);
             }
             return Ok(poison);

@@ -23,7 +23,7 @@ const STAND_BY: Duration = Duration::from_millis(50);
 
 /// The reason why the processor cannot begin.
 #[derive(Debug, thiserror::Error)]
-enum BeginError {
+enum ProcessorStartError {
     #[error(transparent)]
     Database(#[from] DatabaseError),
     #[error(transparent)]
@@ -139,7 +139,7 @@ impl Processor {
     }
 
     /// Waits until this process may write, and returns the pipelines to run.
-    async fn begin(&mut self) -> Result<Vec<ProjectionPipeline>, BeginError> {
+    async fn begin(&mut self) -> Result<Vec<ProjectionPipeline>, ProcessorStartError> {
         if !self.database.acquire_lease().await? {
             tracing::info!("another process keeps the read models up to date; this one stands by");
             self.stand_by().await?;
@@ -149,7 +149,7 @@ impl Processor {
     }
 
     /// Publishes the positions of the active process until that process ends.
-    async fn stand_by(&mut self) -> Result<(), BeginError> {
+    async fn stand_by(&mut self) -> Result<(), ProcessorStartError> {
         let newest = newest_id(&*self.store).await?;
         loop {
             for table in self.models.iter() {
@@ -161,7 +161,7 @@ impl Processor {
                 if let Some(progress) = self.positions.get(table.model.name) {
                     progress.record_position(position);
                     if position >= newest {
-                        progress.record_rebuilt();
+                        progress.record_catch_up();
                     }
                 }
             }
@@ -177,7 +177,10 @@ impl Processor {
 
     /// Runs the pipelines until they have to be arranged anew: a shadow table is built, an operator
     /// requests something, or another process may write.
-    async fn follow(&mut self, pipelines: Vec<ProjectionPipeline>) -> Result<(), BeginError> {
+    async fn follow(
+        &mut self,
+        pipelines: Vec<ProjectionPipeline>,
+    ) -> Result<(), ProcessorStartError> {
         let (end, told) = watch::channel(false);
         let run = |pipeline: ProjectionPipeline| pipeline.run(told.clone());
         let mut running: FuturesUnordered<_> = pipelines.into_iter().map(run).collect();
@@ -212,7 +215,7 @@ impl Processor {
         let failed = |error: DatabaseError| OperatorError::Failed(KIND, error.to_string());
         let beside = progress.shadow();
         if request.command == OperatorCommand::Rebuild {
-            if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.is_rebuilt() {
+            if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.has_caught_up() {
                 return Err(OperatorError::Rebuilding(KIND, name));
             }
             let reset = self.database.reset_table(&table.shadow()).await;

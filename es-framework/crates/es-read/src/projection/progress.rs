@@ -68,7 +68,7 @@ impl ProgressRegistry {
 /// use es_framework::projection::ReadModelProgress;
 ///
 /// let progress = ReadModelProgress::default();
-/// assert!(progress.position().is_none() && !progress.is_rebuilt());
+/// assert!(progress.position().is_none() && !progress.has_caught_up());
 /// assert_eq!(progress.trouble(), None);
 /// ```
 #[derive(Debug, Clone)]
@@ -156,7 +156,7 @@ impl ReadModelProgress {
 
     /// Returns true if queries can see all events that were stored before the start.
     #[must_use]
-    pub fn is_rebuilt(&self) -> bool {
+    pub fn has_caught_up(&self) -> bool {
         self.state.borrow().rebuilt
     }
 
@@ -204,7 +204,7 @@ impl ReadModelProgress {
         if reached {
             return Ok(());
         }
-        Err(match id.filter(|_| self.is_rebuilt()) {
+        Err(match id.filter(|_| self.has_caught_up()) {
             _ if self.is_stopped() => ProgressError::Stopped,
             Some(id) => ProgressError::NotReached(id),
             None => ProgressError::Rebuilding,
@@ -223,7 +223,7 @@ impl ReadModelProgress {
         });
     }
 
-    pub(super) fn record_rebuilt(&self) {
+    pub(super) fn record_catch_up(&self) {
         self.state.send_modify(|state| state.rebuilt = true);
     }
 
@@ -284,7 +284,7 @@ mod tests {
     #[tokio::test]
     async fn a_position_that_comes_in_time_is_reached() {
         let progress = ReadModelProgress::default();
-        progress.record_rebuilt();
+        progress.record_catch_up();
         let waiting = progress.clone();
         let wanted = EventId::new(7);
         let waiter = tokio::spawn(async move {
@@ -301,7 +301,7 @@ mod tests {
     #[tokio::test]
     async fn a_position_that_does_not_come_is_an_error() {
         let progress = ReadModelProgress::default();
-        progress.record_rebuilt();
+        progress.record_catch_up();
         let wanted = EventId::FIRST;
         let reached = progress.wait_until_reached(Some(wanted), BRIEF).await;
         assert_eq!(reached, Err(ProgressError::NotReached(wanted)));
@@ -313,7 +313,7 @@ mod tests {
         progress.record_position(EventId::new(9));
         let reached = progress.wait_until_reached(EventId::new(1), BRIEF).await;
         assert_eq!(reached, Err(ProgressError::Rebuilding));
-        progress.record_rebuilt();
+        progress.record_catch_up();
         assert_eq!(progress.wait_until_reached(None, BRIEF).await, Ok(()));
     }
 
@@ -321,7 +321,7 @@ mod tests {
     async fn nobody_waits_for_what_has_stopped() {
         let progress = ReadModelProgress::default();
         progress.record_position(EventId::new(9));
-        progress.record_rebuilt();
+        progress.record_catch_up();
         progress.record_stop(PoisonEvent {
             id: EventId::FIRST,
             subject: es_event::Subject::root(),
@@ -341,7 +341,7 @@ mod tests {
     #[tokio::test]
     async fn one_read_model_does_not_wait_for_another() {
         let positions = ProgressRegistry::for_models(["books", "loans"]);
-        positions.get("books").unwrap().record_rebuilt();
+        positions.get("books").unwrap().record_catch_up();
         assert_eq!(
             positions.wait_until_reached(&["books"], None, BRIEF).await,
             Ok(())

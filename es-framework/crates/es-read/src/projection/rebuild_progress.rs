@@ -51,10 +51,10 @@ impl RebuildProgress {
         self.is_over = position >= self.newest;
         let pace = self.pace(position);
         let is_time = self.reported.elapsed() >= REPORT;
-        for model in models.filter(|model| !model.progress.is_rebuilt()) {
+        for model in models.filter(|model| !model.progress.has_caught_up()) {
             let read_model = model.table.model.name;
             if self.is_over {
-                model.progress.record_rebuilt();
+                model.progress.record_catch_up();
                 let events =
                     EventId::count_to(position).saturating_sub(EventId::count_to(self.from));
                 let milliseconds = milliseconds_since(self.begin);

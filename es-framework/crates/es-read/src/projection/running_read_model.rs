@@ -18,13 +18,13 @@ pub(super) struct RunningReadModel {
 impl RunningReadModel {
     /// Returns true if the table is a shadow table that can replace the current one.
     pub(super) fn is_built(&self) -> bool {
-        self.table.is_shadow && self.progress.is_rebuilt()
+        self.table.is_shadow && self.progress.has_caught_up()
     }
 
     /// Returns true if events are folded as soon as they are read. Appends have usually written the rows
     /// of an inline read model.
     pub(super) fn folds_ahead(&self) -> bool {
-        let is_written_by_appends = self.table.model.inline && self.progress.is_rebuilt();
+        let is_written_by_appends = self.table.model.inline && self.progress.has_caught_up();
         !self.progress.is_stopped() && !is_written_by_appends
     }
 

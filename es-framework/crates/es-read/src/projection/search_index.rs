@@ -86,7 +86,8 @@ pub(super) fn searched_text_expression(table: &Table, column: &str) -> String {
     if table.searched.contains(column) {
         lowercase_column(column)
     } else {
-        // No query declares the search, so SQL ignores the case of ASCII letters only.
+        // No query declares a search in this column, so there is no copy in lower case. SQL changes the case
+        // of ASCII letters only.
         format!("lower({})", quote_name(column))
     }
 }

@@ -90,17 +90,17 @@ pub async fn browse_rows(
 /// Returns the row of the subject's first event.
 ///
 /// ```
-/// use es_framework::{event::Subject, prelude::*, projection::{Database, Table}, query::find_event};
+/// use es_framework::{event::Subject, prelude::*, projection::{Database, Table}, query::find_first_row};
 ///
 /// /// Returns whether a donation has this subject.
 /// async fn is_known(database: &Database, donations: &Table, subject: &Subject) -> Result<bool, QueryError> {
-///     Ok(find_event(database, donations, subject).await?.is_some())
+///     Ok(find_first_row(database, donations, subject).await?.is_some())
 /// }
 /// ```
 ///
 /// # Errors
 /// The database failed.
-pub async fn find_event(
+pub async fn find_first_row(
     database: &Database,
     table: &Table,
     subject: &Subject,
@@ -123,13 +123,13 @@ fn to_json(table: &Table, cells: Vec<Cell>) -> Result<Box<RawValue>, QueryError>
         Ok((column.member, value))
     });
     let members = members.collect::<Result<_, serde_json::Error>>()?;
-    Ok(serde_json::value::to_raw_value(&JsonObject(members))?)
+    Ok(serde_json::value::to_raw_value(&JsonRow(members))?)
 }
 
 /// A JSON object whose members have the order of the columns.
-struct JsonObject(Vec<(&'static str, Value)>);
+struct JsonRow(Vec<(&'static str, Value)>);
 
-impl Serialize for JsonObject {
+impl Serialize for JsonRow {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }

@@ -50,7 +50,7 @@ impl ClientWait {
 
     /// Records that a response is due. The connection waits for its client again when the returned
     /// guard drops.
-    pub(super) fn start_response(self: &Arc<Self>) -> RespondingGuard {
+    pub(super) fn begin_responding(self: &Arc<Self>) -> RespondingGuard {
         *self.phase() = ConnectionPhase::Responding;
         RespondingGuard(Arc::clone(self))
     }

@@ -118,7 +118,8 @@ impl OpenEngine {
         }
     }
 
-    /// Returns the first event that an index of the engine's own lacks. PostgreSQL has no such index.
+    /// Returns the first event that is missing from the index of the embedded store. PostgreSQL maintains its
+    /// indexes itself.
     pub(super) async fn find_unindexed_event(&self) -> Result<Option<u64>, StoreError> {
         match self {
             Self::Embedded(store) => store.find_unindexed_event().await,

@@ -95,7 +95,7 @@ pub(super) async fn back_up(arguments: &BackupArguments) -> Result<(), CliError>
     while let Some(line) = lines.try_next().await? {
         events = events.saturating_add(u64::from(matches!(line, BackupLine::Event(_))));
         text.clear();
-        line.write(&mut text);
+        line.append_to(&mut text);
         output.write(&text)?;
         progress.update(events);
     }

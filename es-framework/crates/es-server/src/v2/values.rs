@@ -1,4 +1,4 @@
-//! The values of requests: a missing or malformed one is an error of the domain.
+//! Parses the values of requests. A missing or malformed value is a domain error.
 
 use std::str::FromStr;
 

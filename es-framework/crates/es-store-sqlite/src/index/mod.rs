@@ -52,7 +52,7 @@ pub(super) struct PostingIndex {
 
 impl PostingIndex {
     /// Creates the index of a store whose table covers the first `covered` events.
-    pub(super) fn with_covered(covered: u64) -> Self {
+    pub(super) fn with_covered_events(covered: u64) -> Self {
         Self {
             covered,
             compacting_to: covered,

@@ -43,7 +43,7 @@ fn written(events: &[RecordedEvent], shape: LineFormat) -> String {
         match shape {
             LineFormat::Stream(dialect) => dialect.write_line(event, None, &mut text),
             LineFormat::Envelope => event.write_envelope_line(None, &mut text),
-            LineFormat::Backup => BackupLine::Event(Box::new(event.clone())).write(&mut text),
+            LineFormat::Backup => BackupLine::Event(Box::new(event.clone())).append_to(&mut text),
         }
     }
     String::from_utf8(text).unwrap()
@@ -151,7 +151,7 @@ async fn a_backup_as_text_is_its_lines() {
         .try_collect::<Vec<_>>()
         .await;
     for line in lines.unwrap() {
-        line.write(&mut written);
+        line.append_to(&mut written);
     }
     assert_eq!(frames.concat(), written);
 }

@@ -33,7 +33,7 @@ async fn backed_up() -> (Vec<RecordedEvent>, Vec<String>) {
     let lines: Vec<_> = lines.try_collect().await.unwrap();
     let text = |line: &BackupLine| {
         let mut text = Vec::new();
-        line.write(&mut text);
+        line.append_to(&mut text);
         String::from_utf8(text).unwrap()
     };
     (all(&store).await, lines.iter().map(text).collect())

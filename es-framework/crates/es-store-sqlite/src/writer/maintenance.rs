@@ -1,7 +1,7 @@
 //! The idle work of the writer: compacting the index and checkpointing the write-ahead log.
 
 use super::{CommittedBatch, EventWriter};
-use crate::{disk_error::BatchFailure, recent::CommittedEvents};
+use crate::{recent::CommittedEvents, store_file_error::BatchFailure};
 
 /// The number of index entries that an idle writer compacts in one transaction.
 const IDLE_BUDGET: usize = 2_048;

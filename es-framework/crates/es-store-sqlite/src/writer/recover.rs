@@ -2,12 +2,14 @@
 //! works again.
 
 use super::EventWriter;
-use crate::{database_format, disk_error::DiskError, index::Compaction, shared::LogState, startup};
+use crate::{
+    database_format, index::Compaction, shared::LogState, startup, store_file_error::StoreFileError,
+};
 use es_store::StoreError;
 
 impl EventWriter {
     /// Loads the state from the disk again after a failure.
-    pub(super) fn refresh(&mut self) -> Result<(), DiskError> {
+    pub(super) fn refresh(&mut self) -> Result<(), StoreFileError> {
         if !self.is_stale {
             return Ok(());
         }
@@ -29,13 +31,13 @@ impl EventWriter {
         Ok(())
     }
 
-    fn reopen(&mut self) -> Result<(), DiskError> {
+    fn reopen(&mut self) -> Result<(), StoreFileError> {
         #[cfg(test)]
         let pages: u32 = self
             .connection
             .pragma_query_value(None, "max_page_count", |row| row.get(0))?;
         self.connection = database_format::open_writer(&self.shared.file, &self.settings)
-            .map_err(|error| DiskError::Unopened(error.to_string()))?;
+            .map_err(|error| StoreFileError::Unopened(error.to_string()))?;
         #[cfg(test)]
         self.connection
             .pragma_update(None, "max_page_count", pages)?;
@@ -54,7 +56,7 @@ impl EventWriter {
     }
 
     /// Writes and removes as many bytes as a batch may need.
-    fn write_scratch(&self) -> Result<(), DiskError> {
+    fn write_scratch(&self) -> Result<(), StoreFileError> {
         let written = self.connection.execute_batch(
             "BEGIN IMMEDIATE;
              CREATE TABLE IF NOT EXISTS scratch (body BLOB);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::EventWriter;
 use crate::{
-    disk_error::BatchFailure,
     row_checksum,
     schema_check::{SchemaCheckStep, StoredEventsCheck},
+    store_file_error::BatchFailure,
 };
 use es_event::EventType;
 use es_store::{

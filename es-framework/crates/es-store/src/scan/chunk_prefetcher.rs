@@ -15,7 +15,7 @@ pub(super) struct ChunkPrefetcher<C: Chunks> {
     source: C,
     /// The next parts of the scan, in its order.
     parts: VecDeque<ScanPart<C>>,
-    /// The rest of the scan after the requested chunks.
+    /// The part of the scan that is not in `parts` yet.
     rest: Option<Scan>,
     goes_on: bool,
 }
@@ -78,7 +78,7 @@ impl<C: Chunks> ChunkPrefetcher<C> {
     }
 
     /// Splits the next part off the rest. If the scan includes every id, the part has the length of a
-    /// chunk. Otherwise it is the whole rest, because the start of the chunk after it is unknown.
+    /// chunk. Otherwise the part is the whole rest, because nobody knows at which id the next chunk starts.
     fn split_off(&mut self) -> Option<ScanPart<C>> {
         let scan = self.rest.take()?;
         let (scan, rest) = if scan.is_everything() {

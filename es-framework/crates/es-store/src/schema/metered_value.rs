@@ -1,5 +1,5 @@
 //! A view of event data that spends a step of the check's budget for each value that a validator looks
-//! at. The count needs no knowledge of the validator's order, caches or recursion.
+//! at. The count is right for any order, cache or recursion of the validator.
 
 use std::borrow::Cow;
 

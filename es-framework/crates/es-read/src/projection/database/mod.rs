@@ -301,17 +301,17 @@ impl Database {
     /// Returns true if the rows of these read models contain an event and appends write them. Stands for all
     /// read models if `models` is empty.
     #[doc(hidden)]
-    pub async fn contains_inline(&self, models: &[&str], event: EventId) -> bool {
+    pub async fn inline_rows_contain(&self, models: &[&str], event: EventId) -> bool {
         let is_selected = |name: &str| models.is_empty() || models.contains(&name);
         for table in self.tables.values() {
-            if is_selected(table.model.name) && !self.table_contains_inline(table, event).await {
+            if is_selected(table.model.name) && !self.table_rows_contain(table, event).await {
                 return false;
             }
         }
         true
     }
 
-    async fn table_contains_inline(&self, table: &Table, event: EventId) -> bool {
+    async fn table_rows_contain(&self, table: &Table, event: EventId) -> bool {
         if !self.appends_may_write(table) {
             return false;
         }

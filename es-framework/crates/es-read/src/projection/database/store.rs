@@ -38,7 +38,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns the sign that precedes the number of a parameter.
     fn parameter_sign(&self) -> char;
 
-    /// Returns true if the database can also be an event store, whose appends write inline read models.
+    /// Returns true if the database can also hold the events. Appends then write the inline read models.
     fn is_shared_with_events(&self) -> bool {
         false
     }

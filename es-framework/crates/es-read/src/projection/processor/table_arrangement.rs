@@ -9,18 +9,20 @@ use super::{
         DatabaseError, ReadModelProgress, Table, database::TableCheckpoint,
         pipeline::ProjectionPipeline, running_read_model::RunningReadModel,
     },
-    BeginError, Processor,
+    Processor, ProcessorStartError,
 };
 use es_event::{EventId, Subject};
 use es_store::{Bound, EventStream, ReadOptions};
 
-/// The number of events in a batch before a swap.
-const BATCH: usize = 2_000;
+/// The most events of one batch while a table catches up before its swap.
+const CATCH_UP_BATCH: usize = 2_000;
 
 impl Processor {
     /// Returns one pipeline for all tables with the same position, so that their events are read once. A
     /// table with another position catches up in a pipeline of its own.
-    pub(super) async fn create_pipelines(&self) -> Result<Vec<ProjectionPipeline>, BeginError> {
+    pub(super) async fn create_pipelines(
+        &self,
+    ) -> Result<Vec<ProjectionPipeline>, ProcessorStartError> {
         let mut groups: BTreeMap<Option<EventId>, Vec<RunningReadModel>> = BTreeMap::new();
         for table in self.models.iter() {
             let Some(progress) = self.positions.get(table.model.name) else {
@@ -62,7 +64,7 @@ impl Processor {
         &self,
         table: &Table,
         progress: &ReadModelProgress,
-    ) -> Result<bool, BeginError> {
+    ) -> Result<bool, ProcessorStartError> {
         let name = table.model.name;
         let kept = self.database.load_checkpoint(table).await?;
         let checkpoint = kept.as_ref().and_then(|kept| kept.checkpoint);
@@ -91,7 +93,7 @@ impl Processor {
             }
             progress.record_position(position.filter(|_| is_usable));
             if is_usable {
-                progress.record_rebuilt();
+                progress.record_catch_up();
             }
             return Ok(false);
         }
@@ -108,7 +110,7 @@ impl Processor {
         table: &Table,
         progress: &ReadModelProgress,
         is_needed: bool,
-    ) -> Result<Option<(Table, ReadModelProgress)>, BeginError> {
+    ) -> Result<Option<(Table, ReadModelProgress)>, ProcessorStartError> {
         let beside = table.shadow();
         let kept = self.database.load_checkpoint(&beside).await?;
         let goes_on = match &kept {
@@ -148,12 +150,12 @@ impl Processor {
     }
 
     /// Replaces tables by their shadow tables that are up to date.
-    pub(super) async fn swap_rebuilt_tables(&self) -> Result<(), BeginError> {
+    pub(super) async fn swap_rebuilt_tables(&self) -> Result<(), ProcessorStartError> {
         for table in self.models.iter() {
             let Some(progress) = self.positions.get(table.model.name) else {
                 continue;
             };
-            let built = progress.shadow().filter(ReadModelProgress::is_rebuilt);
+            let built = progress.shadow().filter(ReadModelProgress::has_caught_up);
             let Some(built) = built.filter(|built| !built.is_stopped()) else {
                 continue;
             };
@@ -186,7 +188,7 @@ impl Processor {
         &self,
         table: &Table,
         progress: &ReadModelProgress,
-    ) -> Result<Option<EventId>, BeginError> {
+    ) -> Result<Option<EventId>, ProcessorStartError> {
         let mut position = progress.position();
         if self.database.appends_may_write(table) {
             let stored = self.database.load_checkpoint(table).await?;
@@ -201,7 +203,7 @@ impl Processor {
         table: Table,
         built: &ReadModelProgress,
         until: Option<EventId>,
-    ) -> Result<(), BeginError> {
+    ) -> Result<(), ProcessorStartError> {
         if built.position() >= until {
             return Ok(());
         }
@@ -213,7 +215,7 @@ impl Processor {
             progress: built.clone(),
             skipped,
         }]);
-        let mut batches = events.ready_chunks(BATCH);
+        let mut batches = events.ready_chunks(CATCH_UP_BATCH);
         while let Some(batch) = batches.next().await {
             let events = batch.into_iter().collect::<Result<Vec<_>, _>>()?;
             pipeline.apply_events(&events).await?;

@@ -17,7 +17,8 @@ use super::{
 const READ_CHECKPOINT: &str =
     "SELECT definition, position, hash FROM es_checkpoint WHERE model = $1";
 const LOCK_CHECKPOINT: &str = "SELECT position FROM es_checkpoint WHERE model = $1 FOR UPDATE";
-/// Appends may move the checkpoint of an inline read model, which then contains the batch already.
+/// The statement changes no row if an append has moved the checkpoint. The inline read model then contains
+/// the batch already.
 const ADVANCE_CHECKPOINT: &str = "UPDATE es_checkpoint SET position = $3, hash = $4 \
      WHERE model = $1 AND definition = $2 AND position IS NOT DISTINCT FROM $5";
 const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '5s'";

@@ -105,7 +105,7 @@ fn describe_missing(found: u64, expected: Option<u64>) -> String {
 
 /// An error of a query or a transaction.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum DiskError {
+pub(super) enum StoreFileError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     /// A row that no writer of this format leaves.
@@ -118,9 +118,9 @@ pub(super) enum DiskError {
     Unopened(String),
 }
 
-impl DiskError {
+impl StoreFileError {
     /// Creates the error of a row that no writer of this format leaves behind.
-    pub(super) fn flawed(id: i64, flaw: impl ToString) -> Self {
+    pub(super) fn flawed_event(id: i64, flaw: impl ToString) -> Self {
         let flaw = flaw.to_string();
         Self::Event { id, flaw }
     }
@@ -163,7 +163,7 @@ impl DiskError {
 /// The reason why a batch was not written, which each of its callers gets.
 #[derive(Debug)]
 pub(super) struct BatchFailure {
-    pub(super) error: DiskError,
+    pub(super) error: StoreFileError,
     /// True if the next start may find the events although the commit failed.
     pub(super) uncertain: bool,
 }
@@ -181,8 +181,8 @@ impl BatchFailure {
     }
 }
 
-impl From<DiskError> for BatchFailure {
-    fn from(error: DiskError) -> Self {
+impl From<StoreFileError> for BatchFailure {
+    fn from(error: StoreFileError) -> Self {
         let uncertain = false;
         Self { error, uncertain }
     }
@@ -190,6 +190,6 @@ impl From<DiskError> for BatchFailure {
 
 impl From<rusqlite::Error> for BatchFailure {
     fn from(error: rusqlite::Error) -> Self {
-        DiskError::from(error).into()
+        StoreFileError::from(error).into()
     }
 }
