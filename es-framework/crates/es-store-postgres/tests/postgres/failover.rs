@@ -141,6 +141,11 @@ async fn an_instance_refuses_to_work_after_confirmed_events_were_lost() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     standby.set("primary_conninfo", "");
+    // The standby applies the setting a moment later, and receives events until then.
+    let is_receiving = "SELECT count(*) FROM pg_stat_wal_receiver";
+    while standby.query(is_receiving).trim() != "0" {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     store
         .append(vec![candidate("/a", 1)], vec![])
         .await
