@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Time between two questions to the store.
-const INTERVAL: Duration = Duration::from_millis(500);
+const INTERVAL: Duration = Duration::from_secs(1);
 /// Time without a new event after which the reader gets a sign of life.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Time after which the stream ends and the browser connects again, so that a session cannot outlive its end
