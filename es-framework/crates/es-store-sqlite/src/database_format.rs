@@ -166,11 +166,19 @@ fn version(connection: &Connection, file: &Path) -> rusqlite::Result<Result<i64,
 fn set_up(connection: &Connection, settings: &EngineSettings) -> rusqlite::Result<()> {
     connection.busy_timeout(settings.lock_wait)?;
     connection.set_prepared_statement_cache_capacity(32);
+    keep_plans(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", settings.checkpoint_pages)?;
     connection.pragma_update(None, "journal_size_limit", settings.log_bytes)?;
     set_cache(connection, settings.writer_cache_kib)
+}
+
+/// Keeps the plan of each prepared statement. SQLite would otherwise prepare a statement again whenever one of
+/// its ranges or limits changes, which takes an eighth of the time of a short read.
+fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// Sets the page cache. SQLite takes a negative size as KiB.
@@ -203,6 +211,7 @@ pub(super) fn open_reader(file: &Path, settings: &EngineSettings) -> rusqlite::R
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(settings.lock_wait)?;
+    keep_plans(&connection)?;
     set_cache(&connection, settings.reader_cache_kib)?;
     Ok(connection)
 }
