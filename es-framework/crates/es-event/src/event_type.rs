@@ -2,7 +2,9 @@
 
 use std::{borrow::Cow, fmt};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::text_visitor::deserialize_text;
 
 /// A name such as `com.example.library.BookPurchasedEvent`.
 ///
@@ -98,8 +100,7 @@ impl Serialize for EventType {
 
 impl<'de> Deserialize<'de> for EventType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
+        deserialize_text(deserializer)
     }
 }
 

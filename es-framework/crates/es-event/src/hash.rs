@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-use super::HashVersion;
+use super::{HashVersion, text_visitor::deserialize_text};
 
 /// A SHA-256 hash and the version of its computation. On the wire it is 64 lowercase hexadecimal
 /// digits, with a prefix from version 2 on.
@@ -291,8 +291,7 @@ impl Serialize for Hash {
 
 impl<'de> Deserialize<'de> for Hash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
+        deserialize_text(deserializer)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::text_visitor::deserialize_text;
 
 /// The number that the event store assigns to an event: global, without gaps, starting at 0. JSON
 /// represents it as a decimal string.
@@ -104,8 +106,7 @@ impl Serialize for EventId {
 
 impl<'de> Deserialize<'de> for EventId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
+        deserialize_text(deserializer)
     }
 }
 

@@ -35,6 +35,7 @@ mod subject;
 #[doc(hidden)]
 pub mod subject_template;
 mod subject_value;
+mod text_visitor;
 mod time;
 mod trace;
 mod upcast;

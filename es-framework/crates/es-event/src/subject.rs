@@ -1,8 +1,10 @@
 //! The path that names the subject of an event.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::text_visitor::deserialize_text;
 
 /// A path such as `/books/0190…`. Its segments consist of ASCII letters, digits, `-` and `_`.
 ///
@@ -17,7 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 /// # Ok::<_, es_framework::event::InvalidSubject>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Subject(Box<str>);
+pub struct Subject(Arc<str>);
 
 /// The error for a string that is not a subject.
 ///
@@ -259,8 +261,7 @@ impl Serialize for Subject {
 
 impl<'de> Deserialize<'de> for Subject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
+        deserialize_text(deserializer)
     }
 }
 
