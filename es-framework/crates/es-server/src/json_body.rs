@@ -26,9 +26,54 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
         request: Request,
         server: &Arc<ServerState>,
     ) -> Result<Self, ErrorResponse> {
-        let body = read_json_body(request, server).await?;
-        parse_body(&body).map(Self)
+        JsonText::from_request(request, server)
+            .await?
+            .parse()
+            .map(Self)
     }
+}
+
+/// Extractor that reads the body like [`JsonBody`], for values that borrow from it.
+pub(super) struct JsonText(Bytes);
+
+impl FromRequest<Arc<ServerState>> for JsonText {
+    type Rejection = ErrorResponse;
+
+    async fn from_request(
+        request: Request,
+        server: &Arc<ServerState>,
+    ) -> Result<Self, ErrorResponse> {
+        read_json_body(request, server).await.map(Self)
+    }
+}
+
+impl JsonText {
+    /// Parses a body that must be a JSON object.
+    pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ErrorResponse> {
+        // serde would take the elements of an array as the members in their order.
+        if self.0.trim_ascii_start().first() != Some(&b'{') {
+            return Err(ErrorResponse::invalid(
+                "invalid request: the request body is not a JSON object",
+            ));
+        }
+        parse_with_path(&self.0).map_err(|error| {
+            let (path, reason) = (error.path().to_string(), error.inner());
+            ErrorResponse::invalid(match path.as_str() {
+                "." => format!("invalid request: {reason}"),
+                path => format!("invalid request: {path}: {reason}"),
+            })
+        })
+    }
+}
+
+/// Parses JSON. An error has the path of the member that caused it.
+pub(super) fn parse_with_path<'a, T: Deserialize<'a>>(
+    json: &'a [u8],
+) -> Result<T, serde_path_to_error::Error<serde_json::Error>> {
+    // The path costs an allocation for each member, so only JSON with an error is parsed with it.
+    serde_json::from_slice(json).or_else(|_| {
+        serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(json))
+    })
 }
 
 /// Reads the whole body within the limits of the server, and checks that it is one JSON value that every
@@ -62,23 +107,6 @@ async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorRespons
             "the connection ended within the request body",
         )),
     }
-}
-
-fn parse_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorResponse> {
-    // serde would take the elements of an array as the members in their order.
-    if body.trim_ascii_start().first() != Some(&b'{') {
-        return Err(ErrorResponse::invalid(
-            "invalid request: the request body is not a JSON object",
-        ));
-    }
-    let json = &mut serde_json::Deserializer::from_slice(body);
-    serde_path_to_error::deserialize(json).map_err(|error| {
-        let (path, reason) = (error.path().to_string(), error.inner());
-        ErrorResponse::invalid(match path.as_str() {
-            "." => format!("invalid request: {reason}"),
-            path => format!("invalid request: {path}: {reason}"),
-        })
-    })
 }
 
 /// Any JSON value, parsed completely and discarded.

@@ -6,9 +6,7 @@ use std::iter;
 
 use axum::{
     body::Body,
-    extract::Request,
     http::{HeaderMap, header},
-    middleware::Next,
     response::Response,
 };
 use bytes::Bytes;
@@ -17,11 +15,9 @@ use futures_util::{TryStreamExt as _, stream};
 use super::ndjson::NDJSON;
 use es_runtime::LINE_BATCHES_HEADER;
 
-/// Middleware that splits the frames of streamed responses into lines.
-pub(super) async fn send_line_chunks(request: Request, next: Next) -> Response {
-    let accepts_batches = accepts_batches(request.headers());
-    let response = next.run(request).await;
-    if accepts_batches || response.headers().get(header::CONTENT_TYPE) != Some(&NDJSON) {
+/// Splits the frames of a streamed response into lines.
+pub(super) fn with_line_chunks(response: Response) -> Response {
+    if response.headers().get(header::CONTENT_TYPE) != Some(&NDJSON) {
         return response;
     }
     response.map(|body| {
@@ -33,7 +29,8 @@ pub(super) async fn send_line_chunks(request: Request, next: Next) -> Response {
     })
 }
 
-fn accepts_batches(headers: &HeaderMap) -> bool {
+/// Returns true if the client accepts several lines in one chunk.
+pub(super) fn accepts_batches(headers: &HeaderMap) -> bool {
     headers
         .get(LINE_BATCHES_HEADER)
         .is_some_and(|value| value == "true")

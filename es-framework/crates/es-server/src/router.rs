@@ -12,8 +12,11 @@ use axum::{
 };
 
 use super::{
-    error_response::ErrorResponse, line_chunks::send_line_chunks, openapi, state::ServerState, v1,
-    v2,
+    error_response::ErrorResponse,
+    line_chunks::{accepts_batches, with_line_chunks},
+    openapi,
+    state::ServerState,
+    v1, v2,
 };
 use es_runtime::net::has_valid_host;
 
@@ -31,22 +34,25 @@ pub(super) fn router(server: ServerState) -> Router {
         .route("/.well-known/openapi", get(openapi::openapi))
         .fallback(async || ErrorResponse::unknown_route())
         .method_not_allowed_fallback(async || ErrorResponse::wrong_method())
-        .layer(middleware::from_fn(send_line_chunks))
-        .layer(middleware::from_fn(check_host))
-        .layer(middleware::map_response(add_server_header))
+        .layer(middleware::from_fn(apply_protocol))
         .with_state(Arc::new(server))
 }
 
-async fn check_host(request: Request, next: Next) -> Response {
-    if has_valid_host(&request) {
+/// Applies the rules of the protocol that hold for all routes. It is one middleware, because each one costs
+/// every request several allocations.
+async fn apply_protocol(request: Request, next: Next) -> Response {
+    let accepts_batches = accepts_batches(request.headers());
+    let response = if has_valid_host(&request) {
         next.run(request).await
     } else {
         ErrorResponse::invalid("invalid request: it needs the header Host exactly once")
             .into_response()
-    }
-}
-
-async fn add_server_header(mut response: Response) -> Response {
+    };
+    let mut response = if accepts_batches {
+        response
+    } else {
+        with_line_chunks(response)
+    };
     response.headers_mut().insert(header::SERVER, SERVER_HEADER);
     response
 }

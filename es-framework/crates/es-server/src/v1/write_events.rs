@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::{
     auth::RequireApiToken, conditional_write::ConditionalWrite, error_response::ErrorResponse,
-    json_body::JsonBody, server_settings::ServerSettings, source::check_source, state::ServerState,
+    json_body::JsonText, server_settings::ServerSettings, source::check_source, state::ServerState,
     strict_object::StrictObject, written_subject::deserialize_written_subject,
 };
 use es_event::{
@@ -25,20 +25,22 @@ use es_store::Precondition;
 
 /// The body of write-events.
 #[derive(Deserialize)]
-pub(super) struct WriteEventsRequest {
-    events: Vec<StrictObject<WriteEventsCandidate>>,
+struct WriteEventsRequest<'a> {
+    #[serde(borrow)]
+    events: Vec<StrictObject<WriteEventsCandidate<'a>>>,
     #[serde(default)]
     preconditions: Option<Vec<StrictObject<WriteEventsPrecondition>>>,
 }
 
 /// An event to write.
 #[derive(Deserialize)]
-struct WriteEventsCandidate {
+struct WriteEventsCandidate<'a> {
     source: Arc<str>,
     #[serde(deserialize_with = "deserialize_written_subject")]
     subject: Subject,
     r#type: EventType,
-    data: Box<RawValue>,
+    #[serde(borrow)]
+    data: &'a RawValue,
     // One official client writes both names in camel case.
     #[serde(alias = "traceParent")]
     traceparent: Option<String>,
@@ -84,12 +86,30 @@ struct SubjectAndEventIdPrecondition {
     event_id: EventId,
 }
 
+/// The typical length of a recorded event in a response, in bytes.
+const TYPICAL_LENGTH: usize = 1 << 10;
+
 pub(super) async fn write_events(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
-    JsonBody(request): JsonBody<WriteEventsRequest>,
+    body: JsonText,
 ) -> Result<Response, ErrorResponse> {
+    let write = parse_write(&body, &server.settings)?;
+    drop(body);
     let settings = &server.settings;
+    let writing = write.execute(&server);
+    let recorded = timeout(settings.request_time, writing)
+        .await
+        .map_err(|_| ErrorResponse::unknown_outcome())??;
+    Ok(recorded_response(&recorded, settings))
+}
+
+/// Parses a write, and rejects invalid values.
+fn parse_write(
+    body: &JsonText,
+    settings: &ServerSettings,
+) -> Result<ConditionalWrite, ErrorResponse> {
+    let request: WriteEventsRequest<'_> = body.parse()?;
     let preconditions = request.preconditions.unwrap_or_default();
     check_counts(request.events.len(), preconditions.len(), settings)?;
     let candidates = check_all(request.events, "events", |event| {
@@ -99,11 +119,7 @@ pub(super) async fn write_events(
     check_all(preconditions, "preconditions", |condition| {
         write.add_precondition(condition.0)
     })?;
-    let writing = write.execute(&server);
-    let recorded = timeout(settings.request_time, writing)
-        .await
-        .map_err(|_| ErrorResponse::unknown_outcome())??;
-    Ok(recorded_response(&recorded, settings))
+    Ok(write)
 }
 
 fn check_counts(
@@ -139,11 +155,11 @@ fn check_all<T, U>(
 }
 
 fn convert_candidate(
-    wire: WriteEventsCandidate,
+    wire: WriteEventsCandidate<'_>,
     dialect: Dialect,
 ) -> Result<EventCandidate, String> {
     check_source(&wire.source, dialect).map_err(|reason| format!(".source: {reason}"))?;
-    let data = compact_object(&wire.data).map_err(|error| format!(".data: {error}"))?;
+    let data = compact_object(wire.data).map_err(|error| format!(".data: {error}"))?;
     let trace = TraceContext::new(wire.traceparent.as_deref(), wire.tracestate.as_deref());
     Ok(EventCandidate {
         source: wire.source,
@@ -180,7 +196,9 @@ impl ConditionalWrite {
 }
 
 fn recorded_response(recorded: &[RecordedEvent], settings: &ServerSettings) -> Response {
-    let mut body = vec![b'['];
+    let length = recorded.len().saturating_mul(TYPICAL_LENGTH);
+    let mut body = Vec::with_capacity(length);
+    body.push(b'[');
     for event in recorded {
         if body.len() > 1 {
             body.push(b',');

@@ -7,7 +7,9 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_path_to_error::{Path, Segment};
 
 use crate::{
-    error_response::ErrorResponse, json_body::read_json_body, state::ServerState,
+    error_response::ErrorResponse,
+    json_body::{parse_with_path, read_json_body},
+    state::ServerState,
     strict_object::StrictObject,
 };
 
@@ -28,8 +30,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for StrictBody<T> {
 
 /// Parses an object that stands at this JSON pointer of the request.
 pub(super) fn parse_object<T: DeserializeOwned>(json: &[u8], at: &str) -> Result<T, ErrorResponse> {
-    let json = &mut serde_json::Deserializer::from_slice(json);
-    let parsed: Result<StrictObject<T>, _> = serde_path_to_error::deserialize(json);
+    let parsed: Result<StrictObject<T>, _> = parse_with_path(json);
     parsed.map(|object| object.0).map_err(|error| {
         let pointer = format!("{at}{}", pointer_to(error.path()));
         rejection(&pointer, error.inner())
