@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use clap::FromArgMatches as _;
-use es_runtime::hide_secrets_in_error;
+use es_runtime::{hide_secrets_in_error, start_server_runtime};
 
 use super::{
     App, Application,
@@ -46,9 +46,7 @@ impl App {
         settings.check_features(store.is_some())?;
         let telemetry = Telemetry::start(declarations.name, &settings.telemetry())?;
         metrics::install();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
+        let runtime = start_server_runtime()
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?;
         let result = runtime.block_on(async {
             let address = (settings.http_host, settings.http_port).into();

@@ -16,6 +16,7 @@ mod postgres_scheme;
 mod program_name;
 mod secret_arguments;
 pub mod secret_file;
+mod server_runtime;
 pub mod shutdown;
 #[doc(hidden)]
 pub mod simulation;
@@ -29,3 +30,5 @@ pub use line_batches::LINE_BATCHES_HEADER;
 pub use postgres_scheme::strip_postgres_scheme;
 pub use program_name::program_name;
 pub use secret_arguments::hide_secrets_in_error;
+#[doc(hidden)]
+pub use server_runtime::{max_inline_reads, start_server_runtime};

@@ -29,7 +29,9 @@ use self::{
 };
 use super::{serve::serve, server_settings::ServerSettings, signing::SigningKey};
 use es_event::HashVersion;
-use es_runtime::{EventDialectName, hide_secrets_in_error, shutdown, telemetry};
+use es_runtime::{
+    EventDialectName, hide_secrets_in_error, shutdown, start_server_runtime, telemetry,
+};
 use es_store_sqlite::EmbeddedStoreOptions;
 
 /// An event store that speaks versions 1 and 2 of EventSourcingDB's HTTP API.
@@ -220,7 +222,7 @@ fn run_command(command: &EventStoreSubcommand) -> Result<ExitCode, CliError> {
 
 fn run_server(arguments: &RunArguments) -> Result<(), StartError> {
     let settings = server_settings(arguments)?;
-    let runtime = Runtime::new()?;
+    let runtime = start_server_runtime()?;
     let served = runtime.block_on(async {
         let engine = open_engine(arguments).await?;
         let store = engine.port();

@@ -12,6 +12,9 @@ use es_event::{LineFormat, RecordedEvent};
 pub(super) trait ChunkCollector {
     type Output;
 
+    /// Makes room for this number of rows.
+    fn reserve(&mut self, rows: usize);
+
     fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError>;
 
     fn len(&self) -> usize;
@@ -45,6 +48,10 @@ impl EventChunkCollector {
 
 impl ChunkCollector for EventChunkCollector {
     type Output = Vec<RecordedEvent>;
+
+    fn reserve(&mut self, rows: usize) {
+        self.events.reserve(rows.min(self.most));
+    }
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError> {
         let event = self.decoder.event(row)?;
@@ -81,21 +88,24 @@ const LINE_LENGTH: usize = 1 << 10;
 impl LineChunkCollector {
     /// Creates a collector of at most `most` lines.
     pub(super) fn new(most: usize, shape: LineFormat, limits: ChunkLimits) -> Self {
-        let most_bytes = limits.frame;
-        // A frame that grows step by step would be copied several times.
-        let room = most.saturating_mul(LINE_LENGTH).min(most_bytes);
         Self {
             renderer: LineRenderer::new(shape),
-            lines: Vec::with_capacity(room.saturating_add(LINE_LENGTH)),
+            lines: Vec::new(),
             count: 0,
             most,
-            most_bytes,
+            most_bytes: limits.frame,
         }
     }
 }
 
 impl ChunkCollector for LineChunkCollector {
     type Output = Vec<u8>;
+
+    fn reserve(&mut self, rows: usize) {
+        // A frame that grows step by step would be copied several times.
+        let length = rows.min(self.most).saturating_mul(LINE_LENGTH);
+        self.lines.reserve(length.min(self.most_bytes));
+    }
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError> {
         self.count = self.count.saturating_add(1);

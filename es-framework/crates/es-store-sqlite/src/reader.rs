@@ -1,7 +1,10 @@
 //! Reads events in chunks, on a pool of connections. Each chunk is a short transaction, because a
 //! long one would keep the write-ahead log from being reused.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    fmt::Display,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use async_trait::async_trait;
 use rusqlite::Connection;
@@ -19,6 +22,7 @@ use super::{
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType, LineFormat, RecordedEvent, Subject};
+use es_runtime::max_inline_reads;
 use es_store::{
     Order, StoreError,
     options::IdRange,
@@ -36,12 +40,18 @@ pub(super) struct EventReader {
     pub(super) settings: EngineSettings,
 }
 
-/// The idle connections. The semaphore limits the number of reads at the same time.
+/// The idle connections.
 #[derive(Debug)]
 struct ConnectionPool {
     idle: Mutex<Vec<Connection>>,
+    /// One permit for each read that runs.
     running: Semaphore,
+    /// One permit for each read that runs on an async thread.
+    inline: Semaphore,
 }
+
+/// The events of a read that is cheaper than handing it to another thread.
+const SHORT_READ: usize = 32;
 
 impl EventReader {
     pub(super) fn new(
@@ -52,6 +62,7 @@ impl EventReader {
         let pool = Arc::new(ConnectionPool {
             idle: Mutex::default(),
             running: Semaphore::new(settings.readers),
+            inline: Semaphore::new(max_inline_reads()),
         });
         Self {
             shared,
@@ -84,52 +95,75 @@ impl EventReader {
         idle.unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Runs a query on a connection of the pool, outside the async threads. A connection that
-    /// failed is not used again.
+    /// Runs a query on a connection of the pool, outside the async threads.
     pub(super) async fn with_connection<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, StoreFileError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let gone = |reason: String| StoreError::Unavailable {
-            address: self.shared.file.display().to_string(),
-            reason,
-        };
         let running = self.pool.running.acquire().await;
-        let _running = running.map_err(|error| gone(error.to_string()))?;
+        let _running = running.map_err(|error| self.unavailable(&error))?;
         let reader = self.clone();
-        let run = move || {
-            let connection = reader.connection()?;
+        tokio::task::spawn_blocking(move || reader.run(query))
+            .await
+            .unwrap_or_else(|error| Err(self.unavailable(&error)))
+    }
+
+    /// Runs a short query on the calling thread, or like [`with_connection`](Self::with_connection) while
+    /// other queries keep the async threads busy.
+    async fn with_connection_inline<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, StoreFileError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        if let (Ok(_running), Ok(_inline)) = (
+            self.pool.running.try_acquire(),
+            self.pool.inline.try_acquire(),
+        ) {
+            return self.run(query);
+        }
+        self.with_connection(query).await
+    }
+
+    /// Runs a query on a connection of the pool. A connection that failed is not used again.
+    fn run<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, StoreFileError>,
+    ) -> Result<T, StoreError> {
+        let result = self.connection().and_then(|connection| {
             let result = query(&connection)?;
-            let idle = reader.pool.idle.lock();
+            let idle = self.pool.idle.lock();
             idle.unwrap_or_else(PoisonError::into_inner)
                 .push(connection);
             Ok(result)
-        };
-        match tokio::task::spawn_blocking(run).await {
-            Ok(result) => {
-                result.map_err(|error: StoreFileError| error.to_store_error(&self.shared.file))
-            }
-            Err(error) => Err(gone(error.to_string())),
+        });
+        result.map_err(|error| error.to_store_error(&self.shared.file))
+    }
+
+    fn unavailable(&self, reason: &dyn Display) -> StoreError {
+        StoreError::Unavailable {
+            address: self.shared.file.display().to_string(),
+            reason: reason.to_string(),
         }
     }
 
-    /// Reads the next events of a scan with a collector of at most the given number of events.
+    /// Reads the next events of a scan, at most `limit`, with a collector of at most the given number of
+    /// events.
     async fn read_chunk<B: ChunkCollector<Output: Send>>(
         &self,
         scan: &Scan,
+        limit: usize,
         new_builder: impl FnOnce(usize) -> B + Send + 'static,
     ) -> Result<Chunk<B::Output>, StoreError>
     where
         B::Output: Default + 'static,
     {
         let mut scan = scan.clone();
-        let most = scan.next_count(self.settings.chunk.events);
+        let most = scan.next_count(limit);
         // A filter by type may drop most of the rows, so the limit of the scan bounds the lookup only
         // without such a filter.
         let lookup_limit = if scan.event_types.is_empty() {
             most
         } else {
-            self.settings.chunk.events
+            limit
         };
         let plan = {
             let log = self.shared.log();
@@ -144,13 +178,23 @@ impl EventReader {
             scan.range.last = scan.range.last.min(newest);
             ReadPlan::choose(&scan, &log.index, lookup_limit)
         };
-        self.with_connection(move |connection| {
+        let read = move |connection: &Connection| {
             let transaction = connection.unchecked_transaction()?;
             let chunk = plan.run(connection, &scan, new_builder(most))?;
             transaction.commit()?;
             Ok(chunk)
-        })
-        .await
+        };
+        if limit <= SHORT_READ {
+            self.with_connection_inline(read).await
+        } else {
+            self.with_connection(read).await
+        }
+    }
+
+    async fn read_events(&self, scan: &Scan, limit: usize) -> Result<Chunk, StoreError> {
+        let limits = self.settings.chunk;
+        let events = move |most| EventChunkCollector::new(most, limits);
+        self.read_chunk(scan, limit, events).await
     }
 
     fn connection(&self) -> Result<Connection, StoreFileError> {
@@ -172,10 +216,12 @@ impl Chunks for EventReader {
 
     const EVENTS: u64 = 1_000;
 
+    async fn first_chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
+        self.read_events(scan, SHORT_READ).await
+    }
+
     async fn chunk(&self, scan: &Scan) -> Result<Chunk, StoreError> {
-        let limits = self.settings.chunk;
-        self.read_chunk(scan, move |most| EventChunkCollector::new(most, limits))
-            .await
+        self.read_events(scan, self.settings.chunk.events).await
     }
 }
 
@@ -192,10 +238,21 @@ impl Chunks for LineReader {
 
     const EVENTS: u64 = 512;
 
+    async fn first_chunk(&self, scan: &Scan) -> Result<Chunk<Vec<u8>>, StoreError> {
+        self.read_lines(scan, SHORT_READ).await
+    }
+
     async fn chunk(&self, scan: &Scan) -> Result<Chunk<Vec<u8>>, StoreError> {
+        self.read_lines(scan, self.reader.settings.chunk.events)
+            .await
+    }
+}
+
+impl LineReader {
+    async fn read_lines(&self, scan: &Scan, limit: usize) -> Result<Chunk<Vec<u8>>, StoreError> {
         let (limits, shape) = (self.reader.settings.chunk, self.shape);
         let lines = move |most| LineChunkCollector::new(most, shape, limits);
-        self.reader.read_chunk(scan, lines).await
+        self.reader.read_chunk(scan, limit, lines).await
     }
 }
 

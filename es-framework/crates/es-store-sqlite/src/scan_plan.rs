@@ -12,6 +12,7 @@ use super::{
 };
 use es_store::{
     Order,
+    options::IdRange,
     scan::{Chunk, Scan},
 };
 
@@ -97,6 +98,7 @@ fn read_rows<B: ChunkCollector>(
     mut builder: B,
 ) -> Result<Chunk<B::Output>, StoreFileError> {
     let mut statement = connection.prepare_cached(ONE)?;
+    builder.reserve(found.ids.len());
     let mut rest = (!found.ids.is_empty()).then_some(scan.range);
     let mut left = found.ids.iter();
     for id in left.by_ref() {
@@ -161,7 +163,10 @@ fn read_all_rows<B: ChunkCollector>(
         Order::Chronological => ALL_FORTH,
         Order::Antichronological => ALL_BACK,
     })?;
-    let bounds = (row::number(scan.range.first), row::number(scan.range.last));
+    let IdRange { first, last } = scan.range;
+    let count = last.saturating_sub(first).saturating_add(1);
+    builder.reserve(usize::try_from(count).unwrap_or(usize::MAX));
+    let bounds = (row::number(first), row::number(last));
     let mut rows = statement.query(bounds)?;
     let mut rest = Some(scan.range);
     while let Some(left) = rest.filter(|_| !builder.is_full()) {

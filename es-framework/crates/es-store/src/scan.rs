@@ -65,6 +65,12 @@ pub trait Chunks: Clone + Send + Sync + 'static {
     /// The approximate number of events in a chunk.
     const EVENTS: u64;
 
+    /// Returns the first events of a scan. Many callers read only a few, so a source may return fewer events
+    /// than in later chunks, if it returns them sooner.
+    async fn first_chunk(&self, scan: &Scan) -> Result<Chunk<Self::Events>, StoreError> {
+        self.chunk(scan).await
+    }
+
     /// Returns the next events of a scan, at most as many as the chunk and the limit of the scan allow.
     async fn chunk(&self, scan: &Scan) -> Result<Chunk<Self::Events>, StoreError>;
 }

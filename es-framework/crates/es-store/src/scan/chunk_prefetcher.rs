@@ -42,6 +42,7 @@ impl<C: Chunks> ChunkPrefetcher<C> {
             return Ok(None);
         };
         let chunk = match chunk {
+            None if !self.goes_on => self.source.first_chunk(&scan).await?,
             None => self.source.chunk(&scan).await?,
             Some(ahead) => ahead.await.map_err(|error| StoreError::Unavailable {
                 address: "in this process".into(),
