@@ -6,6 +6,9 @@ mod loan;
 mod reader;
 mod stock;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> es_framework::Result<()> {
     es_framework::App::new("library-service").run()
 }
