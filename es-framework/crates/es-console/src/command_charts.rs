@@ -13,19 +13,15 @@ use crate::{
 
 /// Renders the charts of minutes, of which the last one is now.
 pub(crate) fn cards(minutes: &[CommandMinute], now: Timestamp) -> Markup {
-    let sum = minutes.iter().copied();
-    let sum = sum.fold(CommandMinute::default(), CommandMinute::joined_with);
+    let mut sum = CommandMinute::default();
+    for minute in minutes {
+        sum.join(minute);
+    }
     let times = chart("Command times of the last hour", minutes, now, |minute| {
-        let text = format!(
-            "{}, mean {}, longest {}",
-            counted(minute.commands, "command"),
-            milliseconds(minute.mean()),
-            milliseconds(minute.longest)
-        );
         (
-            text,
-            microseconds(minute.longest),
-            microseconds(minute.mean()),
+            describe_times(minute),
+            microseconds(minute.percentile_99()),
+            microseconds(minute.median()),
         )
     });
     let conflicts = chart("Conflicts of the last hour", minutes, now, |minute| {
@@ -39,9 +35,7 @@ pub(crate) fn cards(minutes: &[CommandMinute], now: Timestamp) -> Markup {
         section.card {
             h2 {
                 (times.title)
-                span.muted {
-                    (counted(sum.commands, "command")) ", mean " (milliseconds(sum.mean())) ", longest " (milliseconds(sum.longest))
-                }
+                span.muted { (describe_times(&sum)) }
             }
             (times.render())
         }
@@ -53,6 +47,16 @@ pub(crate) fn cards(minutes: &[CommandMinute], now: Timestamp) -> Markup {
             (conflicts.render())
         }
     }
+}
+
+fn describe_times(minute: &CommandMinute) -> String {
+    format!(
+        "{}, median {}, 99th percentile {}, longest {}",
+        counted(minute.commands(), "command"),
+        milliseconds(minute.median()),
+        milliseconds(minute.percentile_99()),
+        milliseconds(minute.longest())
+    )
 }
 
 /// Returns a chart with the text, the height and the filled part of each minute.
@@ -95,27 +99,24 @@ mod tests {
 
     #[test]
     fn each_minute_has_its_time_and_its_numbers() {
-        let minutes = [
-            CommandMinute {
-                commands: 2,
-                conflicts: 1,
-                total: Duration::from_micros(5_000),
-                longest: Duration::from_micros(4_000),
-            },
-            CommandMinute::default(),
-        ];
+        let mut busy = CommandMinute::default();
+        busy.conflicts = 1;
+        for milliseconds in [1, 1, 4, 4] {
+            busy.add_command(Duration::from_millis(milliseconds));
+        }
+        let minutes = [busy, CommandMinute::default()];
         let now = "2026-07-01T12:30:10Z".parse().unwrap();
         let page = cards(&minutes, now).into_string();
         for text in [
-            "12:29 UTC: 2 commands, mean 2.5 ms, longest 4.0 ms",
-            "12:30 UTC: 0 commands, mean 0.0 ms, longest 0.0 ms",
+            "12:29 UTC: 4 commands, median 1.0 ms, 99th percentile 3.9 ms, longest 4.0 ms",
+            "12:30 UTC: 0 commands, median 0.0 ms, 99th percentile 0.0 ms, longest 0.0 ms",
             "12:29 UTC: 1 conflict<",
-            "2 commands, mean 2.5 ms, longest 4.0 ms</span>",
+            "4 commands, median 1.0 ms, 99th percentile 3.9 ms, longest 4.0 ms</span>",
             "1 decision met a changed subject",
         ] {
             assert!(page.contains(text), "{text}: {page}");
         }
-        // The mean is the filled part of the longest time.
+        // The median is the filled part of the 99th percentile.
         assert_eq!(page.matches("class=\"rest\"").count(), 1, "{page}");
     }
 }

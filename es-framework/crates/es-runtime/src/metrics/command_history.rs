@@ -2,44 +2,88 @@
 
 use std::{
     collections::VecDeque,
+    fmt,
+    iter::repeat_n,
     sync::{LazyLock, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
+use sketches_ddsketch::{Config, DDSketch};
+
 /// The number of minutes that are kept.
 const MINUTES: usize = 60;
 
+/// The relative error of a percentile.
+const ACCURACY: f64 = 0.05;
+/// The most bins of a sketch, with eight bytes each. They cover times from a microsecond to a day.
+const MAX_BINS: u32 = 256;
+/// The shortest time that a sketch tells from zero, in seconds.
+const SHORTEST: f64 = 1e-6;
+
 /// The commands that ended in one minute.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct CommandMinute {
-    /// The number of commands.
-    pub commands: u64,
     /// The number of decisions that were repeated or given up because a subject changed.
     pub conflicts: u64,
-    /// The sum of the times of all commands.
-    pub total: Duration,
-    /// The longest time of a command.
-    pub longest: Duration,
+    /// The times of the commands, in seconds.
+    times: DDSketch,
+}
+
+impl Default for CommandMinute {
+    fn default() -> Self {
+        Self {
+            conflicts: 0,
+            times: DDSketch::new(Config::new(ACCURACY, MAX_BINS, SHORTEST)),
+        }
+    }
+}
+
+impl fmt::Debug for CommandMinute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommandMinute")
+            .field("commands", &self.commands())
+            .field("conflicts", &self.conflicts)
+            .finish_non_exhaustive()
+    }
 }
 
 impl CommandMinute {
-    /// Adds the commands of another minute.
-    #[must_use]
-    pub fn joined_with(self, other: Self) -> Self {
-        Self {
-            commands: self.commands.saturating_add(other.commands),
-            conflicts: self.conflicts.saturating_add(other.conflicts),
-            total: self.total.saturating_add(other.total),
-            longest: self.longest.max(other.longest),
-        }
+    /// Adds a command that took this long.
+    pub fn add_command(&mut self, time: Duration) {
+        self.times.add(time.as_secs_f64());
     }
 
-    /// Returns the mean time of a command.
-    #[must_use]
-    pub fn mean(self) -> Duration {
-        let commands = u32::try_from(self.commands).unwrap_or(u32::MAX);
-        self.total.checked_div(commands).unwrap_or_default()
+    /// Adds the commands and conflicts of another minute.
+    pub fn join(&mut self, other: &Self) {
+        self.conflicts = self.conflicts.saturating_add(other.conflicts);
+        // Only sketches of another configuration cannot be merged, and all have the same.
+        let _ = self.times.merge(&other.times);
+    }
+
+    /// Returns the number of commands.
+    pub fn commands(&self) -> u64 {
+        u64::try_from(self.times.count()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the time that half of the commands did not exceed.
+    pub fn median(&self) -> Duration {
+        self.quantile(0.5)
+    }
+
+    /// Returns the time that 99 of 100 commands did not exceed.
+    pub fn percentile_99(&self) -> Duration {
+        self.quantile(0.99)
+    }
+
+    /// Returns the longest time of a command.
+    pub fn longest(&self) -> Duration {
+        self.quantile(1.0)
+    }
+
+    fn quantile(&self, quantile: f64) -> Duration {
+        let seconds = self.times.quantile(quantile).ok().flatten();
+        Duration::try_from_secs_f64(seconds.unwrap_or_default()).unwrap_or_default()
     }
 }
 
@@ -57,7 +101,7 @@ static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 impl Default for CommandHistory {
     fn default() -> Self {
         Self {
-            minutes: VecDeque::from([CommandMinute::default(); MINUTES]),
+            minutes: repeat_n(CommandMinute::default(), MINUTES).collect(),
             current: 0,
         }
     }
@@ -74,10 +118,8 @@ impl CommandHistory {
         self.current = self.current.max(minute);
     }
 
-    fn add(&mut self, measured: CommandMinute) {
-        if let Some(current) = self.minutes.back_mut() {
-            *current = current.joined_with(measured);
-        }
+    fn current_minute(&mut self) -> Option<&mut CommandMinute> {
+        self.minutes.back_mut()
     }
 }
 
@@ -92,71 +134,85 @@ fn now() -> MutexGuard<'static, CommandHistory> {
 /// Records a command and its time.
 #[doc(hidden)]
 pub fn record_command(duration: Duration) {
-    now().add(CommandMinute {
-        commands: 1,
-        total: duration,
-        longest: duration,
-        ..CommandMinute::default()
-    });
+    if let Some(minute) = now().current_minute() {
+        minute.add_command(duration);
+    }
 }
 
 /// Records a decision that is repeated or given up because a subject changed.
 #[doc(hidden)]
 pub fn record_conflict() {
-    now().add(CommandMinute {
-        conflicts: 1,
-        ..CommandMinute::default()
-    });
+    if let Some(minute) = now().current_minute() {
+        minute.conflicts = minute.conflicts.saturating_add(1);
+    }
 }
 
 /// Returns the minutes of the last hour, the oldest first. The last one is not over yet.
 #[doc(hidden)]
 #[must_use]
 pub fn commands_of_last_hour() -> Vec<CommandMinute> {
-    now().minutes.iter().copied().collect()
+    now().minutes.iter().cloned().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const fn one(milliseconds: u64) -> CommandMinute {
-        CommandMinute {
-            commands: 1,
-            conflicts: 0,
-            total: Duration::from_millis(milliseconds),
-            longest: Duration::from_millis(milliseconds),
+    fn minute(times: impl IntoIterator<Item = u64>) -> CommandMinute {
+        let mut minute = CommandMinute::default();
+        for milliseconds in times {
+            minute.add_command(Duration::from_millis(milliseconds));
         }
+        minute
+    }
+
+    fn is_about(time: Duration, milliseconds: f64) -> bool {
+        (time.as_secs_f64() * 1e3 / milliseconds - 1.0).abs() < 0.06
     }
 
     #[test]
-    fn a_minute_has_the_mean_and_the_longest_time() {
-        let sum = one(2).joined_with(one(6));
-        assert_eq!(sum.mean(), Duration::from_millis(4));
-        assert_eq!(sum.longest, Duration::from_millis(6));
-        assert_eq!(CommandMinute::default().mean(), Duration::ZERO);
+    fn a_minute_has_the_percentiles_of_its_times() {
+        let mut sum = minute(1..=50);
+        sum.join(&minute(51..=100));
+        assert_eq!(sum.commands(), 100);
+        assert!(is_about(sum.median(), 50.0), "{:?}", sum.median());
+        let tail = sum.percentile_99();
+        assert!(is_about(tail, 99.0), "{tail:?}");
+        assert_eq!(sum.longest(), Duration::from_millis(100));
+        assert_eq!(CommandMinute::default().median(), Duration::ZERO);
+    }
+
+    #[test]
+    fn times_of_every_length_take_bounded_memory() {
+        let mut all = CommandMinute::default();
+        for exponent in 0..=60 {
+            all.add_command(Duration::from_nanos(1 << exponent));
+        }
+        let bins = u32::try_from(all.times.length()).unwrap();
+        assert!(bins <= MAX_BINS, "{bins}");
+        assert_eq!(all.commands(), 61);
     }
 
     #[test]
     fn an_hour_is_kept_and_no_more() {
-        let mut history = CommandHistory::default();
-        history.add(one(1));
-        history.advance(59);
-        history.add(one(2));
-        assert_eq!(history.minutes.front(), Some(&one(1)));
-        history.advance(60);
-        assert_eq!(
+        let counts = |history: &CommandHistory| -> Vec<u64> {
             history
                 .minutes
                 .iter()
-                .filter(|one| one.commands > 0)
-                .count(),
-            1
-        );
+                .map(CommandMinute::commands)
+                .collect()
+        };
+        let mut history = CommandHistory::default();
+        history.current_minute().unwrap().join(&minute([1]));
+        history.advance(59);
+        history.current_minute().unwrap().join(&minute([2]));
+        assert_eq!(counts(&history).first(), Some(&1));
+        history.advance(60);
+        assert_eq!(counts(&history).iter().sum::<u64>(), 1);
         // The clock of another thread may be a moment older.
         history.advance(59);
         assert_eq!(history.current, 60);
         history.advance(u64::MAX);
-        assert_eq!(history.minutes, [CommandMinute::default(); MINUTES]);
+        assert_eq!(counts(&history), [0; MINUTES]);
     }
 }
