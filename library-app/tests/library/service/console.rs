@@ -177,6 +177,13 @@ async fn an_operator_signs_in_and_rebuilds_a_read_model() {
         library.purchase(&book(id)).await.status(),
         StatusCode::CREATED
     );
+    let models = format!("{}/console/read-models", library.url);
+    let are_up_to_date = async || {
+        let page = get(&models).await.text().await.unwrap();
+        (page.matches("up to date").count() == 2).then_some(())
+    };
+    // A read model that has not caught up since the start cannot be rebuilt.
+    eventually("both read models have caught up", &are_up_to_date).await;
     let path = format!("{}/console/read-models/book_copies/rebuild", library.url);
     // Everyone on this machine may read, but only an operator may act.
     let page = get(&path).await.text().await.unwrap();
@@ -207,16 +214,15 @@ async fn an_operator_signs_in_and_rebuilds_a_read_model() {
     let forged = form(&path, "form=x".to_owned()).header("cookie", cookie);
     assert_eq!(forged.send().await.unwrap().status(), StatusCode::FORBIDDEN);
     let rebuild = form(&path, format!("form={token}")).header("cookie", cookie);
+    let rebuild = rebuild.send().await.unwrap();
+    let status = rebuild.status();
     assert_eq!(
-        rebuild.send().await.unwrap().status(),
-        StatusCode::SEE_OTHER
+        status,
+        StatusCode::SEE_OTHER,
+        "{}",
+        rebuild.text().await.unwrap()
     );
-    let models = format!("{}/console/read-models", library.url);
-    eventually("the read model is rebuilt", async || {
-        let page = get(&models).await.text().await.unwrap();
-        (page.matches("up to date").count() == 2).then_some(())
-    })
-    .await;
+    eventually("the read model is rebuilt", are_up_to_date).await;
     let rows = get(&format!("{}/console/rows/book_copies", library.url)).await;
     assert!(rows.text().await.unwrap().contains("The Lord of the Rings"));
     let reactions = get(&format!("{}/console/reactions", library.url)).await;
