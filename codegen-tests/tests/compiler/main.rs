@@ -1,4 +1,5 @@
-//! Accepted uses of the macros, their diagnostics, an application outside the workspace, and the links of the book.
+//! Accepted uses of the macros, their diagnostics, an application outside the workspace, the
+//! public API, and the links of the book.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,3 +16,4 @@ mod cargo;
 mod diagnostics;
 mod documentation;
 mod outside_application;
+mod public_api;
