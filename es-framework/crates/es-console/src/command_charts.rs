@@ -50,6 +50,9 @@ pub(crate) fn cards(minutes: &[CommandMinute], now: Timestamp) -> Markup {
 }
 
 fn describe_times(minute: &CommandMinute) -> String {
+    if minute.commands() == 0 {
+        return counted(0, "command");
+    }
     format!(
         "{}, median {}, 99th percentile {}, longest {}",
         counted(minute.commands(), "command"),
@@ -109,7 +112,7 @@ mod tests {
         let page = cards(&minutes, now).into_string();
         for text in [
             "12:29 UTC: 4 commands, median 1.0 ms, 99th percentile 3.9 ms, longest 4.0 ms",
-            "12:30 UTC: 0 commands, median 0.0 ms, 99th percentile 0.0 ms, longest 0.0 ms",
+            "12:30 UTC: 0 commands<",
             "12:29 UTC: 1 conflict<",
             "4 commands, median 1.0 ms, 99th percentile 3.9 ms, longest 4.0 ms</span>",
             "1 decision met a changed subject",

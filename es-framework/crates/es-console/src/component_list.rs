@@ -13,7 +13,7 @@ use crate::{
     layout::{PageFrame, Section, Visitor},
     notice::Notice,
     operator_action::{action_path, label},
-    text_view::{grouped, shortened},
+    text_view::{counted, grouped, shortened},
 };
 
 /// The number of characters of an error.
@@ -43,7 +43,7 @@ pub(crate) async fn show(
     Ok(frame.respond(&html! {
         div.bar {
             h1 { (title) }
-            span.muted { (grouped(EventId::count_to(newest))) " events in the store" }
+            span.muted { (counted(EventId::count_to(newest), "event")) " in the store" }
         }
         @if cards.is_empty() { p.empty { "The application declares none." } }
         div.components { @for card in cards { (card) } }
@@ -103,7 +103,7 @@ impl ComponentCard {
                         }
                     }
                     dt { "Lag" }
-                    dd { (grouped(lag)) " events" }
+                    dd { (counted(lag, "event")) }
                     (more)
                 }
                 @match (&self.poison, &self.trouble) {
@@ -184,11 +184,11 @@ fn rebuild(progress: &ReadModelProgress) -> Markup {
 }
 
 fn pace_text(pace: RebuildPace) -> String {
-    let left = grouped(pace.events_left);
+    let left = counted(pace.events_left, "event");
     let rate = grouped(pace.events_per_second);
     match pace.seconds_left {
-        Some(seconds) => format!("{left} events left, {rate} a second, about {seconds} seconds"),
-        None => format!("{left} events left"),
+        Some(seconds) => format!("{left} left, {rate} a second, about {seconds} seconds"),
+        None => format!("{left} left"),
     }
 }
 

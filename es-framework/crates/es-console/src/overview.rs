@@ -177,7 +177,7 @@ fn components_card(console: &Console, newest: Option<EventId>, size: Option<u64>
 
 fn lag_text(lag: u64, is_stopped: bool) -> Markup {
     html! {
-        (grouped(lag)) " events"
+        (counted(lag, "event"))
         @if is_stopped { " " span.badge.bad { "stopped" } }
     }
 }

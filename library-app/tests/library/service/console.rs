@@ -328,7 +328,7 @@ async fn the_overview_shows_the_times_and_the_conflicts_of_commands() {
     assert_eq!(stale.status(), StatusCode::PRECONDITION_FAILED);
     let overview = get(&format!("{}/console/overview", library.url)).await;
     let overview = overview.text().await.unwrap();
-    assert!(overview.contains("3 commands, mean "), "{overview}");
+    assert!(overview.contains("3 commands, median "), "{overview}");
     assert!(
         overview.contains("1 decision met a changed subject"),
         "{overview}"
