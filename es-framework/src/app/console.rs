@@ -36,6 +36,7 @@ pub(super) fn routes(
         snapshots: context.bus.snapshots(),
         commands: declared_commands(registry, &model),
         dry_run: Arc::new(DryRunner::new(registry.commands().into(), context)),
+        authenticates_callers: !matches!(context.auth, Auth::Open),
         command_size: context.limits.body_size,
         query_limits: query_limits(settings),
         event_types: registry.events().iter().map(|one| one.event_type).collect(),

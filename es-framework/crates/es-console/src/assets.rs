@@ -13,7 +13,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 /// The path of a file, its media type and its content.
 type ConsoleAsset = (&'static str, &'static str, &'static str);
 
-const ASSETS: [ConsoleAsset; 7] = [
+const ASSETS: [ConsoleAsset; 8] = [
     (
         "/console/assets/frame.css",
         STYLE,
@@ -39,6 +39,11 @@ const ASSETS: [ConsoleAsset; 7] = [
         "/console/assets/copy.js",
         SCRIPT,
         include_str!("assets/copy.js"),
+    ),
+    (
+        "/console/assets/send.js",
+        SCRIPT,
+        include_str!("assets/send.js"),
     ),
     (
         "/console/assets/eventql.js",

@@ -149,7 +149,7 @@ impl CommandPage<'_> {
                     a.quiet-link href={ "/console/model?" (node) "#declaration" } { "In the model" }
                 }
                 @if self.command.path.is_some() {
-                    a.quiet-link href={ "/docs#" (self.command.name) } { "Send it on the try-it page" }
+                    a.quiet-link href={ "/docs#" (self.command.name) } { "On the try-it page" }
                 }
             }
         }
@@ -172,9 +172,34 @@ impl CommandPage<'_> {
                 div.field {
                     label for="at" { "As of event" }
                     input #at name="at" value=(self.form.at) placeholder="now" inputmode="numeric" autocomplete="off" aria-describedby="at-hint";
-                    p.muted #at-hint { "The last event that the states contain. Empty means now." }
+                    p.muted #at-hint { "For a dry run: the last event that the states contain. Empty means now." }
                 }
                 (operator_controls(self.visitor, &button, "to make a dry run"))
+                @if let Some(path) = self.command.path { (self.sending(path)) }
+            }
+        }
+    }
+
+    /// Renders the controls with which a script sends the command to its route. The fields have no names, so
+    /// the form of the dry run does not contain the token.
+    fn sending(&self, path: &str) -> Markup {
+        html! {
+            div.sending data-path=(path) hidden {
+                @if self.console.authenticates_callers {
+                    div.field {
+                        label for="token" { "Token of the caller" }
+                        input #token type="password" autocomplete="off" spellcheck="false" aria-describedby="token-hint";
+                        p.muted #token-hint {
+                            @match self.command.role {
+                                Some(role) => { "The command requires the role " code { (role) } "." },
+                                None => "The command requires no role.",
+                            }
+                            " The page forgets the token when it is closed."
+                        }
+                    }
+                }
+                button.quiet type="button" { "Send" }
+                p.muted { "Decides on the current states, and appends the events." }
             }
         }
     }

@@ -46,6 +46,8 @@ pub struct Console {
     pub commands: Vec<DeclaredCommand>,
     /// Decides on commands without an append.
     pub dry_run: Arc<dyn DryRunService>,
+    /// True if the application authenticates its callers.
+    pub authenticates_callers: bool,
     /// The longest JSON text of a command, in bytes.
     pub command_size: usize,
     /// The limits of an EventQL query.

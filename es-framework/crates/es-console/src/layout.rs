@@ -110,6 +110,7 @@ impl PageFrame<'_> {
                     script type="module" src="/console/assets/live.js" {}
                     @if self.section == Section::Commands {
                         script type="module" src="/console/assets/copy.js" {}
+                        script type="module" src="/console/assets/send.js" {}
                     }
                     @if self.section == Section::EventQl {
                         script type="module" src="/console/assets/eventql.js" {}

@@ -46,6 +46,7 @@ impl TestConsole {
             snapshots: None,
             commands: dry_runs::declared(),
             dry_run: Arc::new(dry_runs::EchoService),
+            authenticates_callers: !is_open,
             command_size: 1_000,
             query_limits: QueryLimits::DEFAULT,
             event_types: vec![TYPE],

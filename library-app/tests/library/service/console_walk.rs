@@ -114,6 +114,35 @@ impl Walk {
         self.check_page("rejected").await;
     }
 
+    /// Sends a purchase with the form of its command, and sends it again.
+    async fn send_purchase(&self) {
+        let browser = &self.browser;
+        self.open("/console/commands/PurchaseBookCommand").await;
+        let copy = book(Uuid::new_v4()).to_string();
+        browser.fill("Command", &copy).await;
+        browser.click("//button[text()='Send']").await;
+        let done = "//*[@id='result'][contains(., 'Done with status 201')]";
+        browser.text(done).await;
+        self.check_page("sent").await;
+        browser.click("//button[text()='Send']").await;
+        let rejected = "//*[@id='result'][contains(., 'Rejected with status 409')]";
+        browser.text(rejected).await;
+        browser.fill("Command", "{}").await;
+        browser.click("//button[text()='Send']").await;
+        let missing = "//*[@id='result'][contains(., 'Rejected with status 422')]";
+        let missing = browser.text(missing).await;
+        assert!(missing.contains("is missing"), "{missing}");
+        browser
+            .fill("Command", &book(Uuid::new_v4()).to_string())
+            .await;
+        browser.click("//button[text()='Send']").await;
+        browser.text(done).await;
+        browser.click("//*[@id='result']//a").await;
+        browser
+            .text("//tbody[@id='rows'][count(tr) = 2]/tr[contains(., 'BookPurchasedEvent')]")
+            .await;
+    }
+
     async fn rebuild(&self) {
         self.open("/console/read-models").await;
         let rebuild = "//a[contains(@href, '/book_copies/rebuild')]";
@@ -213,5 +242,6 @@ async fn an_operator_walks_through_the_console() {
     walk.try_borrow().await;
     walk.run_query().await;
     walk.see_model().await;
+    walk.send_purchase().await;
     walk.browser.quit().await;
 }

@@ -127,6 +127,22 @@ async fn a_dry_run_is_for_operators_and_declared_commands() {
 }
 
 #[tokio::test]
+async fn a_script_sends_the_command_to_its_route() {
+    let open = TestConsole::new(true).await.page(FORM).await;
+    let sending = "class=\"sending\" data-path=\"/books/borrow\" hidden";
+    assert!(open.contains(sending), "{open}");
+    assert!(!open.contains("Token of the caller"), "{open}");
+    let console = TestConsole::new(false).await;
+    let (_, guarded) = try_json(&console, "{}", "").await;
+    assert!(guarded.contains(sending), "{guarded}");
+    assert!(guarded.contains("requires the role <code>reader</code>"));
+    // The form of the dry run must not contain the caller's token.
+    let (_, token) = guarded.split_once("<input id=\"token\"").unwrap();
+    let (token, _) = token.split_once('>').unwrap();
+    assert!(!token.contains("name="), "{token}");
+}
+
+#[tokio::test]
 async fn the_result_is_below_the_form_which_keeps_its_input() {
     let console = TestConsole::new(true).await;
     let (status, page) = try_json(&console, r#"{"id":"42"}"#, " 3 ").await;
