@@ -128,6 +128,9 @@ impl EventReader {
         &self,
         query: impl FnOnce(&Connection) -> Result<T, StoreFileError>,
     ) -> Result<T, StoreError> {
+        if self.shared.is_index_damaged() {
+            return Err(self.unavailable(&"its index was damaged on the disk and is built again"));
+        }
         let result = self.connection().and_then(|connection| {
             let result = query(&connection)?;
             let idle = self.pool.idle.lock();

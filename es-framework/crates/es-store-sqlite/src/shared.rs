@@ -2,7 +2,10 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard},
+    sync::{
+        Arc, Mutex, PoisonError, RwLock, RwLockReadGuard,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use super::{index::PostingIndex, recent::RecentEvents};
@@ -17,6 +20,8 @@ pub(super) struct SharedState {
     pub(super) catalogue: RwLock<Arc<Catalogue>>,
     /// The reason why the last write failed, until a write succeeds.
     pub(super) failure: Mutex<Option<String>>,
+    /// True from the discovery of a damaged index until it is built again.
+    pub(super) is_index_damaged: AtomicBool,
     /// The fault that a test injects before the writer's next task.
     #[cfg(test)]
     pub(super) injected_fault: Mutex<Option<InjectedFault>>,
@@ -64,6 +69,14 @@ impl SharedState {
 
     pub(super) fn set_failure(&self, failure: Option<String>) {
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+    }
+
+    pub(super) fn set_index_damaged(&self, is_damaged: bool) {
+        self.is_index_damaged.store(is_damaged, Ordering::Release);
+    }
+
+    pub(super) fn is_index_damaged(&self) -> bool {
+        self.is_index_damaged.load(Ordering::Acquire)
     }
 
     #[cfg(test)]

@@ -16,10 +16,6 @@ use super::{
 use es_event::EventType;
 use es_store::{EventSchema, catalogue::Catalogue, write::ChainHead};
 
-/// The number of indexed events up to which each start compares the index with the events. The
-/// comparison takes about 10 microseconds for an event.
-const CHECKED_EVENTS: u64 = 10_000;
-
 /// Loads the end of the chain and the index. This takes a few milliseconds for any number of events,
 /// except for the first start with a file of an older format, which is indexed then.
 pub(super) fn load_log(
@@ -30,7 +26,9 @@ pub(super) fn load_log(
     let length = head.next.map_or(u64::MAX, |next| next.get());
     let types = load_type_names(connection)?;
     let covered = load_coverage(connection, length)?;
-    if covered <= CHECKED_EVENTS && index_check::find_unindexed(connection, 0..covered)?.is_some() {
+    if covered <= settings.checked_at_start
+        && index_check::find_unindexed(connection, 0..covered)?.is_some()
+    {
         tracing::warn!("the index was damaged on the disk, so it is built again");
         index_check::clear_index(connection)?;
     }

@@ -1,13 +1,15 @@
 //! The writer thread. It takes all waiting appends, executes them in one transaction, commits once
 //! and then answers. When it is idle, it compacts the index.
 
+mod index_repair;
 mod maintenance;
 mod recover;
 mod register_schema;
 
 use std::{
+    ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, RwLock},
+    sync::{Arc, Mutex, RwLock, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -46,6 +48,8 @@ pub(super) struct EventWriter {
     end: EndFileWriter,
     compaction: Compaction,
     linger: CommitLinger,
+    /// The indexed events that neither the start nor a later step has compared with the index.
+    unchecked: Range<u64>,
     /// True if the database must be read again before the next write.
     is_stale: bool,
     /// True if something was written since the last checkpoint.
@@ -76,6 +80,10 @@ impl EventWriter {
         let catalogue = startup::load_catalogue(&connection).map_err(failed)?;
         end.record(&head, catalogue.schemas(), true);
         let (length, seen) = watch::channel(index.len());
+        let unchecked = match index.covered() {
+            covered if covered > settings.checked_at_start => 0..covered,
+            _ => 0..0,
+        };
         let shared = Arc::new(SharedState {
             file,
             log: RwLock::new(LogState {
@@ -84,6 +92,7 @@ impl EventWriter {
             }),
             catalogue: RwLock::new(Arc::new(catalogue)),
             failure: Mutex::default(),
+            is_index_damaged: AtomicBool::new(false),
             #[cfg(test)]
             injected_fault: Mutex::default(),
         });
@@ -93,6 +102,7 @@ impl EventWriter {
             end,
             compaction: Compaction::default(),
             linger: CommitLinger::default(),
+            unchecked,
             is_stale: false,
             has_written: false,
             settings,
@@ -218,6 +228,7 @@ impl EventWriter {
         appends: &mut [QueuedAppend],
     ) -> Result<(Vec<AppendOutcome>, CommittedBatch), BatchFailure> {
         self.refresh()?;
+        self.repair_index()?;
         let catalogue = shared.catalogue();
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let batch = {

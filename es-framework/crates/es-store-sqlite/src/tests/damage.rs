@@ -300,24 +300,6 @@ async fn a_missing_schema_is_refused_until_the_loss_is_accepted() {
 }
 
 #[tokio::test]
-async fn an_event_that_the_index_lacks_is_found() {
-    let directory = TempDir::new().unwrap();
-    let store = EmbeddedStore::open(directory.path()).unwrap();
-    append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
-    store.close().await;
-    drop(store);
-    let store = EmbeddedStore::open(directory.path()).unwrap();
-    assert_eq!(store.find_unindexed_event().await.unwrap(), None);
-    let file = rusqlite::Connection::open(store.file()).unwrap();
-    let changed = file.execute(
-        "UPDATE event_index SET key = x'2f' WHERE event_id = 2 AND key = CAST('/b/c' AS BLOB)",
-        [],
-    );
-    assert_eq!(changed.unwrap(), 1);
-    assert_eq!(store.find_unindexed_event().await.unwrap(), Some(2));
-}
-
-#[tokio::test]
 async fn events_of_another_store_are_refused() {
     let (one, other) = (crashed(|_| {}).await, crashed(|_| {}).await);
     fs::copy(

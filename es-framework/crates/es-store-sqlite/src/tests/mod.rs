@@ -1,6 +1,7 @@
 //! Tests of the guarantees that only this adapter has.
 
 mod damage;
+mod damaged_index;
 mod disk;
 mod hash_versions;
 mod lines;

@@ -1,4 +1,4 @@
-//! The idle work of the writer: compacting the index and checkpointing the write-ahead log.
+//! The idle work of the writer: checking and compacting the index, and checkpointing the write-ahead log.
 
 use super::{CommittedBatch, EventWriter};
 use crate::{recent::CommittedEvents, store_file_error::BatchFailure};
@@ -9,7 +9,9 @@ const IDLE_BUDGET: usize = 2_048;
 impl EventWriter {
     /// Returns true if there is no maintenance to continue.
     pub(super) fn is_maintained(&self) -> bool {
-        self.compaction.is_idle() && self.shared.log().index.is_filter_read()
+        self.compaction.is_idle()
+            && self.unchecked.is_empty()
+            && self.shared.log().index.is_filter_read()
     }
 
     /// Reads some entries of the index on disk into the Bloom filter.
@@ -20,17 +22,19 @@ impl EventWriter {
         }
     }
 
-    /// Takes one step of maintenance: compacts the index, then checkpoints the write-ahead log.
+    /// Takes one step of maintenance: checks and compacts the index, then checkpoints the write-ahead log.
     pub(super) fn maintain(&mut self) {
         if let Err(failure) = self.maintain_step() {
-            self.record_failure("the index was not compacted", &failure);
+            self.record_failure("the index was not checked or compacted", &failure);
         }
     }
 
     fn maintain_step(&mut self) -> Result<(), BatchFailure> {
         self.refresh()?;
+        self.repair_index()?;
         self.record_end();
         self.read_filter_step();
+        self.check_index_step()?;
         if self.compaction.is_idle() {
             self.start_compaction();
         }

@@ -1,0 +1,89 @@
+//! An index on the disk that lacks entries.
+
+use std::time::Duration;
+
+use futures_util::TryStreamExt as _;
+use tempfile::TempDir;
+
+use super::support::{append, eventually};
+use crate::{EmbeddedStore, store_settings::EngineSettings};
+use es_store::{EventStore as _, ReadOptions, StoreError};
+
+#[tokio::test]
+async fn an_event_that_the_index_lacks_is_found() {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
+    store.close().await;
+    drop(store);
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    assert_eq!(store.find_unindexed_event().await.unwrap(), None);
+    damage_index(&store);
+    assert_eq!(store.find_unindexed_event().await.unwrap(), Some(2));
+}
+
+/// Writes four events, and damages an entry of the index of the closed store.
+async fn store_with_damaged_index() -> TempDir {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
+    store.close().await;
+    damage_index(&store);
+    directory
+}
+
+fn damage_index(store: &EmbeddedStore) {
+    let file = rusqlite::Connection::open(store.file()).unwrap();
+    let changed = file.execute(
+        "UPDATE event_index SET key = x'2f' WHERE event_id = 2 AND key = CAST('/b/c' AS BLOB)",
+        [],
+    );
+    assert_eq!(changed.unwrap(), 1);
+}
+
+/// The settings of a store that is too large to compare its index at the start.
+fn large() -> EngineSettings {
+    EngineSettings {
+        checked_at_start: 0,
+        idle: Duration::from_millis(1),
+        ..EngineSettings::default()
+    }
+}
+
+async fn count_events(store: &EmbeddedStore, subject: &str) -> Result<usize, StoreError> {
+    let events = store.read(subject.parse().unwrap(), ReadOptions::default());
+    Ok(events.try_collect::<Vec<_>>().await?.len())
+}
+
+#[tokio::test]
+async fn a_running_store_builds_a_damaged_index_again() {
+    let directory = store_with_damaged_index().await;
+    let store = EmbeddedStore::open_with(directory.path(), large(), None).unwrap();
+    for _ in 0..5_000 {
+        if count_events(&store, "/b/c").await.ok() == Some(2) {
+            assert_eq!(store.find_unindexed_event().await.unwrap(), None);
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("the index is not built again");
+}
+
+#[tokio::test]
+async fn a_store_whose_index_cannot_be_repaired_answers_nothing() {
+    let directory = store_with_damaged_index().await;
+    let file = rusqlite::Connection::open(directory.path().join("events.sqlite")).unwrap();
+    let refuse = "CREATE TRIGGER keep BEFORE DELETE ON event_index \
+        BEGIN SELECT RAISE(ABORT, 'the disk refuses it'); END";
+    file.execute_batch(refuse).unwrap();
+    let store = EmbeddedStore::open_with(directory.path(), large(), None).unwrap();
+    eventually(|| store.open.shared.is_index_damaged()).await;
+    let refused = count_events(&store, "/a").await.unwrap_err().to_string();
+    assert!(refused.contains("its index was damaged"), "{refused}");
+    let refused = append(&store, &["/a"]).await.unwrap_err().to_string();
+    assert!(refused.contains("the disk refuses it"), "{refused}");
+    assert!(store.health().await.is_err());
+    file.execute_batch("DROP TRIGGER keep").unwrap();
+    append(&store, &["/b/c"]).await.unwrap();
+    assert_eq!(count_events(&store, "/b/c").await.unwrap(), 3);
+}
