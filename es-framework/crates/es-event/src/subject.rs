@@ -79,13 +79,6 @@ impl Subject {
         })
     }
 
-    /// Returns true if bytes from a database begin with a slash and contain only characters of subjects. Unlike
-    /// parsing, this accepts empty segments and any length.
-    pub fn looks_like_subject(text: &[u8]) -> bool {
-        let may_stand = |byte: u8| (byte == b'/') | is_segment_byte(byte);
-        text.first() == Some(&b'/') && text.iter().fold(true, |all, byte| all & may_stand(*byte))
-    }
-
     /// Returns the subject as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {

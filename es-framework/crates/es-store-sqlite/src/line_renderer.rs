@@ -1,15 +1,15 @@
 //! Renders rows as lines of the protocol without decoding events. Values were checked when they were
-//! written, so only those checks are made here that keep a broken row from breaking its line.
+//! written, and the checksum of a row shows that they are the same.
 
-use rusqlite::{Row, types::ValueRef};
+use rusqlite::Row;
 
 use super::{
     row::{self, RowDecoder},
-    row_checksum,
+    row_checksum::{self, StoredRow},
     store_file_error::StoreFileError,
     stored_hash,
 };
-use es_event::{EventType, LineFormat, RawEvent, Subject, TraceContext};
+use es_event::{LineFormat, RawEvent, TraceContext};
 
 /// Renders rows as lines.
 #[derive(Debug)]
@@ -17,9 +17,6 @@ pub(super) struct LineRenderer {
     shape: LineFormat,
     /// Decodes the rows that are not as usual, or reports what is wrong with them.
     decoder: RowDecoder,
-    /// The last event type and the last time that passed their checks. Neighbours often share them.
-    event_type: Vec<u8>,
-    time: Vec<u8>,
 }
 
 impl LineRenderer {
@@ -27,8 +24,6 @@ impl LineRenderer {
         Self {
             shape,
             decoder: RowDecoder::default(),
-            event_type: Vec::new(),
-            time: Vec::new(),
         }
     }
 
@@ -38,88 +33,49 @@ impl LineRenderer {
         row: &Row<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), StoreFileError> {
-        let has_checksum = row_checksum::check(row)?;
-        let parts = parts(row).filter(|_| has_checksum);
-        if let Some(parts) = parts.filter(|parts| self.is_usual(parts)) {
-            parts.append_line(self.shape, out);
+        let row = row_checksum::check(row)?;
+        if let Some(event) = borrow_event(&row) {
+            event.append_line(self.shape, out);
         } else {
-            let event = self.decoder.event(row)?;
+            let event = self.decoder.decode(&row)?;
             RawEvent::from_recorded(&event).append_line(self.shape, out);
         }
         Ok(())
     }
-
-    fn is_usual(&mut self, parts: &RawEvent<'_>) -> bool {
-        Subject::looks_like_subject(parts.subject)
-            && is_valid(&mut self.event_type, parts.event_type, is_type)
-            && is_valid(&mut self.time, parts.time, is_time)
-            && is_object(parts.data)
-    }
 }
 
-/// Returns true if a value equals the last one or passes a check.
-fn is_valid(last: &mut Vec<u8>, value: &[u8], check: impl FnOnce(&[u8]) -> bool) -> bool {
-    if last.as_slice() == value {
-        return true;
-    }
-    let passes = check(value);
-    if passes {
-        last.clear();
-        last.extend_from_slice(value);
-    }
-    passes
-}
-
-fn is_type(text: &[u8]) -> bool {
-    std::str::from_utf8(text).is_ok_and(|text| text.parse::<EventType>().is_ok())
-}
-
-/// Reads the columns of a row, in the order of [`select`](row::select); `None` if one has another type.
-fn parts<'a>(row: &'a Row<'_>) -> Option<RawEvent<'a>> {
-    let bytes = |index| match row.get_ref(index) {
-        Ok(ValueRef::Text(text)) => Some(text),
-        _ => None,
-    };
-    let text = |index| std::str::from_utf8(bytes(index)?).ok();
-    let optional = |index| match row.get_ref(index) {
-        Ok(ValueRef::Null) => Some(None),
-        _ => text(index).map(Some),
-    };
-    let hash = |index| match row.get_ref(index) {
-        Ok(ValueRef::Blob(blob)) => stored_hash::parse(blob),
-        _ => None,
-    };
-    Some(RawEvent {
-        id: row::id(row.get(0).ok()?).ok()?.get(),
-        subject: bytes(1)?,
-        event_type: bytes(2)?,
-        source: text(3)?,
-        time: bytes(4)?,
-        trace: TraceContext::check(optional(5)?, optional(6)?).ok()?,
-        predecessor_hash: hash(7)?,
-        hash: hash(8)?,
-        data: bytes(9)?,
+/// Borrows the members of an event from its row. Returns `None` if the row has to be decoded.
+fn borrow_event<'a>(row: &StoredRow<'a>) -> Option<RawEvent<'a>> {
+    let [
+        subject,
+        event_type,
+        source,
+        time,
+        parent,
+        state,
+        predecessor_hash,
+        hash,
+        data,
+    ] = row.columns;
+    let optional = |text: Option<&'a [u8]>| text.map(std::str::from_utf8).transpose().ok();
+    let is_usual = row.has_checksum && is_line(data?);
+    is_usual.then_some(RawEvent {
+        id: row::id(row.id).ok()?.get(),
+        subject: subject?,
+        event_type: event_type?,
+        source: std::str::from_utf8(source?).ok()?,
+        time: time?,
+        trace: TraceContext::check(optional(parent)?, optional(state)?).ok()?,
+        predecessor_hash: stored_hash::parse(predecessor_hash?)?,
+        hash: stored_hash::parse(hash?)?,
+        data: data?,
     })
 }
 
-/// Returns true if a text has the form of the times that this store writes.
-fn is_time(text: &[u8]) -> bool {
-    const SHAPE: &[u8; 30] = b"0000-00-00T00:00:00.000000000Z";
-    let fits = |(byte, shape): (&u8, &u8)| match shape {
-        b'0' => byte.is_ascii_digit(),
-        other => byte == other,
-    };
-    text.len() == SHAPE.len() && text.iter().zip(SHAPE).all(fits)
-}
-
-/// Returns true if stored data still looks like a JSON object on one line.
-fn is_object(data: &[u8]) -> bool {
+/// Returns true if data has no line break. The data of clients is compact, but an application that appends to
+/// the store itself can append data with line breaks.
+fn is_line(data: &[u8]) -> bool {
     // The loop has no branches, so that the compiler can use vector instructions.
-    let (mut is_plain, mut is_ascii) = (true, true);
-    for byte in data {
-        is_plain &= *byte >= b' ';
-        is_ascii &= byte.is_ascii();
-    }
-    let has_ends = data.len() > 1 && data.first() == Some(&b'{') && data.last() == Some(&b'}');
-    has_ends && is_plain && (is_ascii || std::str::from_utf8(data).is_ok())
+    data.iter()
+        .fold(true, |is_line, byte| is_line & (*byte >= b' '))
 }

@@ -1,11 +1,15 @@
 //! Conversion between events and rows.
 
-use std::str::FromStr;
+use std::str::{self, FromStr};
 
-use rusqlite::{CachedStatement, Connection, Row, types::ValueRef};
+use rusqlite::{CachedStatement, Connection, Row};
 use serde_json::value::RawValue;
 
-use super::{row_checksum, store_file_error::StoreFileError, stored_hash};
+use super::{
+    row_checksum::{self, StoredRow},
+    store_file_error::StoreFileError,
+    stored_hash,
+};
 use es_event::{EventId, Hash, ParseCache, RecordedEvent, TraceContext};
 
 /// Selects the columns in the order that [`RowDecoder::event`] expects.
@@ -99,8 +103,9 @@ pub(super) fn row_with_id<T>(
 
 /// Checks that a row is not damaged.
 pub(super) fn verify(row: &Row<'_>) -> Result<(), StoreFileError> {
-    if !row_checksum::check(row)? {
-        RowDecoder::default().event(row)?;
+    let row = row_checksum::check(row)?;
+    if !row.has_checksum {
+        RowDecoder::default().decode(&row)?;
     }
     Ok(())
 }
@@ -108,96 +113,98 @@ pub(super) fn verify(row: &Row<'_>) -> Result<(), StoreFileError> {
 /// Decodes rows to events.
 #[derive(Debug, Default)]
 pub(super) struct RowDecoder {
-    known: ParseCache,
+    interner: ParseCache,
 }
 
 impl RowDecoder {
+    /// Checks a row and decodes it.
     pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, StoreFileError> {
-        let number: i64 = row.get(0)?;
-        let has_checksum = row_checksum::check(row)?;
-        let event = self.decode(row, number)?;
-        if has_checksum || event.computed_hash() == event.hash {
+        self.decode(&row_checksum::check(row)?)
+    }
+
+    /// Decodes a row. A row without a checksum must have the right hash.
+    pub(super) fn decode(&mut self, row: &StoredRow<'_>) -> Result<RecordedEvent, StoreFileError> {
+        let event = self.parse(row)?;
+        if row.has_checksum || event.computed_hash() == event.hash {
             Ok(event)
         } else {
             Err(StoreFileError::flawed_event(
-                number,
+                row.id,
                 "was damaged on the disk: its hash differs",
             ))
         }
     }
 
-    fn decode(&mut self, row: &Row<'_>, number: i64) -> Result<RecordedEvent, StoreFileError> {
-        let fields = CheckedRow { row, id: number };
+    fn parse(&mut self, row: &StoredRow<'_>) -> Result<RecordedEvent, StoreFileError> {
+        let [
+            subject,
+            event_type,
+            source,
+            time,
+            parent,
+            state,
+            predecessor_hash,
+            hash,
+            data,
+        ] = row.columns;
+        let trace = TraceContext::new(
+            row.optional_text(parent, "traceparent")?,
+            row.optional_text(state, "tracestate")?,
+        );
+        let data = RawValue::from_string(row.text(data, "data")?.to_owned());
         Ok(RecordedEvent {
-            id: id(number)?,
-            subject: fields.parsed(1, "subject")?,
+            id: id(row.id)?,
+            subject: row.parsed(subject, "subject")?,
             event_type: self
-                .known
-                .event_type(fields.text(2, "type")?)
-                .map_err(|error| fields.flawed_column("type", error))?,
-            source: self.known.source(fields.text(3, "source")?),
+                .interner
+                .event_type(row.text(event_type, "type")?)
+                .map_err(|error| row.flawed_column("type", error))?,
+            source: self.interner.source(row.text(source, "source")?),
             time: self
-                .known
-                .time(fields.text(4, "time")?)
-                .map_err(|error| fields.flawed_column("time", error))?,
-            trace: fields.trace()?,
-            predecessor_hash: fields.hash(7, "predecessor_hash")?,
-            hash: fields.hash(8, "hash")?,
-            data: fields.data()?,
+                .interner
+                .time(row.text(time, "time")?)
+                .map_err(|error| row.flawed_column("time", error))?,
+            trace: trace.map_err(|error| row.flawed_column("trace", error))?,
+            predecessor_hash: row.hash(predecessor_hash, "predecessor_hash")?,
+            hash: row.hash(hash, "hash")?,
+            data: data.map_err(|error| row.flawed_column("data", error))?,
         })
     }
 }
 
-/// A row whose errors name the event and the column.
-struct CheckedRow<'a, 'row> {
-    row: &'a Row<'row>,
-    id: i64,
-}
-
-impl<'a> CheckedRow<'a, '_> {
-    fn flawed_column(&self, column: &str, flaw: impl std::fmt::Display) -> StoreFileError {
-        StoreFileError::flawed_event(self.id, format!("has a broken {column}: {flaw}"))
+/// The errors name the event and the column.
+impl<'a> StoredRow<'a> {
+    fn flawed_column(&self, name: &str, flaw: impl std::fmt::Display) -> StoreFileError {
+        StoreFileError::flawed_event(self.id, format!("has a broken {name}: {flaw}"))
     }
 
-    fn value(&self, index: usize) -> Result<ValueRef<'a>, StoreFileError> {
-        Ok(self.row.get_ref(index)?)
+    fn optional_text(
+        &self,
+        column: Option<&'a [u8]>,
+        name: &str,
+    ) -> Result<Option<&'a str>, StoreFileError> {
+        let text = column.map(str::from_utf8).transpose();
+        text.map_err(|error| self.flawed_column(name, error))
     }
 
-    fn text(&self, index: usize, column: &str) -> Result<&'a str, StoreFileError> {
-        self.value(index)?
-            .as_str()
-            .map_err(|error| self.flawed_column(column, error))
+    fn text(&self, column: Option<&'a [u8]>, name: &str) -> Result<&'a str, StoreFileError> {
+        let missing = || self.flawed_column(name, "it is NULL");
+        self.optional_text(column, name)?.ok_or_else(missing)
     }
 
     fn parsed<T: FromStr<Err: std::fmt::Display>>(
         &self,
-        index: usize,
-        column: &str,
+        column: Option<&'a [u8]>,
+        name: &str,
     ) -> Result<T, StoreFileError> {
-        self.text(index, column)?
-            .parse()
-            .map_err(|error| self.flawed_column(column, error))
+        let parsed = self.text(column, name)?.parse();
+        parsed.map_err(|error| self.flawed_column(name, error))
     }
 
-    fn hash(&self, index: usize, column: &str) -> Result<Hash, StoreFileError> {
-        let bytes = self.value(index)?.as_blob();
-        let bytes = bytes.map_err(|error| self.flawed_column(column, error))?;
+    fn hash(&self, column: Option<&'a [u8]>, name: &str) -> Result<Hash, StoreFileError> {
+        let bytes = column.unwrap_or_default();
         let length = bytes.len();
-        let broken = || self.flawed_column(column, format_args!("it has {length} bytes"));
+        let broken = || self.flawed_column(name, format_args!("it has {length} bytes"));
         stored_hash::parse(bytes).ok_or_else(broken)
-    }
-
-    fn trace(&self) -> Result<Option<TraceContext>, StoreFileError> {
-        let optional = |index, column| {
-            let text = self.value(index)?.as_str_or_null();
-            text.map_err(|error| self.flawed_column(column, error))
-        };
-        let (parent, state) = (optional(5, "traceparent")?, optional(6, "tracestate")?);
-        TraceContext::new(parent, state).map_err(|error| self.flawed_column("trace", error))
-    }
-
-    fn data(&self) -> Result<Box<RawValue>, StoreFileError> {
-        let text = self.text(9, "data")?;
-        RawValue::from_string(text.to_owned()).map_err(|error| self.flawed_column("data", error))
     }
 }

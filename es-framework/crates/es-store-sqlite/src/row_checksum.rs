@@ -5,34 +5,51 @@ use rusqlite::{Row, types::ValueRef};
 use super::store_file_error::StoreFileError;
 use es_event::EventType;
 
-/// The columns of a selected event that the checksum covers besides the id.
-const COLUMNS: std::ops::RangeInclusive<usize> = 1..=9;
+/// The number of the columns that the checksum covers besides the id.
+const COLUMNS: usize = 9;
 /// The column of the checksum.
 const CHECKSUM: usize = 10;
+/// The length in bytes up to which a column is copied to those before it, because one step for all of them is
+/// faster than a step for each.
+const COPIED: usize = 1 << 10;
+
+/// A selected row whose checksum fits, if it has one.
+#[derive(Debug)]
+pub(super) struct StoredRow<'a> {
+    pub(super) id: i64,
+    /// The columns after the id, in the order of [`select`](super::row::select).
+    pub(super) columns: [Option<&'a [u8]>; COLUMNS],
+    /// False if an older version wrote the row without a checksum.
+    pub(super) has_checksum: bool,
+}
 
 /// Computes the checksum of a row from its id and its other columns.
-pub(super) fn compute<'a>(id: i64, columns: impl IntoIterator<Item = Option<&'a [u8]>>) -> i64 {
+pub(super) fn compute<const N: usize>(id: i64, columns: [Option<&[u8]>; N]) -> i64 {
     let mut checksum = crc32fast::Hasher::new();
-    checksum.update(&id.to_le_bytes());
+    let mut copied = Vec::with_capacity(COPIED);
+    copied.extend_from_slice(&id.to_le_bytes());
     for column in columns {
         // The length separates a column from the next one, and NULL from an empty text.
         let length = column.map_or(-1, |bytes| i64::try_from(bytes.len()).unwrap_or(i64::MAX));
-        checksum.update(&length.to_le_bytes());
-        checksum.update(column.unwrap_or_default());
+        copied.extend_from_slice(&length.to_le_bytes());
+        let bytes = column.unwrap_or_default();
+        if bytes.len() <= COPIED {
+            copied.extend_from_slice(bytes);
+        } else {
+            checksum.update(&copied);
+            copied.clear();
+            checksum.update(bytes);
+        }
     }
+    checksum.update(&copied);
     checksum.finalize().into()
 }
 
-/// Checks the checksum of a row. Returns false if an older version wrote the row without one.
-pub(super) fn check(row: &Row<'_>) -> Result<bool, StoreFileError> {
+/// Reads a row and checks its checksum.
+pub(super) fn check<'a>(row: &'a Row<'_>) -> Result<StoredRow<'a>, StoreFileError> {
     let id: i64 = row.get(0)?;
-    let stored = match row.get_ref(CHECKSUM)? {
-        ValueRef::Null => return Ok(false),
-        ValueRef::Integer(stored) => stored,
-        _ => return Err(StoreFileError::flawed_event(id, "has a broken checksum")),
-    };
-    let mut columns = [None; 9];
-    for (column, index) in columns.iter_mut().zip(COLUMNS) {
+    let mut columns = [None; COLUMNS];
+    for (column, index) in columns.iter_mut().zip(1..) {
         *column = match row.get_ref(index)? {
             ValueRef::Null => None,
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
@@ -44,14 +61,22 @@ pub(super) fn check(row: &Row<'_>) -> Result<bool, StoreFileError> {
             }
         };
     }
-    if compute(id, columns) == stored {
-        Ok(true)
-    } else {
-        Err(StoreFileError::flawed_event(
-            id,
-            "was damaged on the disk: its checksum differs",
-        ))
-    }
+    let has_checksum = match row.get_ref(CHECKSUM)? {
+        ValueRef::Null => false,
+        ValueRef::Integer(stored) if stored == compute(id, columns) => true,
+        ValueRef::Integer(_) => {
+            return Err(StoreFileError::flawed_event(
+                id,
+                "was damaged on the disk: its checksum differs",
+            ));
+        }
+        _ => return Err(StoreFileError::flawed_event(id, "has a broken checksum")),
+    };
+    Ok(StoredRow {
+        id,
+        columns,
+        has_checksum,
+    })
 }
 
 /// Computes the checksum of a schema.

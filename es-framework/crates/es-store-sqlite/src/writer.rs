@@ -10,7 +10,7 @@ use std::{
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, RwLock, atomic::AtomicBool},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use rusqlite::Connection;
@@ -140,11 +140,10 @@ impl EventWriter {
             events: self.settings.batch_events,
             bytes: self.settings.batch_bytes,
         };
-        // Maintenance continues at once while no task comes, unless the disk fails.
-        let idle = if self.is_maintained() || self.shared.has_failed() {
+        let idle = if self.shared.has_failed() {
             self.settings.idle
         } else {
-            Duration::ZERO
+            self.maintenance_pause()
         };
         match self.queue.take(self.linger.target(), idle, limits) {
             QueueOutcome::Tasks(tasks) => self.execute(tasks),

@@ -1,17 +1,25 @@
 //! The idle work of the writer: checking and compacting the index, and checkpointing the write-ahead log.
 
+use std::time::Duration;
+
 use super::{CommittedBatch, EventWriter};
 use crate::{recent::CommittedEvents, store_file_error::BatchFailure};
 
 /// The number of index entries that an idle writer compacts in one transaction.
 const IDLE_BUDGET: usize = 2_048;
+/// The pause between two steps of the index check, which then takes about a tenth of a processor.
+const CHECK_PAUSE: Duration = Duration::from_millis(25);
 
 impl EventWriter {
-    /// Returns true if there is no maintenance to continue.
-    pub(super) fn is_maintained(&self) -> bool {
-        self.compaction.is_idle()
-            && self.unchecked.is_empty()
-            && self.shared.log().index.is_filter_read()
+    /// Returns the time without tasks after which maintenance continues.
+    pub(super) fn maintenance_pause(&self) -> Duration {
+        if !self.compaction.is_idle() || !self.shared.log().index.is_filter_read() {
+            Duration::ZERO
+        } else if !self.unchecked.is_empty() {
+            CHECK_PAUSE.min(self.settings.idle)
+        } else {
+            self.settings.idle
+        }
     }
 
     /// Reads some entries of the index on disk into the Bloom filter.
