@@ -38,9 +38,12 @@ fn declarations(fields: &[Field]) -> Vec<String> {
     fields.iter().map(Field::declaration).collect()
 }
 
-/// Returns the functions of a state or a read model, one for each event. The first one creates the value,
+/// Generates the functions of a state or a read model as source code, one for each event. The first one creates the value,
 /// with the fields that the event has.
-fn functions_of_events(events: &[(&TypeName, &DeclaredType)], fields: &[Field]) -> Vec<String> {
+fn generate_event_functions(
+    events: &[(&TypeName, &DeclaredType)],
+    fields: &[Field],
+) -> Vec<String> {
     let mut functions = Vec::new();
     for (name, event) in events {
         let is_first = functions.is_empty();

@@ -1,6 +1,6 @@
 //! `cargo es add read-model`: a read model and its projection.
 
-use super::{NewModule, events_of, functions_of_events, import_paths};
+use super::{NewModule, events_of, generate_event_functions, import_paths};
 use crate::{
     application::ScaffoldTarget, command_line::ReadModelArguments, error::ScaffoldError,
     field::Field, rustfmt_layout, source_template,
@@ -40,7 +40,7 @@ pub(super) fn write(
         format!("{mark}{}", field.declaration())
     };
     let columns: Vec<_> = fields.iter().map(column).collect();
-    let functions = functions_of_events(&events, &fields);
+    let functions = generate_event_functions(&events, &fields);
     let sentence = format!("decide what each event changes in {model}, and compare `rows`");
     let text = source_template::fill(
         TEMPLATE,

@@ -1,6 +1,6 @@
 //! `cargo es add state`: a state, which handlers take to decide.
 
-use super::{NewModule, declarations, events_of, functions_of_events, import_paths};
+use super::{NewModule, declarations, events_of, generate_event_functions, import_paths};
 use crate::{
     application::ScaffoldTarget, command_line::StateArguments, error::ScaffoldError,
     field::check_distinct, rustfmt_layout, source_template,
@@ -16,7 +16,7 @@ pub(super) fn write(
     application.check_new(state)?;
     check_distinct(&arguments.fields)?;
     let events = events_of(application, &arguments.events)?;
-    let functions = functions_of_events(&events, &arguments.fields);
+    let functions = generate_event_functions(&events, &arguments.fields);
     let sentence =
         format!("decide what each event changes in {state}, and compare it with `then_state`");
     let fields = declarations(&arguments.fields);

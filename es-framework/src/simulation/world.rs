@@ -77,7 +77,7 @@ impl SimulatedWorld {
         *lock(&self.faults) = FaultProfile::default();
     }
 
-    /// Waits for a time in milliseconds between two bounds.
+    /// Waits a random number of milliseconds between two bounds.
     pub(super) async fn pause(&self, first: u64, last: u64) {
         pass_time(self.between(first, last)).await;
     }

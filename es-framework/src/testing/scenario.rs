@@ -100,7 +100,7 @@ impl Scenario {
     /// an old event type needs no Rust type.
     ///
     /// # Panics
-    /// The text is not a subject, a type or JSON.
+    /// The subject, the event type or the JSON is invalid.
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn event_json(mut self, subject: &str, event_type: &str, payload: &str) -> Self {

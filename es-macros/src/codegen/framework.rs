@@ -88,7 +88,7 @@ fn in_dependencies(manifest: &Manifest) -> Option<Framework> {
         let name: Ident = syn::parse_str(&name).ok()?;
         return Some(Framework(quote!(::#name)));
     }
-    // The framework itself has this name, and without Cargo no crate is renamed.
+    // Inside the framework, and without Cargo, the crate has its original name.
     (manifest.has_package_name(PACKAGE) || !manifest.exists())
         .then(|| Framework(quote!(::es_framework)))
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::{
     Dialect, InvalidStreamLine, RecordedEvent,
     event_fields::{EventLine, EventMembers, EventWithHash},
-    parse_cache::ParseCache,
+    field_interner::FieldInterner,
     raw_event::RawEvent,
 };
 
@@ -45,7 +45,7 @@ impl RecordedEvent {
         let EventWithHash { event, hash } = serde_json::from_str(payload.get())?;
         event
             .with_hash(hash)
-            .into_recorded(&mut ParseCache::default())
+            .into_recorded(&mut FieldInterner::default())
     }
 }
 
@@ -133,7 +133,7 @@ impl StreamLine {
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct StreamLineParser {
-    parse_cache: ParseCache,
+    interner: FieldInterner,
 }
 
 impl StreamLineParser {
@@ -141,7 +141,7 @@ impl StreamLineParser {
     pub fn parse(&mut self, line: &[u8]) -> Result<StreamLine, InvalidStreamLine> {
         if let Some(read) = EventLine::read(line) {
             return Ok(StreamLine::Event(Box::new(
-                read.into_recorded(&mut self.parse_cache)?,
+                read.into_recorded(&mut self.interner)?,
             )));
         }
         let RawStreamLine {
@@ -155,14 +155,14 @@ impl StreamLineParser {
             "event" => {
                 let read: EventMembers<'_> = serde_json::from_str(payload)?;
                 Ok(StreamLine::Event(Box::new(
-                    read.into_recorded(&mut self.parse_cache)?,
+                    read.into_recorded(&mut self.interner)?,
                 )))
             }
             "item" => {
                 let EventWithHash { event, hash } = serde_json::from_str(payload)?;
                 let read = event.with_hash(hash);
                 Ok(StreamLine::Event(Box::new(
-                    read.into_recorded(&mut self.parse_cache)?,
+                    read.into_recorded(&mut self.interner)?,
                 )))
             }
             "heartbeat" => Ok(StreamLine::Heartbeat),

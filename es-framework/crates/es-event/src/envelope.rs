@@ -60,22 +60,22 @@ struct EnvelopeRef<'a, P> {
     payload: &'a P,
 }
 
-/// The metadata in the data of an event.
+/// The data of an event, of which only the metadata is read.
 #[derive(Deserialize)]
-struct MetadataPart {
+struct MetadataOnly {
     #[serde(default)]
     metadata: Metadata,
 }
 
-/// Deserializes the payload in the same pass as the data around it.
+/// The data of an event, of which only the payload is read.
 #[derive(Deserialize)]
-struct PayloadPart<P> {
+struct PayloadOnly<P> {
     payload: P,
 }
 
-/// The payload in the data of an event, as raw JSON.
+/// The data of an event, of which only the payload is read, as raw JSON.
 #[derive(Deserialize)]
-struct RawPayloadPart<'a> {
+struct RawPayloadOnly<'a> {
     #[serde(borrow)]
     payload: &'a RawValue,
 }
@@ -143,7 +143,7 @@ impl RecordedEvent {
     /// # Errors
     /// Fails if the data has no payload or if the payload has another shape.
     pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
-        self.decoded(serde_json::from_str::<PayloadPart<P>>(self.data.get()))
+        self.decoded(serde_json::from_str::<PayloadOnly<P>>(self.data.get()))
             .map(|whole| whole.payload)
     }
 
@@ -152,7 +152,7 @@ impl RecordedEvent {
     /// # Errors
     /// Fails if the data has no payload.
     pub fn raw_payload(&self) -> Result<&RawValue, DecodeError> {
-        self.decoded(serde_json::from_str::<RawPayloadPart<'_>>(self.data.get()))
+        self.decoded(serde_json::from_str::<RawPayloadOnly<'_>>(self.data.get()))
             .map(|decoded| decoded.payload)
     }
 
@@ -160,7 +160,7 @@ impl RecordedEvent {
     /// envelope of the framework.
     #[must_use]
     pub fn metadata(&self) -> Metadata {
-        let part = serde_json::from_str::<MetadataPart>(self.data.get());
+        let part = serde_json::from_str::<MetadataOnly>(self.data.get());
         part.map(|one| one.metadata).unwrap_or_default()
     }
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     DATA_CONTENT_TYPE, InvalidStreamLine, RecordedEvent, SPEC_VERSION, TraceContext,
-    parse_cache::ParseCache,
+    field_interner::FieldInterner,
 };
 
 /// The JSON members of an event, borrowed from its line.
@@ -48,7 +48,7 @@ impl<'a> EventMembers<'a> {
     /// Parses the members into a recorded event.
     pub(super) fn into_recorded(
         self,
-        parse_cache: &mut ParseCache,
+        interner: &mut FieldInterner,
     ) -> Result<RecordedEvent, InvalidStreamLine> {
         if self.specversion != SPEC_VERSION || self.datacontenttype != DATA_CONTENT_TYPE {
             return Err(InvalidStreamLine::Version {
@@ -60,12 +60,12 @@ impl<'a> EventMembers<'a> {
             .hash
             .ok_or_else(|| serde_json::Error::missing_field("hash"))?;
         Ok(RecordedEvent {
-            source: parse_cache.source(&self.source),
+            source: interner.source(&self.source),
             subject: parsed(&self.subject)?,
-            event_type: parse_cache.event_type(&self.r#type).map_err(malformed)?,
+            event_type: interner.event_type(&self.r#type).map_err(malformed)?,
             trace: TraceContext::new(self.traceparent.as_deref(), self.tracestate.as_deref())?,
             id: parsed(&self.id)?,
-            time: parse_cache.time(&self.time).map_err(malformed)?,
+            time: interner.time(&self.time).map_err(malformed)?,
             predecessor_hash: parsed(&self.predecessorhash)?,
             data: self.data,
             hash: parsed(&hash)?,

@@ -1,6 +1,6 @@
-//! The seams of the simulation tests: blocking work that takes its turn on the simulated clock, and
-//! defects that a run switches on to prove that it finds them. Without the feature `simulation`,
-//! blocking work runs on its own threads and there are no defects.
+//! The hooks of the simulation tests. Blocking work takes its turn on the simulated clock. A run can enable a
+//! defect to prove that its checks find it. Without the feature `simulation`, blocking work runs on its own
+//! threads and there are no defects.
 
 #[cfg(feature = "simulation")]
 mod simulation_scope;

@@ -44,7 +44,7 @@ impl LogReader {
     /// Reads the stored events that match the options.
     pub(super) fn read(self, subject: Subject, options: ReadOptions) -> EventStream {
         let begin = async move {
-            // A step returns the end of the log with its events. Only two kinds of reads need the end
+            // Each step returns its events and the end of the log. Only two kinds of reads need the end
             // before their first step, so most reads save a request.
             let is_everything = options.recursive && subject == Subject::root();
             let length = if is_everything || options.from_latest_event.is_some() {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use sqlx::{Row as _, postgres::PgRow};
 
 use super::database_error::DatabaseError;
-use es_event::{EventId, Hash, HashVersion, ParseCache, RecordedEvent, TraceContext};
+use es_event::{EventId, FieldInterner, Hash, HashVersion, RecordedEvent, TraceContext};
 
 /// The columns of an event, in the order that [`RowDecoder`] expects.
 macro_rules! columns {
@@ -55,7 +55,7 @@ pub(super) fn hash(bytes: &[u8]) -> Option<Hash> {
 /// Decodes rows to events.
 #[derive(Debug, Default)]
 pub(super) struct RowDecoder {
-    cache: ParseCache,
+    interner: FieldInterner,
 }
 
 impl RowDecoder {
@@ -67,12 +67,12 @@ impl RowDecoder {
             id: id(number)?,
             subject: fields.parsed(1, "subject")?,
             event_type: self
-                .cache
+                .interner
                 .event_type(row.try_get(2)?)
                 .map_err(|error| fields.flawed_column("type", error))?,
-            source: self.cache.source(row.try_get(3)?),
+            source: self.interner.source(row.try_get(3)?),
             time: self
-                .cache
+                .interner
                 .time(row.try_get(4)?)
                 .map_err(|error| fields.flawed_column("time", error))?,
             trace: trace.map_err(|error| fields.flawed_column("trace", error))?,

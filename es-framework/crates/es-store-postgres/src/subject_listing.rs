@@ -68,7 +68,7 @@ impl LogReader {
         parts.try_flatten().boxed()
     }
 
-    /// Lists at most `limit` of the subjects directly below `base`, after `after`, sorted.
+    /// Lists the subjects directly below `base` that come after `after`: at most `limit`, sorted.
     pub(super) async fn child_subjects(
         &self,
         base: Subject,

@@ -14,7 +14,7 @@ const FIRST_KEY: &str =
     "SELECT key FROM event_index WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT 1";
 
 impl EventReader {
-    /// Lists at most `limit` of the subjects directly below `base`, after `after`, in the order of the index.
+    /// Lists the subjects directly below `base` that come after `after`: at most `limit`, in the order of the index.
     pub(super) async fn child_subjects(
         &self,
         base: Subject,

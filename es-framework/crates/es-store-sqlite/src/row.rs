@@ -10,7 +10,7 @@ use super::{
     store_file_error::StoreFileError,
     stored_hash,
 };
-use es_event::{EventId, Hash, ParseCache, RecordedEvent, TraceContext};
+use es_event::{EventId, FieldInterner, Hash, RecordedEvent, TraceContext};
 
 /// Selects the columns in the order that [`RowDecoder::event`] expects.
 macro_rules! select {
@@ -113,7 +113,7 @@ pub(super) fn verify(row: &Row<'_>) -> Result<(), StoreFileError> {
 /// Decodes rows to events.
 #[derive(Debug, Default)]
 pub(super) struct RowDecoder {
-    interner: ParseCache,
+    interner: FieldInterner,
 }
 
 impl RowDecoder {

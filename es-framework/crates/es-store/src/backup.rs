@@ -120,7 +120,7 @@ impl BackupLine {
 pub fn stream_lines(
     store: Arc<dyn EventStore>,
 ) -> BoxStream<'static, Result<BackupLine, StoreError>> {
-    whole(schemas(&store).chain(events(&store)))
+    whole(stream_schemas(&store).chain(stream_events(&store)))
 }
 
 /// Reads the same content as text, with many lines in a frame.
@@ -141,18 +141,20 @@ pub fn stream_frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<B
     let (root, everything) = (Subject::root(), ReadOptions::recursive());
     let written = store.read_lines(&root, &everything, LineFormat::Backup);
     whole(match written {
-        Some(events) => schemas(store).map(framed).chain(events).boxed(),
-        None => schemas(store)
-            .chain(events(store))
+        Some(events) => stream_schemas(store).map(framed).chain(events).boxed(),
+        None => stream_schemas(store)
+            .chain(stream_events(store))
             .ready_chunks(LINES)
             .flat_map(|lines| stream::iter(joined(lines)))
             .boxed(),
     })
 }
 
-/// Reads the schemas of a store.
+/// Reads the schemas of a store, as lines of a backup.
 #[doc(hidden)]
-pub fn schemas(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<BackupLine, StoreError>> {
+pub fn stream_schemas(
+    store: &Arc<dyn EventStore>,
+) -> BoxStream<'static, Result<BackupLine, StoreError>> {
     let schemas = store.read_event_types().try_filter_map(async |known| {
         let schema = known.schema;
         Ok(schema.map(|schema| BackupLine::Schema(known.event_type, schema)))
@@ -160,7 +162,7 @@ pub fn schemas(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<BackupL
     schemas.boxed()
 }
 
-fn events(
+fn stream_events(
     store: &Arc<dyn EventStore>,
 ) -> impl Stream<Item = Result<BackupLine, StoreError>> + Send + 'static {
     let events = store.read(Subject::root(), ReadOptions::recursive());

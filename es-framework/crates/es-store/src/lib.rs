@@ -172,8 +172,8 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         stream::iter([Err(unsupported("listing subjects"))]).boxed()
     }
 
-    /// Lists at most `limit` of the subjects directly below `base`, after `after`, each once. The order is
-    /// one of the store's own. The default reads all subjects below `base`.
+    /// Lists the subjects directly below `base` that come after `after`: at most `limit`, each once. Every store has
+    /// an order of its own. The default reads all subjects below `base`.
     ///
     /// # Errors
     /// The store does not answer.

@@ -1,6 +1,6 @@
 //! Declarations that contradict each other for certain.
 
-use super::event_places::{EventPlaces, SubjectScope};
+use super::event_subjects::{EventSubjects, SubjectScope};
 use crate::{
     Declaration,
     command::{CommandDescriptor, Parameter, ParameterOrigin, Registry},
@@ -12,7 +12,7 @@ use crate::{
 pub(in super::super) enum DeclarationsError {
     /// No event of a state can occur on the subject that the handler rebuilds it from.
     #[error(
-        "{command}, handled at {handler}, takes `{parameter}: &{state}` from its subject {subject}, but no event of {state} at {declaration} can occur there, so that there is never such a state: its events occur on {places}: write `#[subject(\"{example}\")]` in front of `{parameter}`, with a field of the command in the braces"
+        "{command}, handled at {handler}, takes `{parameter}: &{state}` from its subject {subject}, but no event of {state} at {declaration} can occur there, so that there is never such a state: its events occur on {subjects}: write `#[subject(\"{example}\")]` in front of `{parameter}`, with a field of the command in the braces"
     )]
     StateWithoutEvents {
         command: &'static str,
@@ -21,19 +21,19 @@ pub(in super::super) enum DeclarationsError {
         state: &'static str,
         declaration: Declaration,
         subject: &'static str,
-        places: String,
+        subjects: String,
         example: String,
     },
     /// An event of a projection cannot occur on the subject of the read model.
     #[error(
-        "the read model {table} at {declaration} has its keys in the subject {subject}, where {event} cannot occur, so that its projection never receives this event: it occurs on {places}: write `#[key(…)]` above the function, with the field of the event that holds the key, or correct the subject in `#[read_model(subject = \"…\")]`"
+        "the read model {table} at {declaration} has its keys in the subject {subject}, where {event} cannot occur, so that its projection never receives this event: it occurs on {subjects}: write `#[key(…)]` above the function, with the field of the event that holds the key, or correct the subject in `#[read_model(subject = \"…\")]`"
     )]
     ProjectionWithoutEvent {
         table: &'static str,
         declaration: Declaration,
         subject: &'static str,
         event: &'static str,
-        places: String,
+        subjects: String,
     },
 }
 
@@ -42,19 +42,19 @@ pub(in super::super) fn find_contradiction(
     registry: &Registry,
     models: &ReadModels,
 ) -> Option<DeclarationsError> {
-    let places = EventPlaces::new(registry);
+    let subjects = EventSubjects::new(registry);
     let mut states = registry.commands().iter().flat_map(|command| {
         let parameters = command.parameters.iter();
         parameters.map(move |parameter| (command, parameter))
     });
-    let state = states.find_map(|(command, parameter)| check_state(command, parameter, &places));
-    state.or_else(|| find_projection(models, &places))
+    let state = states.find_map(|(command, parameter)| check_state(command, parameter, &subjects));
+    state.or_else(|| find_projection(models, &subjects))
 }
 
 fn check_state(
     command: &CommandDescriptor,
     parameter: &Parameter,
-    places: &EventPlaces,
+    subjects: &EventSubjects,
 ) -> Option<DeclarationsError> {
     let ParameterOrigin::State(state) = parameter.origin else {
         return None;
@@ -64,7 +64,7 @@ fn check_state(
         template: subject,
         recursive: parameter.recursive,
     };
-    let outside = places.all_outside(state.events, scope)?;
+    let outside = subjects.all_outside(state.events, scope)?;
     Some(DeclarationsError::StateWithoutEvents {
         command: command.name,
         handler: command.handler,
@@ -73,11 +73,11 @@ fn check_state(
         declaration: state.declaration,
         subject,
         example: (*outside.first()?).to_owned(),
-        places: list(outside),
+        subjects: list(outside),
     })
 }
 
-fn find_projection(models: &ReadModels, places: &EventPlaces) -> Option<DeclarationsError> {
+fn find_projection(models: &ReadModels, subjects: &EventSubjects) -> Option<DeclarationsError> {
     models.iter().find_map(|table| {
         let model = table.model;
         let scope = SubjectScope {
@@ -85,18 +85,18 @@ fn find_projection(models: &ReadModels, places: &EventPlaces) -> Option<Declarat
             recursive: false,
         };
         model.events_of_subject.iter().find_map(|event| {
-            let outside = places.all_outside(&[*event], scope)?;
+            let outside = subjects.all_outside(&[*event], scope)?;
             Some(DeclarationsError::ProjectionWithoutEvent {
                 table: model.name,
                 declaration: model.declaration,
                 subject: model.subject,
                 event,
-                places: list(outside),
+                subjects: list(outside),
             })
         })
     })
 }
 
-fn list<'a>(places: impl IntoIterator<Item = &'a str>) -> String {
-    places.into_iter().collect::<Vec<_>>().join(" and ")
+fn list<'a>(subjects: impl IntoIterator<Item = &'a str>) -> String {
+    subjects.into_iter().collect::<Vec<_>>().join(" and ")
 }

@@ -3,7 +3,7 @@
 
 mod contradictions;
 mod declaration_warning;
-mod event_places;
+mod event_subjects;
 mod probable_mistakes;
 mod reaction_loops;
 #[cfg(test)]

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use es_event::subject_template::shape;
 
-use super::{declaration_warning::DeclarationWarning, event_places::EventPlaces, reaction_loops};
+use super::{
+    declaration_warning::DeclarationWarning, event_subjects::EventSubjects, reaction_loops,
+};
 use crate::{
     command::{ParameterOrigin, Registry},
     event::EventDescriptor,
@@ -77,7 +79,7 @@ fn ignored_events(
     registry: &Registry,
     consumed: &BTreeSet<&'static str>,
 ) -> Vec<DeclarationWarning> {
-    let places = EventPlaces::new(registry);
+    let subjects = EventSubjects::new(registry);
     let mut by_subject: BTreeMap<String, Vec<(&str, StateDescriptor)>> = BTreeMap::new();
     for (subject, state) in states(registry) {
         let states = by_subject.entry(shape(subject)).or_default();
@@ -88,7 +90,7 @@ fn ignored_events(
         let Some((subject, first)) = states.first() else {
             continue;
         };
-        for event_type in places.events_on(subject) {
+        for event_type in subjects.events_on(subject) {
             let is_known = states
                 .iter()
                 .any(|(_, state)| state.events.contains(&event_type));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    OpenApiResponse, Operation, Schemas, header, schemas::take_examples, text::DocComment,
+    OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header, schemas::take_examples,
 };
 use crate::{
     command::{CommandDescriptor, Condition, Parameter, ParameterOrigin},
@@ -41,7 +41,7 @@ const PROBLEMS: [ProblemKind; 14] = [
 pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> Operation {
     let schema = (command.schema)(schemas.request_generator_mut()).to_value();
     let described = schemas.description_of(&schema);
-    let text = DocComment::read(&described);
+    let text = DocComment::parse(&described);
     let operation = Operation::new(command.name, command.summary, text.rest());
     let operation = with_request(operation, command, schema, schemas);
     with_answers(operation, command, schemas)

@@ -17,6 +17,7 @@
 
 mod command_operation;
 mod contract;
+mod doc_comment;
 mod document_route;
 mod generator_form;
 mod header;
@@ -31,7 +32,6 @@ mod schemas;
 mod security;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use serde_json::{Map, Value, json};
 
@@ -54,7 +54,7 @@ pub(super) fn problem_reference() -> Value {
 /// Splits a doc comment into its sentences and its first example.
 #[cfg(feature = "console")]
 pub(crate) fn split_documentation(documentation: &str) -> (String, Option<Value>) {
-    let text = text::DocComment::read(documentation);
+    let text = doc_comment::DocComment::parse(documentation);
     (
         text.sentences().to_owned(),
         text.examples.into_iter().next(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{OpenApiResponse, Operation, Schemas, header, text::DocComment};
+use super::{OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header};
 use crate::{
     http::{
         path,
@@ -54,7 +54,7 @@ fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
     let mut operation = Operation::new(
         query.name,
         query.summary,
-        DocComment::read(query.description).sentences(),
+        DocComment::parse(query.description).sentences(),
     );
     for one in described.into_vec() {
         let is_in_path = in_path.contains(&one.name);
@@ -170,7 +170,7 @@ fn paged(operation: Operation) -> Operation {
 
 fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
     let mut schema = bounded(parameter.schema.to_value());
-    let text = DocComment::read(parameter.description);
+    let text = DocComment::parse(parameter.description);
     if !text.examples.is_empty() {
         schema["examples"] = text.examples.clone().into();
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::{generator_form, text::DocComment};
+use super::{doc_comment::DocComment, generator_form};
 
 const COMPONENTS: &str = "#/components/schemas/";
 /// The prefixes of references to request schemas and to handwritten schemas, until all schemas are known.
@@ -183,7 +183,7 @@ pub(super) fn take_examples(object: &mut Map<String, Value>) {
     let Some(Value::String(description)) = object.get("description") else {
         return;
     };
-    let text = DocComment::read(description);
+    let text = DocComment::parse(description);
     if text.examples.is_empty() {
         return;
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use reqwest::{Method, header};
 use serde_json::Value;
 
-use super::{client_tls, host::Host};
+use super::{application_host::ApplicationHost, client_tls};
 use crate::{Error, Result, config::Secret, generated_token};
 
 /// Time that the application has to respond.
@@ -20,7 +20,7 @@ pub(super) struct OperatorArguments {
     http_port: u16,
     /// Address or host name of the application.
     #[arg(long, env = "HTTP_HOST", default_value = "127.0.0.1", global = true)]
-    http_host: Host,
+    http_host: ApplicationHost,
     /// PEM file with the certificate chain of the application. With it, requests use https.
     #[arg(long, env = "HTTP_TLS_CERTIFICATE", value_name = "FILE", global = true)]
     http_tls_certificate: Option<PathBuf>,

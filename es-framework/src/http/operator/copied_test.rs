@@ -28,7 +28,7 @@ pub(super) struct DryRunTest<'a> {
 
 /// The payload in the data of an event.
 #[derive(Deserialize)]
-struct PayloadPart<'a> {
+struct PayloadOnly<'a> {
     #[serde(borrow)]
     payload: &'a RawValue,
 }
@@ -104,7 +104,7 @@ impl DryRunTest<'_> {
             data,
         } in &self.response.events
         {
-            let payload = serde_json::from_str::<PayloadPart<'_>>(data.get());
+            let payload = serde_json::from_str::<PayloadOnly<'_>>(data.get());
             let payload = payload.map_or("null", |part| part.payload.get());
             let payload = json_literal(payload);
             write!(

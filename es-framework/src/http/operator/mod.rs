@@ -1,6 +1,7 @@
 //! The operator API: status, rebuild, retry and skip of projections and reactions, and dry runs of commands,
 //! over HTTP and on the command line.
 
+mod application_host;
 mod authorization;
 mod client;
 mod client_tls;
@@ -12,7 +13,6 @@ mod copied_test;
 mod dry_run;
 mod dry_run_subcommand;
 mod dry_runner;
-mod host;
 mod openapi;
 pub(crate) mod operator_subcommand;
 mod response_schemas;

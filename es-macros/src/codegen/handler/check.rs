@@ -6,7 +6,7 @@ use syn::{Attribute, FnArg, Ident, ItemFn, PatType, ReturnType, Signature, Type}
 
 use super::{
     command_parameter,
-    parameter::{self, HandlerParameter},
+    parameter::{self, InjectedParameter},
 };
 use crate::codegen::{
     annotated_function::AnnotatedFunction,
@@ -21,7 +21,7 @@ pub(crate) struct CheckedHandler {
     pub(crate) ident: Ident,
     pub(crate) command: Type,
     /// The parameters in order, with `None` at the position of the command.
-    pub(crate) parameters: Vec<Option<HandlerParameter>>,
+    pub(crate) parameters: Vec<Option<InjectedParameter>>,
     pub(crate) output: Type,
     /// The attributes that the generated code repeats.
     pub(crate) forwarded: Vec<Attribute>,

@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{ItemFn, Type, parse_quote, spanned::Spanned as _};
 
-use super::{check::CheckedHandler, command_parameter, parameter::HandlerParameter};
+use super::{check::CheckedHandler, command_parameter, parameter::InjectedParameter};
 use crate::codegen::{
     annotated_function::AnnotatedFunction, declaration, framework::Framework, naming, template,
 };
@@ -75,10 +75,10 @@ fn answers(output: &Type, framework: &Framework) -> TokenStream {
 }
 
 /// Generates the arguments of the call.
-fn arguments(parameters: &[Option<HandlerParameter>]) -> Vec<TokenStream> {
+fn arguments(parameters: &[Option<InjectedParameter>]) -> Vec<TokenStream> {
     let mut index = 0_usize;
-    let argument = |parameter: &Option<HandlerParameter>| {
-        let Some(HandlerParameter {
+    let argument = |parameter: &Option<InjectedParameter>| {
+        let Some(InjectedParameter {
             ty, is_optional, ..
         }) = parameter
         else {
@@ -96,9 +96,9 @@ fn arguments(parameters: &[Option<HandlerParameter>]) -> Vec<TokenStream> {
 }
 
 /// Generates `PARAMETERS`, if the function has parameters besides the command.
-fn described(parameters: &[&HandlerParameter], framework: &Framework) -> Option<TokenStream> {
+fn described(parameters: &[&InjectedParameter], framework: &Framework) -> Option<TokenStream> {
     let described = parameters.iter().map(|parameter| {
-        let HandlerParameter { name, ty, .. } = parameter;
+        let InjectedParameter { name, ty, .. } = parameter;
         let kind = if parameter.must_be_state() {
             quote!(state)
         } else {
@@ -123,7 +123,7 @@ fn described(parameters: &[&HandlerParameter], framework: &Framework) -> Option<
 }
 
 /// Generates `parameter_subject`, if a parameter has its own subject.
-fn subjects(parameters: &[&HandlerParameter], framework: &Framework) -> Option<TokenStream> {
+fn subjects(parameters: &[&InjectedParameter], framework: &Framework) -> Option<TokenStream> {
     let arms: Vec<_> = parameters
         .iter()
         .enumerate()

@@ -10,8 +10,8 @@ use crate::codegen::{
     types,
 };
 
-/// A parameter that is not the command.
-pub(crate) struct HandlerParameter {
+/// A parameter besides the command: a state, a service, a setting or the metadata.
+pub(crate) struct InjectedParameter {
     pub(crate) name: String,
     pub(crate) ty: Type,
     pub(crate) is_optional: bool,
@@ -19,7 +19,7 @@ pub(crate) struct HandlerParameter {
     pub(crate) is_recursive: bool,
 }
 
-impl HandlerParameter {
+impl InjectedParameter {
     /// Returns true if the parameter can only be a state.
     pub(crate) fn must_be_state(&self) -> bool {
         self.is_optional || self.subject.is_some() || self.is_recursive
@@ -27,7 +27,7 @@ impl HandlerParameter {
 }
 
 /// Parses a parameter that is a reference or an `Option` of a reference.
-pub(crate) fn read(parameter: &PatType, errors: &mut Errors) -> Option<HandlerParameter> {
+pub(crate) fn read(parameter: &PatType, errors: &mut Errors) -> Option<InjectedParameter> {
     let (reference, is_optional) = match &*parameter.ty {
         Type::Reference(reference) => (reference, false),
         other => match types::inside_option(other)? {
@@ -40,7 +40,7 @@ pub(crate) fn read(parameter: &PatType, errors: &mut Errors) -> Option<HandlerPa
         subject,
         is_recursive,
     } = read_where(&parameter.attrs, errors);
-    Some(HandlerParameter {
+    Some(InjectedParameter {
         name: name(&parameter.pat),
         ty: (*reference.elem).clone(),
         is_optional,

@@ -56,11 +56,11 @@ pub(crate) fn is_ours(attr: &Attribute) -> bool {
     attr.path().is_ident("rejection")
 }
 
-/// Records an error for a missing kind, at the name of the item.
+/// Records an error at the name of an item whose rejection has no kind.
 pub(crate) fn missing_kind(ident: &Ident, errors: &mut Errors) {
     let words = KINDS.map(|(word, _)| word);
     let message = format!(
-        "`{ident}` does not say what sort of refusal it is: write `#[rejection(conflict)]` above it; the sorts are {}",
+        "`{ident}` does not say what kind of rejection it is: write `#[rejection(conflict)]` above it; the kinds are {}",
         naming::join_names(&words)
     );
     errors.record(ident, message);

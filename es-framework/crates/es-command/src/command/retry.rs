@@ -9,7 +9,7 @@ pub(super) const MAX_ATTEMPTS: u32 = 8;
 /// The longest pause before the second attempt. The limit doubles with each further attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 
-/// Waits a random time before an attempt, so that two conflicting commands do not meet again.
+/// Waits a random time before a retry, so that two commands do not conflict again.
 pub(super) async fn back_off(attempt: u32, random: &RandomNumbers) {
     let doublings = attempt.saturating_sub(1);
     let longest = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings));

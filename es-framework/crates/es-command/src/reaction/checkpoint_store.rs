@@ -42,7 +42,7 @@ pub(super) struct CheckpointStore {
 
 /// The result of an attempt to get the lease on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ClaimResult {
+pub(super) enum LeaseResult {
     /// This process holds the lease.
     Acquired,
     /// Another process holds the lease.
@@ -136,16 +136,16 @@ impl CheckpointStore {
     }
 
     /// Tries to get the lease on a call.
-    pub(super) async fn claim_call(
+    pub(super) async fn acquire_lease(
         &mut self,
         task: &ReactionTask,
         progress: &ReactionProgress,
-    ) -> Result<ClaimResult, ReactionError> {
+    ) -> Result<LeaseResult, ReactionError> {
         if self.is_task_done(task) {
-            return Ok(ClaimResult::AlreadyDone);
+            return Ok(LeaseResult::AlreadyDone);
         }
         if self.is_leased_elsewhere() {
-            return Ok(ClaimResult::HeldElsewhere);
+            return Ok(LeaseResult::HeldElsewhere);
         }
         let own = self.own_lease().filter(|lease| lease.is_for_task(task));
         let lease = match own {
@@ -153,9 +153,9 @@ impl CheckpointStore {
             None => CallLease::new(self.instance, task.clone(), LEASE_DURATION),
         };
         if self.write(progress, Some(lease)).await? {
-            Ok(ClaimResult::Acquired)
+            Ok(LeaseResult::Acquired)
         } else {
-            Ok(ClaimResult::Conflict)
+            Ok(LeaseResult::Conflict)
         }
     }
 

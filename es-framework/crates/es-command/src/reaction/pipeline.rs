@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::{
     ReactionError,
     checkpoint::ReactionTask,
-    checkpoint_store::{CheckpointStore, ClaimResult, HEARTBEAT_INTERVAL, LEASE_DURATION},
+    checkpoint_store::{CheckpointStore, HEARTBEAT_INTERVAL, LEASE_DURATION, LeaseResult},
     deadline_queue::OpenDeadline,
     error::Recovery,
     executor::{ReactionPlan, StepOfView},
@@ -35,7 +35,7 @@ const CLOCK_INTERVAL: Duration = Duration::from_millis(200);
 /// The longest pause between two attempts to execute a step.
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 /// The interval at which a process checks whether another one has made a call.
-const CLAIM_POLL_INTERVAL: Duration = Duration::from_millis(200);
+const LEASE_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 impl ReactionProcessor {
     /// Subscribes to the event store and handles events and deadlines until something fails.
@@ -200,7 +200,7 @@ impl ReactionProcessor {
         if !self.executor.makes_call(instance) {
             return self.executor.execute(event, instance).await;
         }
-        let Some(_permit) = self.claim_call(task).await? else {
+        let Some(_permit) = self.acquire_lease(task).await? else {
             return Ok(());
         };
         tokio::select! {
@@ -213,20 +213,20 @@ impl ReactionProcessor {
     }
 
     /// Waits for the lease on a call. Returns `None` if another process has made the call.
-    async fn claim_call(
+    async fn acquire_lease(
         &mut self,
         task: &ReactionTask,
     ) -> Result<Option<CallPermit>, ReactionError> {
         loop {
             let permit = Arc::clone(&self.calls).lock_owned().await;
             let progress = self.progress();
-            match self.checkpoints.claim_call(task, &progress).await? {
-                ClaimResult::Acquired => return Ok(Some(permit)),
-                ClaimResult::AlreadyDone => return Ok(None),
-                ClaimResult::Conflict => {}
-                ClaimResult::HeldElsewhere => {
+            match self.checkpoints.acquire_lease(task, &progress).await? {
+                LeaseResult::Acquired => return Ok(Some(permit)),
+                LeaseResult::AlreadyDone => return Ok(None),
+                LeaseResult::Conflict => {}
+                LeaseResult::HeldElsewhere => {
                     drop(permit);
-                    tokio::time::sleep(CLAIM_POLL_INTERVAL).await;
+                    tokio::time::sleep(LEASE_POLL_INTERVAL).await;
                     self.checkpoints.load().await?;
                 }
             }

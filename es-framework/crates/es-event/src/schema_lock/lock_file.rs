@@ -66,13 +66,13 @@ pub struct LockDifference {
 /// ```
 /// use std::path::Path;
 ///
-/// use es_framework::schema_lock::{SchemaLock, SchemaLockError};
+/// use es_framework::schema_lock::{SchemaLock, LockFileError};
 ///
 /// let error = SchemaLock::read(Path::new("nowhere/events.lock.json")).unwrap_err();
-/// assert!(matches!(error, SchemaLockError::Missing(_)));
+/// assert!(matches!(error, LockFileError::Missing(_)));
 /// ```
 #[derive(Debug, thiserror::Error)]
-pub enum SchemaLockError {
+pub enum LockFileError {
     /// The file does not exist.
     #[error("there is no {0}: write it with the subcommand `schema lock`, and commit it")]
     Missing(String),
@@ -125,23 +125,23 @@ impl SchemaLock {
     ///
     /// # Errors
     /// Fails if the file does not exist or does not contain a lock.
-    pub fn read(file: &Path) -> Result<Self, SchemaLockError> {
+    pub fn read(file: &Path) -> Result<Self, LockFileError> {
         let name = || file.display().to_string();
         let text = fs::read_to_string(file).map_err(|reason| match reason.kind() {
-            io::ErrorKind::NotFound => SchemaLockError::Missing(name()),
-            _ => SchemaLockError::File {
+            io::ErrorKind::NotFound => LockFileError::Missing(name()),
+            _ => LockFileError::File {
                 file: name(),
                 reason,
             },
         })?;
         let lock: Self =
-            serde_json::from_str(&text).map_err(|reason| SchemaLockError::Malformed {
+            serde_json::from_str(&text).map_err(|reason| LockFileError::Malformed {
                 file: name(),
                 reason,
             })?;
         match lock.form {
             FORM => Ok(lock),
-            found => Err(SchemaLockError::Form {
+            found => Err(LockFileError::Form {
                 file: name(),
                 found,
             }),
@@ -152,8 +152,8 @@ impl SchemaLock {
     ///
     /// # Errors
     /// Fails if the file cannot be written.
-    pub fn write(&self, file: &Path) -> Result<(), SchemaLockError> {
-        fs::write(file, self.to_text()).map_err(|reason| SchemaLockError::File {
+    pub fn write(&self, file: &Path) -> Result<(), LockFileError> {
+        fs::write(file, self.to_text()).map_err(|reason| LockFileError::File {
             file: file.display().to_string(),
             reason,
         })

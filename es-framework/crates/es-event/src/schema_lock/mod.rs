@@ -20,7 +20,7 @@ mod scalar_samples;
 use std::path::Path;
 
 pub use breaking_change::{BreakingChange, DataLoss};
-pub use lock_file::{LockDifference, SchemaLock, SchemaLockError};
+pub use lock_file::{LockDifference, LockFileError, SchemaLock};
 
 use crate::{EventDescriptor, Upcasters, UpcastersError};
 
@@ -48,7 +48,7 @@ pub const FILE: &str = "events.lock.json";
 pub enum SchemaCheckError {
     /// The lock file cannot be used.
     #[error(transparent)]
-    Lock(#[from] SchemaLockError),
+    Lock(#[from] LockFileError),
     /// The upcasters contradict each other.
     #[error(transparent)]
     Upcasters(#[from] UpcastersError),
@@ -148,7 +148,7 @@ pub fn update(
     let lock = SchemaLock::from_events(events);
     let earlier = match SchemaLock::read(file) {
         // Without a file, no stored event has to stay readable yet.
-        Err(SchemaLockError::Missing(_)) => lock.clone(),
+        Err(LockFileError::Missing(_)) => lock.clone(),
         earlier => earlier?,
     };
     let mut changes = earlier.compare(events, upcasters).breaking_changes;

@@ -98,11 +98,9 @@ fn recorded(event_type: &str, payload: &serde_json::Value) -> RecordedEvent {
 fn read(upcasters: &Upcasters, event: &RecordedEvent) -> Result<Read, DecodeError> {
     let mut events = vec![];
     upcasters.read(event, |view| {
-        let parse_cache = TYPES
-            .iter()
-            .find(|parse_cache| **parse_cache == view.event_type());
+        let event_type = TYPES.iter().find(|one| **one == view.event_type());
         let Fifth { value } = view.payload()?;
-        events.push((*parse_cache.unwrap(), value));
+        events.push((*event_type.unwrap(), value));
         Ok::<_, DecodeError>(())
     })?;
     Ok(events)

@@ -3,8 +3,8 @@
 use super::{KeyError, ReadModel, RowKey, column};
 use es_event::{EventView, Subject};
 
-/// Returns the segment of the event's subject that stands at the place of the key's field in the read
-/// model's subject. Returns `None` if the subjects differ elsewhere.
+/// Returns the key of a row from the subject of an event: the segment where the subject of the read model has the
+/// field of the key. Returns `None` if the subjects differ elsewhere.
 ///
 /// ```
 /// use es_framework::{event::EventView, projection::{RowKey, key_in_subject}};

@@ -2,7 +2,7 @@
 //! of labels, and labels contain only names that the application declares.
 
 mod catalogue;
-mod command_history;
+mod command_statistics;
 mod commit_metrics;
 mod handles;
 mod process;
@@ -22,7 +22,9 @@ pub use catalogue::{
     STORE_COMMIT_EVENTS, SUBSCRIPTION_RECONNECTS,
 };
 #[doc(hidden)]
-pub use command_history::{CommandMinute, commands_of_last_hour, record_command, record_conflict};
+pub use command_statistics::{
+    CommandMinute, commands_of_last_hour, record_command, record_conflict,
+};
 pub use commit_metrics::record_commit;
 pub use handles::MetricHandles;
 

@@ -141,7 +141,7 @@ pub(super) async fn copy(arguments: &CopyArguments) -> Result<ExitCode, CliError
         eprintln!("{start} events are copied already");
     }
     let mut progress = ProgressDisplay::new("copy", Some(total));
-    let mut schemas = backup::schemas(&source);
+    let mut schemas = backup::stream_schemas(&source);
     while let Some(line) = schemas.try_next().await? {
         target.add(line).await?;
     }

@@ -139,14 +139,14 @@ impl PostingIndex {
         first
     }
 
-    /// Returns the first key of a range that is in memory.
+    /// Returns the first key in memory that is in a range.
     pub(super) fn first_key_in_memory(&self, from: &[u8], to: &[u8]) -> Option<IndexKey> {
         let tables = [&self.newest, &*self.compacting];
         let first = tables.map(|table| table.first_key(from, to));
         first.into_iter().flatten().min().cloned()
     }
 
-    /// Returns the subjects of a range that are in memory, some of them twice.
+    /// Returns the subjects in memory that are in a range. Some are returned twice.
     pub(super) fn subjects_in_memory(&self, range: &SubjectKeyRange) -> Vec<IndexKey> {
         let mut keys = self.compacting.subjects_in(range);
         keys.extend(self.newest.subjects_in(range));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Issuer;
 use crate::{Error, Result, config::Settings};
 
-/// The issuer of tokens, and the claims that its tokens need.
+/// A token issuer, the audience that its tokens must have, and the claim that contains the roles.
 #[derive(Debug, Clone)]
 pub(in crate::http::auth) struct IssuerSettings {
     pub(in crate::http::auth) issuer: String,

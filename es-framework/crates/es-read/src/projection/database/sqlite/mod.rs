@@ -174,7 +174,7 @@ impl ReadModelStore for SqliteReadModelStore {
     ) -> Result<Option<TableCheckpoint>, DatabaseError> {
         let table = table.clone();
         let load = move |connection: &mut rusqlite::Connection| {
-            // The database is empty before the first process writes.
+            // A new database has no table of checkpoints yet.
             connection.execute_batch(table_statements::CREATE_CHECKPOINTS)?;
             read_checkpoint(connection, &table)
         };

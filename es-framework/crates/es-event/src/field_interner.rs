@@ -1,4 +1,4 @@
-//! A cache that avoids parsing equal members of neighbouring events.
+//! Shares equal members of neighbouring events.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use serde::{Deserialize as _, de::value};
 
 use super::{EventTime, EventType, InvalidEventType};
 
-/// The source, type and time of the last parsed event. Neighbouring events often share them: all
-/// events of one commit have the same time.
+/// Interns the source, type and time of events: an event that has the value of the previous event shares it.
+/// All events of one commit have the same time.
 #[doc(hidden)]
 #[derive(Debug, Default)]
-pub struct ParseCache {
+pub struct FieldInterner {
     source: Option<Arc<str>>,
     event_type: Option<EventType>,
     time: Option<EventTime>,
 }
 
-impl ParseCache {
+impl FieldInterner {
     /// Returns a source. Equal neighbouring sources share one allocation.
     pub fn source(&mut self, text: &str) -> Arc<str> {
         match &self.source {
@@ -31,7 +31,7 @@ impl ParseCache {
     /// The text is not an event type.
     pub fn event_type(&mut self, text: &str) -> Result<EventType, InvalidEventType> {
         match &self.event_type {
-            Some(parse_cache) if parse_cache.as_str() == text => Ok(parse_cache.clone()),
+            Some(last) if last.as_str() == text => Ok(last.clone()),
             _ => Ok(self.event_type.insert(text.parse()?).clone()),
         }
     }
@@ -42,7 +42,7 @@ impl ParseCache {
     /// The text is not a time of RFC 3339.
     pub fn time(&mut self, text: &str) -> Result<EventTime, value::Error> {
         match &self.time {
-            Some(parse_cache) if parse_cache.as_str() == text => Ok(parse_cache.clone()),
+            Some(last) if last.as_str() == text => Ok(last.clone()),
             _ => {
                 let time = EventTime::deserialize(value::StrDeserializer::new(text))?;
                 Ok(self.time.insert(time).clone())

@@ -87,18 +87,18 @@ impl CommandMinute {
     }
 }
 
-/// The last minutes, the current one last.
+/// The statistics of the last 60 minutes, one bucket each. The last bucket is the current minute.
 #[derive(Debug)]
-struct CommandHistory {
+struct CommandStatistics {
     minutes: VecDeque<CommandMinute>,
     /// The number of the current minute since the first use.
     current: u64,
 }
 
-static HISTORY: LazyLock<Mutex<CommandHistory>> = LazyLock::new(Mutex::default);
+static STATISTICS: LazyLock<Mutex<CommandStatistics>> = LazyLock::new(Mutex::default);
 static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-impl Default for CommandHistory {
+impl Default for CommandStatistics {
     fn default() -> Self {
         Self {
             minutes: repeat_n(CommandMinute::default(), MINUTES).collect(),
@@ -107,7 +107,7 @@ impl Default for CommandHistory {
     }
 }
 
-impl CommandHistory {
+impl CommandStatistics {
     /// Makes a minute the current one. Older minutes leave, and minutes without commands are empty.
     fn advance(&mut self, minute: u64) {
         let passed = minute.saturating_sub(self.current);
@@ -123,12 +123,12 @@ impl CommandHistory {
     }
 }
 
-/// Returns the history at the current minute.
-fn now() -> MutexGuard<'static, CommandHistory> {
+/// Returns the statistics at the current minute.
+fn now() -> MutexGuard<'static, CommandStatistics> {
     let minute = BEGIN.elapsed().as_secs().checked_div(60);
-    let mut history = HISTORY.lock().unwrap_or_else(PoisonError::into_inner);
-    history.advance(minute.unwrap_or_default());
-    history
+    let mut statistics = STATISTICS.lock().unwrap_or_else(PoisonError::into_inner);
+    statistics.advance(minute.unwrap_or_default());
+    statistics
 }
 
 /// Records a command and its time.
@@ -195,24 +195,24 @@ mod tests {
 
     #[test]
     fn an_hour_is_kept_and_no_more() {
-        let counts = |history: &CommandHistory| -> Vec<u64> {
-            history
+        let counts = |statistics: &CommandStatistics| -> Vec<u64> {
+            statistics
                 .minutes
                 .iter()
                 .map(CommandMinute::commands)
                 .collect()
         };
-        let mut history = CommandHistory::default();
-        history.current_minute().unwrap().join(&minute([1]));
-        history.advance(59);
-        history.current_minute().unwrap().join(&minute([2]));
-        assert_eq!(counts(&history).first(), Some(&1));
-        history.advance(60);
-        assert_eq!(counts(&history).iter().sum::<u64>(), 1);
+        let mut statistics = CommandStatistics::default();
+        statistics.current_minute().unwrap().join(&minute([1]));
+        statistics.advance(59);
+        statistics.current_minute().unwrap().join(&minute([2]));
+        assert_eq!(counts(&statistics).first(), Some(&1));
+        statistics.advance(60);
+        assert_eq!(counts(&statistics).iter().sum::<u64>(), 1);
         // The clock of another thread may be a moment older.
-        history.advance(59);
-        assert_eq!(history.current, 60);
-        history.advance(u64::MAX);
-        assert_eq!(counts(&history), [0; MINUTES]);
+        statistics.advance(59);
+        assert_eq!(statistics.current, 60);
+        statistics.advance(u64::MAX);
+        assert_eq!(counts(&statistics), [0; MINUTES]);
     }
 }

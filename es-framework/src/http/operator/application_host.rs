@@ -6,14 +6,14 @@ use std::{
     str::FromStr,
 };
 
-/// The address or the name of the host.
+/// The host in the URL of a running application: an IP address or a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Host {
+pub(super) enum ApplicationHost {
     Address(IpAddr),
     Name(String),
 }
 
-impl FromStr for Host {
+impl FromStr for ApplicationHost {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -35,7 +35,7 @@ impl FromStr for Host {
 }
 
 /// Writes the host as a URL has it.
-impl fmt::Display for Host {
+impl fmt::Display for ApplicationHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(IpAddr::V4(address)) => address.fmt(f),
@@ -58,10 +58,10 @@ mod tests {
             ("::1", "[::1]"),
             ("library.example.com", "library.example.com"),
         ] {
-            assert_eq!(given.parse::<Host>().unwrap().to_string(), shown);
+            assert_eq!(given.parse::<ApplicationHost>().unwrap().to_string(), shown);
         }
         for wrong in ["", "a b", "user@library", "library/", "library:80", "[::1]"] {
-            assert!(wrong.parse::<Host>().is_err(), "{wrong}");
+            assert!(wrong.parse::<ApplicationHost>().is_err(), "{wrong}");
         }
     }
 }

@@ -8,15 +8,15 @@ use crate::{command::Registry, event::EventDescriptor};
 
 /// The templates of the subjects on which each event can occur, as far as the declarations say so.
 #[derive(Debug)]
-pub(super) struct EventPlaces {
+pub(super) struct EventSubjects {
     by_event: BTreeMap<&'static str, BTreeSet<String>>,
-    /// The events that an upcaster makes of older ones, which may be anywhere.
+    /// The events that an upcaster makes of older ones, which may be on any subject.
     upcast: BTreeSet<&'static str>,
     /// False if a handler does not say which events it returns.
     is_complete: bool,
 }
 
-impl EventPlaces {
+impl EventSubjects {
     /// Collects the subjects of the events that the handlers return.
     pub(super) fn new(registry: &Registry) -> Self {
         let mut by_event: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
@@ -29,8 +29,8 @@ impl EventPlaces {
                 let event = declared.clone().find(|one| one.event_type == event_type);
                 match event {
                     Some(event) => {
-                        let place = place(event, command.subject);
-                        by_event.entry(event_type).or_default().insert(place);
+                        let subject = event_subject(event, command.subject);
+                        by_event.entry(event_type).or_default().insert(subject);
                     }
                     None => is_complete = false,
                 }
@@ -60,11 +60,11 @@ impl EventPlaces {
     ) -> Option<BTreeSet<&str>> {
         let mut outside = BTreeSet::new();
         for event in events {
-            let places = self.of(event)?;
-            if places.iter().any(|place| scope.contains(place)) {
+            let subjects = self.of(event)?;
+            if subjects.iter().any(|subject| scope.may_contain(subject)) {
                 return None;
             }
-            outside.extend(places.iter().map(String::as_str));
+            outside.extend(subjects.iter().map(String::as_str));
         }
         (!outside.is_empty()).then_some(outside)
     }
@@ -80,13 +80,13 @@ impl EventPlaces {
         };
         let events = self.by_event.iter();
         events
-            .filter(move |(_, places)| places.iter().any(|place| scope.is_equal(place)))
+            .filter(move |(_, subjects)| subjects.iter().any(|subject| scope.is_equal(subject)))
             .map(|(event, _)| *event)
     }
 }
 
-/// The subject of an event that a command with this subject leads to.
-fn place(event: &EventDescriptor, command_subject: &str) -> String {
+/// Returns the subject of an event that a command with this subject leads to.
+fn event_subject(event: &EventDescriptor, command_subject: &str) -> String {
     match event.subject {
         None => command_subject.to_owned(),
         Some(own) => match own.strip_prefix('.') {
@@ -105,19 +105,19 @@ pub(super) struct SubjectScope<'a> {
 }
 
 impl SubjectScope<'_> {
-    /// Returns whether a subject of the other template can be in this scope.
-    pub(super) fn contains(self, place: &str) -> bool {
-        let mut place = segments(place);
+    /// Returns whether a subject of `template` can be in this scope.
+    pub(super) fn may_contain(self, template: &str) -> bool {
+        let mut other = segments(template);
         let fits = segments(self.template).all(|expected| {
-            place.next().is_some_and(|segment| {
+            other.next().is_some_and(|segment| {
                 segment == expected || is_field(segment) || is_field(expected)
             })
         });
-        fits && (self.recursive || place.next().is_none())
+        fits && (self.recursive || other.next().is_none())
     }
 
     /// Returns whether both templates are equal but for the names of fields.
-    pub(super) fn is_equal(self, place: &str) -> bool {
-        shape(self.template) == shape(place)
+    pub(super) fn is_equal(self, template: &str) -> bool {
+        shape(self.template) == shape(template)
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 const OPENING: &str = "Example:";
 
-/// A doc comment without its examples.
+/// A doc comment, split into its sentences and its examples.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct DocComment {
     sentences: String,
@@ -14,7 +14,7 @@ pub(super) struct DocComment {
 impl DocComment {
     /// Parses a doc comment. Paragraphs such as ``Example: `{"id": 7}` `` become examples. An example
     /// that is not JSON is a string.
-    pub(super) fn read(text: &str) -> Self {
+    pub(super) fn parse(text: &str) -> Self {
         let mut sentences = Vec::new();
         let mut examples = Vec::new();
         for paragraph in text.split("\n\n").map(str::trim) {
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn examples_are_taken_out() {
-        let text = DocComment::read(
+        let text = DocComment::parse(
             "Plants\na tree.\n\nOne a year.\n\nExample: `{\"id\": 1,\n\"age\": 2}`",
         );
         assert_eq!(text.examples, [json!({ "id": 1, "age": 2 })]);
@@ -65,9 +65,9 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_an_example_of_a_text() {
-        let text = DocComment::read("The kind.\n\nExample: `Quercus robur`");
+        let text = DocComment::parse("The kind.\n\nExample: `Quercus robur`");
         assert_eq!((text.sentences(), text.rest()), ("The kind.", ""));
         assert_eq!(text.examples, ["Quercus robur"]);
-        assert_eq!(DocComment::read(""), DocComment::default());
+        assert_eq!(DocComment::parse(""), DocComment::default());
     }
 }
