@@ -60,7 +60,7 @@ const RELEASE: &str = env!("CARGO_PKG_VERSION");
 struct FrameworkSource {
     /// The value in Cargo.toml.
     dependency: String,
-    /// The line of the Containerfile that copies a checkout to its place.
+    /// The line of the Containerfile that copies a checkout of the framework. It is empty for a release.
     copy: String,
     /// The option of the command that builds a container.
     build_context: String,

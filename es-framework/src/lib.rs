@@ -28,7 +28,7 @@ pub use es_event::{self as event, Declaration, declaration, schema_lock};
 pub use es_eventql as eventql;
 pub use es_read::{projection, query};
 pub use es_runtime::{ApiToken, Error, InvalidApiToken, Result, metrics, operator, telemetry};
-use es_runtime::{bearer, file_watcher, net, secret_file, shutdown};
+use es_runtime::{bearer, net, reloaded_value, secret_file, shutdown};
 #[cfg(feature = "server")]
 pub use es_server as server;
 

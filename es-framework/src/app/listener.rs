@@ -28,8 +28,8 @@ pub(super) fn load_tls(settings: &Settings) -> Result<Option<ServerTls>> {
     ServerTls::start(files).map(Some)
 }
 
-/// Refuses to serve without authentication where other machines reach the address, unless the
-/// settings allow it, and warns of tokens that are sent unencrypted.
+/// Refuses to serve without authentication on an address that other machines reach, unless the settings allow it.
+/// Warns if tokens are sent unencrypted.
 pub(super) fn check_address(
     name: &str,
     address: SocketAddr,

@@ -75,7 +75,7 @@ pub(crate) fn column_descriptions(fields: &[Field], framework: &Framework) -> To
             #projection::ColumnDescriptor {
                 name: #name,
                 member: #member,
-                kind: <#ty as #projection::ColumnValue>::KIND,
+                kind: <#ty as #projection::ColumnType>::KIND,
             }
         }
     });

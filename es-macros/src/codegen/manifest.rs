@@ -7,7 +7,7 @@ use toml::{Table, Value};
 /// The key under which an application declares the package of its event types.
 const METADATA: [&str; 3] = ["package", "metadata", "es-framework"];
 
-/// The contents of the manifest, or nothing if Cargo does not build the crate.
+/// The contents of `Cargo.toml`, or `None` if it cannot be read, for example because Cargo does not run the build.
 #[derive(Debug)]
 pub(crate) struct Manifest(Option<Table>);
 

@@ -1,4 +1,4 @@
-//! Checks that all macros share for the signatures of functions.
+//! Checks of the signatures of functions. All macros share them.
 
 use syn::{Safety, Signature};
 

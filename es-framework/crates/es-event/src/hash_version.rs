@@ -40,8 +40,8 @@ impl HashVersion {
         }
     }
 
-    /// Splits the text of a hash into its version and its digits. A prefix of an unknown version stays
-    /// in front of the digits.
+    /// Splits the text of a hash into its version and its digits. A text with another
+    /// prefix counts as version 1, with the prefix as a part of its digits.
     pub(crate) fn split(text: &str) -> (Self, &str) {
         match text.strip_prefix(Self::V2.prefix()) {
             Some(digits) => (Self::V2, digits),

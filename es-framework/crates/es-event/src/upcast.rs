@@ -64,10 +64,10 @@ pub trait Upcast: Event {
     note = "return a struct with `#[derive(Event)]`, a tuple, `Vec` or `Option` of such structs, or nothing"
 )]
 pub trait UpcastOutput {
-    /// The types that the returned events can have.
+    /// The types of the events that the upcaster can return.
     const TYPES: &'static [&'static str];
 
-    /// Serializes the returned events and appends them to `events`.
+    /// Serializes the events of the upcaster and appends them to `events`.
     ///
     /// # Errors
     /// Fails if an event cannot be serialized as JSON.

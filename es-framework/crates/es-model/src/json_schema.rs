@@ -57,8 +57,8 @@ pub(crate) fn of_columns(columns: &[ColumnDescriptor]) -> Value {
     json!({ "type": "object", "properties": properties })
 }
 
-/// Returns the documentation in a schema, and its first sentence.
-pub(crate) fn documentation(schema: &Value) -> (String, String) {
+/// Returns the first sentence of the description in a schema, and the whole description.
+pub(crate) fn summary_and_description(schema: &Value) -> (String, String) {
     let text = schema.get("description").and_then(Value::as_str);
     let text = text.unwrap_or_default().to_owned();
     (first_sentence(&text), text)

@@ -252,7 +252,7 @@ impl ModelBuilder {
 impl ModelNode {
     /// Sets the schema and the documentation in it.
     fn describe(&mut self, schema: Option<Value>) {
-        let texts = schema.as_ref().map(json_schema::documentation);
+        let texts = schema.as_ref().map(json_schema::summary_and_description);
         (self.summary, self.documentation) = texts.unwrap_or_default();
         self.schema = schema;
     }

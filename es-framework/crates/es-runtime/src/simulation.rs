@@ -51,7 +51,7 @@ pub fn has(defect: Defect) -> bool {
     SimulationScope::defect() == Some(defect)
 }
 
-/// Runs work that may block on a thread for such work. Returns nothing if the work panics.
+/// Runs blocking work outside the async threads. Returns `None` if the work panics.
 #[cfg(not(feature = "simulation"))]
 #[doc(hidden)]
 pub async fn run_blocking<T: Send + 'static>(

@@ -7,7 +7,7 @@ use es_event::{EventCandidate, RecordedEvent};
 use es_eventql::{EventQlQuery, EventSource, QueryError};
 use es_store::{AppendError, Conflict, Precondition, StoreError, newest_id};
 
-/// The number of times that queries run, because others wrote in between.
+/// The number of attempts before the write fails, if others write while its queries run.
 const MAX_ATTEMPTS: usize = 32;
 
 /// Events to write, and the conditions under which the store accepts them.

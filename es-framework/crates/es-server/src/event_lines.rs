@@ -13,7 +13,7 @@ use tokio::{
 use super::{
     ndjson::{FRAME_SIZE, ndjson_response},
     state::ServerState,
-    stream_format::{ServerShutdown, StreamFormat},
+    stream_format::{ServerShutdownError, StreamFormat},
 };
 use es_event::{RecordedEvent, Subject};
 use es_store::{EventStream, LineStream, ReadOptions, StoreError};
@@ -119,7 +119,9 @@ pub(super) fn observation_response(
 }
 
 impl EventFrames {
-    fn into_stream(self) -> impl Stream<Item = Result<Bytes, ServerShutdown>> + Send + 'static {
+    fn into_stream(
+        self,
+    ) -> impl Stream<Item = Result<Bytes, ServerShutdownError>> + Send + 'static {
         stream::unfold(self, |mut frames| async {
             let frame = frames.next_frame().await?;
             Some((frame, frames))
@@ -130,7 +132,7 @@ impl EventFrames {
     ///
     /// # Errors
     /// The server is shutting down, and the connection is to be closed.
-    async fn next_frame(&mut self) -> Option<Result<Bytes, ServerShutdown>> {
+    async fn next_frame(&mut self) -> Option<Result<Bytes, ServerShutdownError>> {
         if self.has_ended {
             return None;
         }
@@ -155,7 +157,7 @@ impl EventFrames {
 
     /// Returns the next encoded lines or a heartbeat. Returns `None` after the last
     /// encoded line.
-    async fn next_stored_frame(&mut self) -> Option<Result<Bytes, ServerShutdown>> {
+    async fn next_stored_frame(&mut self) -> Option<Result<Bytes, ServerShutdownError>> {
         let (stored, observer) = (self.stored.as_mut()?, self.observer.as_mut()?);
         let mut frame = Vec::new();
         tokio::select! {

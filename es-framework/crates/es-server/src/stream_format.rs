@@ -29,7 +29,7 @@ pub(super) enum StreamFormat {
 /// projections for good after an error line, and connects again after a closed connection.
 #[derive(Debug, thiserror::Error)]
 #[error("the server is shutting down")]
-pub(super) struct ServerShutdown;
+pub(super) struct ServerShutdownError;
 
 impl StreamFormat {
     /// The line of an idle stream.
@@ -95,9 +95,9 @@ impl StreamFormat {
     }
 
     /// Returns the end of an observation when the server shuts down.
-    pub(super) fn shutdown(self) -> Result<Bytes, ServerShutdown> {
+    pub(super) fn shutdown(self) -> Result<Bytes, ServerShutdownError> {
         match self {
-            Self::V1(_) => Err(ServerShutdown),
+            Self::V1(_) => Err(ServerShutdownError),
             Self::V2 => {
                 let mut line = Vec::new();
                 write_error(&DomainError::shutdown(), &mut line);

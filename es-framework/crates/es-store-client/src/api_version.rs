@@ -4,8 +4,8 @@ use reqwest::{Method, RequestBuilder, StatusCode, header::SERVER};
 use serde::Deserialize;
 
 use super::{
-    connection::ServerConnection,
     detected_version::{ApiVersion, V2, is_not_offered},
+    http_client::StoreHttpClient,
 };
 use es_store::StoreError;
 
@@ -19,7 +19,7 @@ pub(super) enum DataRoute {
     Write(&'static str),
 }
 
-impl ServerConnection {
+impl StoreHttpClient {
     /// Returns the version to use. The first call asks the server.
     pub(super) async fn version(&self) -> Result<ApiVersion, StoreError> {
         match self.detected.get() {

@@ -8,9 +8,9 @@ use tokio::time::timeout;
 use super::{
     api_version::DataRoute,
     append_stream,
-    connection::ServerConnection,
     detected_version::ApiVersion,
     event_reader::encode_request_body,
+    http_client::StoreHttpClient,
     refusal::{is_definite, schema_conflict},
     request_bodies::WriteEventsBody,
 };
@@ -21,35 +21,35 @@ const CONFLICT: &str = "state conflict: precondition failed";
 
 /// Appends events and returns them as the server recorded them.
 pub(super) async fn append(
-    connection: &ServerConnection,
+    http_client: &StoreHttpClient,
     candidates: Vec<EventCandidate>,
     preconditions: &[Precondition],
 ) -> Result<Vec<RecordedEvent>, AppendError> {
-    let version = connection.version().await?;
+    let version = http_client.version().await?;
     let body = encode_request_body(&WriteEventsBody::new(&candidates, preconditions, version))?;
-    let request = connection.authorized(version, DataRoute::Write("write-events"));
-    let request = ServerConnection::with_json(request, body);
-    let within = connection.settings.request_time;
+    let request = http_client.authorized(version, DataRoute::Write("write-events"));
+    let request = StoreHttpClient::with_json(request, body);
+    let within = http_client.settings.request_time;
     let unknown = |reason: String| AppendError::Unknown {
-        address: connection.address.clone(),
+        address: http_client.address.clone(),
         reason,
     };
     let writing = async {
-        let response = connection.send(request, within).await;
+        let response = http_client.send(request, within).await;
         let response = response.map_err(|error| {
             if error.may_have_arrived {
                 return unknown(error.reason);
             }
-            connection.unavailable(error.reason).into()
+            http_client.unavailable(error.reason).into()
         })?;
         if response.status() != StatusCode::OK {
-            return Err(append_error_of(connection, response).await);
+            return Err(append_error_of(http_client, response).await);
         }
-        let body = connection.read_body(response, connection.settings.response_limit);
+        let body = http_client.read_body(response, http_client.settings.response_limit);
         let body = body.await.map_err(unknown)?;
         match version {
             ApiVersion::V1 => parse_recorded_events(&body, candidates).map_err(unknown),
-            ApiVersion::V2 => append_stream::parse_recorded_events(connection, &body, &candidates),
+            ApiVersion::V2 => append_stream::parse_recorded_events(http_client, &body, &candidates),
         }
     };
     let outcome = timeout(within, writing).await;
@@ -137,9 +137,9 @@ fn complete_event(
 }
 
 /// Reads the error of a response, and tells definite errors from unknown outcomes.
-async fn append_error_of(connection: &ServerConnection, response: Response) -> AppendError {
+async fn append_error_of(http_client: &StoreHttpClient, response: Response) -> AppendError {
     let status = response.status();
-    match connection.error_of(response).await {
+    match http_client.error_of(response).await {
         StoreError::Refused(text) if status == StatusCode::CONFLICT && text.contains(CONFLICT) => {
             Conflict::default().into()
         }
@@ -152,7 +152,7 @@ async fn append_error_of(connection: &ServerConnection, response: Response) -> A
             AppendError::Unknown { address, reason }
         }
         error => AppendError::Unknown {
-            address: connection.address.clone(),
+            address: http_client.address.clone(),
             reason: error.to_string(),
         },
     }

@@ -1,7 +1,7 @@
 //! The response to a write of version 2: a line for each event and a last line.
 
 use super::{
-    connection::ServerConnection,
+    http_client::StoreHttpClient,
     refusal::{schema_failure, store_error},
 };
 use es_event::{EventCandidate, RecordedEvent, StreamFailure, StreamLine, StreamLineParser};
@@ -10,13 +10,13 @@ use es_store::{AppendError, Conflict};
 /// Parses the events of a response, and checks that they are the candidates. Without the last line, or with other events than the candidates, the
 /// outcome is unknown.
 pub(super) fn parse_recorded_events(
-    connection: &ServerConnection,
+    http_client: &StoreHttpClient,
     body: &[u8],
     candidates: &[EventCandidate],
 ) -> Result<Vec<RecordedEvent>, AppendError> {
     let unknown = |reason: String| AppendError::Unknown {
-        address: connection.address.clone(),
-        reason: connection.printable(&reason),
+        address: http_client.address.clone(),
+        reason: http_client.printable(&reason),
     };
     let mut parser = StreamLineParser::default();
     let mut recorded = Vec::with_capacity(candidates.len());
@@ -28,7 +28,7 @@ pub(super) fn parse_recorded_events(
         match line.map_err(|error| unknown(error.to_string()))? {
             StreamLine::Heartbeat => {}
             StreamLine::Event(event) => recorded.push(*event),
-            StreamLine::Failure(failure) => return Err(append_error(connection, &failure)),
+            StreamLine::Failure(failure) => return Err(append_error(http_client, &failure)),
             StreamLine::Error(text) => return Err(unknown(text)),
             StreamLine::End => {
                 check_recorded(&recorded, candidates).map_err(unknown)?;
@@ -70,12 +70,12 @@ fn check_recorded(recorded: &[RecordedEvent], candidates: &[EventCandidate]) -> 
 }
 
 /// Converts the failure of a write.
-fn append_error(connection: &ServerConnection, failure: &StreamFailure) -> AppendError {
+fn append_error(http_client: &StoreHttpClient, failure: &StreamFailure) -> AppendError {
     if failure.slug() == "precondition-violated" {
         return Conflict::default().into();
     }
     match schema_failure(failure) {
         Some(conflict) => conflict.into(),
-        None => store_error(connection, failure).into(),
+        None => store_error(http_client, failure).into(),
     }
 }

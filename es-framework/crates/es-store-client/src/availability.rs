@@ -4,26 +4,26 @@ use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::{api_version::DataRoute, connection::ServerConnection, detected_version::ApiVersion};
+use super::{api_version::DataRoute, detected_version::ApiVersion, http_client::StoreHttpClient};
 use es_store::StoreError;
 
 /// The longest accepted response to a ping, in bytes.
 const PING_LIMIT: usize = 64 * 1024;
 
 /// Pings the server and verifies the token.
-pub(super) async fn ping_and_verify_token(connection: &ServerConnection) -> Result<(), StoreError> {
-    let within = connection.settings.request_time;
+pub(super) async fn ping_and_verify_token(http_client: &StoreHttpClient) -> Result<(), StoreError> {
+    let within = http_client.settings.request_time;
     let checking = async {
         // The server may have been upgraded since the last request.
-        match connection.probe().await? {
+        match http_client.probe().await? {
             ApiVersion::V1 => {
-                ping(connection).await?;
-                verify_token(connection).await
+                ping(http_client).await?;
+                verify_token(http_client).await
             }
             ApiVersion::V2 => {
                 let path = "api/v2/system/verify-token";
-                let request = connection.authorized_request(Method::POST, path);
-                let response = connection.send_expecting_ok(request, within).await;
+                let request = http_client.authorized_request(Method::POST, path);
+                let response = http_client.send_expecting_ok(request, within).await;
                 response.map(drop)
             }
         }
@@ -31,20 +31,20 @@ pub(super) async fn ping_and_verify_token(connection: &ServerConnection) -> Resu
     let outcome = timeout(within, checking).await;
     outcome.unwrap_or_else(|_| {
         let reason = format!("no response within {within:?}");
-        Err(connection.unavailable(reason))
+        Err(http_client.unavailable(reason))
     })
 }
 
-async fn ping(connection: &ServerConnection) -> Result<(), StoreError> {
-    let within = connection.settings.request_time;
-    let request = connection.anonymous_get("api/v1/ping");
-    let response = connection.send_expecting_ok(request, within).await?;
-    let body = connection.read_body(response, PING_LIMIT).await;
-    let body = body.map_err(|reason| connection.unavailable(reason))?;
+async fn ping(http_client: &StoreHttpClient) -> Result<(), StoreError> {
+    let within = http_client.settings.request_time;
+    let request = http_client.anonymous_get("api/v1/ping");
+    let response = http_client.send_expecting_ok(request, within).await?;
+    let body = http_client.read_body(response, PING_LIMIT).await;
+    let body = body.map_err(|reason| http_client.unavailable(reason))?;
     if is_ping_response(&body) {
         return Ok(());
     }
-    Err(connection.corrupt("its response to a ping is not that of an event store"))
+    Err(http_client.corrupt("its response to a ping is not that of an event store"))
 }
 
 /// Returns whether a body is the response to a ping. Each protocol generation has its own response.
@@ -63,25 +63,25 @@ fn is_ping_response(body: &[u8]) -> bool {
     })
 }
 
-async fn verify_token(connection: &ServerConnection) -> Result<(), StoreError> {
-    let within = connection.settings.request_time;
-    let request = connection.authorized_request(Method::POST, "api/v1/verify-api-token");
-    let sent = connection.send(request, within).await;
-    let response = sent.map_err(|error| connection.unavailable(error.reason))?;
+async fn verify_token(http_client: &StoreHttpClient) -> Result<(), StoreError> {
+    let within = http_client.settings.request_time;
+    let request = http_client.authorized_request(Method::POST, "api/v1/verify-api-token");
+    let sent = http_client.send(request, within).await;
+    let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
     match response.status() {
         StatusCode::OK => Ok(()),
         // Older servers lack the route. A read of the root subject also needs the token, and costs
         // little because hardly any event has this subject.
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
             let body = br#"{"subject":"/","options":{"recursive":false}}"#.to_vec();
-            let request = connection.authorized(ApiVersion::V1, DataRoute::Read("read-events"));
-            let request = ServerConnection::with_json(request, body);
-            connection
+            let request = http_client.authorized(ApiVersion::V1, DataRoute::Read("read-events"));
+            let request = StoreHttpClient::with_json(request, body);
+            http_client
                 .send_expecting_ok(request, within)
                 .await
                 .map(drop)
         }
-        _ => Err(connection.error_of(response).await),
+        _ => Err(http_client.error_of(response).await),
     }
 }
 

@@ -7,7 +7,7 @@ use reqwest::{Response, StatusCode};
 use serde::Serialize;
 
 use super::{
-    api_version::DataRoute, connection::ServerConnection, detected_version::ApiVersion,
+    api_version::DataRoute, detected_version::ApiVersion, http_client::StoreHttpClient,
     line_reader::LineReader, refusal::store_error, request_bodies::ReadOrObserveBody,
 };
 use es_event::{EventId, EventType, Hash, RecordedEvent, StreamLine, StreamLineParser, Subject};
@@ -24,7 +24,7 @@ pub(super) struct ExpectedEvents {
 
 /// Reads and checks the events of one response.
 pub(super) struct EventReader {
-    connection: Arc<ServerConnection>,
+    http_client: Arc<StoreHttpClient>,
     lines: LineReader,
     parser: StreamLineParser,
     expected: ExpectedEvents,
@@ -43,22 +43,22 @@ pub(super) struct ChainLink {
 
 /// Reads the stored events of a subject.
 pub(super) fn read(
-    connection: Arc<ServerConnection>,
+    http_client: Arc<StoreHttpClient>,
     subject: Subject,
     options: ReadOptions,
 ) -> EventStream {
     let start = async move {
         options.check()?;
         let body = encode_request_body(&ReadOrObserveBody::of_read(&subject, &options))?;
-        let silence = connection.settings.read_silence;
-        let version = connection.version().await?;
-        let request = connection.authorized(version, DataRoute::Read("read-events"));
-        let request = ServerConnection::with_json(request, body);
-        let sent = connection.send(request, silence).await;
-        let response = sent.map_err(|error| connection.unavailable(error.reason))?;
+        let silence = http_client.settings.read_silence;
+        let version = http_client.version().await?;
+        let request = http_client.authorized(version, DataRoute::Read("read-events"));
+        let request = StoreHttpClient::with_json(request, body);
+        let sent = http_client.send(request, silence).await;
+        let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
         if response.status() != StatusCode::OK {
             let is_conflict = response.status() == StatusCode::CONFLICT;
-            return match connection.error_of(response).await {
+            return match http_client.error_of(response).await {
                 // The event to start from is after the upper bound, so the read has no events.
                 StoreError::Refused(text) if is_conflict && text.contains("fromLatestEvent") => {
                     Ok(None)
@@ -74,7 +74,7 @@ pub(super) fn read(
             range: IdRange::from_bounds(options.lower_bound, options.upper_bound),
         };
         Ok(Some(FilteredEventReader {
-            events: EventReader::new(connection, response, silence, expected, None),
+            events: EventReader::new(http_client, response, silence, expected, None),
             event_types: options.event_types,
             remaining: options.limit.map(NonZeroU64::get),
         }))
@@ -134,14 +134,14 @@ fn stream_selected(
 impl EventReader {
     /// Creates a reader for the response that continues after `last`.
     pub(super) fn new(
-        connection: Arc<ServerConnection>,
+        http_client: Arc<StoreHttpClient>,
         response: Response,
         silence: Duration,
         expected: ExpectedEvents,
         last: Option<ChainLink>,
     ) -> Self {
         Self {
-            connection,
+            http_client,
             lines: LineReader::new(response, silence),
             parser: StreamLineParser::default(),
             expected,
@@ -152,21 +152,21 @@ impl EventReader {
 
     /// Returns the next requested event, or `None` at the end of the response.
     pub(super) async fn next(&mut self) -> Result<Option<RecordedEvent>, StoreError> {
-        while let Some(line) = self.lines.next_line(&self.connection).await? {
+        while let Some(line) = self.lines.next_line(&self.http_client).await? {
             let parsed = self.parser.parse(&line);
-            match parsed.map_err(|error| self.connection.corrupt(error.to_string()))? {
+            match parsed.map_err(|error| self.http_client.corrupt(error.to_string()))? {
                 StreamLine::Heartbeat => self.is_alive = true,
                 StreamLine::Error(text) => {
                     return Err(self
-                        .connection
-                        .unavailable(self.connection.printable(&text)));
+                        .http_client
+                        .unavailable(self.http_client.printable(&text)));
                 }
                 // The event to start from is after the upper bound, so the read has no events.
                 StreamLine::Failure(failure) if failure.slug() == "range-unsatisfiable" => {
                     return Ok(None);
                 }
                 StreamLine::Failure(failure) => {
-                    return Err(store_error(&self.connection, &failure));
+                    return Err(store_error(&self.http_client, &failure));
                 }
                 StreamLine::End => return Ok(None),
                 StreamLine::Event(event) => {
@@ -182,7 +182,7 @@ impl EventReader {
                 }
             }
         }
-        self.connection.check_end(self.expected.version)?;
+        self.http_client.check_end(self.expected.version)?;
         Ok(None)
     }
 
@@ -193,7 +193,7 @@ impl EventReader {
         } = &self.expected;
         event
             .verify(event.predecessor_hash)
-            .map_err(|broken| self.connection.corrupt(broken.to_string()))?;
+            .map_err(|broken| self.http_client.corrupt(broken.to_string()))?;
         let is_requested =
             event.subject == *subject || (*recursive && event.subject.is_within(subject));
         if is_requested {
@@ -201,16 +201,16 @@ impl EventReader {
         }
         let (id, other) = (event.id, &event.subject);
         let reason = format!("the response to a read of {subject} contains event {id} of {other}");
-        Err(self.connection.corrupt(reason))
+        Err(self.http_client.corrupt(reason))
     }
 
     /// Checks that an event follows the one before it, by its id and by its hash.
     fn check_order(&self, event: &RecordedEvent) -> Result<(), StoreError> {
         let link = ChainLink::from_event(event);
         let is_first = link.id == EventId::FIRST;
-        if self.connection.settings.verify_chain && is_first && link.predecessor != Hash::ZERO {
+        if self.http_client.settings.verify_chain && is_first && link.predecessor != Hash::ZERO {
             let reason = "the first event has a predecessor";
-            return Err(self.connection.corrupt(reason));
+            return Err(self.http_client.corrupt(reason));
         }
         let Some(last) = self.last else {
             return Ok(());
@@ -221,15 +221,15 @@ impl EventReader {
         };
         if older.id >= newer.id {
             let reason = format!("event {} is out of order", event.id);
-            return Err(self.connection.corrupt(reason));
+            return Err(self.http_client.corrupt(reason));
         }
         let are_neighbours = older.id.next() == Some(newer.id);
-        if self.connection.settings.verify_chain
+        if self.http_client.settings.verify_chain
             && are_neighbours
             && newer.predecessor != older.hash
         {
             let reason = format!("event {} does not follow event {}", newer.id, older.id);
-            return Err(self.connection.corrupt(reason));
+            return Err(self.http_client.corrupt(reason));
         }
         Ok(())
     }

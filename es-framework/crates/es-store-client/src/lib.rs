@@ -15,9 +15,9 @@ mod append_request;
 mod append_stream;
 mod availability;
 mod client_settings;
-mod connection;
 mod detected_version;
 mod event_reader;
+mod http_client;
 mod line_reader;
 mod listing_reader;
 mod observation;
@@ -42,7 +42,7 @@ use es_store::{
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
 };
 
-use connection::ServerConnection;
+use http_client::StoreHttpClient;
 
 pub use client_settings::{ClientSettings, InvalidClientSettings};
 pub use reconnect::ReconnectPolicy;
@@ -58,7 +58,7 @@ pub use reconnect::ReconnectPolicy;
 /// ```
 #[derive(Clone)]
 pub struct EventSourcingDbStore {
-    connection: Arc<ServerConnection>,
+    http_client: Arc<StoreHttpClient>,
 }
 
 impl EventSourcingDbStore {
@@ -67,14 +67,14 @@ impl EventSourcingDbStore {
     /// # Errors
     /// The settings are invalid.
     pub fn new(settings: ClientSettings) -> Result<Self, InvalidClientSettings> {
-        let connection = Arc::new(ServerConnection::new(settings)?);
-        Ok(Self { connection })
+        let http_client = Arc::new(StoreHttpClient::new(settings)?);
+        Ok(Self { http_client })
     }
 }
 
 impl fmt::Debug for EventSourcingDbStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "EventSourcingDbStore({})", self.connection.address)
+        write!(f, "EventSourcingDbStore({})", self.http_client.address)
     }
 }
 
@@ -85,30 +85,30 @@ impl EventStore for EventSourcingDbStore {
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        append_request::append(&self.connection, candidates, &preconditions).await
+        append_request::append(&self.http_client, candidates, &preconditions).await
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        event_reader::read(Arc::clone(&self.connection), subject, options)
+        event_reader::read(Arc::clone(&self.http_client), subject, options)
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        observation::observe(Arc::clone(&self.connection), subject, options)
+        observation::observe(Arc::clone(&self.http_client), subject, options)
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {
-        subject_reader::read_subjects(Arc::clone(&self.connection), base)
+        subject_reader::read_subjects(Arc::clone(&self.http_client), base)
     }
 
     fn read_event_types(&self) -> EventTypeStream {
-        subject_reader::read_event_types(Arc::clone(&self.connection))
+        subject_reader::read_event_types(Arc::clone(&self.http_client))
     }
 
     async fn read_event_type(
         &self,
         event_type: EventType,
     ) -> Result<Option<KnownEventType>, StoreError> {
-        subject_reader::read_event_type(&self.connection, event_type).await
+        subject_reader::read_event_type(&self.http_client, event_type).await
     }
 
     async fn register_event_schema(
@@ -116,14 +116,14 @@ impl EventStore for EventSourcingDbStore {
         event_type: EventType,
         schema: EventSchema,
     ) -> Result<(), RegisterError> {
-        register::register(&self.connection, &event_type, &schema).await
+        register::register(&self.http_client, &event_type, &schema).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {
-        availability::ping_and_verify_token(&self.connection).await
+        availability::ping_and_verify_token(&self.http_client).await
     }
 
     fn description(&self) -> String {
-        format!("EventSourcingDB at {}", self.connection.address)
+        format!("EventSourcingDB at {}", self.http_client.address)
     }
 }

@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use reqwest::Response;
 use tokio::time::timeout;
 
-use super::connection::ServerConnection;
+use super::http_client::StoreHttpClient;
 use es_store::StoreError;
 
 /// Reads the lines of one response. It reads the next chunk only after the lines of the last one, so that
@@ -33,7 +33,7 @@ impl LineReader {
     /// Returns the next line that is not blank, without its line break, or `None` at the end of the body.
     pub(super) async fn next_line(
         &mut self,
-        from: &ServerConnection,
+        from: &StoreHttpClient,
     ) -> Result<Option<Bytes>, StoreError> {
         loop {
             while let Some(line) = self.take_buffered_line() {

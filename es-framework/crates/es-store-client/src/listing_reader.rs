@@ -10,8 +10,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    api_version::DataRoute, connection::ServerConnection, detected_version::ApiVersion,
-    event_reader::encode_request_body, line_reader::LineReader, refusal::store_error,
+    api_version::DataRoute, detected_version::ApiVersion, event_reader::encode_request_body,
+    http_client::StoreHttpClient, line_reader::LineReader, refusal::store_error,
 };
 use es_event::StreamFailure;
 use es_store::StoreError;
@@ -62,7 +62,7 @@ struct ErrorPayload {
 
 /// Reads the rows of one response.
 struct ListingReader {
-    connection: Arc<ServerConnection>,
+    http_client: Arc<StoreHttpClient>,
     lines: LineReader,
     version: ApiVersion,
     kind: &'static str,
@@ -70,7 +70,7 @@ struct ListingReader {
 
 /// Reads rows and converts each of them. A conversion error ends the stream.
 pub(super) fn read_rows<P, T>(
-    connection: Arc<ServerConnection>,
+    http_client: Arc<StoreHttpClient>,
     request: impl FnOnce(ApiVersion) -> RowsRequest + Send + 'static,
     convert: impl Fn(P) -> Result<T, String> + Send + 'static,
 ) -> BoxStream<'static, Result<T, StoreError>>
@@ -79,8 +79,8 @@ where
     T: Send + 'static,
 {
     let start = async {
-        let request = request(connection.version().await?);
-        Ok::<_, StoreError>((send_request(connection, request).await?, convert))
+        let request = request(http_client.version().await?);
+        Ok::<_, StoreError>((send_request(http_client, request).await?, convert))
     };
     let elements = |start| stream::try_unfold(start, |(rows, convert)| read_next(rows, convert));
     stream::once(start).map_ok(elements).try_flatten().boxed()
@@ -99,22 +99,22 @@ where
         return Ok(None);
     };
     let element = convert(payload);
-    let element = element.map_err(|reason| rows.connection.corrupt(reason))?;
+    let element = element.map_err(|reason| rows.http_client.corrupt(reason))?;
     Ok(Some((element, (rows, convert))))
 }
 
 async fn send_request(
-    connection: Arc<ServerConnection>,
+    http_client: Arc<StoreHttpClient>,
     rows: RowsRequest,
 ) -> Result<ListingReader, StoreError> {
-    let silence = connection.settings.read_silence;
-    let mut request = connection.authorized(rows.version, DataRoute::Read(rows.route));
+    let silence = http_client.settings.read_silence;
+    let mut request = http_client.authorized(rows.version, DataRoute::Read(rows.route));
     if let Some(body) = &rows.body {
-        request = ServerConnection::with_json(request, encode_request_body(body)?);
+        request = StoreHttpClient::with_json(request, encode_request_body(body)?);
     }
-    let response = connection.send_expecting_ok(request, silence).await?;
+    let response = http_client.send_expecting_ok(request, silence).await?;
     Ok(ListingReader {
-        connection,
+        http_client,
         lines: LineReader::new(response, silence),
         version: rows.version,
         kind: rows.kind,
@@ -124,38 +124,41 @@ async fn send_request(
 impl ListingReader {
     /// Returns the next payload, or `None` at the end of the response.
     async fn next_payload<P: DeserializeOwned>(&mut self) -> Result<Option<P>, StoreError> {
-        while let Some(line) = self.lines.next_line(&self.connection).await? {
+        while let Some(line) = self.lines.next_line(&self.http_client).await? {
             let row: RowLine<'_> = self.check_parsed(serde_json::from_slice(&line))?;
             match row.kind() {
                 "heartbeat" => {}
                 "end" if self.version == ApiVersion::V2 => return Ok(None),
                 "error" if self.version == ApiVersion::V2 => {
                     let failure = self.check_parsed(row.failure())?;
-                    return Err(store_error(&self.connection, &failure));
+                    return Err(store_error(&self.http_client, &failure));
                 }
                 "error" => {
                     let ErrorPayload { error } = self.check_parsed(row.parse())?;
                     return Err(self
-                        .connection
-                        .unavailable(self.connection.printable(&error)));
+                        .http_client
+                        .unavailable(self.http_client.printable(&error)));
                 }
                 kind if kind == self.kind => {
                     return Ok(Some(self.check_parsed(row.parse())?));
                 }
                 other => {
                     let reason = format!("a line of the stream has the unknown type {other:?}");
-                    return Err(self.connection.corrupt(self.connection.printable(&reason)));
+                    return Err(self
+                        .http_client
+                        .corrupt(self.http_client.printable(&reason)));
                 }
             }
         }
-        self.connection.check_end(self.version)?;
+        self.http_client.check_end(self.version)?;
         Ok(None)
     }
 
     fn check_parsed<T>(&self, parsed: serde_json::Result<T>) -> Result<T, StoreError> {
         parsed.map_err(|error| {
             let reason = format!("a line of the stream is malformed: {error}");
-            self.connection.corrupt(self.connection.printable(&reason))
+            self.http_client
+                .corrupt(self.http_client.printable(&reason))
         })
     }
 }

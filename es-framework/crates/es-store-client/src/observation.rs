@@ -7,8 +7,8 @@ use reqwest::StatusCode;
 
 use super::{
     api_version::DataRoute,
-    connection::ServerConnection,
     event_reader::{ChainLink, EventReader, ExpectedEvents, encode_request_body},
+    http_client::StoreHttpClient,
     reconnect::{FailedAttempt, Outage, requested_pause},
     request_bodies::ReadOrObserveBody,
 };
@@ -17,7 +17,7 @@ use es_store::{Bound, EventStream, ObserveOptions, Order, StoreError, options::I
 
 /// One observation over any number of connections.
 struct Observation {
-    connection: Arc<ServerConnection>,
+    http_client: Arc<StoreHttpClient>,
     subject: Subject,
     options: ObserveOptions,
     events: Option<EventReader>,
@@ -28,13 +28,13 @@ struct Observation {
 
 /// Observes the events of a subject.
 pub(super) fn observe(
-    connection: Arc<ServerConnection>,
+    http_client: Arc<StoreHttpClient>,
     subject: Subject,
     options: ObserveOptions,
 ) -> EventStream {
-    let outage = Outage::new(connection.settings.reconnect);
+    let outage = Outage::new(http_client.settings.reconnect);
     let observation = Observation {
-        connection,
+        http_client,
         subject,
         options,
         events: None,
@@ -69,11 +69,11 @@ impl Observation {
         let events = match &mut self.events {
             Some(events) => events,
             none => none
-                .insert(connect(&self.connection, &self.subject, &self.options, self.last).await?),
+                .insert(connect(&self.http_client, &self.subject, &self.options, self.last).await?),
         };
         match events.next().await? {
             Some(event) => Ok(event),
-            None => Err(self.connection.unavailable("the observation ended").into()),
+            None => Err(self.http_client.unavailable("the observation ended").into()),
         }
     }
 
@@ -106,23 +106,23 @@ impl Observation {
 
 /// Sends the request and returns the reader of its events.
 async fn connect(
-    connection: &Arc<ServerConnection>,
+    http_client: &Arc<StoreHttpClient>,
     subject: &Subject,
     options: &ObserveOptions,
     last: Option<ChainLink>,
 ) -> Result<EventReader, FailedAttempt> {
     options.check().map_err(StoreError::from)?;
     let body = encode_request_body(&ReadOrObserveBody::of_observation(subject, options))?;
-    let silence = connection.settings.observe_silence;
-    let version = connection.version().await?;
-    let request = connection.authorized(version, DataRoute::Read("observe-events"));
-    let request = ServerConnection::with_json(request, body);
-    let sent = connection.send(request, silence).await;
-    let response = sent.map_err(|error| connection.unavailable(error.reason))?;
+    let silence = http_client.settings.observe_silence;
+    let version = http_client.version().await?;
+    let request = http_client.authorized(version, DataRoute::Read("observe-events"));
+    let request = StoreHttpClient::with_json(request, body);
+    let sent = http_client.send(request, silence).await;
+    let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
     if response.status() != StatusCode::OK {
         return Err(FailedAttempt {
             requested_pause: requested_pause(&response),
-            error: connection.error_of(response).await,
+            error: http_client.error_of(response).await,
         });
     }
     let expected = ExpectedEvents {
@@ -132,8 +132,12 @@ async fn connect(
         order: Order::Chronological,
         range: IdRange::from_bounds(options.lower_bound, None),
     };
-    let connection = Arc::clone(connection);
+    let http_client = Arc::clone(http_client);
     Ok(EventReader::new(
-        connection, response, silence, expected, last,
+        http_client,
+        response,
+        silence,
+        expected,
+        last,
     ))
 }

@@ -73,7 +73,7 @@ impl From<StoreError> for FailedAttempt {
     }
 }
 
-/// The failures since the server last sent anything.
+/// An outage: its beginning and the next pause. It ends when the server sends something.
 pub(super) struct Outage {
     policy: ReconnectPolicy,
     began: Option<Instant>,

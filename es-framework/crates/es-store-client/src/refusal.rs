@@ -2,7 +2,7 @@
 
 use reqwest::StatusCode;
 
-use super::connection::ServerConnection;
+use super::http_client::StoreHttpClient;
 use es_event::StreamFailure;
 use es_store::{SchemaConflict, StoreError};
 
@@ -17,17 +17,17 @@ pub(super) fn is_definite(status: StatusCode) -> bool {
 }
 
 /// Returns the error that a failure of version 2 stands for.
-pub(super) fn store_error(connection: &ServerConnection, failure: &StreamFailure) -> StoreError {
-    let text = connection.printable(&failure.description);
+pub(super) fn store_error(http_client: &StoreHttpClient, failure: &StreamFailure) -> StoreError {
+    let text = http_client.printable(&failure.description);
     match failure.slug() {
         "disk-full" | "capacity-exceeded" => StoreError::Full(text),
         "store-failed"
         | "server-shutting-down"
         | "indexes-rebuilding"
         | "restore-in-progress"
-        | "store-read-only" => connection.unavailable(text),
+        | "store-read-only" => http_client.unavailable(text),
         slug => {
-            let slug = connection.printable(slug);
+            let slug = http_client.printable(slug);
             StoreError::Refused(format!("{slug}: {text}"))
         }
     }

@@ -6,9 +6,9 @@ use tokio::time::timeout;
 
 use super::{
     api_version::DataRoute,
-    connection::ServerConnection,
     detected_version::ApiVersion,
     event_reader::encode_request_body,
+    http_client::StoreHttpClient,
     listing_reader::RowLine,
     refusal::{is_definite, schema_conflict, schema_failure, store_error},
 };
@@ -17,41 +17,41 @@ use es_store::{EventSchema, RegisterError, SchemaConflict, StoreError};
 
 /// Registers the schema of an event type.
 pub(super) async fn register(
-    connection: &ServerConnection,
+    http_client: &StoreHttpClient,
     event_type: &EventType,
     schema: &EventSchema,
 ) -> Result<(), RegisterError> {
-    if connection.version().await? == ApiVersion::V2 {
-        return register_v2(connection, event_type, schema).await;
+    if http_client.version().await? == ApiVersion::V2 {
+        return register_v2(http_client, event_type, schema).await;
     }
     let schema: &RawValue = schema.json();
     let object = encode_request_body(&RegisterSchemaBody { event_type, schema })?;
     // Older servers expect the text of the schema in a string.
     let text = encode_request_body(&json!({"eventType": event_type, "schema": schema.get()}))?;
-    let within = connection.settings.request_time;
+    let within = http_client.settings.request_time;
     let registering = async {
-        let response = send(connection, ApiVersion::V1, object).await?;
+        let response = send(http_client, ApiVersion::V1, object).await?;
         if response.status() != StatusCode::BAD_REQUEST {
-            return read_outcome(connection, response).await;
+            return read_outcome(http_client, response).await;
         }
-        let first_outcome = read_outcome(connection, response).await;
-        let response = send(connection, ApiVersion::V1, text).await?;
+        let first_outcome = read_outcome(http_client, response).await;
+        let response = send(http_client, ApiVersion::V1, text).await?;
         match response.status() {
             // Both formats fail, so the schema itself is invalid.
             StatusCode::BAD_REQUEST => first_outcome,
-            _ => read_outcome(connection, response).await,
+            _ => read_outcome(http_client, response).await,
         }
     };
     let registered = timeout(within, registering).await;
     registered.unwrap_or_else(|_| {
         let reason = format!("no complete response within {within:?}");
-        Err(unknown(connection, reason))
+        Err(unknown(http_client, reason))
     })
 }
 
 /// Registers the schema in version 2, whose response is a stream.
 async fn register_v2(
-    connection: &ServerConnection,
+    http_client: &StoreHttpClient,
     event_type: &EventType,
     schema: &EventSchema,
 ) -> Result<(), RegisterError> {
@@ -59,20 +59,20 @@ async fn register_v2(
         r#type: event_type,
         schema: schema.json(),
     })?;
-    let within = connection.settings.request_time;
+    let within = http_client.settings.request_time;
     let registering = async {
-        let response = send(connection, ApiVersion::V2, body).await?;
+        let response = send(http_client, ApiVersion::V2, body).await?;
         if response.status() != StatusCode::OK {
-            return read_outcome(connection, response).await;
+            return read_outcome(http_client, response).await;
         }
-        let body = connection.read_body(response, connection.settings.response_limit);
-        let body = body.await.map_err(|reason| unknown(connection, reason))?;
-        parse_outcome(connection, &body)
+        let body = http_client.read_body(response, http_client.settings.response_limit);
+        let body = body.await.map_err(|reason| unknown(http_client, reason))?;
+        parse_outcome(http_client, &body)
     };
     let registered = timeout(within, registering).await;
     registered.unwrap_or_else(|_| {
         let reason = format!("no complete response within {within:?}");
-        Err(unknown(connection, reason))
+        Err(unknown(http_client, reason))
     })
 }
 
@@ -83,8 +83,8 @@ struct SchemaBody<'a> {
 }
 
 /// Parses the lines of a response of version 2. Without the last one the outcome is unknown.
-fn parse_outcome(connection: &ServerConnection, body: &[u8]) -> Result<(), RegisterError> {
-    let broken = || unknown(connection, "the response is malformed".to_owned());
+fn parse_outcome(http_client: &StoreHttpClient, body: &[u8]) -> Result<(), RegisterError> {
+    let broken = || unknown(http_client, "the response is malformed".to_owned());
     for line in body.split(|byte| *byte == b'\n') {
         if line.trim_ascii().is_empty() {
             continue;
@@ -99,13 +99,13 @@ fn parse_outcome(connection: &ServerConnection, body: &[u8]) -> Result<(), Regis
                 }
                 return Err(match schema_failure(&failure) {
                     Some(conflict) => conflict.into(),
-                    None => store_error(connection, &failure).into(),
+                    None => store_error(http_client, &failure).into(),
                 });
             }
             _ => {}
         }
     }
-    Err(unknown(connection, "the response broke off".to_owned()))
+    Err(unknown(http_client, "the response broke off".to_owned()))
 }
 
 #[derive(serde::Serialize)]
@@ -117,18 +117,18 @@ struct RegisterSchemaBody<'a> {
 
 /// Sends a registration, and returns the response.
 async fn send(
-    connection: &ServerConnection,
+    http_client: &StoreHttpClient,
     version: ApiVersion,
     body: Vec<u8>,
 ) -> Result<Response, RegisterError> {
-    let request = connection.authorized(version, DataRoute::Write("register-event-schema"));
-    let request = ServerConnection::with_json(request, body);
-    let sent = connection.send(request, connection.settings.request_time);
+    let request = http_client.authorized(version, DataRoute::Write("register-event-schema"));
+    let request = StoreHttpClient::with_json(request, body);
+    let sent = http_client.send(request, http_client.settings.request_time);
     sent.await.map_err(|error| {
         if error.may_have_arrived {
-            unknown(connection, error.reason)
+            unknown(http_client, error.reason)
         } else {
-            connection.unavailable(error.reason).into()
+            http_client.unavailable(error.reason).into()
         }
     })
 }
@@ -136,29 +136,29 @@ async fn send(
 /// Reads the outcome of a registration. Servers have different bodies for a success, so only the status
 /// counts.
 async fn read_outcome(
-    connection: &ServerConnection,
+    http_client: &StoreHttpClient,
     response: Response,
 ) -> Result<(), RegisterError> {
     let status = response.status();
     if status == StatusCode::OK {
         return Ok(());
     }
-    Err(match connection.error_of(response).await {
+    Err(match http_client.error_of(response).await {
         StoreError::Refused(text) => match schema_conflict(status, &text) {
             Some(conflict) => conflict.into(),
             None => StoreError::Refused(text).into(),
         },
         error if is_definite(status) => error.into(),
         StoreError::Unavailable { reason, .. } | StoreError::Corrupt { reason, .. } => {
-            unknown(connection, reason)
+            unknown(http_client, reason)
         }
-        error => unknown(connection, error.to_string()),
+        error => unknown(http_client, error.to_string()),
     })
 }
 
-fn unknown(connection: &ServerConnection, reason: String) -> RegisterError {
+fn unknown(http_client: &StoreHttpClient, reason: String) -> RegisterError {
     RegisterError::Unknown {
-        address: connection.address.clone(),
+        address: http_client.address.clone(),
         reason,
     }
 }

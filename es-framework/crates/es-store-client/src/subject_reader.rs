@@ -9,9 +9,9 @@ use tokio::time::timeout;
 
 use super::{
     api_version::DataRoute,
-    connection::ServerConnection,
     detected_version::ApiVersion,
     event_reader::encode_request_body,
+    http_client::StoreHttpClient,
     listing_reader::{RowLine, RowsRequest, read_rows},
     refusal::store_error,
 };
@@ -37,7 +37,7 @@ struct EventTypePayload {
     schema: Option<Box<RawValue>>,
 }
 
-pub(super) fn read_subjects(connection: Arc<ServerConnection>, base: Subject) -> SubjectStream {
+pub(super) fn read_subjects(http_client: Arc<StoreHttpClient>, base: Subject) -> SubjectStream {
     let requested = base.clone();
     let request = move |version| RowsRequest {
         version,
@@ -48,7 +48,7 @@ pub(super) fn read_subjects(connection: Arc<ServerConnection>, base: Subject) ->
         }),
         kind: "subject",
     };
-    read_rows(connection, request, move |SubjectPayload { subject }| {
+    read_rows(http_client, request, move |SubjectPayload { subject }| {
         if subject.is_within(&base) {
             Ok(subject)
         } else {
@@ -57,7 +57,7 @@ pub(super) fn read_subjects(connection: Arc<ServerConnection>, base: Subject) ->
     })
 }
 
-pub(super) fn read_event_types(connection: Arc<ServerConnection>) -> EventTypeStream {
+pub(super) fn read_event_types(http_client: Arc<StoreHttpClient>) -> EventTypeStream {
     let request = |version| RowsRequest {
         version,
         route: "read-event-types",
@@ -67,57 +67,57 @@ pub(super) fn read_event_types(connection: Arc<ServerConnection>) -> EventTypeSt
         },
         kind: "eventType",
     };
-    read_rows(connection, request, EventTypePayload::parse)
+    read_rows(http_client, request, EventTypePayload::parse)
 }
 
 pub(super) async fn read_event_type(
-    connection: &ServerConnection,
+    http_client: &StoreHttpClient,
     event_type: EventType,
 ) -> Result<Option<KnownEventType>, StoreError> {
-    let version = connection.version().await?;
+    let version = http_client.version().await?;
     let body = encode_request_body(&match version {
         ApiVersion::V1 => json!({"eventType": event_type}),
         ApiVersion::V2 => json!({"type": event_type}),
     })?;
-    let within = connection.settings.request_time;
+    let within = http_client.settings.request_time;
     let reading = async {
-        let request = connection.authorized(version, DataRoute::Read("read-event-type"));
-        let request = ServerConnection::with_json(request, body);
-        let sent = connection.send(request, within).await;
-        let response = sent.map_err(|error| connection.unavailable(error.reason))?;
+        let request = http_client.authorized(version, DataRoute::Read("read-event-type"));
+        let request = StoreHttpClient::with_json(request, body);
+        let sent = http_client.send(request, within).await;
+        let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
         match response.status() {
-            StatusCode::OK => parse_event_type(connection, response, version, &event_type).await,
+            StatusCode::OK => parse_event_type(http_client, response, version, &event_type).await,
             StatusCode::NOT_FOUND if version == ApiVersion::V1 => {
-                match connection.error_of(response).await {
+                match http_client.error_of(response).await {
                     // Any other text comes from a server without this route.
                     StoreError::Refused(text) if text.contains("event type") => Ok(None),
                     error => Err(error),
                 }
             }
-            _ => Err(connection.error_of(response).await),
+            _ => Err(http_client.error_of(response).await),
         }
     };
     let outcome = timeout(within, reading).await;
     outcome.unwrap_or_else(|_| {
         let reason = format!("no complete response within {within:?}");
-        Err(connection.unavailable(reason))
+        Err(http_client.unavailable(reason))
     })
 }
 
 /// Parses the requested event type. Any other event type is an error.
 async fn parse_event_type(
-    connection: &ServerConnection,
+    http_client: &StoreHttpClient,
     response: Response,
     version: ApiVersion,
     event_type: &EventType,
 ) -> Result<Option<KnownEventType>, StoreError> {
-    let body = connection.read_body(response, connection.settings.line_limit);
+    let body = http_client.read_body(response, http_client.settings.line_limit);
     let body = body
         .await
-        .map_err(|reason| connection.unavailable(reason))?;
+        .map_err(|reason| http_client.unavailable(reason))?;
     let broken = |reason: &dyn std::fmt::Display| {
         let reason = format!("the response is not the event type {event_type}: {reason}");
-        connection.corrupt(connection.printable(&reason))
+        http_client.corrupt(http_client.printable(&reason))
     };
     let payload: EventTypePayload = match version {
         ApiVersion::V1 => serde_json::from_slice(&body),
@@ -128,7 +128,7 @@ async fn parse_event_type(
                 let failure = line.failure().map_err(|error| broken(&error))?;
                 return match failure.slug() {
                     "event-type-unknown" => Ok(None),
-                    _ => Err(store_error(connection, &failure)),
+                    _ => Err(store_error(http_client, &failure)),
                 };
             }
             line.parse()

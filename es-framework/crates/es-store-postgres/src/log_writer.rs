@@ -88,7 +88,7 @@ impl LogWriter {
     pub(super) fn run(mut self, runtime: &Runtime) {
         // No caller waits any longer, whatever ends this thread.
         let queue = Arc::clone(&self.queue);
-        let _guard = AbandonOnDrop(&queue);
+        let _guard = AbandonQueueOnDrop(&queue);
         loop {
             // A bug in one batch does not end the store: its callers get an error.
             match catch_unwind(AssertUnwindSafe(|| self.run_once(runtime))) {
@@ -207,10 +207,11 @@ impl LogWriter {
     async fn connection(&mut self) -> Result<&mut PgConnection, DatabaseError> {
         let state = &self.state;
         let connection = self.connection.take();
-        let connection = match connection.filter(|connection| state.is_current(connection)) {
-            Some(connection) => connection,
-            None => state.connect().await?,
-        };
+        let connection =
+            match connection.filter(|connection| state.is_connection_current(connection)) {
+                Some(connection) => connection,
+                None => state.connect().await?,
+            };
         Ok(&mut self.connection.insert(connection).connection)
     }
 
@@ -333,9 +334,9 @@ fn answer(appends: Vec<QueuedAppend>, prepared: PreparedEvents) {
 }
 
 /// Fails all waiting callers when the writer thread ends.
-struct AbandonOnDrop<'a>(&'a WriteQueue);
+struct AbandonQueueOnDrop<'a>(&'a WriteQueue);
 
-impl Drop for AbandonOnDrop<'_> {
+impl Drop for AbandonQueueOnDrop<'_> {
     fn drop(&mut self) {
         self.0.abandon();
     }

@@ -95,7 +95,7 @@ impl ReadPool {
 
     fn pop_idle(&self, state: &StoreState) -> Option<WritableConnection> {
         let popped = self.lock_idle(Vec::pop);
-        let current = popped.filter(|connection| state.is_current(connection));
+        let current = popped.filter(|connection| state.is_connection_current(connection));
         if current.is_none() {
             drop(self.take_idle());
         }

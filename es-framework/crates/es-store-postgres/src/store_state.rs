@@ -61,8 +61,8 @@ impl StoreState {
         Ok(WritableConnection { failovers, ..found })
     }
 
-    /// Returns true if no failover was noticed since this connection was made.
-    pub(super) fn is_current(&self, connection: &WritableConnection) -> bool {
+    /// Returns true if no failover was noticed since this connection was opened.
+    pub(super) fn is_connection_current(&self, connection: &WritableConnection) -> bool {
         connection.failovers == *self.failovers.borrow()
     }
 

@@ -118,7 +118,7 @@ impl EventWriter {
     pub(super) fn run(mut self) {
         // No caller waits any longer, whatever ends this thread.
         let queue = Arc::clone(&self.queue);
-        let _guard = AbandonOnDrop(&queue);
+        let _guard = AbandonQueueOnDrop(&queue);
         loop {
             // A bug in one batch does not end the store: the callers without an answer get an error
             // that says so, and the state is loaded from the disk again.
@@ -374,9 +374,9 @@ struct CommittedBatch {
 }
 
 /// Fails all waiting callers when the writer thread ends.
-struct AbandonOnDrop<'a>(&'a WriteQueue);
+struct AbandonQueueOnDrop<'a>(&'a WriteQueue);
 
-impl Drop for AbandonOnDrop<'_> {
+impl Drop for AbandonQueueOnDrop<'_> {
     fn drop(&mut self) {
         self.0.abandon();
     }

@@ -21,9 +21,9 @@ use super::{
 };
 use crate::{
     bearer::{self, BearerError},
-    file_watcher::FileWatcher,
     http::health,
     net::PeerAddress,
+    reloaded_value::ReloadedValue,
 };
 
 /// Paths that need no credential, for orchestrators and load balancers. Without a credential, they return
@@ -44,19 +44,19 @@ const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 /// ```
 #[derive(Debug, Clone)]
 pub struct Authenticator {
-    tokens: Option<FileWatcher<Tokens>>,
+    tokens: Option<ReloadedValue<Tokens>>,
     issuer: Option<Arc<Issuer>>,
 }
 
 impl Authenticator {
     pub(super) const fn new(
-        tokens: Option<FileWatcher<Tokens>>,
+        tokens: Option<ReloadedValue<Tokens>>,
         issuer: Option<Arc<Issuer>>,
     ) -> Self {
         Self { tokens, issuer }
     }
 
-    pub(super) fn tokens(&self) -> Option<FileWatcher<Tokens>> {
+    pub(super) fn tokens(&self) -> Option<ReloadedValue<Tokens>> {
         self.tokens.clone()
     }
 
@@ -74,7 +74,7 @@ impl Authenticator {
         {
             return issuer.caller(credential).await;
         }
-        let tokens = self.tokens.as_ref().map(FileWatcher::current);
+        let tokens = self.tokens.as_ref().map(ReloadedValue::current);
         let caller = tokens.and_then(|tokens| tokens.find_caller(credential));
         caller.ok_or(AccessDenied::InvalidCredential)
     }

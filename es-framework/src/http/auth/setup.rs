@@ -3,7 +3,7 @@
 use super::{Auth, Authenticator, jwt::connect_issuer, tokens::Tokens};
 use es_runtime::program_name;
 
-use crate::{Error, Result, config::Settings, file_watcher::FileWatcher};
+use crate::{Error, Result, config::Settings, reloaded_value::ReloadedValue};
 
 impl Auth {
     /// Reads the tokens and connects to the issuer that the settings name. Without both, everyone
@@ -40,7 +40,7 @@ impl Auth {
 }
 
 /// Reads the tokens of callers, and reads them again when their file changes.
-fn watch_tokens(settings: &Settings) -> Result<Option<FileWatcher<Tokens>>> {
+fn watch_tokens(settings: &Settings) -> Result<Option<ReloadedValue<Tokens>>> {
     let Some(file) = settings.auth_tokens_file.clone() else {
         return Ok(None);
     };
@@ -49,7 +49,7 @@ fn watch_tokens(settings: &Settings) -> Result<Option<FileWatcher<Tokens>>> {
         let file = file.clone();
         move || Tokens::read(&file)
     };
-    let tokens = FileWatcher::start("the tokens", files, read)?;
+    let tokens = ReloadedValue::start("the tokens", files, read)?;
     if tokens.current().is_empty() {
         let file = file.display();
         let program = program_name();

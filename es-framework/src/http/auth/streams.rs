@@ -12,7 +12,7 @@ use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 
 use super::{Auth, Caller, tokens::Tokens};
-use crate::{bearer, file_watcher::FileWatcher};
+use crate::{bearer, reloaded_value::ReloadedValue};
 
 /// Returns whether a response is a stream without an end.
 pub(super) fn is_stream(answer: &Response) -> bool {
@@ -56,7 +56,7 @@ async fn expired(at: Instant) {
 }
 
 /// A change of the token's roles ends the stream, too.
-async fn revoked(mut tokens: FileWatcher<Tokens>, hash: [u8; 32], caller: &Caller) {
+async fn revoked(mut tokens: ReloadedValue<Tokens>, hash: [u8; 32], caller: &Caller) {
     while tokens.current().find_caller_by_hash(&hash).as_ref() == Some(caller) {
         tokens.changed().await;
     }

@@ -185,7 +185,7 @@ fn path_of_subject(
     path.ok()
 }
 
-/// A path parameter is a string and always present.
+/// Records an error for a field of the path whose type is optional, a number or a boolean.
 fn check_path_parameter(field: &Field, errors: &mut Errors) {
     const NO_TEXTS: [&str; 16] = [
         "Option", "bool", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",

@@ -45,7 +45,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let column = json_item::is_fieldless_enum(item).then(|| {
         quote! {
             #[automatically_derived]
-            impl #framework::projection::ColumnValue for #ident {
+            impl #framework::projection::ColumnType for #ident {
                 const KIND: #framework::projection::ColumnKind =
                     #framework::projection::ColumnKind::Text;
             }

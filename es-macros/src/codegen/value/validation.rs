@@ -96,7 +96,7 @@ fn of_enum<'a>(
     variants: impl Iterator<Item = &'a Variant>,
     framework: &Framework,
 ) -> TokenStream {
-    let place = VariantLocation::from_attributes(&item.attrs);
+    let representation = EnumRepresentation::from_attributes(&item.attrs);
     let mut arms = vec![];
     let mut is_whole = true;
     for variant in variants {
@@ -117,7 +117,7 @@ fn of_enum<'a>(
             binding.set_span(field.ty.span());
             binding
         });
-        let checks = place.lead(variant, checks);
+        let checks = representation.lead(variant, checks);
         arms.push(quote!(Self::#ident { #(#members: #bindings),* } => { #checks }));
     }
     if arms.is_empty() {
@@ -172,34 +172,34 @@ fn member(field: &Field, index: usize) -> Option<String> {
     )
 }
 
-/// The location of a variant's fields in the JSON, as the enum's representation determines it.
-enum VariantLocation {
-    /// Inside a member with the name of the variant.
-    UnderVariantName,
-    /// Inside one member for the contents of all variants.
-    UnderMember(String),
-    /// Directly in the object.
+/// The representation of an enum in JSON, in the terms of serde.
+enum EnumRepresentation {
+    /// The fields of a variant are in a member with its name.
+    ExternallyTagged,
+    /// The fields of all variants are in the member with this name.
+    AdjacentlyTagged(String),
+    /// The fields are in the object itself: the enum is internally tagged or untagged.
     Flat,
 }
 
-impl VariantLocation {
+impl EnumRepresentation {
     fn from_attributes(attrs: &[Attribute]) -> Self {
-        let mut place = Self::UnderVariantName;
+        let mut representation = Self::ExternallyTagged;
         for (key, text) in words(attrs) {
             match (key.as_str(), text) {
-                ("content", Some(content)) => return Self::UnderMember(content),
-                ("tag" | "untagged", _) => place = Self::Flat,
+                ("content", Some(content)) => return Self::AdjacentlyTagged(content),
+                ("tag" | "untagged", _) => representation = Self::Flat,
                 _ => {}
             }
         }
-        place
+        representation
     }
 
     fn lead(&self, variant: &Variant, checks: TokenStream) -> TokenStream {
         let member = match self {
             Self::Flat => return checks,
-            Self::UnderMember(content) => content.clone(),
-            Self::UnderVariantName => renamed(&variant.attrs)
+            Self::AdjacentlyTagged(content) => content.clone(),
+            Self::ExternallyTagged => renamed(&variant.attrs)
                 .unwrap_or_else(|| naming::lower_camel_case(&variant.ident.unraw().to_string())),
         };
         quote!(violations.check_member(#member, |violations| { #checks });)

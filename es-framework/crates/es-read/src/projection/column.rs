@@ -40,7 +40,7 @@ pub struct ColumnDescriptor {
 /// The kind of a column's values.
 ///
 /// ```
-/// use es_framework::projection::{ColumnKind, ColumnValue};
+/// use es_framework::projection::{ColumnKind, ColumnType};
 ///
 /// assert_eq!((u32::KIND, f64::KIND), (ColumnKind::Integer, ColumnKind::Real));
 /// assert_eq!(Vec::<String>::KIND, ColumnKind::Json);
@@ -64,7 +64,7 @@ pub enum ColumnKind {
 /// A field that can be a column.
 ///
 /// ```
-/// use es_framework::{prelude::*, projection::{ColumnKind, ColumnValue}};
+/// use es_framework::{prelude::*, projection::{ColumnKind, ColumnType}};
 ///
 /// #[derive(Value)]
 /// enum Status {
@@ -80,14 +80,14 @@ pub enum ColumnKind {
     label = "this field has no column type",
     note = "columns are texts, UUIDs, whole numbers, floats, booleans, timestamps, lists, maps with text keys, enums with `#[derive(Value)]` and `Option`s of these"
 )]
-pub trait ColumnValue: Serialize + DeserializeOwned {
+pub trait ColumnType: Serialize + DeserializeOwned {
     /// The kind of the column.
     const KIND: ColumnKind;
 }
 
 macro_rules! columns {
     ($($kind:ident: $($value:ty),*;)*) => {
-        $($(impl ColumnValue for $value {
+        $($(impl ColumnType for $value {
             const KIND: ColumnKind = ColumnKind::$kind;
         })*)*
     };
@@ -101,15 +101,15 @@ columns! {
     Timestamp: jiff::Timestamp;
 }
 
-impl<T: ColumnValue> ColumnValue for Option<T> {
+impl<T: ColumnType> ColumnType for Option<T> {
     const KIND: ColumnKind = T::KIND;
 }
 
-impl<T: Serialize + DeserializeOwned> ColumnValue for Vec<T> {
+impl<T: Serialize + DeserializeOwned> ColumnType for Vec<T> {
     const KIND: ColumnKind = ColumnKind::Json;
 }
 
-impl<T: Serialize + DeserializeOwned> ColumnValue for BTreeMap<String, T> {
+impl<T: Serialize + DeserializeOwned> ColumnType for BTreeMap<String, T> {
     const KIND: ColumnKind = ColumnKind::Json;
 }
 
@@ -165,7 +165,7 @@ impl Cell {
     ///
     /// # Errors
     /// The value does not fit the column.
-    pub fn from_value<T: ColumnValue>(name: &str, value: &T) -> Result<Self, CellError> {
+    pub fn from_value<T: ColumnType>(name: &str, value: &T) -> Result<Self, CellError> {
         let value = serde_json::to_value(value).map_err(|error| CellError::new(name, error))?;
         let unfit = |value: &Value| {
             let reason = format!("{value} does not fit a column of kind {:?}", T::KIND);
@@ -196,7 +196,7 @@ impl Cell {
     ///
     /// # Errors
     /// The cell does not fit the field.
-    pub fn read<T: ColumnValue>(self, name: &str) -> Result<T, CellError> {
+    pub fn read<T: ColumnType>(self, name: &str) -> Result<T, CellError> {
         let value = self
             .into_json(T::KIND)
             .map_err(|error| CellError::new(name, error))?;
@@ -228,7 +228,7 @@ impl Cell {
 ///
 /// # Errors
 /// A text that says which values are valid.
-pub fn parse<T: ColumnValue>(text: &str) -> Result<T, String> {
+pub fn parse<T: ColumnType>(text: &str) -> Result<T, String> {
     let value = match T::KIND {
         ColumnKind::Text | ColumnKind::Timestamp => Value::String(text.to_owned()),
         ColumnKind::Integer => {
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_value_comes_back_as_it_was() {
-        fn same<T: ColumnValue + PartialEq + std::fmt::Debug + Clone>(value: T) {
+        fn same<T: ColumnType + PartialEq + std::fmt::Debug + Clone>(value: T) {
             let cell = Cell::from_value("x", &value).unwrap();
             assert_eq!(cell.read::<T>("x").unwrap(), value);
         }

@@ -25,7 +25,7 @@ pub(crate) mod table_statements;
 mod tests;
 
 pub use changes::ReadModelWatcher;
-pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnValue};
+pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnType};
 pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
 pub use descriptor::{ReadModelDescriptor, RowIdentity};
 pub use es_event::PoisonEvent;

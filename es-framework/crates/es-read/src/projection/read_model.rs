@@ -2,7 +2,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Cell, CellError, ColumnDescriptor, ColumnValue, KeyError, RowKey};
+use super::{Cell, CellError, ColumnDescriptor, ColumnType, KeyError, RowKey};
 use es_event::{Declaration, DecodeError, Event, EventView};
 
 /// A row of a table that queries read. `#[derive(ReadModel)]` implements it.
@@ -38,7 +38,7 @@ use es_event::{Declaration, DecodeError, Event, EventView};
 )]
 pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'static {
     /// The type of the key.
-    type Key: ColumnValue;
+    type Key: ColumnType;
 
     /// The table's name.
     const TABLE: &'static str;
@@ -259,7 +259,7 @@ impl Cells {
     ///
     /// # Errors
     /// The cell does not fit the field.
-    pub fn next<T: ColumnValue>(&mut self, name: &str) -> Result<T, CellError> {
+    pub fn next<T: ColumnType>(&mut self, name: &str) -> Result<T, CellError> {
         self.0.next().unwrap_or(Cell::Null).read(name)
     }
 }

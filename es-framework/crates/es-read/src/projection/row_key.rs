@@ -1,6 +1,6 @@
 //! The keys of rows.
 
-use super::{Cell, CellError, ColumnValue};
+use super::{Cell, CellError, ColumnType};
 
 /// The key of a row, as its column stores it.
 ///
@@ -49,7 +49,7 @@ impl RowKey {
     ///
     /// # Errors
     /// The value is neither a text nor a whole number.
-    pub fn from_value<K: ColumnValue>(key: &K) -> Result<Self, KeyError> {
+    pub fn from_value<K: ColumnType>(key: &K) -> Result<Self, KeyError> {
         Self::from_cell(Cell::from_value("key", key)?).ok_or(KeyError::Unfit)
     }
 

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::QueryError;
 use crate::projection::{
-    Cell, CellError, ColumnValue, Database, Table, table_statements::quote_name,
+    Cell, CellError, ColumnType, Database, Table, table_statements::quote_name,
 };
 
 /// A condition on the rows of the read model `R`. The methods of a [`Column`](super::Column) make it.
@@ -68,7 +68,7 @@ impl<R> Condition<R> {
     }
 
     /// Returns the condition that a column compares like this with a value.
-    pub(super) fn compare<V: ColumnValue>(
+    pub(super) fn compare<V: ColumnType>(
         column: &'static str,
         comparison: Comparison,
         value: &V,
@@ -79,7 +79,7 @@ impl<R> Condition<R> {
         })
     }
 
-    pub(super) fn one_of<V: ColumnValue>(column: &'static str, values: &[V]) -> Self {
+    pub(super) fn one_of<V: ColumnType>(column: &'static str, values: &[V]) -> Self {
         let cells: Result<_, _> = values
             .iter()
             .map(|value| Cell::from_value(column, value))

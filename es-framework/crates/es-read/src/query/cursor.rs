@@ -81,7 +81,7 @@ impl PageCursor {
         QueryError::invalid("cursor", "belongs to another query")
     }
 
-    /// Refuses a value that no row can have: a text of PostgreSQL has no character zero.
+    /// Refuses a value that no row can have: a text of PostgreSQL cannot contain the NUL character.
     pub(super) fn check_storable(cell: &Cell, database: &Database) -> Result<(), QueryError> {
         match cell {
             Cell::Text(text) if database.rejects_zero() && text.contains('\0') => {

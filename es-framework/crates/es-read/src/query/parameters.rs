@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::QueryError;
-use crate::projection::{ColumnValue, column};
+use crate::projection::{ColumnType, column};
 
 /// The largest number of values of a parameter that takes several.
 #[doc(hidden)]
@@ -58,7 +58,7 @@ impl QueryParameters {
     ///
     /// # Errors
     /// It is missing, given twice or malformed.
-    pub fn required<T: ColumnValue>(&mut self, name: &'static str) -> Result<T, QueryError> {
+    pub fn required<T: ColumnType>(&mut self, name: &'static str) -> Result<T, QueryError> {
         self.optional(name)?
             .ok_or_else(|| QueryError::invalid(name, "is missing"))
     }
@@ -67,10 +67,7 @@ impl QueryParameters {
     ///
     /// # Errors
     /// It is given twice or malformed.
-    pub fn optional<T: ColumnValue>(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Option<T>, QueryError> {
+    pub fn optional<T: ColumnType>(&mut self, name: &'static str) -> Result<Option<T>, QueryError> {
         let Some(text) = self.text(name)? else {
             return Ok(None);
         };
@@ -83,7 +80,7 @@ impl QueryParameters {
     ///
     /// # Errors
     /// One of its values is malformed, or there are too many.
-    pub fn several<T: ColumnValue>(&mut self, name: &'static str) -> Result<Vec<T>, QueryError> {
+    pub fn several<T: ColumnType>(&mut self, name: &'static str) -> Result<Vec<T>, QueryError> {
         self.known.push(name);
         let values = self.values.remove(name).unwrap_or_default();
         let texts: Vec<_> = values.iter().flat_map(|value| value.split(',')).collect();

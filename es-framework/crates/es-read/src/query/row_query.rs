@@ -9,7 +9,7 @@ use super::{
     page::Direction,
 };
 use crate::projection::{
-    Cell, Cells, ColumnValue, Database, ReadModel, Table, TableRow,
+    Cell, Cells, ColumnType, Database, ReadModel, Table, TableRow,
     table_statements::{self, POSITION_COLUMN, quote_name},
 };
 
@@ -73,7 +73,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         self.sort_in(column, Direction::Descending)
     }
 
-    fn sort_in<T: ColumnValue>(self, column: Column<R, T>, direction: Direction) -> Self {
+    fn sort_in<T: ColumnType>(self, column: Column<R, T>, direction: Direction) -> Self {
         let column = column.name();
         let mut sorted = self.filter(Condition::is_not_null(column));
         sorted.order = Some(SortOrder { column, direction });

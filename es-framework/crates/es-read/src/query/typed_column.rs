@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::{Condition, condition::Comparison};
-use crate::projection::{ColumnUse, ColumnValue, ReadModel};
+use crate::projection::{ColumnType, ColumnUse, ReadModel};
 
 /// A column of the read model `R` that holds values of the type `T`. `#[derive(ReadModel)]` generates
 /// an associated function for each field, which is as visible as the field.
@@ -79,7 +79,7 @@ impl<R, T> Column<R, T> {
     }
 }
 
-impl<R: ReadModel, T: ColumnValue> Column<R, T> {
+impl<R: ReadModel, T: ColumnType> Column<R, T> {
     /// Selects the rows whose column has this value.
     #[must_use]
     pub fn eq<V: ComparedWith<T>>(self, value: &V) -> Condition<R> {
@@ -165,7 +165,7 @@ impl<R: ReadModel, T: ColumnValue> Column<R, T> {
     }
 }
 
-impl<R: ReadModel, T: ColumnValue> Column<R, Option<T>> {
+impl<R: ReadModel, T: ColumnType> Column<R, Option<T>> {
     /// Selects the rows without a value in this column.
     #[must_use]
     pub fn is_none(self) -> Condition<R> {
@@ -196,10 +196,10 @@ impl<R: ReadModel, T: ColumnValue> Column<R, Option<T>> {
     label = "the row's field is another type",
     note = "give the query's field the type of the row's field"
 )]
-pub trait ComparedWith<C>: ColumnValue {}
+pub trait ComparedWith<C>: ColumnType {}
 
-impl<T: ColumnValue> ComparedWith<T> for T {}
-impl<T: ColumnValue> ComparedWith<Option<T>> for T {}
+impl<T: ColumnType> ComparedWith<T> for T {}
+impl<T: ColumnType> ComparedWith<Option<T>> for T {}
 
 /// The type of a column whose values have an order, in Rust as in SQL.
 ///
@@ -218,7 +218,7 @@ impl<T: ColumnValue> ComparedWith<Option<T>> for T {}
     label = "this column has no order",
     note = "columns of texts, UUIDs, whole numbers, floats, timestamps and `Option`s of these have an order; compare others with `eq` or `one_of`"
 )]
-pub trait OrderedValue: ColumnValue {}
+pub trait OrderedValue: ColumnType {}
 
 macro_rules! ordered {
     ($($value:ty),*) => {
@@ -245,7 +245,7 @@ impl<T: OrderedValue> OrderedValue for Option<T> {}
     label = "this column is no text",
     note = "`contains` needs a column of type `String` or `Option<String>`"
 )]
-pub trait TextValue: ColumnValue {}
+pub trait TextValue: ColumnType {}
 
 impl TextValue for String {}
 impl TextValue for Option<String> {}

@@ -15,7 +15,7 @@ use rustls::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{Error, Result, file_watcher::FileWatcher};
+use crate::{Error, Result, reloaded_value::ReloadedValue};
 
 /// The paths of a certificate chain and of its private key.
 #[doc(hidden)]
@@ -30,7 +30,7 @@ pub struct TlsFiles {
 /// The TLS configuration of a listener. It follows the rotation of its files.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
-pub struct ServerTls(FileWatcher<TlsIdentity>);
+pub struct ServerTls(ReloadedValue<TlsIdentity>);
 
 /// A certificate chain and the configuration that presents it to clients.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl ServerTls {
             let identity = files.load();
             identity.map_err(|error| Error::because("the certificate cannot be used", error))
         };
-        FileWatcher::start("the certificate and its key", both, load).map(Self)
+        ReloadedValue::start("the certificate and its key", both, load).map(Self)
     }
 
     /// Returns an acceptor with the current certificate. Open connections keep the certificate that they

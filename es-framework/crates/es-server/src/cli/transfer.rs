@@ -100,7 +100,8 @@ async fn append_batch(
     Ok(())
 }
 
-/// A line of an export or of a backup. An event as a client sends it has no payload.
+/// A line of an export or of a backup, with the event in `payload`. A line without `payload` is itself an event, as
+/// in the body of a write.
 #[derive(Deserialize)]
 struct ExportedLine<'a> {
     #[serde(borrow)]

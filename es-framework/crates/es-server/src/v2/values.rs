@@ -41,8 +41,7 @@ pub(super) fn parse_event_id(text: OptionalText) -> Result<EventId, DomainError>
     parse("event id", text, codes)
 }
 
-/// Parses a text. Fails with the first code if it is missing, and with the second if it is
-/// malformed.
+/// Parses a text. Fails with `missing` if there is no text, and with `malformed` if it cannot be parsed.
 fn parse<T: FromStr<Err: std::fmt::Display>>(
     name: &str,
     text: OptionalText,

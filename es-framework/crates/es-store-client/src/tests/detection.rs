@@ -14,7 +14,7 @@ use es_event::{Dialect, Subject};
 use es_store::{EventStore as _, Precondition, ReadOptions, StoreError};
 
 async fn used(store: &EventSourcingDbStore) -> ApiVersion {
-    store.connection.version().await.unwrap()
+    store.http_client.version().await.unwrap()
 }
 
 async fn count(store: &EventSourcingDbStore) -> Result<usize, StoreError> {
@@ -73,7 +73,10 @@ async fn a_ping_that_is_no_answer_is_an_error_and_not_remembered() {
         ));
         let store = client(fault).await;
         for _ in 0..2 {
-            assert!(store.connection.version().await.is_err(), "{status} {body}");
+            assert!(
+                store.http_client.version().await.is_err(),
+                "{status} {body}"
+            );
         }
     }
     let older = client(answer("200 OK", "")).await;

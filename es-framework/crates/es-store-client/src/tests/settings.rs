@@ -28,7 +28,7 @@ fn a_url_is_plain_http() {
         "https://example.com/base",
         "http://[::1]:3000/",
     ] {
-        let address = client(url, TOKEN).connection.address.clone();
+        let address = client(url, TOKEN).http_client.address.clone();
         assert_eq!(address, url.trim_end_matches('/'));
     }
 }

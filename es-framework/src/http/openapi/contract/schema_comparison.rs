@@ -166,7 +166,7 @@ impl<'a> SchemaComparison<'a> {
         }
     }
 
-    /// Returns false if the types are so different that nothing else is worth a comparison.
+    /// Compares the types. Returns false if they differ so much that nothing else can be compared.
     fn compare_types(&mut self, old: &SchemaShape<'_>, new: &SchemaShape<'_>) -> bool {
         if old.types == new.types {
             return true;

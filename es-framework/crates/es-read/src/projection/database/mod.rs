@@ -107,7 +107,7 @@ impl Database {
             Ok::<Arc<dyn ReadModelStore>, DatabaseError>(Arc::new(store))
         };
         let store = match url {
-            DatabaseUrl::Memory => sqlite(SqliteLocation::new_in_memory()).await?,
+            DatabaseUrl::Memory => sqlite(SqliteLocation::unique_in_memory()).await?,
             DatabaseUrl::File(path) => sqlite(SqliteLocation::File(path.clone())).await?,
             #[cfg(not(feature = "postgres"))]
             DatabaseUrl::Postgres(_) => return Err(DatabaseError::MissingFeature),
@@ -212,7 +212,7 @@ impl Database {
         self.store.substring_conditions(table, column, substring)
     }
 
-    /// Returns true if texts of the database cannot contain the character zero.
+    /// Returns true if texts of the database cannot contain the NUL character.
     pub(crate) fn rejects_zero(&self) -> bool {
         self.store.rejects_zero()
     }

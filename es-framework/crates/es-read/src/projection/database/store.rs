@@ -49,7 +49,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns true if texts cannot contain the character zero.
+    /// Returns true if texts cannot contain the NUL character.
     fn rejects_zero(&self) -> bool;
 
     /// Returns the SQL conditions for a column that contains a substring in any case of letters, each

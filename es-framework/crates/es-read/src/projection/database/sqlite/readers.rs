@@ -100,7 +100,7 @@ mod tests {
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
 
     fn readers(query_time: Duration) -> SqliteReaders {
-        let location = SqliteLocation::new_in_memory();
+        let location = SqliteLocation::unique_in_memory();
         SqliteReaders::new(location, query_time)
     }
 

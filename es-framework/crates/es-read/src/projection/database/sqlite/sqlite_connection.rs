@@ -30,8 +30,8 @@ pub(crate) enum SqliteLocation {
 }
 
 impl SqliteLocation {
-    /// Returns a new place in memory.
-    pub(crate) fn new_in_memory() -> Self {
+    /// Returns the location of a new database in memory.
+    pub(crate) fn unique_in_memory() -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         Self::Memory(format!("/read-models-{number}"))

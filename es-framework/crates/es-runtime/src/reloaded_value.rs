@@ -14,9 +14,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// without an error.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct FileWatcher<T>(watch::Receiver<Arc<T>>);
+pub struct ReloadedValue<T>(watch::Receiver<Arc<T>>);
 
-impl<T> Clone for FileWatcher<T> {
+impl<T> Clone for ReloadedValue<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
@@ -26,8 +26,8 @@ impl<T> Clone for FileWatcher<T> {
 /// and time of the last change. `None` if the file is missing.
 type FileVersions = Vec<Option<(u64, u64, u64, i64, i64)>>;
 
-impl<T: Send + Sync + 'static> FileWatcher<T> {
-    /// Loads the value and starts to watch its files for as long as the watcher exists. A change that
+impl<T: Send + Sync + 'static> ReloadedValue<T> {
+    /// Loads the value and starts to watch its files for as long as it exists. A change that
     /// cannot be loaded is logged and the value stays the same, because half a file must not lock
     /// everyone out.
     ///
@@ -37,7 +37,7 @@ impl<T: Send + Sync + 'static> FileWatcher<T> {
     where
         R: Fn() -> Result<T> + Send + Sync + 'static,
     {
-        // Comes before the load, so that the watcher sees a change in between.
+        // Comes before the load, so that it sees a change in between.
         let versions = file_versions(&files);
         let (sender, receiver) = watch::channel(Arc::new(load()?));
         tokio::spawn(reload_on_change(
@@ -127,7 +127,7 @@ mod tests {
             .map_err(|error| Error::because("no number", error))
     }
 
-    async fn becomes(watched: &FileWatcher<u32>, expected: u32) {
+    async fn becomes(watched: &ReloadedValue<u32>, expected: u32) {
         for _ in 0..600 {
             if *watched.current() == expected {
                 return;
@@ -143,7 +143,7 @@ mod tests {
         let file = folder.path().join("number");
         fs::write(&file, "1").unwrap();
         let watched = file.clone();
-        let value = FileWatcher::start("numbers", vec![file.clone()], move || number(&watched));
+        let value = ReloadedValue::start("numbers", vec![file.clone()], move || number(&watched));
         let value = value.unwrap();
         assert_eq!(*value.current(), 1);
         fs::write(&file, "many").unwrap();
@@ -156,6 +156,6 @@ mod tests {
     #[tokio::test]
     async fn the_first_reading_has_to_succeed() {
         let read = || number(Path::new("/nowhere/at-all"));
-        assert!(FileWatcher::start("numbers", vec![], read).is_err());
+        assert!(ReloadedValue::start("numbers", vec![], read).is_err());
     }
 }

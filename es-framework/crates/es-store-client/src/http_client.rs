@@ -31,7 +31,7 @@ const ERROR_TIME: Duration = Duration::from_secs(5);
 const POOL_IDLE: Duration = Duration::from_secs(10);
 
 /// The HTTP client of one event store and its API token. It is not `Debug`, so that no log shows the token.
-pub(super) struct ServerConnection {
+pub(super) struct StoreHttpClient {
     client: Client,
     servers: ServerList,
     authorization: HeaderValue,
@@ -48,7 +48,7 @@ pub(super) struct SendError {
     pub(super) may_have_arrived: bool,
 }
 
-impl ServerConnection {
+impl StoreHttpClient {
     /// Creates a client for the servers of these settings.
     pub(super) fn new(settings: ClientSettings) -> Result<Self, InvalidClientSettings> {
         let servers = ServerList::parse(&settings.url)?;
