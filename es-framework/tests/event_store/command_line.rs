@@ -142,6 +142,16 @@ async fn what_cannot_be_checked_is_not_called_broken() {
     let output = run(&["verify"], &nothing);
     assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).contains("holds no event store"));
+    let url = "postgres://me:secret@localhost/events";
+    for command in [&["verify"][..], &["run", "--api-token", "secret"]] {
+        let output = run(command, Path::new(url));
+        assert!(!output.status.success());
+        let said = said(&output);
+        assert!(
+            said.contains("write it to --engine") && !said.contains("secret"),
+            "{said}"
+        );
+    }
     assert!(!nothing.exists(), "a wrong path makes no store");
 }
 

@@ -15,8 +15,10 @@ pub(super) struct EngineSettings {
     /// True if a loss of events does not stop the start.
     pub(super) accept_loss: bool,
     /// The number of indexed events up to which a start compares the index with the events. The comparison takes
-    /// about 10 microseconds for an event. The index of a larger store is compared while the writer is idle.
+    /// about 10 microseconds for an event.
     pub(super) checked_at_start: u64,
+    /// True if the writer compares the index of a larger store.
+    pub(super) checks_index: bool,
     /// The number of index entries in memory at which a compaction starts. More entries make the start
     /// after a crash slower; fewer make compactions write more pages for each entry.
     pub(super) memtable_entries: usize,
@@ -68,6 +70,7 @@ impl Default for EngineSettings {
             hash_version: HashVersion::V1,
             accept_loss: false,
             checked_at_start: 10_000,
+            checks_index: true,
             memtable_entries: 147_456,
             compaction_factor: 4,
             recent: RecentLimits {

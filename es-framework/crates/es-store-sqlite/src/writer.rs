@@ -81,7 +81,7 @@ impl EventWriter {
         end.record(&head, catalogue.schemas(), true);
         let (length, seen) = watch::channel(index.len());
         let unchecked = match index.covered() {
-            covered if covered > settings.checked_at_start => 0..covered,
+            covered if settings.checks_index && covered > settings.checked_at_start => 0..covered,
             _ => 0..0,
         };
         let shared = Arc::new(SharedState {

@@ -26,6 +26,10 @@ pub(super) enum StartError {
         "say where the events are kept: --data-directory <PATH>, --data-directory-temporary or --engine <URL>"
     )]
     NoDirectory,
+    #[error(
+        "--data-directory (EVENT_STORE_DATA_DIR) is the URL of a PostgreSQL database: write it to --engine (EVENT_STORE_ENGINE)"
+    )]
+    UrlAsDirectory,
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error("--engine: {0}")]

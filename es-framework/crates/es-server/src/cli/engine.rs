@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::cli_error::{CliError, StartError};
 use es_event::HashVersion;
+use es_runtime::strip_postgres_scheme;
 use es_store::{EventStore, StoreError};
 #[cfg(feature = "postgres")]
 use es_store_postgres::{PostgresStore, StoreAddress};
@@ -56,10 +57,22 @@ impl EngineArguments {
 
 /// Opens the store in a directory that has one.
 pub(super) fn open_existing(directory: &Path) -> Result<OpenEngine, CliError> {
+    refuse_url(directory)?;
     if !EmbeddedStore::exists_in(directory) {
         return Err(CliError::NoStore(directory.to_owned()));
     }
-    Ok(OpenEngine::Embedded(EmbeddedStore::open(directory)?))
+    let mut options = EmbeddedStoreOptions::default();
+    options.skip_index_check = true;
+    let store = EmbeddedStore::open_with_options(directory, options)?;
+    Ok(OpenEngine::Embedded(store))
+}
+
+/// Refuses the URL of a database as a directory. The error must not contain it: it may have a password.
+fn refuse_url(directory: &Path) -> Result<(), StartError> {
+    match directory.to_str().and_then(strip_postgres_scheme) {
+        Some(_) => Err(StartError::UrlAsDirectory),
+        None => Ok(()),
+    }
 }
 
 /// An open store.
@@ -76,6 +89,7 @@ impl OpenEngine {
         directory: Option<&Path>,
         options: EmbeddedStoreOptions,
     ) -> Result<Self, StartError> {
+        directory.map_or(Ok(()), refuse_url)?;
         Ok(Self::Embedded(match directory {
             Some(directory) => EmbeddedStore::open_with_options(directory, options)?,
             None => EmbeddedStore::temporary_with_options(options)?,

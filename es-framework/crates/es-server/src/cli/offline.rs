@@ -63,7 +63,7 @@ pub(super) async fn verify_store(arguments: &EngineArguments) -> Result<ExitCode
     if let Some(event) = unindexed? {
         eprintln!(
             "broken index: it lacks event {event}, so reads of its subject or type miss it\n\
-             all {} events are whole: back them up and restore them, which builds a new index",
+             all {} events are whole: an event store that runs builds the index again",
             verified.events
         );
         return Ok(ExitCode::FAILURE);
