@@ -7,6 +7,7 @@
 //! | headers of requests and answers | `header.rs` |
 //! | problems | `problem_schemas.rs` |
 //! | schemas, and their form for generators | `schemas.rs`, `generator_form.rs` |
+//! | the older version of the specification | `version_3_0.rs` |
 //! | who may do what | `security.rs` |
 //! | changes that break clients | `contract` |
 
@@ -32,6 +33,7 @@ mod schemas;
 mod security;
 #[cfg(test)]
 mod tests;
+mod version_3_0;
 
 use serde_json::{Map, Value, json};
 

@@ -10,13 +10,14 @@ use std::{
 use clap::{Arg, ArgMatches};
 use serde_json::Value;
 
-use super::{contract::ContractComparison, document, markdown};
+use super::{contract::ContractComparison, document, markdown, version_3_0};
 use crate::{Error, Result, command::Registry, query::QueryRoute};
 
 /// The name of the subcommand.
 pub(crate) const NAME: &str = "openapi";
 
 const FORMAT: &str = "format";
+const VERSION: &str = "openapi-version";
 const CHECK: &str = "check";
 const FILE: &str = "file";
 
@@ -27,6 +28,12 @@ pub(crate) fn command() -> clap::Command {
         .value_parser(["json", "markdown"])
         .default_value("json")
         .help("As the document itself, or as a page that lists what commands and queries take and answer");
+    let version = Arg::new(VERSION)
+        .long(VERSION)
+        .value_parser(["3.1", "3.0"])
+        .default_value("3.1")
+        .conflicts_with(FORMAT)
+        .help("The version of the specification. Some generators read 3.0 only");
     let file = Arg::new(FILE)
         .value_name("FILE")
         .value_parser(clap::value_parser!(PathBuf))
@@ -38,6 +45,7 @@ pub(crate) fn command() -> clap::Command {
     clap::Command::new(NAME)
         .about("Prints the OpenAPI document of the application, with nothing running")
         .arg(format)
+        .arg(version)
         .subcommand(check)
         .args_conflicts_with_subcommands(true)
 }
@@ -53,13 +61,18 @@ pub(crate) fn run(
     let file = matches
         .subcommand_matches(CHECK)
         .and_then(|check| check.get_one::<PathBuf>(FILE));
-    let is_page = matches
-        .get_one::<String>(FORMAT)
-        .is_some_and(|format| format == "markdown");
-    let text = match (file, is_page) {
-        (Some(file), _) => check(file, &document, registry, queries)?,
-        (None, true) => markdown::write_page(&document),
-        (None, false) => format!("{document:#}\n"),
+    let is_given = |name: &str, expected: &str| {
+        let value = matches.get_one::<String>(name);
+        value.is_some_and(|value| value == expected)
+    };
+    let text = if let Some(file) = file {
+        check(file, &document, registry, queries)?
+    } else if is_given(FORMAT, "markdown") {
+        markdown::write_page(&document)
+    } else if is_given(VERSION, "3.0") {
+        format!("{:#}\n", version_3_0::convert(document))
+    } else {
+        format!("{document:#}\n")
     };
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())

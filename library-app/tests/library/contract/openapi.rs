@@ -9,11 +9,14 @@ use serde_json::{Value, json};
 
 /// The document that the subcommand prints while nothing runs.
 fn document(format: &str) -> String {
+    print_document(&["--format", format])
+}
+
+fn print_document(options: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
     // The subcommand needs no data directory.
     command.env("EVENT_STORE_DATA_DIR", "/nowhere");
-    let output = command.args(["openapi", "--format", format]).output();
-    let output = output.unwrap();
+    let output = command.arg("openapi").args(options).output().unwrap();
     assert!(output.status.success(), "{}", printed(&output));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -103,16 +106,19 @@ fn collect_examples<'a>(
 }
 
 #[test]
-fn the_document_follows_the_official_schema() {
+fn the_document_follows_the_official_schema_of_each_version() {
     let Some(programs) = programs_of("openapi", &["openapi-spec-validator==0.9.0"]) else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("openapi.json");
-    fs::write(&file, document("json")).unwrap();
-    let mut validator = Command::new(programs.join("openapi-spec-validator"));
-    let output = validator.arg("--schema=3.1").arg(&file).output().unwrap();
-    assert!(output.status.success(), "{}", printed(&output));
+    for version in ["3.1", "3.0"] {
+        fs::write(&file, print_document(&["--openapi-version", version])).unwrap();
+        let mut validator = Command::new(programs.join("openapi-spec-validator"));
+        let schema = format!("--schema={version}");
+        let output = validator.arg(schema).arg(&file).output().unwrap();
+        assert!(output.status.success(), "{}", printed(&output));
+    }
 }
 
 /// Sends requests that the document allows or forbids, and compares every response with it.

@@ -3,7 +3,7 @@
 pub(crate) mod accessibility;
 pub(crate) mod browser;
 #[path = "../../../../es-framework/tests/support/cargo.rs"]
-mod cargo;
+pub(crate) mod cargo;
 pub(crate) mod compose_file;
 pub(crate) mod container_file;
 mod event_store_process;

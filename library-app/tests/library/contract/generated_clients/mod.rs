@@ -6,6 +6,7 @@ mod client_helper;
 mod java;
 mod python;
 mod restarted_library;
+mod rust;
 mod typescript;
 
 use std::{
