@@ -139,7 +139,7 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 ///
 /// The framework skips the last two kinds of functions while there is no state. A function may
 /// return `Option<Self>` instead of `Self`, and it may take the event by value. The `impl` block
-/// contains only such functions.
+/// contains no other functions than those of the table.
 #[proc_macro_attribute]
 pub fn evolve(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::evolve::evolve(arguments.into(), item.into(), &Manifest::of_this_crate()).into()

@@ -8,7 +8,7 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("../../templates/add/event.rs");
 
-pub(super) fn write(
+pub(super) fn generate(
     application: &ScaffoldTarget,
     arguments: &EventArguments,
 ) -> Result<NewModule, ScaffoldError> {

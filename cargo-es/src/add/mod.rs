@@ -24,12 +24,12 @@ pub(crate) struct NewModule {
 pub(crate) fn run(folder: &Path, declaration: &Declaration) -> Result<String, ScaffoldError> {
     let application = ScaffoldTarget::find(folder)?;
     let module = match declaration {
-        Declaration::Command(arguments) => command::write(&application, arguments),
-        Declaration::Event(arguments) => event::write(&application, arguments),
-        Declaration::State(arguments) => state::write(&application, arguments),
-        Declaration::ReadModel(arguments) => read_model::write(&application, arguments),
-        Declaration::Query(arguments) => query::write(&application, arguments),
-        Declaration::Reaction(arguments) => reaction::write(&application, arguments),
+        Declaration::Command(arguments) => command::generate(&application, arguments),
+        Declaration::Event(arguments) => event::generate(&application, arguments),
+        Declaration::State(arguments) => state::generate(&application, arguments),
+        Declaration::ReadModel(arguments) => read_model::generate(&application, arguments),
+        Declaration::Query(arguments) => query::generate(&application, arguments),
+        Declaration::Reaction(arguments) => reaction::generate(&application, arguments),
     }?;
     application.write_module(&module.name, &module.text)
 }

@@ -8,7 +8,7 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("../../templates/add/reaction.rs");
 
-pub(super) fn write(
+pub(super) fn generate(
     application: &ScaffoldTarget,
     arguments: &ReactionArguments,
 ) -> Result<NewModule, ScaffoldError> {

@@ -8,7 +8,7 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("../../templates/add/read_model.rs");
 
-pub(super) fn write(
+pub(super) fn generate(
     application: &ScaffoldTarget,
     arguments: &ReadModelArguments,
 ) -> Result<NewModule, ScaffoldError> {
@@ -24,7 +24,7 @@ pub(super) fn write(
     let events = events_of(application, &arguments.events)?;
     let key_field = fields.iter().find(|field| field.name == key);
     if let (Some(field), Some((_, first))) = (key_field, events.first()) {
-        // The row of an event takes its key from it.
+        // The row reads its key from this field of the first event.
         first.check_field(key, field.field_type)?;
     }
     let attribute = [

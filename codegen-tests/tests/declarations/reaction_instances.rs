@@ -137,7 +137,7 @@ fn one_of_two_instances_makes_each_call_and_the_other_one_after_a_kill() {
     orders.args(["--event-store-port", "0", "--event-store-data-dir"]);
     orders.arg(folder.path());
     let (_store, store) = start(&mut orders, "event store listens on ");
-    share_calls(&store, 200);
+    share_calls(&store, 60);
 }
 
 #[test]

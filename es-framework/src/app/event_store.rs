@@ -108,7 +108,7 @@ impl OpenedStore {
     pub(super) fn token(&self) -> Option<ApiToken> {
         match self {
             Self::External { token, .. } => token.clone(),
-            Self::Postgres(postgres) => Some(postgres.token()),
+            Self::Postgres(postgres) => Some(postgres.operator_token()),
             Self::Embedded(embedded) => Some(embedded.token()),
         }
     }

@@ -25,7 +25,7 @@ impl OpenPostgresStore {
         match *self {}
     }
 
-    pub(super) fn token(&self) -> ApiToken {
+    pub(super) fn operator_token(&self) -> ApiToken {
         match *self {}
     }
 

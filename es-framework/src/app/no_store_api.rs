@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{ApiToken, Result, config::Settings, store::EventStore};
 
-/// A running HTTP API. A program without the feature never has one.
+/// Stands for the HTTP API in a program without the feature. It serves nothing.
 pub(super) struct RunningStoreApi;
 
 impl RunningStoreApi {

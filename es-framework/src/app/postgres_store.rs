@@ -17,7 +17,7 @@ use crate::{
 /// An open store of an application.
 pub(super) struct OpenPostgresStore {
     store: PostgresStore,
-    token: ApiToken,
+    operator_token: ApiToken,
 }
 
 impl OpenPostgresStore {
@@ -28,20 +28,23 @@ impl OpenPostgresStore {
             .parse()
             .map_err(|error| Error::because("EVENT_STORE_URL", error))?;
         let address = address.hash_version(settings.event_store_hash_version);
-        let token = token(settings)?;
+        let operator_token = load_operator_token(settings)?;
         let store = PostgresStore::open(address)
             .await
             .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
         tracing::info!("events are stored in {}", store.description());
-        Ok(Self { store, token })
+        Ok(Self {
+            store,
+            operator_token,
+        })
     }
 
     pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
         Arc::new(self.store.clone())
     }
 
-    pub(super) fn token(&self) -> ApiToken {
-        self.token.clone()
+    pub(super) fn operator_token(&self) -> ApiToken {
+        self.operator_token.clone()
     }
 
     /// Lets appends write the rows of the inline read models. Returns false if the rows are not in the
@@ -66,7 +69,7 @@ impl OpenPostgresStore {
     }
 }
 
-fn token(settings: &Settings) -> Result<ApiToken> {
+fn load_operator_token(settings: &Settings) -> Result<ApiToken> {
     let folder = &settings.event_store_data_dir;
     if settings.event_store_api_token.is_none() {
         let created = std::fs::create_dir_all(folder);

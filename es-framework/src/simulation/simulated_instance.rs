@@ -117,7 +117,7 @@ impl SimulatedInstance {
         let time = self.world.now().saturating_add(*lock(&self.clock_offset));
         let time = time.unwrap_or(Timestamp::MAX);
         self.clock.set(time);
-        self.world.show_time(time);
+        self.world.remember_clock_time(time);
     }
 
     /// Sets the difference between the clock and the true time.

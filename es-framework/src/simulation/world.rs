@@ -109,7 +109,7 @@ impl SimulatedWorld {
     }
 
     /// Remembers that a clock shows a time.
-    pub(super) fn show_time(&self, time: Timestamp) {
+    pub(super) fn remember_clock_time(&self, time: Timestamp) {
         let mut latest = lock(&self.latest_time);
         *latest = time.max(*latest);
     }

@@ -111,7 +111,7 @@ fn the_reference_names_every_key_of_every_attribute() {
             let arguments: syn::ExprTuple =
                 syn::parse2(TokenTree::Group(arguments).into()).unwrap();
             let [attribute, keys] = [&arguments.elems[0], &arguments.elems[1]];
-            // A variable stands for the arguments of one key among several.
+            // Skips a call that gets the name from a variable. It reads the arguments of a key, not the keys of an attribute.
             let Some(attribute) = text(attribute) else {
                 continue;
             };

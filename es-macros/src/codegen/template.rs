@@ -23,14 +23,14 @@ pub(crate) enum Segment {
 
 /// The kind of a template, which determines error messages and allowed characters.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum TemplateTarget {
+pub(crate) enum TemplateKind {
     /// The characters that the event store allows.
     Subject,
     /// The unreserved characters of RFC 3986, section 2.3.
     Path,
 }
 
-impl TemplateTarget {
+impl TemplateKind {
     fn name(self) -> &'static str {
         match self {
             Self::Subject => "subject",
@@ -58,7 +58,7 @@ impl Template {
     /// Parses a template and records a mistake at `at`.
     pub(crate) fn read(
         written: &str,
-        kind: TemplateTarget,
+        kind: TemplateKind,
         at: &LitStr,
         errors: &mut Errors,
     ) -> Option<Self> {
@@ -75,7 +75,7 @@ impl Template {
     ///
     /// # Errors
     /// Returns the first mistake and its correction.
-    pub(crate) fn parse(text: &str, kind: TemplateTarget) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, kind: TemplateKind) -> Result<Self, String> {
         let name = kind.name();
         let Some(rest) = text.strip_prefix('/') else {
             return Err(format!("a {name} starts with `/`: write `\"/{text}\"`"));
@@ -178,7 +178,7 @@ pub(crate) fn subject_parts(
 
 impl Segment {
     /// Parses one segment: fixed text or a field in braces.
-    fn parse(text: &str, kind: TemplateTarget) -> Result<Self, String> {
+    fn parse(text: &str, kind: TemplateKind) -> Result<Self, String> {
         let name = kind.name();
         if text.is_empty() {
             return Err(format!(
@@ -214,7 +214,7 @@ impl Segment {
         }
     }
 
-    fn fixed(text: &str, kind: TemplateTarget) -> Result<Self, String> {
+    fn fixed(text: &str, kind: TemplateKind) -> Result<Self, String> {
         match text.chars().find(|character| !kind.allows(*character)) {
             None => Ok(Self::Fixed(text.to_owned())),
             Some(foreign) => Err(format!(
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Template, String> {
-        Template::parse(text, TemplateTarget::Subject)
+        Template::parse(text, TemplateKind::Subject)
     }
 
     #[test]
@@ -297,8 +297,8 @@ mod tests {
 
     #[test]
     fn a_path_may_hold_more_than_a_subject() {
-        assert!(Template::parse("/v1.0/books", TemplateTarget::Path).is_ok());
+        assert!(Template::parse("/v1.0/books", TemplateKind::Path).is_ok());
         assert!(parse("/v1.0/books").is_err());
-        assert!(Template::parse("/a?b", TemplateTarget::Path).is_err());
+        assert!(Template::parse("/a?b", TemplateKind::Path).is_err());
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn show(
 }
 
 /// Makes the dry run of a form.
-pub(crate) async fn execute(
+pub(crate) async fn dry_run(
     console: &Console,
     visitor: &Visitor,
     name: &str,

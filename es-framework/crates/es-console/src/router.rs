@@ -194,7 +194,7 @@ async fn try_command(
     body: Bytes,
 ) -> Response {
     let (console, visitor) = (request.console(), &request.visitor);
-    let page = command_form::execute(console, visitor, &name, &parts, &body).await;
+    let page = command_form::dry_run(console, visitor, &name, &parts, &body).await;
     request.respond_with(page)
 }
 

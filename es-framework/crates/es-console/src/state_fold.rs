@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_command::state::StateHistory;
+use es_command::state::StateReplay;
 use es_event::{EventId, RecordedEvent, Subject};
 use es_store::{Bound, ReadOptions, StoreError};
 use futures_util::TryStreamExt as _;
@@ -41,10 +41,10 @@ impl fmt::Display for StateFailure {
     }
 }
 
-/// The history of one state of a subject.
+/// The replay of one state of a subject.
 struct FoldingState {
     state: DeclaredState,
-    history: StateHistory,
+    replay: StateReplay,
     failure: Option<StateFailure>,
 }
 
@@ -52,7 +52,7 @@ impl FoldingState {
     fn begin(console: &Console, state: DeclaredState) -> Self {
         Self {
             state,
-            history: state.descriptor.history(console.upcasters.clone()),
+            replay: state.descriptor.replay(console.upcasters.clone()),
             failure: None,
         }
     }
@@ -63,7 +63,7 @@ impl FoldingState {
         if self.failure.is_some() || !is_included {
             return;
         }
-        let applied = self.history.apply(event);
+        let applied = self.replay.apply(event);
         self.failure = applied.err().map(|error| StateFailure(error.to_string()));
     }
 
@@ -71,7 +71,7 @@ impl FoldingState {
         match &self.failure {
             Some(failure) => Err(failure.clone()),
             None => {
-                let json = self.history.to_json();
+                let json = self.replay.to_json();
                 json.map_err(|error| StateFailure(format!("the state has no JSON form: {error}")))
             }
         }

@@ -19,7 +19,7 @@ pub(super) struct SharedState {
     /// Changes seldom and is read for long, so readers clone the `Arc`.
     pub(super) catalogue: RwLock<Arc<Catalogue>>,
     /// The reason why the last write failed, until a write succeeds.
-    pub(super) failure: Mutex<Option<String>>,
+    pub(super) last_write_failure: Mutex<Option<String>>,
     /// True from the discovery of a damaged index until it is built again.
     pub(super) is_index_damaged: AtomicBool,
     /// The fault that a test injects before the writer's next task.
@@ -67,8 +67,11 @@ impl SharedState {
         ))
     }
 
-    pub(super) fn set_failure(&self, failure: Option<String>) {
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+    pub(super) fn set_last_write_failure(&self, failure: Option<String>) {
+        *self
+            .last_write_failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = failure;
     }
 
     pub(super) fn set_index_damaged(&self, is_damaged: bool) {
@@ -94,7 +97,7 @@ impl SharedState {
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        let failure = self.failure.lock();
+        let failure = self.last_write_failure.lock();
         failure.unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }

@@ -91,7 +91,7 @@ impl EventWriter {
                 ..LogState::default()
             }),
             catalogue: RwLock::new(Arc::new(catalogue)),
-            failure: Mutex::default(),
+            last_write_failure: Mutex::default(),
             is_index_damaged: AtomicBool::new(false),
             #[cfg(test)]
             injected_fault: Mutex::default(),
@@ -127,7 +127,8 @@ impl EventWriter {
                 Ok(false) => break,
                 Err(_) => {
                     self.is_stale = true;
-                    self.shared.set_failure(Some("its writer has a bug".into()));
+                    self.shared
+                        .set_last_write_failure(Some("its writer has a bug".into()));
                 }
             }
         }
@@ -300,7 +301,8 @@ impl EventWriter {
         if !self.shared.has_failed() {
             tracing::error!(error = %failure.error, "{what}");
         }
-        self.shared.set_failure(Some(failure.error.to_string()));
+        self.shared
+            .set_last_write_failure(Some(failure.error.to_string()));
     }
 
     /// Returns true if nothing is left of a failed commit: another commit has overwritten it, and the
@@ -358,7 +360,7 @@ impl EventWriter {
         if let Some(next) = next {
             self.compaction = next;
         }
-        self.shared.set_failure(None);
+        self.shared.set_last_write_failure(None);
         self.length.send_replace(length);
     }
 }

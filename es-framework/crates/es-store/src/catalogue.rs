@@ -139,7 +139,7 @@ impl Catalogue {
 
     /// Checks that all candidates follow those schemas of their types that were registered after the
     /// first `known` schemas.
-    pub fn check_against_new_schemas(
+    pub fn check_against_schemas_since(
         &self,
         candidates: &[EventCandidate],
         known: usize,

@@ -63,8 +63,11 @@ pub async fn check_candidates(
     }
     let sizes = candidates.iter().map(candidate_size);
     if sizes.fold(0, usize::saturating_add) <= SMALL_BYTES {
-        match catalogue.check_against_new_schemas(&candidates, 0, &mut WorkBudget::of(SMALL_STEPS))
-        {
+        match catalogue.check_against_schemas_since(
+            &candidates,
+            0,
+            &mut WorkBudget::of(SMALL_STEPS),
+        ) {
             Ok(()) => return Ok(candidates),
             Err(SchemaConflict::TooMuchWork) => {}
             Err(conflict) => return Err(conflict.into()),
@@ -72,7 +75,7 @@ pub async fn check_candidates(
     }
     let catalogue = Arc::clone(catalogue);
     let check = move || {
-        let checked = catalogue.check_against_new_schemas(
+        let checked = catalogue.check_against_schemas_since(
             &candidates,
             0,
             &mut WorkBudget::of(WorkBudget::WRITE),

@@ -35,7 +35,7 @@ impl SubjectTree {
     pub fn insert(&mut self, subject: Subject) {
         let mut next = Some(subject);
         while let Some(subject) = next.filter(|subject| subject.is_within(&self.base)) {
-            // A subject sorts after its parents, so they are already in the list.
+            // An earlier part has listed this subject. Its parents sort before it, so that part has listed them, too.
             if self.after.as_ref().is_some_and(|after| subject <= *after) {
                 break;
             }

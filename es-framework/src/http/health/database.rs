@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::HealthComponent;
 use crate::{
     http::{
-        health::stopping_event,
+        health::poison_event_json,
         lag::{ReadModelLag, load_newest_id},
     },
     projection::{Database, ProgressRegistry, ReadModelProgress},
@@ -55,7 +55,7 @@ fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
         "rebuilt": progress.has_caught_up(),
         "stopped": progress.is_stopped(),
         "error": progress.trouble(),
-        "event": progress.poison_event().map(stopping_event),
+        "event": progress.poison_event().map(poison_event_json),
         "rebuild": rebuild(progress),
     })
 }
@@ -75,6 +75,6 @@ fn rebuild(progress: &ReadModelProgress) -> Value {
         "eventsPerSecond": pace.map(|pace| pace.events_per_second),
         "secondsLeft": pace.and_then(|pace| pace.seconds_left),
         "error": rebuilt.trouble(),
-        "event": rebuilt.poison_event().map(stopping_event),
+        "event": rebuilt.poison_event().map(poison_event_json),
     })
 }

@@ -6,7 +6,7 @@ use super::HealthComponent;
 use crate::{
     event::EventId,
     http::{
-        health::stopping_event,
+        health::poison_event_json,
         lag::{events_behind, load_newest_id},
     },
     reaction::{ReactionStatus, ReactionStatuses},
@@ -55,6 +55,6 @@ fn reaction(status: &ReactionStatus, newest: Option<EventId>) -> Value {
         "nextDeadline": status.next_deadline,
         "stopped": status.is_stopped(),
         "error": status.trouble,
-        "event": status.stopped_at.clone().map(stopping_event),
+        "event": status.stopped_at.clone().map(poison_event_json),
     })
 }

@@ -190,7 +190,7 @@ async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthCom
 }
 
 /// Returns the event that stopped a read model or a reaction as JSON.
-pub(super) fn stopping_event(event: PoisonEvent) -> Value {
+pub(super) fn poison_event_json(event: PoisonEvent) -> Value {
     json!({
         "id": event.id.to_string(),
         "subject": event.subject.as_str(),

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{
-    copied_test::DryRunTest,
+    copied_test::DryRunTestSource,
     dry_runner::{DryRunResponse, DryRunner},
 };
 use crate::{
@@ -67,7 +67,7 @@ impl DryRunner {
         let runner = self.with_parts(Arc::clone(&recorder) as _, Clock::at(time));
         let response = runner.run(command, at, json.as_bytes(), request).await?;
         let code = |past: Vec<_>| {
-            let test = DryRunTest {
+            let test = DryRunTestSource {
                 command,
                 json,
                 time,

@@ -15,7 +15,7 @@ use crate::{
 
 /// A dry run with everything that a test needs to repeat it.
 #[derive(Debug)]
-pub(super) struct DryRunTest<'a> {
+pub(super) struct DryRunTestSource<'a> {
     pub(super) command: &'a CommandDescriptor,
     /// The command as it was entered.
     pub(super) json: &'a str,
@@ -33,7 +33,7 @@ struct PayloadOnly<'a> {
     payload: &'a RawValue,
 }
 
-impl DryRunTest<'_> {
+impl DryRunTestSource<'_> {
     /// Returns the source code.
     pub(super) fn to_rust(&self) -> Result<String, DecodeError> {
         let mut code = String::new();

@@ -95,7 +95,7 @@ struct DryRunResult {
     at: Option<String>,
     events: Vec<DryRunEvent>,
     reply: Option<Value>,
-    problem: Option<ProblemResult>,
+    problem: Option<ResponseProblem>,
 }
 
 /// An event that the command would append.
@@ -108,17 +108,17 @@ struct DryRunEvent {
 
 /// The problem that the sender of the command would get.
 #[derive(Debug, Deserialize)]
-struct ProblemResult {
+struct ResponseProblem {
     status: u16,
     title: String,
     detail: String,
     #[serde(default)]
-    errors: Vec<ViolationResult>,
+    errors: Vec<ResponseViolation>,
 }
 
 /// A value of the command that is not valid.
 #[derive(Debug, Deserialize)]
-struct ViolationResult {
+struct ResponseViolation {
     pointer: String,
     message: String,
 }
@@ -151,14 +151,14 @@ impl DryRunResult {
             }
             return text;
         };
-        let ProblemResult {
+        let ResponseProblem {
             status,
             title,
             detail,
             errors,
         } = problem;
         let mut text = format!("{name} would be rejected {at}, {status} {title}: {detail}\n");
-        for ViolationResult { pointer, message } in errors {
+        for ResponseViolation { pointer, message } in errors {
             text.push_str(&format!("  {pointer} {message}\n"));
         }
         text

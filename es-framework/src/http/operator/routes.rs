@@ -70,7 +70,7 @@ async fn send_command(
     };
     match operator.send(&name, command).await {
         Ok(event) => {
-            let event = event.map(health::stopping_event);
+            let event = event.map(health::poison_event_json);
             Json(json!({ component.member(): name, "event": event })).into_response()
         }
         Err(error) => problem(component, &error).into_response(),

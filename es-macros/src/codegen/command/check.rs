@@ -122,12 +122,7 @@ fn subject(
         }
         return None;
     };
-    let template = Template::read(
-        &text.value(),
-        template::TemplateTarget::Subject,
-        text,
-        errors,
-    )?;
+    let template = Template::read(&text.value(), template::TemplateKind::Subject, text, errors)?;
     // Without fields, another error is already recorded.
     if let Some(fields) = fields {
         fields::check_subject(&template, text, "command", &plain(fields), errors);
@@ -149,7 +144,7 @@ fn path(
     let Some(text) = &attr.path else {
         return path_of_subject(ident, attr.subject.as_ref()?, subject?, errors);
     };
-    let template = Template::read(&text.value(), template::TemplateTarget::Path, text, errors)?;
+    let template = Template::read(&text.value(), template::TemplateKind::Path, text, errors)?;
     // Without fields, another error is already recorded.
     if let Some(fields) = fields.map(plain) {
         for field in fields::fields_of_template(&template, text, "command", &fields, errors) {
@@ -175,7 +170,7 @@ fn path_of_subject(
         errors.record(text, message);
         return None;
     }
-    let path = Template::parse(&format!("{head}/{verb}"), template::TemplateTarget::Path);
+    let path = Template::parse(&format!("{head}/{verb}"), template::TemplateKind::Path);
     if path.is_err() {
         let message = format!(
             "`{verb}` cannot end a path: name the command in ASCII letters, or add `path = \"{head}/…\"`"

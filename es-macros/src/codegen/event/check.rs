@@ -99,7 +99,7 @@ fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Opti
         Some(path) => (path, true),
         None => (written.as_str(), false),
     };
-    let template = Template::read(path, template::TemplateTarget::Subject, text, errors)?;
+    let template = Template::read(path, template::TemplateKind::Subject, text, errors)?;
     if template.segments().is_empty() {
         errors.record(
             text,

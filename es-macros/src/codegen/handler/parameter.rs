@@ -157,7 +157,7 @@ fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
 fn parse_template(text: LitStr, errors: &mut Errors) -> Option<(LitStr, Template)> {
     let template = Template::read(
         &text.value(),
-        template::TemplateTarget::Subject,
+        template::TemplateKind::Subject,
         &text,
         errors,
     )?;

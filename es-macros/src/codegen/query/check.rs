@@ -128,7 +128,7 @@ fn template(ident: &Ident, attr: &QueryAttr, errors: &mut Errors) -> Option<Temp
         }
         return None;
     };
-    Template::read(&text.value(), template::TemplateTarget::Path, text, errors)
+    Template::read(&text.value(), template::TemplateKind::Path, text, errors)
 }
 
 fn parameter(

@@ -32,7 +32,7 @@ impl Setting {
     }
 
     /// Returns the default in the form in which an operator types it.
-    pub(crate) fn typed_default(&self) -> Option<String> {
+    pub(crate) fn default_as_text(&self) -> Option<String> {
         fn typed(lit: &Lit) -> String {
             match lit {
                 Lit::Str(text) => text.value(),

@@ -47,7 +47,7 @@ fn argument(setting: &Setting, framework: &Framework) -> TokenStream {
     let long = name.replace('_', "-");
     let clap = quote!(#framework::__private::clap);
     let default = setting
-        .typed_default()
+        .default_as_text()
         .map(|default| quote!(.default_value(#default)));
     let required = (default.is_none() && !setting.is_optional).then(|| quote!(.required(true)));
     // The compiler reports an unsupported type at the field.

@@ -8,7 +8,7 @@ use super::{CommandError, CommandOutcome};
 use es_event::RecordedEvent;
 use es_runtime::{
     metrics as registry,
-    metrics::{APPEND_DURATION, COMMAND_RETRIES, COMMANDS, MetricHandles},
+    metrics::{APPEND_DURATION, COMMAND_RETRIES, COMMANDS, MetricCache},
 };
 use es_store::{AppendError, StoreError};
 
@@ -18,12 +18,10 @@ const CONFLICT: &str = "conflict";
 /// The labels of a handled command: its name, its outcome and the reason.
 type OutcomeLabels = (&'static str, &'static str, &'static str);
 
-static HANDLED: LazyLock<MetricHandles<OutcomeLabels, Counter>> =
-    LazyLock::new(MetricHandles::default);
-static APPENDED: LazyLock<MetricHandles<&'static str, Histogram>> =
-    LazyLock::new(MetricHandles::default);
-static RETRIED: LazyLock<MetricHandles<&'static str, Counter>> =
-    LazyLock::new(MetricHandles::default);
+static HANDLED: LazyLock<MetricCache<OutcomeLabels, Counter>> = LazyLock::new(MetricCache::default);
+static APPENDED: LazyLock<MetricCache<&'static str, Histogram>> =
+    LazyLock::new(MetricCache::default);
+static RETRIED: LazyLock<MetricCache<&'static str, Counter>> = LazyLock::new(MetricCache::default);
 
 /// Counts a handled command by its outcome, and records its time.
 pub(super) fn count_command(

@@ -132,7 +132,7 @@ impl DeadlineQueue {
     }
 
     /// Returns the first event with an open deadline.
-    pub(super) fn oldest(&self) -> Option<EventId> {
+    pub(super) fn first_open_event(&self) -> Option<EventId> {
         let open = self.by_time.keys().map(|due| due.event);
         open.chain(self.overflow.map(|overflow| overflow.oldest))
             .min()
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(deadlines.due(due(30, 0).at), Some(due(10, 2)));
         deadlines.remove(due(10, 2));
         assert_eq!(deadlines.due(due(30, 0).at), Some(due(20, 1)));
-        assert_eq!(deadlines.oldest(), EventId::new(1));
+        assert_eq!(deadlines.first_open_event(), EventId::new(1));
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
             (deadlines.len(), deadlines.next()),
             (2, Some(due(10, 0).at))
         );
-        assert_eq!(deadlines.oldest(), EventId::new(1));
+        assert_eq!(deadlines.first_open_event(), EventId::new(1));
         assert!(!deadlines.needs_reload());
         deadlines.remove(due(10, 2));
         deadlines.remove(due(20, 3));

@@ -60,7 +60,7 @@ pub(super) struct ReactionExecutor {
 /// A step for one view of an event: the index of the step, and the index of the view among those that
 /// upcasters made of the stored event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct StepOfView {
+pub(super) struct StepOfEventView {
     pub(super) step: usize,
     pub(super) view: usize,
 }
@@ -71,9 +71,9 @@ pub(super) struct ReactionPlan {
     /// The steps whose deadlines the event cancels.
     pub(super) cancelled_steps: Vec<usize>,
     /// The steps to execute at a deadline.
-    pub(super) deadlines: Vec<(Timestamp, StepOfView)>,
+    pub(super) deadlines: Vec<(Timestamp, StepOfEventView)>,
     /// The steps to execute now.
-    pub(super) immediate: Vec<StepOfView>,
+    pub(super) immediate: Vec<StepOfEventView>,
 }
 
 /// The action of a step, ready to execute.
@@ -116,7 +116,7 @@ impl ReactionExecutor {
 
     /// Returns whether a step makes a call. Only a checkpoint prevents a second call, while a second
     /// command has no effect.
-    pub(super) fn makes_call(&self, instance: StepOfView) -> bool {
+    pub(super) fn makes_call(&self, instance: StepOfEventView) -> bool {
         let step = self.reaction.steps.get(instance.step);
         step.is_some_and(|step| matches!(step.action, ReactionAction::Call(_)))
     }
@@ -139,7 +139,7 @@ impl ReactionExecutor {
     pub(super) fn task(
         &self,
         event: EventId,
-        StepOfView { step, view }: StepOfView,
+        StepOfEventView { step, view }: StepOfEventView,
         at: Option<Timestamp>,
     ) -> ReactionTask {
         let step = self.reaction.steps.get(step).map_or("", |step| step.name);
@@ -174,7 +174,7 @@ impl ReactionExecutor {
     pub(super) async fn execute(
         &self,
         event: &RecordedEvent,
-        instance: StepOfView,
+        instance: StepOfEventView,
     ) -> Result<(), ReactionError> {
         let span = self.span(event);
         self.execute_in_span(event, instance).instrument(span).await
@@ -183,7 +183,7 @@ impl ReactionExecutor {
     async fn execute_in_span(
         &self,
         event: &RecordedEvent,
-        instance: StepOfView,
+        instance: StepOfEventView,
     ) -> Result<(), ReactionError> {
         match self.decide_action(event, instance)? {
             None => Ok(()),
@@ -211,7 +211,7 @@ impl ReactionExecutor {
     fn decide_action(
         &self,
         event: &RecordedEvent,
-        StepOfView { step, view }: StepOfView,
+        StepOfEventView { step, view }: StepOfEventView,
     ) -> Result<Option<ExecutableAction>, ReactionError> {
         let Some(step) = self.reaction.steps.get(step) else {
             return Ok(None);
@@ -254,7 +254,7 @@ impl ReactionExecutor {
     async fn send(
         &self,
         event: &RecordedEvent,
-        StepOfView { step, view }: StepOfView,
+        StepOfEventView { step, view }: StepOfEventView,
         number: usize,
         sent: OutgoingCommand,
     ) -> Result<(), ReactionError> {
@@ -320,7 +320,7 @@ impl ReactionPlan {
         if step.event != view.event_type() {
             return Ok(());
         }
-        let instance = StepOfView {
+        let instance = StepOfEventView {
             step: index,
             view: view_number,
         };

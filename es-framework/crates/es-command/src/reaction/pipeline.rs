@@ -16,7 +16,7 @@ use super::{
     checkpoint_store::{CheckpointStore, HEARTBEAT_INTERVAL, LEASE_DURATION, LeaseResult},
     deadline_queue::OpenDeadline,
     error::Recovery,
-    executor::{ReactionPlan, StepOfView},
+    executor::{ReactionPlan, StepOfEventView},
     graceful_stop::CallPermit,
     parked::{ParkedEvent, StopReason},
     processor::{FIRST_PAUSE, ReactionProcessor},
@@ -144,7 +144,7 @@ impl ReactionProcessor {
         let OpenDeadline { step, view, .. } = deadline;
         let event = event_with_id(&*self.executor.runtime.store, deadline.event).await?;
         if let Some(event) = event {
-            let instance = StepOfView { step, view };
+            let instance = StepOfEventView { step, view };
             self.execute_with_retries(&event, instance, Some(deadline.at))
                 .await?;
         }
@@ -160,7 +160,7 @@ impl ReactionProcessor {
     async fn execute_with_retries(
         &mut self,
         event: &RecordedEvent,
-        instance: StepOfView,
+        instance: StepOfEventView,
         at: Option<Timestamp>,
     ) -> Result<(), StopReason> {
         let task = self.executor.task(event.id, instance, at);
@@ -191,7 +191,7 @@ impl ReactionProcessor {
     async fn claim_and_execute(
         &mut self,
         event: &RecordedEvent,
-        instance: StepOfView,
+        instance: StepOfEventView,
         task: &ReactionTask,
     ) -> Result<(), ReactionError> {
         if self.checkpoints.is_task_done(task) {

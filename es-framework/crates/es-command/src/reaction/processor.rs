@@ -11,7 +11,7 @@ use super::{
     checkpoint::ReactionProgress,
     checkpoint_store::CheckpointStore,
     deadline_queue::{DeadlineQueue, OpenDeadline},
-    executor::{ReactionExecutor, StepOfView},
+    executor::{ReactionExecutor, StepOfEventView},
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_runtime::simulation::{self, Defect};
@@ -119,12 +119,12 @@ impl ReactionProcessor {
         &mut self,
         event: &RecordedEvent,
         cancelled_steps: &[usize],
-        deadlines: Vec<(Timestamp, StepOfView)>,
+        deadlines: Vec<(Timestamp, StepOfEventView)>,
     ) {
         for step in cancelled_steps {
             self.deadlines.cancel(&event.subject, *step);
         }
-        for (at, StepOfView { step, view }) in deadlines {
+        for (at, StepOfEventView { step, view }) in deadlines {
             let event_id = event.id;
             let deadline = OpenDeadline {
                 at,
@@ -160,7 +160,7 @@ impl ReactionProcessor {
             position: self.position,
             settled,
             settled_before,
-            open_from: self.deadlines.oldest(),
+            open_from: self.deadlines.first_open_event(),
         }
     }
 

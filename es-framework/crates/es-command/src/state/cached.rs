@@ -5,7 +5,7 @@ use std::any::{Any, TypeId};
 
 use futures_util::{FutureExt as _, future::BoxFuture};
 
-use super::{Evolve, LastEvent, RebuildError, RebuiltState, StateHistory, StateLoader};
+use super::{Evolve, LastEvent, RebuildError, RebuiltState, StateLoader, StateReplay};
 use es_event::{Declaration, Subject, Upcasters};
 
 /// The scope of the events that a state is rebuilt from: a subject, with or without the subjects below
@@ -53,7 +53,7 @@ pub struct StateDescriptor {
     id: TypeId,
     rebuild: RebuildFunction,
     store_in_cache: fn(&StateLoader, &StateScope, AnyState),
-    history: fn(Upcasters) -> StateHistory,
+    replay: fn(Upcasters) -> StateReplay,
 }
 
 type RebuildFunction =
@@ -111,14 +111,14 @@ impl StateDescriptor {
                     states.store_in_cache(&scope.subject, scope.recursive, *rebuilt);
                 }
             },
-            history: StateHistory::of::<S>,
+            replay: StateReplay::begin::<S>,
         }
     }
 
-    /// Starts a history of the state, before its first event.
+    /// Starts a replay of the state, before its first event.
     #[must_use]
-    pub fn history(&self, upcasters: Upcasters) -> StateHistory {
-        (self.history)(upcasters)
+    pub fn replay(&self, upcasters: Upcasters) -> StateReplay {
+        (self.replay)(upcasters)
     }
 
     /// Returns whether this is the descriptor of `S`.

@@ -117,7 +117,11 @@ impl ProjectionPipeline {
         let options = ObserveOptions::recursive_after(self.position());
         let events = self.store.observe(es_event::Subject::root(), options);
         let mut reader = BatchReader::new(&self.models, &self.upcasters, events);
-        while !self.models.iter().any(RunningReadModel::is_built) {
+        while !self
+            .models
+            .iter()
+            .any(RunningReadModel::can_replace_current)
+        {
             if !rebuild.is_over() {
                 // During a rebuild, a larger batch costs less.
                 let full = reader.fill(rebuild.newest());

@@ -17,7 +17,7 @@ pub(super) struct RunningReadModel {
 
 impl RunningReadModel {
     /// Returns true if the table is a shadow table that can replace the current one.
-    pub(super) fn is_built(&self) -> bool {
+    pub(super) fn can_replace_current(&self) -> bool {
         self.table.is_shadow && self.progress.has_caught_up()
     }
 

@@ -229,7 +229,7 @@ pub(super) fn definition_hash(table: &Table) -> String {
         is_shadow: false,
         ..table.clone()
     };
-    // Older releases do not expect that appends write rows, so these rows have another definition.
+    // An older release must rebuild a table that appends write, so the hash of such a table differs.
     let inline = if table.model.inline { " inline" } else { "" };
     let text = format!(
         "{:?} {:?} {}{inline}",

@@ -44,7 +44,7 @@ impl Default for PageParameters {
 impl PageParameters {
     /// Takes `limit`, `cursor` and `total` from the parameters.
     pub(crate) fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {
-        let limit = match parameters.text("limit")? {
+        let limit = match parameters.take_text("limit")? {
             None => DEFAULT_LIMIT,
             Some(text) => {
                 let limit = text.parse().ok();
@@ -56,7 +56,7 @@ impl PageParameters {
                     })?
             }
         };
-        let after = match parameters.text("cursor")? {
+        let after = match parameters.take_text("cursor")? {
             None => None,
             Some(text) => {
                 let message = "must be the nextCursor of the page before";
@@ -81,7 +81,7 @@ impl PageParameters {
 
 /// The direction of a sort order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum SortDirection {
     Ascending,
     Descending,
 }

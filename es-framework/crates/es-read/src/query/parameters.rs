@@ -68,7 +68,7 @@ impl QueryParameters {
     /// # Errors
     /// It is given twice or malformed.
     pub fn optional<T: ColumnType>(&mut self, name: &'static str) -> Result<Option<T>, QueryError> {
-        let Some(text) = self.text(name)? else {
+        let Some(text) = self.take_text(name)? else {
             return Ok(None);
         };
         let value = column::parse(&text).map_err(|message| QueryError::invalid(name, message))?;
@@ -94,7 +94,7 @@ impl QueryParameters {
     }
 
     /// Takes the text of a parameter that may be absent.
-    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, QueryError> {
+    pub(super) fn take_text(&mut self, name: &'static str) -> Result<Option<String>, QueryError> {
         self.known.push(name);
         match self.values.remove(name).unwrap_or_default().as_slice() {
             [] => Ok(None),

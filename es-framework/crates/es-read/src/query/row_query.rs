@@ -6,7 +6,7 @@ use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError,
     condition::SqlFragment,
     cursor::{PageCursor, RowCursor, SortValue},
-    page::Direction,
+    page::SortDirection,
 };
 use crate::projection::{
     Cell, Cells, ColumnType, Database, ReadModel, Table, TableRow,
@@ -30,15 +30,15 @@ use crate::projection::{
 pub struct RowQuery<'a, R> {
     pub(super) database: &'a Database,
     conditions: Vec<Condition<R>>,
-    order: Option<SortOrder>,
+    order: Option<SortColumn>,
     rows: PhantomData<fn() -> R>,
 }
 
-/// The column that the rows are sorted by.
+/// The column that the rows are sorted by, and the direction.
 #[derive(Debug, Clone, Copy)]
-struct SortOrder {
+struct SortColumn {
     column: &'static str,
-    direction: Direction,
+    direction: SortDirection,
 }
 
 impl<'a, R: ReadModel> RowQuery<'a, R> {
@@ -64,19 +64,19 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// column are left out.
     #[must_use]
     pub fn sort<T: OrderedValue>(self, column: Column<R, T>) -> Self {
-        self.sort_in(column, Direction::Ascending)
+        self.sort_in(column, SortDirection::Ascending)
     }
 
     /// Sorts like [`RowQuery::sort`], but in the opposite order: the largest value comes first.
     #[must_use]
     pub fn sort_descending<T: OrderedValue>(self, column: Column<R, T>) -> Self {
-        self.sort_in(column, Direction::Descending)
+        self.sort_in(column, SortDirection::Descending)
     }
 
-    fn sort_in<T: ColumnType>(self, column: Column<R, T>, direction: Direction) -> Self {
+    fn sort_in<T: ColumnType>(self, column: Column<R, T>, direction: SortDirection) -> Self {
         let column = column.name();
         let mut sorted = self.filter(Condition::is_not_null(column));
-        sorted.order = Some(SortOrder { column, direction });
+        sorted.order = Some(SortColumn { column, direction });
         sorted
     }
 
@@ -172,13 +172,13 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     }
 
     fn order_clause(&self) -> String {
-        let Some(SortOrder { column, direction }) = self.order else {
+        let Some(SortColumn { column, direction }) = self.order else {
             return POSITION_COLUMN.to_owned();
         };
         let column = quote_name(column);
         match direction {
-            Direction::Ascending => format!("{column}, {POSITION_COLUMN}"),
-            Direction::Descending => format!("{column} DESC, {POSITION_COLUMN} DESC"),
+            SortDirection::Ascending => format!("{column}, {POSITION_COLUMN}"),
+            SortDirection::Descending => format!("{column} DESC, {POSITION_COLUMN} DESC"),
         }
     }
 
@@ -191,12 +191,12 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         let position = Cell::Integer(position);
         Ok(Some(match (self.order, by) {
             (None, None) => SqlFragment::new(format!("{POSITION_COLUMN} > ?"), vec![position]),
-            (Some(SortOrder { column, direction }), Some(value))
+            (Some(SortColumn { column, direction }), Some(value))
                 if is_value_of::<R>(column, &value) =>
             {
                 let operator = match direction {
-                    Direction::Ascending => ">",
-                    Direction::Descending => "<",
+                    SortDirection::Ascending => ">",
+                    SortDirection::Descending => "<",
                 };
                 let value = value.into();
                 PageCursor::check_storable(&value, self.database)?;

@@ -4,7 +4,7 @@
 mod catalogue;
 mod command_statistics;
 mod commit_metrics;
-mod handles;
+mod metric_cache;
 mod process;
 
 use std::{sync::LazyLock, time::Duration};
@@ -26,7 +26,7 @@ pub use command_statistics::{
     CommandMinute, commands_of_last_hour, record_command, record_conflict,
 };
 pub use commit_metrics::record_commit;
-pub use handles::MetricHandles;
+pub use metric_cache::MetricCache;
 
 /// The interval at which values of histograms move into their buckets. Until then, each value takes
 /// memory.

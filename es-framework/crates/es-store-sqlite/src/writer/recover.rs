@@ -51,7 +51,7 @@ impl EventWriter {
         }
         let tried = self.refresh().and_then(|()| self.write_scratch());
         tried.map_err(|error| error.to_store_error(&self.shared.file))?;
-        self.shared.set_failure(None);
+        self.shared.set_last_write_failure(None);
         Ok(())
     }
 

@@ -95,7 +95,7 @@ impl Log {
         // The caller has checked the schemas that it knew.
         let mut budget = WorkBudget::of(WRITER_STEPS);
         self.catalogue
-            .check_against_new_schemas(&candidates, known_schemas, &mut budget)?;
+            .check_against_schemas_since(&candidates, known_schemas, &mut budget)?;
         let recorded = self.record(candidates)?;
         for event in &recorded {
             if self.catalogue.first_event(&event.event_type).is_none() {

@@ -122,7 +122,7 @@ impl<'a> ChainedAppends<'a> {
         let (candidates, known) = (&append.candidates, append.schemas);
         if let Err(conflict) =
             self.catalogue
-                .check_against_new_schemas(candidates, known, &mut self.budget)
+                .check_against_schemas_since(candidates, known, &mut self.budget)
         {
             return Ok(Err(conflict.into()));
         }

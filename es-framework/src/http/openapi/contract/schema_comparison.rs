@@ -258,7 +258,7 @@ impl<'a> SchemaComparison<'a> {
             let text = format!("has the pattern {after}, and had {before}");
             self.add_if(new.pattern.is_some(), &text);
         }
-        // The bounds of a number say what its format takes.
+        // In requests, only the formats of texts are compared, because the bounds of numbers are compared already.
         let is_text = |shape: &SchemaShape<'_>| {
             shape
                 .types

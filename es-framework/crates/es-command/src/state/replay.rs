@@ -38,18 +38,18 @@ use es_event::{DecodeError, RecordedEvent, Upcasters};
 /// #     trace: None,
 /// # };
 /// # let purchased = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
-/// let mut book = StateDescriptor::of::<Book>().history(Upcasters::default());
+/// let mut book = StateDescriptor::of::<Book>().replay(Upcasters::default());
 /// assert_eq!(book.to_json()?, None);
 /// book.apply(&purchased)?;
 /// assert_eq!(book.to_json()?, Some(serde_json::json!({ "title": "Emma" })));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-pub struct StateHistory {
+pub struct StateReplay {
     upcasters: Upcasters,
     state: Box<dyn StateFold>,
 }
 
-/// A state of a known type behind [`StateHistory`].
+/// A state of a known type behind [`StateReplay`].
 trait StateFold: Send {
     fn apply(&mut self, upcasters: &Upcasters, event: &RecordedEvent) -> Result<(), DecodeError>;
     fn to_json(&self) -> serde_json::Result<Option<Value>>;
@@ -70,9 +70,9 @@ impl<S: Evolve> StateFold for TypedState<S> {
     }
 }
 
-impl StateHistory {
-    /// Starts the history of a state of type `S`.
-    pub(super) fn of<S: Evolve>(upcasters: Upcasters) -> Self {
+impl StateReplay {
+    /// Starts the replay of a state of type `S`.
+    pub(super) fn begin<S: Evolve>(upcasters: Upcasters) -> Self {
         let state = Box::new(TypedState::<S>(None));
         Self { upcasters, state }
     }
@@ -80,7 +80,7 @@ impl StateHistory {
     /// Folds the next event of the subject. Events of other types change nothing.
     ///
     /// # Errors
-    /// The event does not fit its declaration. The history cannot continue then.
+    /// The event does not fit its declaration. The replay cannot continue then.
     pub fn apply(&mut self, event: &RecordedEvent) -> Result<(), DecodeError> {
         self.state.apply(&self.upcasters, event)
     }
@@ -94,8 +94,8 @@ impl StateHistory {
     }
 }
 
-impl fmt::Debug for StateHistory {
+impl fmt::Debug for StateReplay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StateHistory").finish_non_exhaustive()
+        f.debug_struct("StateReplay").finish_non_exhaustive()
     }
 }

@@ -11,15 +11,15 @@ use std::{
 /// small.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct MetricHandles<K, V>(RwLock<HashMap<K, V>>);
+pub struct MetricCache<K, V>(RwLock<HashMap<K, V>>);
 
-impl<K, V> Default for MetricHandles<K, V> {
+impl<K, V> Default for MetricCache<K, V> {
     fn default() -> Self {
         Self(RwLock::default())
     }
 }
 
-impl<K: Eq + Hash, V> MetricHandles<K, V> {
+impl<K: Eq + Hash, V> MetricCache<K, V> {
     /// Passes the metric of a key to `record`. Registers a new key first.
     pub fn record_with(&self, key: K, register: impl FnOnce(&K) -> V, record: impl FnOnce(&V)) {
         if let Some(value) = self
@@ -31,8 +31,8 @@ impl<K: Eq + Hash, V> MetricHandles<K, V> {
             return record(value);
         }
         let value = register(&key);
-        let mut handles = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        record(handles.entry(key).or_insert(value));
+        let mut metrics = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        record(metrics.entry(key).or_insert(value));
     }
 }
 
@@ -44,11 +44,11 @@ mod tests {
 
     #[test]
     fn a_key_is_registered_once() {
-        let handles = MetricHandles::default();
+        let metrics = MetricCache::default();
         let registered = Cell::new(0);
         for key in ["a", "b", "a"] {
             let register = |_: &&str| registered.set(registered.get() + 1);
-            handles.record_with(key, register, |()| {});
+            metrics.record_with(key, register, |()| {});
         }
         assert_eq!(registered.get(), 2);
     }

@@ -6,7 +6,7 @@ use super::{Dialect, Hash, RecordedEvent, hash::decimal_digits};
 /// everything else.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct RawEvent<'a> {
+pub struct EncodableEvent<'a> {
     /// The event id.
     pub id: u64,
     /// The source.
@@ -44,7 +44,7 @@ pub enum LineFormat {
     Backup,
 }
 
-impl<'a> RawEvent<'a> {
+impl<'a> EncodableEvent<'a> {
     /// Borrows the members of an event.
     pub fn from_recorded(event: &'a RecordedEvent) -> Self {
         let trace = event.trace.as_ref();
