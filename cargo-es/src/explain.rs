@@ -1,5 +1,5 @@
-//! The subcommand `explain`: what the framework derived from a declaration. The application knows it, and
-//! prints it with its subcommand `model`.
+//! The subcommand `explain` shows what the framework derived from a declaration. It runs the subcommand `model`
+//! of the application, which prints that.
 
 use std::{
     env,

@@ -174,6 +174,19 @@ impl Settings {
         SettingsArguments::from_env().map(Self::from)
     }
 
+    /// Returns the folder of the embedded event store. An error does not show the value, because a URL may
+    /// contain a password.
+    #[cfg(any(feature = "embedded", feature = "postgres"))]
+    pub(crate) fn data_folder(&self) -> crate::Result<&std::path::Path> {
+        let folder = &self.event_store_data_dir;
+        if folder.to_str().is_some_and(|text| text.contains("://")) {
+            return Err(crate::Error::new(
+                "EVENT_STORE_DATA_DIR is a URL and not a folder: write it to EVENT_STORE_URL",
+            ));
+        }
+        Ok(folder)
+    }
+
     /// The file with snapshots.
     pub(crate) fn snapshots(&self) -> PathBuf {
         let default = || self.event_store_data_dir.join("snapshots.sqlite");

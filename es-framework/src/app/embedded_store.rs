@@ -39,7 +39,7 @@ impl OpenEmbeddedStore {
         let mut options = EmbeddedStoreOptions::default();
         options.hash_version = settings.event_store_hash_version;
         options.accept_loss = settings.event_store_accept_loss;
-        let folder = settings.event_store_data_dir.clone();
+        let folder = settings.data_folder()?.to_owned();
         let begin = Instant::now();
         let opening = tokio::task::spawn_blocking({
             let folder = folder.clone();

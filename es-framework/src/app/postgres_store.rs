@@ -70,7 +70,7 @@ impl OpenPostgresStore {
 }
 
 fn load_operator_token(settings: &Settings) -> Result<ApiToken> {
-    let folder = &settings.event_store_data_dir;
+    let folder = settings.data_folder()?;
     if settings.event_store_api_token.is_none() {
         let created = std::fs::create_dir_all(folder);
         created.map_err(|error| {

@@ -121,7 +121,7 @@ impl QueryRequest {
     }
 }
 
-/// Collects the parameters of the path and of the query string.
+/// Collects the values that a request sends in its path and in its query string.
 fn parameters(
     route: &QueryRoute,
     uri: &Uri,

@@ -6,7 +6,7 @@ mod fault_injector;
 mod fault_profile;
 mod invariants;
 mod operation;
-mod receipt_printer;
+mod printer_connection;
 mod scenario_run;
 mod seed_batch;
 mod simulated_client;

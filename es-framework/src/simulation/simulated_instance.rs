@@ -11,7 +11,7 @@ use tokio::task::AbortHandle;
 use uuid::Uuid;
 
 use super::{
-    receipt_printer::{PrintedReceipt, ReceiptPrinter},
+    printer_connection::{PrintedReceipt, PrinterConnection},
     simulated_store::{StoreConnection, StoreServer},
     wallet_domain::{self, WalletRow},
     wallet_reactions,
@@ -151,7 +151,7 @@ impl SimulatedInstance {
             instance: self.name,
         });
         let (world, printed) = (Arc::clone(&self.world), Arc::clone(&self.printed));
-        let printer = ReceiptPrinter::new(world, self.name, number, printed);
+        let printer = PrinterConnection::new(world, self.name, number, printed);
         let services = wallet_domain::services(self.clock.clone(), Arc::new(printer));
         let random = RandomNumbers::seeded(self.world.random.next());
         let bus = CommandBus::new(Arc::clone(&port), SOURCE)

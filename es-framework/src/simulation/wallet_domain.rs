@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{receipt_printer::ReceiptPrinter, wallet_reactions::HoldReleasedEvent};
+use super::{printer_connection::PrinterConnection, wallet_reactions::HoldReleasedEvent};
 use crate::{
     command::CommandDescriptor,
     prelude::*,
@@ -315,7 +315,7 @@ pub(super) fn read_models() -> Result<ReadModels, InvalidReadModels> {
 }
 
 /// Returns the services of one process.
-pub(super) fn services(clock: Clock, printer: Arc<ReceiptPrinter>) -> crate::command::Services {
+pub(super) fn services(clock: Clock, printer: Arc<PrinterConnection>) -> crate::command::Services {
     crate::command::Services::default()
         .with(clock)
         .with_shared(printer)

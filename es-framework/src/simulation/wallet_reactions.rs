@@ -1,7 +1,7 @@
 //! The reactions of the simulated application, and the commands that they send.
 
 use super::{
-    receipt_printer::{PrinterFailure, ReceiptPrinter},
+    printer_connection::{PrinterConnection, PrinterFailure},
     wallet_domain::{HoldPlacedEvent, HoldSettledEvent, TransferReceivedEvent, TransferSentEvent},
 };
 use crate::{
@@ -68,7 +68,7 @@ impl TransferReporter {
 
     async fn print(
         event: &TransferReceivedEvent,
-        printer: &ReceiptPrinter,
+        printer: &PrinterConnection,
         key: &ReactionKey,
     ) -> Result<(), PrinterFailure> {
         let receipt = format!("transfer {}", event.operation);
@@ -84,7 +84,7 @@ impl HoldReminder {
     #[deadline(at = until, unless(HoldSettledEvent))]
     async fn remind(
         event: &HoldPlacedEvent,
-        printer: &ReceiptPrinter,
+        printer: &PrinterConnection,
         key: &ReactionKey,
     ) -> Result<(), PrinterFailure> {
         let letter = format!("hold {}", event.id);

@@ -13,7 +13,7 @@ use super::{errors::Errors, fields::Field, framework::Framework, naming};
 const RESERVED: &str = "es_";
 
 /// Reports a name that no table can have.
-pub(crate) fn check_table(table: &LitStr, errors: &mut Errors) {
+pub(crate) fn check_table_name(table: &LitStr, errors: &mut Errors) {
     let name = table.value();
     if !is_sql_name(&name) {
         let message = format!(

@@ -238,7 +238,8 @@ async fn execute_action(
     request.respond(page).await
 }
 
-/// Adds the pages of the components of a kind and of their commands.
+/// Adds the routes for all read models or for all reactions. One shows their list. The others show and execute
+/// the commands of operators.
 fn component_routes(router: Router<ConsoleState>, kind: ComponentKind) -> Router<ConsoleState> {
     let path = list_path(kind);
     let list = move |request| show_components(request, kind);

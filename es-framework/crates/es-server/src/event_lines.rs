@@ -26,7 +26,7 @@ struct EventFrames {
     /// Encoded lines that precede the events.
     stored: Option<LineStream>,
     events: EventStream,
-    observer: Option<Observer>,
+    client: Option<StreamClient>,
     /// The capacity of the next frame, which is the length of the last one. A frame that grows step by step is
     /// copied several times.
     capacity: usize,
@@ -34,10 +34,10 @@ struct EventFrames {
 }
 
 /// The client of an endless stream.
-struct Observer {
+struct StreamClient {
     heartbeat: Duration,
     is_shutting_down: watch::Receiver<bool>,
-    /// Released when the observer disconnects.
+    /// Released when the client disconnects.
     _permit: OwnedSemaphorePermit,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn stored_response(
         format,
         stored: None,
         events,
-        observer: None,
+        client: None,
         capacity: 0,
         has_ended: false,
     };
@@ -101,7 +101,7 @@ pub(super) fn observation_response(
     permit: OwnedSemaphorePermit,
     format: StreamFormat,
 ) -> Response {
-    let observer = Observer {
+    let client = StreamClient {
         heartbeat: server.settings.heartbeat,
         is_shutting_down: server.is_shutting_down.clone(),
         _permit: permit,
@@ -111,7 +111,7 @@ pub(super) fn observation_response(
         format,
         stored,
         events,
-        observer: Some(observer),
+        client: Some(client),
         capacity: 0,
         has_ended: false,
     };
@@ -158,11 +158,11 @@ impl EventFrames {
     /// Returns the next encoded lines or a heartbeat. Returns `None` after the last
     /// encoded line.
     async fn next_stored_frame(&mut self) -> Option<Result<Bytes, ServerShutdownError>> {
-        let (stored, observer) = (self.stored.as_mut()?, self.observer.as_mut()?);
+        let (stored, client) = (self.stored.as_mut()?, self.client.as_mut()?);
         let mut frame = Vec::new();
         tokio::select! {
             biased;
-            () = shutdown(&mut observer.is_shutting_down) => {
+            () = shutdown(&mut client.is_shutting_down) => {
                 self.has_ended = true;
                 return Some(self.format.shutdown());
             }
@@ -177,24 +177,24 @@ impl EventFrames {
                     return None;
                 }
             },
-            () = sleep(observer.heartbeat) => frame.extend_from_slice(self.format.heartbeat()),
+            () = sleep(client.heartbeat) => frame.extend_from_slice(self.format.heartbeat()),
         }
         Some(Ok(frame.into()))
     }
 
-    /// Waits for the first line of a frame: an event, or a heartbeat for an observer. Breaks when the
+    /// Waits for the first line of a frame: an event, or a heartbeat for the client of an endless stream. Breaks when the
     /// server shuts down.
     async fn write_first_line(&mut self, frame: &mut Vec<u8>) -> ControlFlow<()> {
-        let Some(observer) = &mut self.observer else {
+        let Some(client) = &mut self.client else {
             let event = self.events.next().await;
             self.write_line(event, frame);
             return ControlFlow::Continue(());
         };
         tokio::select! {
             biased;
-            () = shutdown(&mut observer.is_shutting_down) => return ControlFlow::Break(()),
+            () = shutdown(&mut client.is_shutting_down) => return ControlFlow::Break(()),
             event = self.events.next() => self.write_line(event, frame),
-            () = sleep(observer.heartbeat) => frame.extend_from_slice(self.format.heartbeat()),
+            () = sleep(client.heartbeat) => frame.extend_from_slice(self.format.heartbeat()),
         }
         ControlFlow::Continue(())
     }

@@ -27,7 +27,7 @@ impl EventReader {
         schema: &Arc<EventSchema>,
     ) -> Result<u64, RegisterError> {
         let length = self.shared().log().index.len();
-        let first = self.shared().catalogue().first_event(event_type);
+        let first = self.shared().catalogue().id_of_first_event(event_type);
         let (Some(first), Some(last)) = (first, length.checked_sub(1)) else {
             return Ok(length);
         };

@@ -15,7 +15,7 @@ use es_store::catalogue::Catalogue;
 #[derive(Debug)]
 pub(super) struct SharedState {
     pub(super) file: PathBuf,
-    pub(super) log: RwLock<LogState>,
+    pub(super) log: RwLock<IndexedLog>,
     /// Changes seldom and is read for long, so readers clone the `Arc`.
     pub(super) catalogue: RwLock<Arc<Catalogue>>,
     /// The reason why the last write failed, until a write succeeds.
@@ -39,18 +39,18 @@ pub(super) enum InjectedFault {
 
 /// The index of all durable events, and the newest of these events.
 #[derive(Debug, Default)]
-pub(super) struct LogState {
+pub(super) struct IndexedLog {
     pub(super) index: PostingIndex,
     pub(super) recent: RecentEvents,
 }
 
 impl SharedState {
     /// No change of the state can fail halfway, so a poisoned lock still guards a consistent state.
-    pub(super) fn log(&self) -> RwLockReadGuard<'_, LogState> {
+    pub(super) fn log(&self) -> RwLockReadGuard<'_, IndexedLog> {
         self.log.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn change_log<T>(&self, change: impl FnOnce(&mut LogState) -> T) -> T {
+    pub(super) fn change_log<T>(&self, change: impl FnOnce(&mut IndexedLog) -> T) -> T {
         change(&mut self.log.write().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -26,7 +26,7 @@ use super::{
     latest_events::IndexedLatestEvents,
     recent::CommittedEvents,
     row,
-    shared::{LogState, SharedState},
+    shared::{IndexedLog, SharedState},
     startup,
     store_file_error::{BatchFailure, OpenError, StoreFileError},
     store_settings::EngineSettings,
@@ -86,9 +86,9 @@ impl EventWriter {
         };
         let shared = Arc::new(SharedState {
             file,
-            log: RwLock::new(LogState {
+            log: RwLock::new(IndexedLog {
                 index,
-                ..LogState::default()
+                ..IndexedLog::default()
             }),
             catalogue: RwLock::new(Arc::new(catalogue)),
             last_write_failure: Mutex::default(),

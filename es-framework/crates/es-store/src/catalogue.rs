@@ -75,7 +75,7 @@ impl Entry {
 
 impl Catalogue {
     /// Returns the id of the first event of a type.
-    pub fn first_event(&self, event_type: &EventType) -> Option<EventId> {
+    pub fn id_of_first_event(&self, event_type: &EventType) -> Option<EventId> {
         self.types.get(event_type)?.first
     }
 

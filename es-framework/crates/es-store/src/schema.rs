@@ -17,7 +17,7 @@ use jsonschema::{
 use serde_json::{Value, value::RawValue};
 
 use self::{
-    metered_value::{MeteredRepresentation, MeteredValue},
+    metered_value::{MeteredJson, MeteredValue},
     work_budget::{BudgetExceeded, TextPrice},
 };
 use es_event::EventId;
@@ -58,7 +58,7 @@ const BACKTRACKS: usize = 100_000;
 /// ```
 pub struct EventSchema {
     text: Box<RawValue>,
-    validator: Validator<MeteredRepresentation>,
+    validator: Validator<MeteredJson>,
     text_price: TextPrice,
     patterns: usize,
 }
@@ -297,8 +297,7 @@ fn regular_patterns(size: usize) -> PatternOptions<Regex> {
         .dfa_size_limit(PATTERN_CACHE)
 }
 
-type SchemaOptions =
-    jsonschema::ValidationOptions<'static, Arc<dyn Retrieve>, MeteredRepresentation>;
+type SchemaOptions = jsonschema::ValidationOptions<'static, Arc<dyn Retrieve>, MeteredJson>;
 
 impl fmt::Debug for EventSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

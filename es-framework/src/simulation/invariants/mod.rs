@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use self::log_fold::LogFold;
 use super::{
-    operation::OperationRecord, receipt_printer::PrintedReceipt, simulated_client::ReadRecord,
+    operation::OperationRecord, printer_connection::PrintedReceipt, simulated_client::ReadRecord,
     simulated_instance::ProcessKill, wallet_domain::WalletRow,
 };
 use crate::event::RecordedEvent;

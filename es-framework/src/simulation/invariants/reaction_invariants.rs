@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::{LogFold, RunRecord, log_fold::LoggedEvent};
-use crate::simulation::receipt_printer::PrintedReceipt;
+use crate::simulation::printer_connection::PrintedReceipt;
 
 /// A lease expires after this time, so that another process may repeat a call.
 const LEASE: Duration = Duration::from_secs(10);

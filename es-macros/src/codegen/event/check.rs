@@ -58,7 +58,7 @@ pub(crate) fn check(
     } = declared;
     let event_type = event_type::resolve(&ident, &attr, manifest, errors);
     if let Some(table) = &attr.read_model {
-        column::check_table(table, errors);
+        column::check_table_name(table, errors);
         if let Some(fields) = &fields {
             if fields.is_empty() {
                 errors.record(

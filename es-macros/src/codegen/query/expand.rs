@@ -70,7 +70,7 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
             const PATH: &'static str = #path;
             const PAGED: bool = #is_paged;
             const TABLES: &'static [&'static str] = &[#tables];
-            const INDEXES: &'static [#module::ColumnIndex] = &[#indexes];
+            const INDEXES: &'static [#module::RequiredIndex] = &[#indexes];
             #role
             const DECLARATION: #framework::Declaration = #declaration;
 
@@ -274,7 +274,7 @@ pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
             const PATH: &'static str = "/";
             const PAGED: bool = false;
             const TABLES: &'static [&'static str] = &[];
-            const INDEXES: &'static [#module::ColumnIndex] = &[];
+            const INDEXES: &'static [#module::RequiredIndex] = &[];
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn parse(

@@ -59,7 +59,7 @@ pub(crate) fn check(declared: ReadModelInput, errors: &mut Errors) -> Option<Che
 
 fn check_table(ident: &Ident, attr: &ReadModelAttr, errors: &mut Errors) {
     match &attr.table {
-        Some(table) => column::check_table(table, errors),
+        Some(table) => column::check_table_name(table, errors),
         // An invalid table is already reported.
         None if attr.has_table => {}
         None => errors.record(

@@ -74,7 +74,8 @@ fn value(setting: &Setting, framework: &Framework) -> TokenStream {
     }
 }
 
-/// Makes the compiler check the type of a default. Strings are parsed at the start of the program.
+/// Makes the compiler check the type of a default. It does not check a default that is a string: the program
+/// parses the string when it starts.
 fn checked_default(setting: &Setting) -> Option<TokenStream> {
     let default = setting.default.as_ref()?;
     let ty = &setting.ty;

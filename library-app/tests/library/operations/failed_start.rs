@@ -103,6 +103,15 @@ fn an_error_of_the_command_line_shows_no_password_and_no_token() {
 }
 
 #[test]
+fn a_url_as_folder_is_refused_without_its_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "postgres://me:hunter2@localhost/events";
+    let text = refusal(folder.path(), &[("EVENT_STORE_DATA_DIR", url)]);
+    assert!(text.contains("write it to EVENT_STORE_URL"), "{text}");
+    assert!(!text.contains("hunter2"), "{text}");
+}
+
+#[test]
 fn a_wrong_url_of_postgresql_is_refused_without_its_password() {
     let folder = tempfile::tempdir().unwrap();
     let url = "postgres://me:hunter2@127.0.0.1:1/events?durability=some";

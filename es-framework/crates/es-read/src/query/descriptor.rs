@@ -7,8 +7,8 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::value::RawValue;
 
 use super::{
-    ColumnIndex, PageParameters, ParameterDescriptions, QueryContext, QueryError, QueryHandler,
-    QueryParameters,
+    PageParameters, ParameterDescriptions, QueryContext, QueryError, QueryHandler, QueryParameters,
+    RequiredIndex,
 };
 use crate::projection::Database;
 use es_event::Declaration;
@@ -58,7 +58,7 @@ pub struct QueryDescriptor {
     /// The tables of the read models that the handler says it reads; they may be fewer than it reads.
     pub read_models: &'static [&'static str],
     /// The columns that need an index.
-    pub indexes: &'static [ColumnIndex],
+    pub indexes: &'static [RequiredIndex],
     /// The role that a caller needs if the service authenticates callers.
     pub role: Option<&'static str>,
     /// The place of the query's declaration in the source code.

@@ -32,4 +32,4 @@ pub use query_handler::{Query, QueryHandler};
 pub use row_query::RowQuery;
 #[doc(hidden)]
 pub use typed_column::names_key;
-pub use typed_column::{Column, ColumnIndex, ComparedWith, OrderedValue, TextValue};
+pub use typed_column::{Column, ComparedWith, OrderedValue, RequiredIndex, TextValue};

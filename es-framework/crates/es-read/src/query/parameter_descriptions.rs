@@ -20,7 +20,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 ///     const PATH: &'static str = "/trees/{id}";
 ///     const PAGED: bool = false;
 ///     const TABLES: &'static [&'static str] = &["trees"];
-///     const INDEXES: &'static [es_framework::query::ColumnIndex] = &[];
+///     const INDEXES: &'static [es_framework::query::RequiredIndex] = &[];
 ///     const DECLARATION: Declaration = es_framework::declaration!();
 ///
 ///     fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {

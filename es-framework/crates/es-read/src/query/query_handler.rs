@@ -5,7 +5,7 @@ use std::future::Future;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ColumnIndex, ParameterDescriptions, QueryContext, QueryError, QueryParameters};
+use super::{ParameterDescriptions, QueryContext, QueryError, QueryParameters, RequiredIndex};
 use es_event::Declaration;
 
 /// The declaration of a query: a struct whose fields are the parameters of a `GET`. `#[derive(Query)]`
@@ -52,7 +52,7 @@ pub trait Query: Sized + Send + 'static {
     /// The tables that the query reads; if empty, it may read all of them.
     const TABLES: &'static [&'static str];
     /// The columns that need an index because it compares, sorts by or searches them.
-    const INDEXES: &'static [ColumnIndex];
+    const INDEXES: &'static [RequiredIndex];
     /// The role that a caller needs if the service authenticates callers. Without it, any caller may
     /// send the query.
     const ROLE: Option<&'static str> = None;

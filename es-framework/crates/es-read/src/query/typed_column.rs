@@ -146,18 +146,18 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
 
     /// Returns the index for a query that compares or sorts by this column.
     #[must_use]
-    pub const fn comparison_index(self) -> ColumnIndex {
+    pub const fn comparison_index(self) -> RequiredIndex {
         self.index(ColumnUse::Compared)
     }
 
     /// Returns the full-text index for a query that searches this column for substrings.
     #[must_use]
-    pub const fn search_index(self) -> ColumnIndex {
+    pub const fn search_index(self) -> RequiredIndex {
         self.index(ColumnUse::Searched)
     }
 
-    const fn index(self, by: ColumnUse) -> ColumnIndex {
-        ColumnIndex {
+    const fn index(self, by: ColumnUse) -> RequiredIndex {
+        RequiredIndex {
             table: R::TABLE,
             column: self.name,
             by,
@@ -253,7 +253,7 @@ impl TextValue for Option<String> {}
 /// Returns whether one of the columns is this key.
 #[doc(hidden)]
 #[must_use]
-pub const fn names_key(key: &str, mut compared: &[ColumnIndex]) -> bool {
+pub const fn names_key(key: &str, mut compared: &[RequiredIndex]) -> bool {
     while let [first, rest @ ..] = compared {
         if are_equal(first.column, key) {
             return true;
@@ -292,7 +292,7 @@ pub const fn names_key(key: &str, mut compared: &[ColumnIndex]) -> bool {
 /// assert_eq!(BrowseStock::INDEXES, [BookCopy::title().search_index()]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ColumnIndex {
+pub struct RequiredIndex {
     /// The table's name.
     pub table: &'static str,
     /// The column's name.

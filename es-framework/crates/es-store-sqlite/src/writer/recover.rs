@@ -3,7 +3,8 @@
 
 use super::EventWriter;
 use crate::{
-    database_format, index::Compaction, shared::LogState, startup, store_file_error::StoreFileError,
+    database_format, index::Compaction, shared::IndexedLog, startup,
+    store_file_error::StoreFileError,
 };
 use es_store::StoreError;
 
@@ -21,9 +22,9 @@ impl EventWriter {
         self.shared.change_catalogue(|known| *known = catalogue);
         (self.head, self.compaction) = (head, Compaction::default());
         self.shared.change_log(|log| {
-            *log = LogState {
+            *log = IndexedLog {
                 index,
-                ..LogState::default()
+                ..IndexedLog::default()
             };
         });
         self.length.send_replace(length);

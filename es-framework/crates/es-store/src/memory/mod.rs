@@ -98,7 +98,11 @@ impl Log {
             .check_against_schemas_since(&candidates, known_schemas, &mut budget)?;
         let recorded = self.record(candidates)?;
         for event in &recorded {
-            if self.catalogue.first_event(&event.event_type).is_none() {
+            if self
+                .catalogue
+                .id_of_first_event(&event.event_type)
+                .is_none()
+            {
                 Arc::make_mut(&mut self.catalogue).record_event(&event.event_type, event.id);
             }
             self.latest.insert(event.subject.clone(), event.id);

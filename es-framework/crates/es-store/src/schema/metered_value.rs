@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value, map};
 use super::work_budget::{spend, spend_text};
 
 /// Makes the validator look at event data as [`MeteredValue`]s. It holds no data itself.
-pub(super) struct MeteredRepresentation;
+pub(super) struct MeteredJson;
 
 /// A value of event data.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ pub(super) struct MeteredObject<'a>(&'a Map<String, Value>);
 /// The elements of an array.
 pub(super) struct MeteredArray<'a>(&'a [Value]);
 
-impl Json for MeteredRepresentation {
+impl Json for MeteredJson {
     type Node<'a> = MeteredValue<'a>;
     type PreparedKey = String;
     type StringBuffer = Value;
@@ -62,7 +62,7 @@ fn spend_all(value: &Value) {
     }
 }
 
-impl<'a> Node<'a, MeteredRepresentation> for MeteredValue<'a> {
+impl<'a> Node<'a, MeteredJson> for MeteredValue<'a> {
     type Object = MeteredObject<'a>;
     type Array = MeteredArray<'a>;
     type Number = &'a Number;
@@ -124,7 +124,7 @@ impl<'a> Node<'a, MeteredRepresentation> for MeteredValue<'a> {
     }
 }
 
-impl<'a> Object<'a, MeteredRepresentation> for MeteredObject<'a> {
+impl<'a> Object<'a, MeteredJson> for MeteredObject<'a> {
     type Node = MeteredValue<'a>;
     type MemberName = &'a str;
     type MembersIter = MeteredMemberIter<'a>;
@@ -143,7 +143,7 @@ impl<'a> Object<'a, MeteredRepresentation> for MeteredObject<'a> {
     }
 }
 
-impl<'a> Array<'a, MeteredRepresentation> for MeteredArray<'a> {
+impl<'a> Array<'a, MeteredJson> for MeteredArray<'a> {
     type Node = MeteredValue<'a>;
     type ElementsIter = MeteredElementIter<'a>;
 

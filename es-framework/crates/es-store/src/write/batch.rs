@@ -168,7 +168,7 @@ impl<'a> ChainedAppends<'a> {
     fn add_type(&mut self, event: &RecordedEvent) {
         let event_type = &event.event_type;
         let is_in_batch = || self.new_types.iter().any(|(known, _)| known == event_type);
-        if self.catalogue.first_event(event_type).is_none() && !is_in_batch() {
+        if self.catalogue.id_of_first_event(event_type).is_none() && !is_in_batch() {
             self.new_types.push((event_type.clone(), event.id));
         }
     }

@@ -21,7 +21,7 @@ pub(super) struct PrintedReceipt {
 
 /// The connection of one process to the printer.
 #[derive(Debug, Service)]
-pub(super) struct ReceiptPrinter {
+pub(super) struct PrinterConnection {
     world: Arc<SimulatedWorld>,
     instance: &'static str,
     process: u64,
@@ -38,7 +38,7 @@ impl fmt::Display for PrinterFailure {
     }
 }
 
-impl ReceiptPrinter {
+impl PrinterConnection {
     pub(super) fn new(
         world: Arc<SimulatedWorld>,
         instance: &'static str,
