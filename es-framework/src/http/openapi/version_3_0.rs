@@ -6,7 +6,7 @@
 use schemars::{
     Schema,
     generate::SchemaSettings,
-    transform::{Transform, transform_subschemas},
+    transform::{RecursiveTransform, Transform as _},
 };
 use serde_json::{Map, Value};
 
@@ -17,12 +17,11 @@ const OPENAPI: &str = "3.0.3";
 pub(super) fn convert(mut document: Value) -> Value {
     document["openapi"] = OPENAPI.into();
     convert_schemas(&mut document);
-    for path in members(&mut document["paths"]) {
-        for operation in members(path) {
-            for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
-                if status.starts_with(['4', '5']) {
-                    generalize_json(response);
-                }
+    for operation in members(&mut document["paths"]).flat_map(members) {
+        let responses = operation["responses"].as_object_mut();
+        for (status, response) in responses.into_iter().flatten() {
+            if status.starts_with(['4', '5']) {
+                generalize_json(response);
             }
         }
     }
@@ -63,7 +62,7 @@ fn convert_schema(value: &mut Value) {
     let Ok(schema) = <&mut Schema>::try_from(value) else {
         return;
     };
-    SplitTypes.transform(schema);
+    RecursiveTransform(replace_choices).transform(schema);
     for transform in &mut SchemaSettings::openapi3().transforms {
         transform.transform(schema);
     }
@@ -71,16 +70,10 @@ fn convert_schema(value: &mut Value) {
 
 /// Replaces what `schemars` leaves in the form of version 3.1: a choice between a schema and null, and a choice
 /// between types.
-#[derive(Debug, Clone, Copy)]
-struct SplitTypes;
-
-impl Transform for SplitTypes {
-    fn transform(&mut self, schema: &mut Schema) {
-        transform_subschemas(self, schema);
-        if let Some(object) = schema.as_object_mut() {
-            make_nullable(object);
-            split_types(object);
-        }
+fn replace_choices(schema: &mut Schema) {
+    if let Some(object) = schema.as_object_mut() {
+        make_nullable(object);
+        split_types(object);
     }
 }
 
@@ -103,7 +96,7 @@ fn make_nullable(object: &mut Map<String, Value>) {
     object.insert("nullable".to_owned(), true.into());
 }
 
-/// Turns a list of several types into `anyOf`. A null type stays in the list.
+/// Turns a list of several types into `anyOf`, and a null type among them into `nullable`.
 fn split_types(object: &mut Map<String, Value>) {
     let types = object.get("type").and_then(Value::as_array);
     let types: Vec<_> = types.into_iter().flatten().cloned().collect();
