@@ -3,7 +3,10 @@
 
 use std::process::Output;
 
-use crate::support::{cargo::cargo, python_environment::printed, requirement::require};
+use crate::support::{
+    cargo::cargo, package_fetch::fetch_dependencies, python_environment::printed,
+    requirement::require,
+};
 
 const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/official-rust-client");
 
@@ -12,7 +15,7 @@ const NUM_TESTS: usize = 41;
 
 #[test]
 fn the_official_client_for_rust_works_unchanged() {
-    if require("official-rust-client", fetch_dependencies()).is_none() {
+    if require("official-rust-client", fetch_dependencies(PACKAGE.as_ref())).is_none() {
         return;
     }
     let output = run_cargo(&["test", "--quiet", "--frozen"]);
@@ -21,17 +24,6 @@ fn the_official_client_for_rust_works_unchanged() {
     assert!(!printed.contains("warning"), "{printed}");
     let result = format!("test result: ok. {NUM_TESTS} passed; 0 failed; 0 ignored;");
     assert!(printed.contains(&result), "{printed}");
-}
-
-/// Some dependencies of the client are no dependencies of the workspace.
-fn fetch_dependencies() -> Result<(), String> {
-    let output = run_cargo(&["fetch", "--quiet", "--locked", "--target", "host-tuple"]);
-    let is_fetched = output.status.success().then_some(());
-    is_fetched.ok_or_else(|| {
-        let text = printed(&output);
-        let line: Vec<_> = text.split_whitespace().collect();
-        format!("let cargo reach crates.io: {}", line.join(" "))
-    })
 }
 
 /// Runs Cargo for the package.

@@ -2,6 +2,7 @@
 
 pub(crate) mod cargo;
 pub(crate) mod eventually;
+pub(crate) mod package_fetch;
 #[allow(dead_code, reason = "not every program uses all of it")]
 pub(crate) mod postgres_server;
 #[cfg(target_os = "linux")]

@@ -12,6 +12,8 @@ mod eventually;
 pub(crate) mod live_query;
 pub(crate) mod machines;
 pub(crate) mod node_environment;
+#[path = "../../../../es-framework/tests/support/package_fetch.rs"]
+pub(crate) mod package_fetch;
 #[allow(dead_code, reason = "the library uses a part of it")]
 #[path = "../../../../es-framework/tests/support/postgres_server.rs"]
 pub(crate) mod postgres_server;

@@ -3,7 +3,10 @@
 use std::{fs, path::Path, process::Command};
 
 use super::{ClientFolder, HowToPage, said, source_folder};
-use crate::support::{Library, cargo::cargo, python_environment::printed, requirement::require};
+use crate::support::{
+    Library, cargo::cargo, package_fetch::fetch_dependencies, python_environment::printed,
+    requirement::require,
+};
 
 #[test]
 fn a_client_in_rust_completes_the_walkthrough() {
@@ -51,19 +54,6 @@ fn a_client_in_rust_completes_the_walkthrough() {
     assert!(shown.status.success(), "{}", printed(&shown));
     let text = String::from_utf8(shown.stdout).unwrap();
     assert_eq!(text.trim(), page.blocks("text")[0].trim());
-}
-
-/// Some dependencies of the client are no dependencies of the workspace.
-fn fetch_dependencies(package: &Path) -> Result<(), String> {
-    let mut fetch = cargo();
-    fetch.args(["fetch", "--quiet", "--locked", "--target", "host-tuple"]);
-    let output = fetch.current_dir(package).output().unwrap();
-    let is_fetched = output.status.success().then_some(());
-    is_fetched.ok_or_else(|| {
-        let text = printed(&output);
-        let line: Vec<_> = text.split_whitespace().collect();
-        format!("let cargo reach crates.io: {}", line.join(" "))
-    })
 }
 
 /// A command of Cargo that compiles the package without the network.
