@@ -20,6 +20,7 @@ use codegen::manifest::Manifest;
 /// | `condition = pristine` | the condition on the subject: `none`, `pristine` (it has no event) or `exists` (it has an event) | `none` |
 /// | `path = "/books/{id}/borrow"` | the route of the command; a field in braces comes from the path instead of the body | the subject up to its first field, and the first word of the command's name: `/books/purchase` |
 /// | `role = "staff"` | the role that a client needs if authentication is enabled | no role is needed |
+/// | `role_without_token` | there may be no token with the role; this silences the warning at start | the start warns about a role that no token has |
 /// | `internal` | clients cannot send the command; only a `#[reaction]` sends it | clients can send it |
 /// | `summary = "…"` | the summary in the API's description | the first paragraph of the doc comment |
 ///
@@ -170,13 +171,19 @@ pub fn derive_service(item: TokenStream) -> TokenStream {
 /// The field `loan_days: u32` becomes the flag `--loan-days` and the variable `LOAN_DAYS`. Its doc
 /// comment becomes the text in `--help`. A field whose type is an `Option` may be absent.
 ///
+/// # `#[settings(…)]` above the struct
+///
+/// | key | | if left out |
+/// |---|---|---|
+/// | `unused` | no handler and no reaction has to take the settings; this silences the warning at start | the start warns about settings that nothing takes |
+///
 /// # `#[setting(…)]` above a field
 ///
 /// | key | | if left out |
 /// |---|---|---|
 /// | `default = 28` | the default value | the setting is required |
 /// | `env = "LOAN_DAYS"` | the environment variable | the field's name in capitals |
-#[proc_macro_derive(Settings, attributes(setting, es))]
+#[proc_macro_derive(Settings, attributes(setting, settings, es))]
 pub fn derive_settings(item: TokenStream) -> TokenStream {
     codegen::settings::derive(item.into(), &Manifest::of_this_crate()).into()
 }
@@ -184,8 +191,9 @@ pub fn derive_settings(item: TokenStream) -> TokenStream {
 /// Makes a function the handler of its command: a pure function that decides which events follow
 /// from the command.
 ///
-/// Leaves the function unchanged and implements `Handle` for the command, which the function takes
-/// by value. The function returns an event, a tuple or a `Vec` of events, an `Option` of an event,
+/// Implements `Handle` for the command, which the function takes by value. The function stays as it is. A
+/// function without a body, `fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent;`, gets the body
+/// `command.into()`: it records the command as the event, whose `#[event(from = …)]` names the command. The function returns an event, a tuple or a `Vec` of events, an `Option` of an event,
 /// a `Decision` of any of these and a reply, or a `Result` of any of these and a `Rejection`. It is
 /// a free function, and neither `async` nor `unsafe` nor generic. A second handler for the same
 /// command does not compile.
@@ -317,6 +325,7 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `order = due_at`, `order = descending(due_at)` | sorts the rows by a field; those without a value are left out | the oldest first |
 /// | `paged` | an answer by hand is a page, so that `limit`, `cursor` and `total` are parameters | it is not |
 /// | `role = "staff"` | the role that a caller needs, where callers are known | any caller may ask |
+/// | `role_without_token` | there may be no token with the role; this silences the warning at start | the start warns about a role that no token has |
 /// | `summary = "…"` | what it answers, for the API's description | the first paragraph of the doc comment |
 ///
 /// # `#[filter(…)]` above a field

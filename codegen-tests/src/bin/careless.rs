@@ -80,6 +80,27 @@ impl LastCount {
     }
 }
 
+/// No handler has to take them.
+#[derive(Settings)]
+#[settings(unused)]
+pub struct Discounts {
+    /// The discount of a book in percent.
+    pub discount: u32,
+}
+
+/// No token has its role, which is intended.
+#[derive(Query)]
+#[query(path = "/shelves", role = "auditor", role_without_token)]
+pub struct ListShelves {}
+
+impl QueryHandler for ListShelves {
+    type Output = Vec<String>;
+
+    async fn handle(self, _: &QueryContext<'_>) -> Result<Vec<String>, QueryError> {
+        Ok(vec![])
+    }
+}
+
 /// No handler takes them.
 #[derive(Settings)]
 pub struct Prices {

@@ -83,11 +83,11 @@ fn each_probable_mistake_is_one_warning_that_an_attribute_silences() {
             at("fn count"),
         ),
         format!(
-            "no handler and no reaction takes the settings Prices at {}",
+            "no handler and no reaction takes the settings Prices at {}, so that their flags and variables do not exist: take them as `&Prices`, remove them, or write `#[settings(unused)]`",
             at("pub struct Prices"),
         ),
         format!(
-            "no token in AUTH_TOKENS_FILE has the role staff, which PurchaseBookCommand at {} requires",
+            "no token in AUTH_TOKENS_FILE has the role staff, which PurchaseBookCommand at {} requires, so that nobody can call it: add a token with `token create`, correct the role, or write `role_without_token` beside it",
             at("pub struct PurchaseBookCommand"),
         ),
     ];

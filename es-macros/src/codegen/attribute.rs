@@ -136,6 +136,14 @@ pub(crate) fn parse_value<'a>(
     }
 }
 
+/// Records an error if a key has a value that takes none.
+pub(crate) fn check_flag(meta: &Meta, errors: &mut Errors) {
+    if !matches!(meta, Meta::Path(_)) {
+        let message = format!("`{}` has no value: write it alone", name(meta));
+        errors.record(meta, message);
+    }
+}
+
 /// Removes the invisible group around a `$value:literal` that another macro passed.
 pub(crate) fn ungrouped(value: &Expr) -> &Expr {
     match value {

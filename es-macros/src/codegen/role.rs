@@ -1,14 +1,36 @@
-//! Parses `role = "…"` of commands and queries.
+//! Checks the keys `role` and `role_without_token` of commands and queries.
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::LitStr;
+use syn::{LitStr, Meta};
 
 use super::errors::Errors;
 
-/// Returns the role, if it is valid.
-pub(crate) fn check(literal: Option<&LitStr>, errors: &mut Errors) -> Option<String> {
-    let literal = literal?;
+/// The role that a caller needs.
+pub(crate) struct CheckedRole {
+    name: String,
+    /// True if there may be no token with the role.
+    without_token: bool,
+}
+
+/// Returns the role, if there is one and it is valid.
+pub(crate) fn check(
+    role: Option<&LitStr>,
+    without_token: Option<&Meta>,
+    errors: &mut Errors,
+) -> Option<CheckedRole> {
+    if let (None, Some(key)) = (role, without_token) {
+        let message = "`role_without_token` is about a role: add `role = \"staff\"`, or remove it";
+        errors.record(key, message);
+    }
+    let name = check_name(role?, errors)?;
+    Some(CheckedRole {
+        name,
+        without_token: without_token.is_some(),
+    })
+}
+
+fn check_name(literal: &LitStr, errors: &mut Errors) -> Option<String> {
     let role = literal.value();
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
     if (1..=64).contains(&role.len()) && role != "-" && role.bytes().all(fits) {
@@ -19,12 +41,20 @@ pub(crate) fn check(literal: Option<&LitStr>, errors: &mut Errors) -> Option<Str
     None
 }
 
-/// Generates the constant of the trait, if there is a role.
-pub(crate) fn role_constant(role: Option<&str>) -> Option<TokenStream> {
-    role.map(|role| {
-        quote! {
-            const ROLE: ::core::option::Option<&'static str> = ::core::option::Option::Some(#role);
-        }
+/// Generates the constants of the trait, if there is a role.
+pub(crate) fn role_constants(role: Option<&CheckedRole>) -> Option<TokenStream> {
+    let CheckedRole {
+        name,
+        without_token,
+    } = role?;
+    let without_token = without_token.then(|| {
+        quote!(
+            const ROLE_WITHOUT_TOKEN: bool = true;
+        )
+    });
+    Some(quote! {
+        const ROLE: ::core::option::Option<&'static str> = ::core::option::Option::Some(#name);
+        #without_token
     })
 }
 
@@ -37,7 +67,7 @@ mod tests {
     #[test]
     fn a_role_is_one_word() {
         let mut errors = Errors::default();
-        let mut check = |text: LitStr| check(Some(&text), &mut errors);
+        let mut check = |text: LitStr| check_name(&text, &mut errors);
         assert_eq!(check(parse_quote!("staff")).as_deref(), Some("staff"));
         for other in ["", " ", "-", "staff,reader", "two words", "\u{e9}"] {
             assert_eq!(

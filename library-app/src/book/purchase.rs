@@ -32,6 +32,4 @@ pub struct BookPurchasedEvent {
 }
 
 #[handler]
-fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent {
-    command.into()
-}
+fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent;

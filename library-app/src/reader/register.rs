@@ -22,6 +22,4 @@ pub struct ReaderRegisteredEvent {
 }
 
 #[handler]
-fn register(command: RegisterReaderCommand) -> ReaderRegisteredEvent {
-    command.into()
-}
+fn register(command: RegisterReaderCommand) -> ReaderRegisteredEvent;

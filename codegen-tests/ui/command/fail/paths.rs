@@ -135,6 +135,30 @@ mod role_of_two_words {
     }
 }
 
+mod role_without_token_without_a_role {
+    //! The key that silences a warning about a role, without a role.
+
+    use es_framework::prelude::*;
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}", role_without_token)]
+    struct PurchaseBookCommand {
+        id: Uuid,
+    }
+}
+
+mod role_without_token_with_a_value {
+    //! The key that silences a warning about a role, with a value.
+
+    use es_framework::prelude::*;
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}", role = "staff", role_without_token = true)]
+    struct PurchaseBookCommand {
+        id: Uuid,
+    }
+}
+
 mod role_without_quotation_marks {
     //! A role that is no text.
 

@@ -80,6 +80,18 @@ mod role_of_two_words {
     }
 }
 
+mod role_without_token_without_a_role {
+    //! The key that silences a warning about a role, without a role.
+
+    use super::*;
+
+    #[derive(Query)]
+    #[query(path = "/books/{id}", role_without_token)]
+    struct FindCopy {
+        id: Uuid,
+    }
+}
+
 mod role_without_quotation_marks {
     //! A role that is no text.
 

@@ -115,6 +115,32 @@ mod setting_on_the_struct {
     }
 }
 
+mod settings_above_a_field {
+    //! The attribute of the struct above a field.
+
+    use es_framework::prelude::*;
+
+    #[derive(Settings)]
+    struct Lending {
+        /// How long a copy is lent.
+        #[settings(unused)]
+        loan_days: u32,
+    }
+}
+
+mod unused_with_a_value {
+    //! A key without a value.
+
+    use es_framework::prelude::*;
+
+    #[derive(Settings)]
+    #[settings(unused = true)]
+    struct Lending {
+        /// How long a copy is lent.
+        loan_days: u32,
+    }
+}
+
 mod setting_that_is_no_list {
     //! An attribute without parentheses.
 

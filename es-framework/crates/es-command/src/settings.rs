@@ -39,6 +39,8 @@ use es_event::Declaration;
 pub trait DeclaredSettings: Inject + Sized {
     /// The place in the source where the struct is declared.
     const DECLARATION: Declaration;
+    /// True if the application does not warn at its start when nothing takes the settings.
+    const MAY_BE_UNUSED: bool = false;
 
     /// Returns the arguments of the command line, one for each field.
     fn arguments() -> Vec<Arg>;
@@ -71,6 +73,8 @@ pub struct SettingsDescriptor {
     pub service: ServiceType,
     /// The place in the source where the struct is declared.
     pub declaration: Declaration,
+    /// True if the application does not warn at its start when nothing takes the settings.
+    pub may_be_unused: bool,
     /// Returns the arguments of the command line, one for each field.
     pub arguments: fn() -> Vec<Arg>,
     /// Reads the values and provides handlers with them.
@@ -86,6 +90,7 @@ impl SettingsDescriptor {
         Self {
             service: ServiceType::of::<S>(name),
             declaration: S::DECLARATION,
+            may_be_unused: S::MAY_BE_UNUSED,
             arguments: S::arguments,
             provide: |matches, services| Ok(services.with(S::read(matches)?)),
         }

@@ -37,7 +37,7 @@ pub(in super::super) enum DeclarationWarning {
     },
     /// Nothing takes declared settings.
     #[error(
-        "no handler and no reaction takes the settings {settings} at {declaration}, so that their flags and variables do not exist: take them as `&{settings}`, or remove them"
+        "no handler and no reaction takes the settings {settings} at {declaration}, so that their flags and variables do not exist: take them as `&{settings}`, remove them, or write `#[settings(unused)]` if that is intended"
     )]
     UnusedSettings {
         settings: &'static str,
@@ -45,7 +45,7 @@ pub(in super::super) enum DeclarationWarning {
     },
     /// No token has a role.
     #[error(
-        "no token in AUTH_TOKENS_FILE has the role {role}, which {name} at {declaration} requires, so that nobody can call it: add a token with `token create`, or correct the role"
+        "no token in AUTH_TOKENS_FILE has the role {role}, which {name} at {declaration} requires, so that nobody can call it: add a token with `token create`, correct the role, or write `role_without_token` beside it if that is intended"
     )]
     UnknownRole {
         role: String,

@@ -8,6 +8,7 @@ use super::{
     declaration_warning::DeclarationWarning, event_subjects::EventSubjects, reaction_loops,
 };
 use crate::{
+    Declaration,
     command::{ParameterOrigin, Registry},
     event::EventDescriptor,
     projection::ReadModels,
@@ -123,23 +124,41 @@ pub(in super::super) fn find_unknown_roles(
     let commands = registry.commands().iter();
     let commands = commands
         .filter(|command| !command.is_internal())
-        .map(|command| (command.role, command.name, command.declaration));
-    let queries = queries
+        .map(|command| RequiredRole {
+            role: command.role,
+            without_token: command.role_without_token,
+            name: command.name,
+            declaration: command.declaration,
+        });
+    let queries = queries.iter().map(|query| RequiredRole {
+        role: query.role(),
+        without_token: query.role_without_token(),
+        name: &query.path,
+        declaration: query.declaration,
+    });
+    let required: Vec<_> = commands.chain(queries).collect();
+    // One key `role_without_token` is enough for a role that several declarations require.
+    let without_token = required.iter().filter(|one| one.without_token);
+    let mut known: BTreeSet<&str> = without_token.filter_map(|one| one.role).collect();
+    known.extend(roles.iter().map(String::as_str));
+    required
         .iter()
-        .map(|query| (query.role(), query.path.as_str(), query.declaration));
-    let mut known = roles.clone();
-    commands
-        .chain(queries)
-        .filter_map(|(role, name, declaration)| {
-            let role = role?;
+        .filter_map(|one| {
+            let role = one.role?;
             // One warning for each role.
-            known
-                .insert(role.to_owned())
-                .then(|| DeclarationWarning::UnknownRole {
-                    role: role.to_owned(),
-                    name: name.to_owned(),
-                    declaration,
-                })
+            known.insert(role).then(|| DeclarationWarning::UnknownRole {
+                role: role.to_owned(),
+                name: one.name.to_owned(),
+                declaration: one.declaration,
+            })
         })
         .collect()
+}
+
+/// The role that a command or a query requires.
+struct RequiredRole<'a> {
+    role: Option<&'static str>,
+    without_token: bool,
+    name: &'a str,
+    declaration: Declaration,
 }

@@ -10,7 +10,7 @@ pub(in super::super) fn find_unused_settings(
 ) -> Vec<DeclarationWarning> {
     declared
         .iter()
-        .filter(|settings| !is_used(settings))
+        .filter(|settings| !settings.may_be_unused && !is_used(settings))
         .map(|settings| DeclarationWarning::UnusedSettings {
             settings: settings.service.name,
             declaration: settings.declaration,

@@ -14,6 +14,8 @@ pub(crate) struct CommandAttr {
     pub(crate) condition: Option<Ident>,
     pub(crate) path: Option<LitStr>,
     pub(crate) role: Option<LitStr>,
+    /// The key `role_without_token`: there may be no token with the role.
+    pub(crate) role_without_token: Option<Meta>,
     pub(crate) summary: Option<LitStr>,
     /// The key `internal`: clients cannot send the command.
     pub(crate) internal: Option<Meta>,
@@ -21,11 +23,12 @@ pub(crate) struct CommandAttr {
     pub(crate) has_subject: bool,
 }
 
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "subject",
     "condition",
     "path",
     "role",
+    "role_without_token",
     "summary",
     "internal",
 ];
@@ -60,10 +63,12 @@ impl CommandAttr {
                 self.summary =
                     attribute::parse_text(meta, "summary = \"Purchases a book\"", errors);
             }
+            "role_without_token" => {
+                attribute::check_flag(meta, errors);
+                self.role_without_token = Some(meta.clone());
+            }
             "internal" => {
-                if !matches!(meta, Meta::Path(_)) {
-                    errors.record(meta, "`internal` has no value: write it alone");
-                }
+                attribute::check_flag(meta, errors);
                 self.internal = Some(meta.clone());
             }
             _ => {}

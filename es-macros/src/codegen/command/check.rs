@@ -10,7 +10,8 @@ use crate::codegen::{
     doc_comment,
     errors::Errors,
     fields::{self, Field},
-    naming, role,
+    naming,
+    role::{self, CheckedRole},
     template::{self, Template},
 };
 
@@ -22,7 +23,7 @@ pub(crate) struct CheckedCommand {
     pub(crate) subject: Template,
     pub(crate) path: String,
     /// The role that a client needs.
-    pub(crate) role: Option<String>,
+    pub(crate) role: Option<CheckedRole>,
     /// The variant of `Condition`.
     pub(crate) condition: &'static str,
     pub(crate) fields: Vec<CommandField>,
@@ -56,7 +57,7 @@ pub(crate) fn check(declared: CommandItem, errors: &mut Errors) -> Option<Checke
         None => path(&ident, &attr, subject.as_ref(), fields.as_deref(), errors).map(Some),
         Some(internal) => no_path(internal, &attr, errors),
     };
-    let role = role::check(attr.role.as_ref(), errors);
+    let role = role::check(attr.role.as_ref(), attr.role_without_token.as_ref(), errors);
     let summary = doc_comment::summary_or_name(&ident, attr.summary.as_ref(), &attrs);
     let mut command = CheckedCommand {
         ident,

@@ -11,7 +11,7 @@ use crate::codegen::{
     fields::{self, reference_to},
     framework::Framework,
     json_impls::{self, FieldWithConstraints, JsonStruct},
-    role::role_constant,
+    role::role_constants,
     template,
     validate::{self, ValueWithRules},
 };
@@ -115,7 +115,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
     } = command;
     let name = ident.unraw().to_string();
     let subject = command.subject.render(|field| command.member(field));
-    let role = role_constant(command.role.as_deref());
+    let role = role_constants(command.role.as_ref());
     let condition = format_ident!("{condition}");
     let fields = command.fields.iter().map(|field| field.field.name());
     let declaration = declaration(ident, framework);

@@ -71,9 +71,7 @@ impl EventAttr {
             }
             "from" => self.from = commands(meta, errors),
             "informational" => {
-                if !matches!(meta, Meta::Path(_)) {
-                    errors.record(meta, "`informational` has no value: write it alone");
-                }
+                attribute::check_flag(meta, errors);
                 self.informational = true;
             }
             _ => {}

@@ -4,6 +4,7 @@ mod check;
 mod command_parameter;
 mod expand;
 mod parameter;
+mod without_body;
 
 use proc_macro2::TokenStream;
 
@@ -20,6 +21,7 @@ pub(crate) fn handler(
     let mut errors = Errors::default();
     let reason = "what it decides on is the function's parameter";
     annotated_item::refuse_arguments(arguments, "handler", reason, &mut errors);
+    let input = without_body::add_body(input, &mut errors);
     let passes = FunctionMacro {
         no_function: "a handler is a function: write `#[handler]` above `fn decide(command: PurchaseBookCommand) -> BookPurchasedEvent { … }`",
         check: check::check,

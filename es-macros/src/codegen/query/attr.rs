@@ -20,6 +20,8 @@ pub(crate) struct QueryAttr {
     /// Present if the output of a hand-written handler is a page.
     pub(crate) paged: Option<Ident>,
     pub(crate) role: Option<LitStr>,
+    /// The key `role_without_token`: there may be no token with the role.
+    pub(crate) role_without_token: Option<Meta>,
     pub(crate) summary: Option<LitStr>,
     /// True if there is a path, even an invalid one.
     pub(crate) has_path: bool,
@@ -31,7 +33,16 @@ pub(crate) struct Order {
     pub(crate) descending: bool,
 }
 
-const KEYS: [&str; 7] = ["path", "rows", "row", "order", "paged", "role", "summary"];
+const KEYS: [&str; 8] = [
+    "path",
+    "rows",
+    "row",
+    "order",
+    "paged",
+    "role",
+    "role_without_token",
+    "summary",
+];
 
 /// Parses all `#[query(…)]` attributes of the struct as one.
 pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
@@ -54,6 +65,10 @@ impl QueryAttr {
             "order" => self.order = order(meta, errors),
             "paged" => self.paged = flag(meta, errors),
             "role" => self.role = attribute::parse_text(meta, "role = \"staff\"", errors),
+            "role_without_token" => {
+                attribute::check_flag(meta, errors);
+                self.role_without_token = Some(meta.clone());
+            }
             "summary" => {
                 self.summary =
                     attribute::parse_text(meta, "summary = \"Browses the stock.\"", errors);

@@ -10,7 +10,7 @@ use crate::codegen::{
     doc_comment,
     errors::Errors,
     fields::{self, Field},
-    role,
+    role::{self, CheckedRole},
     template::{self, Template},
 };
 
@@ -22,7 +22,7 @@ pub(crate) struct CheckedQuery {
     /// The rest of the query's doc comment after the summary.
     pub(crate) description: String,
     /// The role that a caller needs.
-    pub(crate) role: Option<String>,
+    pub(crate) role: Option<CheckedRole>,
     /// True if the query's output is a page.
     pub(crate) is_paged: bool,
     /// The rows that are the query's output, unless the query has a hand-written handler.
@@ -71,6 +71,7 @@ pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Checked
         order,
         paged,
         role,
+        role_without_token,
         summary,
         ..
     } = attr;
@@ -87,7 +88,7 @@ pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Checked
         let message = "`rows` are answered a page at a time by themselves, and one `row` is no page: remove `paged`";
         errors.record(paged, message);
     }
-    let role = role::check(role.as_ref(), errors);
+    let role = role::check(role.as_ref(), role_without_token.as_ref(), errors);
     let is_paged = paged.is_some() || rows.is_some();
     let is_one = rows.is_none();
     let source = rows.or(row).map(|model| RowSource {

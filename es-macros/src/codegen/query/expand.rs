@@ -8,7 +8,7 @@ use super::{
     attr::FilterKind,
     check::{CheckedQuery, CheckedQueryField, RowSource, ValueCount},
 };
-use crate::codegen::{declaration, doc_comment, framework::Framework, role::role_constant};
+use crate::codegen::{declaration, doc_comment, framework::Framework, role::role_constants};
 
 /// Returns all code that the derive generates.
 pub(crate) fn expand(query: &CheckedQuery, framework: &Framework) -> TokenStream {
@@ -38,7 +38,7 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
     let name = ident.unraw().to_string();
     let declaration = declaration(ident, framework);
     let is_paged = query.is_paged;
-    let role = role_constant(query.role.as_deref());
+    let role = role_constants(query.role.as_ref());
     let source = query.source.as_ref();
     let tables = source.map(|source| table(source, framework));
     let indexes = source.map(|source| indexes(query, source));

@@ -42,9 +42,7 @@ pub(crate) fn read(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr 
             }
             Some("attempts") => read.attempts = attempts(&meta, errors),
             Some("repeats") => {
-                if !matches!(meta, Meta::Path(_)) {
-                    errors.record(&meta, "`repeats` has no value: write it alone");
-                }
+                attribute::check_flag(&meta, errors);
                 read.repeats = true;
             }
             _ => {}

@@ -44,9 +44,7 @@ impl ReadModelAttr {
             }
             "version" => self.version = version(meta, errors),
             "inline" => {
-                if !matches!(meta, Meta::Path(_)) {
-                    errors.record(meta, "`inline` has no value: write it alone");
-                }
+                attribute::check_flag(meta, errors);
                 self.inline = true;
             }
             _ => {}

@@ -14,6 +14,13 @@ use crate::codegen::{
     generics, types,
 };
 
+/// The fields of a struct of settings.
+pub(crate) struct SettingsStruct {
+    pub(crate) fields: Vec<Setting>,
+    /// True if no handler and no reaction has to take the settings.
+    pub(crate) may_be_unused: bool,
+}
+
 /// A field that is a setting.
 pub(crate) struct Setting {
     pub(crate) ident: Ident,
@@ -55,15 +62,16 @@ impl Setting {
 }
 
 /// Parses the struct and records all mistakes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<Setting>> {
+pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<SettingsStruct> {
     let message = "settings are found by their type, which therefore has no generic parameters: write the types out";
     generics::check(&item.generics, message, errors);
     for attr in item.attrs.iter().filter(|attr| is_setting(attr)) {
         errors.record(
             attr,
-            "`#[setting(…)]` stands above the field that it is about",
+            "`#[setting(…)]` stands above the field that it is about; above the struct stands `#[settings(…)]`",
         );
     }
+    let may_be_unused = may_be_unused(&item.attrs, errors);
     let Data::Struct(data) = &item.data else {
         errors.record(
             &item.ident,
@@ -79,9 +87,23 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<Settin
         return None;
     };
     let fields = fields.named.iter();
-    let settings: Vec<_> = fields.filter_map(|field| setting(field, errors)).collect();
-    check_variables(&settings, errors);
-    Some(settings)
+    let fields: Vec<_> = fields.filter_map(|field| setting(field, errors)).collect();
+    check_variables(&fields, errors);
+    Some(SettingsStruct {
+        fields,
+        may_be_unused,
+    })
+}
+
+/// Returns whether `#[settings(unused)]` stands above the struct.
+fn may_be_unused(attrs: &[Attribute], errors: &mut Errors) -> bool {
+    let mut keys = AttributeKeys::new("settings", &["unused"]);
+    let mut is_unused = false;
+    keys.read(attrs, errors, |_, meta, errors| {
+        attribute::check_flag(meta, errors);
+        is_unused = true;
+    });
+    is_unused
 }
 
 /// The start of the application detects two structs with the same variable. One struct with two
@@ -103,6 +125,13 @@ fn is_setting(attr: &Attribute) -> bool {
 }
 
 fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
+    let is_of_struct = |attr: &&Attribute| attr.path().is_ident("settings");
+    for attr in field.attrs.iter().filter(is_of_struct) {
+        errors.record(
+            attr,
+            "`#[settings(…)]` stands above the struct; above a field stands `#[setting(…)]`",
+        );
+    }
     let ident = field.ident.clone()?;
     let name = ident.unraw().to_string();
     if !name.is_ascii() || !name.starts_with(|first: char| first.is_ascii_lowercase()) {

@@ -4,26 +4,40 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit, ext::IdentExt as _, spanned::Spanned as _};
 
-use super::ast::Setting;
+use super::ast::{Setting, SettingsStruct};
 use crate::codegen::{declaration, framework::Framework, service};
 
 /// Generates all implementations.
-pub(crate) fn expand(ident: &Ident, settings: &[Setting], framework: &Framework) -> TokenStream {
-    let arguments: Vec<_> = settings
+pub(crate) fn expand(
+    ident: &Ident,
+    settings: &SettingsStruct,
+    framework: &Framework,
+) -> TokenStream {
+    let SettingsStruct {
+        fields,
+        may_be_unused,
+    } = settings;
+    let arguments: Vec<_> = fields
         .iter()
         .map(|setting| argument(setting, framework))
         .collect();
-    let values: Vec<_> = settings
+    let values: Vec<_> = fields
         .iter()
         .map(|setting| value(setting, framework))
         .collect();
-    let defaults = settings.iter().filter_map(checked_default);
-    let matches = match settings {
+    let defaults = fields.iter().filter_map(checked_default);
+    let matches = match fields.as_slice() {
         [] => quote!(_matches),
         _ => quote!(matches),
     };
+    let unused = may_be_unused.then(|| {
+        quote!(
+            const MAY_BE_UNUSED: bool = true;
+        )
+    });
     let implementation = implementation(
         ident,
+        unused,
         &matches,
         &quote!(::std::vec::Vec::from([#(#arguments),*])),
         &quote!(::core::result::Result::Ok(Self { #(#values,)* })),
@@ -91,6 +105,7 @@ fn checked_default(setting: &Setting) -> Option<TokenStream> {
 
 fn implementation(
     ident: &Ident,
+    unused: Option<TokenStream>,
     matches: &TokenStream,
     arguments: &TokenStream,
     read: &TokenStream,
@@ -103,6 +118,7 @@ fn implementation(
         #[automatically_derived]
         impl #framework::settings::DeclaredSettings for #ident {
             const DECLARATION: #framework::Declaration = #declaration;
+            #unused
 
             fn arguments() -> ::std::vec::Vec<#clap::Arg> {
                 #arguments
@@ -124,6 +140,7 @@ fn implementation(
 pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     implementation(
         ident,
+        None,
         &quote!(_matches),
         &quote!(::std::vec::Vec::new()),
         &quote!(::core::unreachable!()),

@@ -50,6 +50,8 @@ pub trait Command:
     const CONDITION: Condition;
     /// The role that a caller needs if authentication is on. Without it, every caller may send it.
     const ROLE: Option<&'static str> = None;
+    /// True if the application does not warn at its start when no token has the role.
+    const ROLE_WITHOUT_TOKEN: bool = false;
     /// The names of the command's fields, from which `#[event(from = …)]` takes those of an event.
     const FIELDS: &'static [&'static str] = &[];
     /// The place of the command's declaration in the source.

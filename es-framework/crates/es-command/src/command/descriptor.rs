@@ -42,6 +42,8 @@ pub struct CommandDescriptor {
     pub condition: Condition,
     /// The role that a caller needs if authentication is on.
     pub role: Option<&'static str>,
+    /// True if the application does not warn at its start when no token has the role.
+    pub role_without_token: bool,
     /// The place of the command's declaration in the source.
     pub declaration: Declaration,
     /// The place of the command's handler in the source.
@@ -98,6 +100,7 @@ impl CommandDescriptor {
             subject: C::SUBJECT,
             condition: C::CONDITION,
             role: C::ROLE,
+            role_without_token: C::ROLE_WITHOUT_TOKEN,
             declaration: <C as Command>::DECLARATION,
             handler: C::HANDLER,
             parameters: C::PARAMETERS,

@@ -61,6 +61,8 @@ pub struct QueryDescriptor {
     pub indexes: &'static [RequiredIndex],
     /// The role that a caller needs if the service authenticates callers.
     pub role: Option<&'static str>,
+    /// True if the application does not warn at its start when no token has the role.
+    pub role_without_token: bool,
     /// The place of the query's declaration in the source code.
     pub declaration: Declaration,
     /// Describes the query's parameters.
@@ -87,6 +89,7 @@ impl QueryDescriptor {
             read_models: Q::READ_MODELS,
             indexes: Q::INDEXES,
             role: Q::ROLE,
+            role_without_token: Q::ROLE_WITHOUT_TOKEN,
             declaration: Q::DECLARATION,
             describe: Q::describe,
             output: SchemaGenerator::subschema_for::<Q::Output>,

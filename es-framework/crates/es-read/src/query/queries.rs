@@ -199,6 +199,15 @@ impl QueryRoute {
             QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => None,
         }
     }
+
+    /// Returns whether the application does not warn at its start when no token has the role.
+    #[must_use]
+    pub const fn role_without_token(&self) -> bool {
+        match &self.target {
+            QueryRouteTarget::Query(query) => query.role_without_token,
+            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => false,
+        }
+    }
 }
 
 impl Queries {

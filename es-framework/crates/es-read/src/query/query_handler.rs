@@ -56,6 +56,8 @@ pub trait Query: Sized + Send + 'static {
     /// The role that a caller needs if the service authenticates callers. Without it, any caller may
     /// send the query.
     const ROLE: Option<&'static str> = None;
+    /// True if the application does not warn at its start when no token has the role.
+    const ROLE_WITHOUT_TOKEN: bool = false;
     /// The place of the query's declaration in the source code.
     const DECLARATION: Declaration;
 

@@ -1,0 +1,69 @@
+//! Handlers without a body that need one.
+
+use es_framework::prelude::*;
+
+#[derive(State)]
+struct Book {}
+
+#[evolve]
+impl Book {
+    fn purchased(_: &BookPurchasedEvent) -> Self {
+        Self {}
+    }
+}
+
+macro_rules! commands {
+    ($($name:ident)*) => {$(
+        #[derive(Command)]
+        #[command(subject = "/books/{id}")]
+        struct $name {
+            id: Uuid,
+        }
+    )*};
+}
+
+commands!(PurchaseBookCommand DonateBookCommand FindBookCommand);
+
+#[derive(Event)]
+#[event(package = "com.example.library", from(PurchaseBookCommand, DonateBookCommand, FindBookCommand))]
+struct BookPurchasedEvent {
+    id: Uuid,
+}
+
+mod another_parameter {
+    //! It decides on a state.
+
+    use super::*;
+
+    #[handler]
+    fn purchase(command: PurchaseBookCommand, book: Option<&Book>) -> BookPurchasedEvent;
+}
+
+mod no_command {
+    //! It takes no command.
+
+    use super::*;
+
+    #[handler]
+    fn purchase() -> BookPurchasedEvent;
+}
+
+mod no_event {
+    //! It returns no event.
+
+    use super::*;
+
+    #[handler]
+    fn donate(command: DonateBookCommand);
+}
+
+mod unnamed_command {
+    //! Its command has no name.
+
+    use super::*;
+
+    #[handler]
+    fn find(_: FindBookCommand) -> BookPurchasedEvent;
+}
+
+fn main() {}
