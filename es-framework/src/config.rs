@@ -171,7 +171,7 @@ impl Settings {
     /// # Errors
     /// A variable has a wrong value; the error names it.
     pub fn from_env() -> crate::Result<Self> {
-        SettingsArguments::from_env().map(Self::from)
+        SettingsArguments::from_environment().map(Self::from)
     }
 
     /// Returns the folder of the embedded event store. An error does not show the value, because a URL may

@@ -320,7 +320,7 @@ pub(crate) struct SettingsArguments {
 
 impl SettingsArguments {
     /// Reads the environment variables alone.
-    pub(super) fn from_env() -> crate::Result<Self> {
+    pub(super) fn from_environment() -> crate::Result<Self> {
         // The first argument is the name of the program, which `no_binary_name` leaves out.
         let mut command = Self::command().no_binary_name(true);
         let matches = command.try_get_matches_from_mut(std::iter::empty::<&str>());

@@ -16,9 +16,9 @@ use crate::{command::CommandDescriptor, event::EventId};
 pub(super) const WALLETS: u64 = 3;
 const HOLDS: u64 = 6;
 
-/// An operation of a client.
+/// A command that a simulated client sends, with its values.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Operation {
+pub(super) enum ClientOperation {
     OpenWallet {
         id: u32,
     },
@@ -77,11 +77,11 @@ pub(super) struct Attempt {
 #[derive(Debug, Clone)]
 pub(super) struct OperationRecord {
     pub(super) number: u32,
-    pub(super) operation: Operation,
+    pub(super) operation: ClientOperation,
     pub(super) attempts: Vec<Attempt>,
 }
 
-impl Operation {
+impl ClientOperation {
     /// Draws an operation.
     pub(super) fn draw(world: &SimulatedWorld) -> Self {
         let id = |count: u64| u32::try_from(world.below(count)).unwrap_or_default();

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    operation::{Attempt, AttemptResult, Operation, OperationRecord, WALLETS},
+    operation::{Attempt, AttemptResult, ClientOperation, OperationRecord, WALLETS},
     simulated_instance::{RequestAnswer, SimulatedInstance},
     simulated_store::StoreServer,
     wallet_domain::WalletRow,
@@ -33,7 +33,7 @@ pub(super) struct ClientHistory {
 #[derive(Debug, Clone)]
 pub(super) struct ReadRecord {
     pub(super) operation: u32,
-    /// The event that the rows had to contain.
+    /// The event that the rows had to reflect.
     pub(super) after: Option<EventId>,
     /// The number of events in the store after the answer arrived.
     pub(super) length_after: u64,
@@ -56,9 +56,9 @@ impl SimulatedClient {
         let id = self.number % u32::try_from(WALLETS).unwrap_or(1);
         for index in 0..operations {
             let operation = match index {
-                0 => Operation::OpenWallet { id },
-                1 => Operation::FillWallet { id, amount: 40 },
-                _ => Operation::draw(&self.world),
+                0 => ClientOperation::OpenWallet { id },
+                1 => ClientOperation::FillWallet { id, amount: 40 },
+                _ => ClientOperation::draw(&self.world),
             };
             self.carry_out(self.number * 100 + index, operation).await;
             if !self.world.happens(self.world.faults().eager_client) {
@@ -67,10 +67,10 @@ impl SimulatedClient {
         }
     }
 
-    async fn carry_out(&self, number: u32, operation: Operation) {
+    async fn carry_out(&self, number: u32, operation: ClientOperation) {
         let world = &self.world;
         // Only a key tells a tip from the tip of another client.
-        let has_key = matches!(operation, Operation::TipWallet { .. }) || world.happens(800);
+        let has_key = matches!(operation, ClientOperation::TipWallet { .. }) || world.happens(800);
         let key: Option<IdempotencyKey> = if has_key {
             format!("operation-{number}").parse().ok()
         } else {
@@ -102,7 +102,7 @@ impl SimulatedClient {
     async fn attempt(
         &self,
         number: u32,
-        operation: Operation,
+        operation: ClientOperation,
         key: Option<IdempotencyKey>,
     ) -> Attempt {
         let world = &self.world;

@@ -13,7 +13,7 @@ const SECONDS: i64 = 12 * 60 * 60;
 /// The session of an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// The time at which it ends, in seconds, and its signature.
+    /// The end of the session in seconds, and its signature.
     value: String,
 }
 

@@ -80,21 +80,22 @@ impl FoldingState {
 
 /// The states beside the events of a page.
 #[derive(Debug, Default)]
-pub(crate) struct FoldedPage {
+pub(crate) struct PageStates {
     /// For each event of the page, oldest first, its states in the order of their declarations.
     pub(crate) steps: Vec<Vec<FoldedState>>,
     /// True if the subject has too many events before the page.
     pub(crate) is_too_long: bool,
 }
 
-/// Folds all events of a subject up to the last one of a page. `events` is the page, oldest first.
-pub(crate) async fn fold_page(
+/// Computes the states before and after each event of a page. `events` is the page, oldest first. The earlier
+/// events of the subject are folded first.
+pub(crate) async fn fold_states_for_page(
     console: &Console,
     subject: &Subject,
     states: &[DeclaredState],
     events: &[RecordedEvent],
-) -> Result<FoldedPage, StoreError> {
-    let mut page = FoldedPage::default();
+) -> Result<PageStates, StoreError> {
+    let mut page = PageStates::default();
     let Some(first) = events.first() else {
         return Ok(page);
     };

@@ -17,7 +17,7 @@ use crate::{
     layout::{PageFrame, Section, Visitor},
     notice::Notice,
     query_values::QueryValues,
-    state_fold::{FoldedPage, FoldedState, fold_page, too_long},
+    state_fold::{FoldedState, PageStates, fold_states_for_page, too_long},
     state_view,
     subject_list::{ChildSubjects, own_segment},
 };
@@ -54,7 +54,7 @@ pub(crate) async fn show(
             "The subject {subject} has no events, and there are none below it."
         )));
     }
-    let folded = fold_page(console, &subject, &states, &page.events).await?;
+    let folded = fold_states_for_page(console, &subject, &states, &page.events).await?;
     let mut marked = Vec::new();
     for state in states {
         marked.push((state, console.snapshot_of(&subject, state).await));
@@ -160,7 +160,7 @@ fn timeline(
     subject: &Subject,
     states: &[StateWithSnapshot],
     events: &[RecordedEvent],
-    folded: &FoldedPage,
+    folded: &PageStates,
 ) -> Markup {
     html! {
         ol.timeline reversed {

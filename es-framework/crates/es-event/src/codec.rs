@@ -79,7 +79,7 @@ pub enum StreamLine {
 ///
 /// let line = br#"{"type":"error","data":{"code":"https://docs.eventsourcingdb.io/errors/disk-full","description":"the disk is full"}}"#;
 /// let StreamLine::Failure(failure) = StreamLine::parse(line)? else { panic!("it is one") };
-/// assert_eq!(failure.slug(), "disk-full");
+/// assert_eq!(failure.short_code(), "disk-full");
 /// # Ok::<_, es_framework::event::InvalidStreamLine>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -96,7 +96,7 @@ pub struct StreamFailure {
 impl StreamFailure {
     /// Returns the last part of the code, such as `precondition-violated`.
     #[must_use]
-    pub fn slug(&self) -> &str {
+    pub fn short_code(&self) -> &str {
         self.code.rsplit('/').next().unwrap_or_default()
     }
 }

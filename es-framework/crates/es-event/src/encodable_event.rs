@@ -114,7 +114,7 @@ impl<'a> EncodableEvent<'a> {
         self.write_members(out);
         self.write_data(out);
         out.extend_from_slice(br#"},"hash":""#);
-        self.hash.append_text(out);
+        self.hash.encode_into(out);
         out.extend_from_slice(b"\"}}\n");
     }
 
@@ -127,7 +127,7 @@ impl<'a> EncodableEvent<'a> {
     /// Appends hash and signature, and closes the event.
     fn write_signature(&self, signature: Option<&str>, out: &mut Vec<u8>) {
         out.extend_from_slice(br#","hash":""#);
-        self.hash.append_text(out);
+        self.hash.encode_into(out);
         out.extend_from_slice(br#"","signature":"#);
         write_optional(signature, out);
         out.push(b'}');
@@ -171,7 +171,7 @@ impl<'a> EncodableEvent<'a> {
         out.extend_from_slice(br#"","time":""#);
         out.extend_from_slice(self.time);
         out.extend_from_slice(br#"","datacontenttype":"application/json","predecessorhash":""#);
-        self.predecessor_hash.append_text(out);
+        self.predecessor_hash.encode_into(out);
         out.push(b'"');
     }
 

@@ -108,8 +108,8 @@ impl Hash {
         Self::new(version, digest)
     }
 
-    /// Appends the text of the hash, with the prefix of its version.
-    pub fn append_text(&self, out: &mut Vec<u8>) {
+    /// Appends the hash as text to `out`, with the prefix of its version.
+    pub fn encode_into(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.version.prefix().as_bytes());
         out.extend_from_slice(&self.hex());
     }

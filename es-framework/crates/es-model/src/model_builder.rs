@@ -19,7 +19,7 @@ use crate::{
     json_schema,
     node::{ModelNode, NodeKind},
     source_path::path_from_package,
-    subject_lanes::{LaneVotes, SubjectLanes},
+    subject_lanes::{NeighbourLaneCounts, SubjectLanes},
 };
 
 /// The graph while declarations are added to it.
@@ -50,14 +50,14 @@ impl ModelBuilder {
     }
 
     fn add_event(&mut self, event: &EventDescriptor, commands: &[CommandDescriptor]) {
-        let mut votes = LaneVotes::default();
+        let mut neighbour_lanes = NeighbourLaneCounts::default();
         let records = |command: &&CommandDescriptor| (command.events)().contains(&event.event_type);
         for command in commands.iter().filter(records) {
-            votes.add(Some(&self.lanes.lane(command.subject)));
+            neighbour_lanes.add(Some(&self.lanes.lane(command.subject)));
         }
         let subject = event.subject.map(|template| self.lanes.lane(template));
         let mut node = self.node(NodeKind::Event, event.event_type, event.declaration);
-        node.subject = subject.or_else(|| votes.winner());
+        node.subject = subject.or_else(|| neighbour_lanes.most_frequent());
         node.informational = event.informational;
         node.describe(Some((event.schema)().to_value()));
         self.nodes.push(node);
@@ -241,11 +241,11 @@ impl ModelBuilder {
 
     /// Returns the lane that most of these nodes stand in.
     fn lane_of(&self, ids: &[String]) -> Option<String> {
-        let mut votes = LaneVotes::default();
+        let mut neighbour_lanes = NeighbourLaneCounts::default();
         for node in self.nodes.iter().filter(|node| ids.contains(&node.id)) {
-            votes.add(node.subject.as_ref());
+            neighbour_lanes.add(node.subject.as_ref());
         }
-        votes.winner()
+        neighbour_lanes.most_frequent()
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct SubjectLanes(BTreeMap<String, String>);
 
 /// Counts the lanes of a node's neighbours. The node stands in the lane that most of them have.
 #[derive(Debug, Default)]
-pub(crate) struct LaneVotes(BTreeMap<String, usize>);
+pub(crate) struct NeighbourLaneCounts(BTreeMap<String, usize>);
 
 impl SubjectLanes {
     /// Returns the lane of a template.
@@ -20,13 +20,13 @@ impl SubjectLanes {
         known.or_insert_with(|| template.to_owned()).clone()
     }
 
-    /// Returns all lanes in alphabetical order.
+    /// Returns all lanes, in the order of their shapes.
     pub(crate) fn into_templates(self) -> Vec<String> {
         self.0.into_values().collect()
     }
 }
 
-impl LaneVotes {
+impl NeighbourLaneCounts {
     /// Counts a neighbour's lane.
     pub(crate) fn add(&mut self, lane: Option<&String>) {
         if let Some(lane) = lane {
@@ -36,7 +36,7 @@ impl LaneVotes {
     }
 
     /// Returns the lane of most neighbours; of several, the first in alphabetical order.
-    pub(crate) fn winner(&self) -> Option<String> {
+    pub(crate) fn most_frequent(&self) -> Option<String> {
         let most = self.0.values().max()?;
         let mut lanes = self.0.iter().filter(|(_, count)| *count == most);
         lanes.next().map(|(lane, _)| lane.clone())

@@ -37,7 +37,7 @@ impl ApiToken {
         self.0.ct_eq(&hash).into()
     }
 
-    /// Returns the token's hash as a key for signatures, so that its holder can prove later that they sent it.
+    /// Returns the token's hash as a key for signatures. A signature proves later that its holder has sent the token.
     #[doc(hidden)]
     pub const fn signature_key(&self) -> &[u8] {
         &self.0

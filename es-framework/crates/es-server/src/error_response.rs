@@ -14,7 +14,7 @@ use super::{
 };
 use es_store::{AppendError, Conflict, InvalidOptions, RegisterError, SchemaConflict, StoreError};
 
-/// A status and a text without its final line break.
+/// The status and the text of an error response. The response adds a line break to the text.
 #[derive(Debug)]
 pub(super) struct ErrorResponse {
     status: StatusCode,

@@ -26,15 +26,16 @@ struct EventFrames {
     /// Encoded lines that precede the events.
     stored: Option<LineStream>,
     events: EventStream,
-    client: Option<StreamClient>,
+    client: Option<EndlessStream>,
     /// The capacity of the next frame, which is the length of the last one. A frame that grows step by step is
     /// copied several times.
     capacity: usize,
     has_ended: bool,
 }
 
-/// The client of an endless stream.
-struct StreamClient {
+/// The heartbeat interval, the shutdown signal and the connection permit of an endless stream. A finite stream
+/// has none.
+struct EndlessStream {
     heartbeat: Duration,
     is_shutting_down: watch::Receiver<bool>,
     /// Released when the client disconnects.
@@ -101,7 +102,7 @@ pub(super) fn observation_response(
     permit: OwnedSemaphorePermit,
     format: StreamFormat,
 ) -> Response {
-    let client = StreamClient {
+    let client = EndlessStream {
         heartbeat: server.settings.heartbeat,
         is_shutting_down: server.is_shutting_down.clone(),
         _permit: permit,

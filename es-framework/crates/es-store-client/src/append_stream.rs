@@ -71,7 +71,7 @@ fn check_recorded(recorded: &[RecordedEvent], candidates: &[EventCandidate]) -> 
 
 /// Converts the failure of a write.
 fn append_error(http_client: &StoreHttpClient, failure: &StreamFailure) -> AppendError {
-    if failure.slug() == "precondition-violated" {
+    if failure.short_code() == "precondition-violated" {
         return Conflict::default().into();
     }
     match schema_failure(failure) {

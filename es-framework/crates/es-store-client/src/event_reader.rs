@@ -162,7 +162,7 @@ impl EventReader {
                         .unavailable(self.http_client.printable(&text)));
                 }
                 // The event to start from is after the upper bound, so the read has no events.
-                StreamLine::Failure(failure) if failure.slug() == "range-unsatisfiable" => {
+                StreamLine::Failure(failure) if failure.short_code() == "range-unsatisfiable" => {
                     return Ok(None);
                 }
                 StreamLine::Failure(failure) => {

@@ -35,7 +35,7 @@ pub(super) fn encode_v1(condition: &Precondition) -> Vec<Value> {
     }
 }
 
-/// A precondition on the number of events of a subject and the subjects below it.
+/// Returns a precondition on the number of events at and below a subject.
 fn count_below(subject: &Subject, filter: &str, comparison: &str) -> Value {
     let base = subject.as_str().trim_end_matches('/');
     let query = format!(

@@ -19,23 +19,23 @@ pub(super) fn is_definite(status: StatusCode) -> bool {
 /// Returns the error that a failure of version 2 stands for.
 pub(super) fn store_error(http_client: &StoreHttpClient, failure: &StreamFailure) -> StoreError {
     let text = http_client.printable(&failure.description);
-    match failure.slug() {
+    match failure.short_code() {
         "disk-full" | "capacity-exceeded" => StoreError::Full(text),
         "store-failed"
         | "server-shutting-down"
         | "indexes-rebuilding"
         | "restore-in-progress"
         | "store-read-only" => http_client.unavailable(text),
-        slug => {
-            let slug = http_client.printable(slug);
-            StoreError::Refused(format!("{slug}: {text}"))
+        code => {
+            let code = http_client.printable(code);
+            StoreError::Refused(format!("{code}: {text}"))
         }
     }
 }
 
 /// Returns the schema conflict that a failure of version 2 reports, if it reports one.
 pub(super) fn schema_failure(failure: &StreamFailure) -> Option<SchemaConflict> {
-    match failure.slug() {
+    match failure.short_code() {
         "event-schema-already-registered" => Some(SchemaConflict::Exists),
         "event-schema-violated" if failure.details.get("maxSteps").is_some() => {
             Some(SchemaConflict::TooMuchWork)

@@ -94,7 +94,7 @@ fn parse_outcome(http_client: &StoreHttpClient, body: &[u8]) -> Result<(), Regis
             "end" => return Ok(()),
             "error" => {
                 let failure = line.failure().map_err(|_| broken())?;
-                if failure.slug() == "capacity-exceeded" {
+                if failure.short_code() == "capacity-exceeded" {
                     return Err(SchemaConflict::TooManySchemas.into());
                 }
                 return Err(match schema_failure(&failure) {

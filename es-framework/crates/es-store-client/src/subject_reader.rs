@@ -126,7 +126,7 @@ async fn parse_event_type(
                 serde_json::from_slice(&body).map_err(|error| broken(&error))?;
             if line.kind() == "error" {
                 let failure = line.failure().map_err(|error| broken(&error))?;
-                return match failure.slug() {
+                return match failure.short_code() {
                     "event-type-unknown" => Ok(None),
                     _ => Err(store_error(http_client, &failure)),
                 };

@@ -148,7 +148,7 @@ impl BatchTransaction {
         log_head::begin(connection).await?;
         if log_head::holds_event(connection, last.id, last.hash).await? {
             // The events are visible but maybe not on a standby yet. This commit waits for that.
-            log_head::commit_nothing(connection).await?;
+            log_head::commit_unchanged_head(connection).await?;
             return Ok(true);
         }
         log_head::roll_back(connection).await?;

@@ -255,7 +255,7 @@ impl EventStore for PostgresStore {
         let state = &self.writer.state;
         let catalogue = state.catalogue();
         let candidates = schema_work::check_candidates(&catalogue, candidates).await?;
-        let permit = self.writer.admission.admit(bytes).await?;
+        let permit = self.writer.admission.reserve_queue_space(bytes).await?;
         let (answer, answered) = oneshot::channel();
         self.writer
             .admission
@@ -324,7 +324,7 @@ impl EventStore for PostgresStore {
         let catalogue = self.writer.state.catalogue();
         catalogue.check_new_schema(&event_type, &schema)?;
         let schema = Arc::new(schema);
-        let _permit = self.writer.admission.admit_schema().await?;
+        let _permit = self.writer.admission.begin_schema_check().await?;
         let unchecked = self.reader.read_length().await?;
         if let Some(last) = unchecked.checked_sub(1) {
             self.check_stored_events(&event_type, &schema, last).await?;

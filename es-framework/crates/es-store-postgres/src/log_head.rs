@@ -83,9 +83,11 @@ pub(super) async fn add_schema(connection: &mut PgConnection) -> Result<(), Data
     Ok(())
 }
 
-/// Commits a transaction that changes a row and no content. When it is durable, everything that was
+/// Writes the head row unchanged and commits. When it is durable, everything that was
 /// committed before is durable, too.
-pub(super) async fn commit_nothing(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+pub(super) async fn commit_unchanged_head(
+    connection: &mut PgConnection,
+) -> Result<(), DatabaseError> {
     sqlx::query(CHANGE_NOTHING)
         .execute(&mut *connection)
         .await?;

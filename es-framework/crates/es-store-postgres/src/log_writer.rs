@@ -308,13 +308,13 @@ impl LogWriter {
         registered.unwrap_or(Err(DatabaseError::Timeout))
     }
 
-    /// Commits a transaction without content, which shows that the log can be written.
+    /// Commits a transaction that leaves the head row unchanged, which shows that the log can be written.
     async fn probe(&mut self) -> Result<(), StoreError> {
         let limit = self.state.limits.health_time;
         let probe = async {
             let connection = self.connection().await?;
             log_head::begin(connection).await?;
-            log_head::commit_nothing(connection).await
+            log_head::commit_unchanged_head(connection).await
         };
         let probed = timeout(limit, probe).await;
         let probed = probed.unwrap_or(Err(DatabaseError::Timeout));

@@ -57,7 +57,7 @@ impl DataDirectory {
     }
 }
 
-/// Creates a directory that only its owner may read.
+/// Creates a directory, which on Unix only its owner may read. A directory that exists stays as it is.
 fn create(path: &Path) -> io::Result<()> {
     let missing: Vec<_> = path.ancestors().take_while(|path| !path.exists()).collect();
     let mut builder = DirBuilder::new();

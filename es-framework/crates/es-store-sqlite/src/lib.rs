@@ -246,7 +246,7 @@ impl EventStore for EmbeddedStore {
         let candidates = schema_work::check_candidates(&catalogue, candidates).await?;
         let schemas = catalogue.schemas();
         drop(catalogue);
-        let permit = self.open.admission.admit(bytes).await?;
+        let permit = self.open.admission.reserve_queue_space(bytes).await?;
         let (answer, answered) = oneshot::channel();
         self.open.admission.push(WriterTask::Append(QueuedAppend {
             candidates,
@@ -328,7 +328,7 @@ impl EventStore for EmbeddedStore {
             .catalogue()
             .check_new_schema(&event_type, &schema)?;
         let schema = Arc::new(schema);
-        let _permit = self.open.admission.admit_schema().await?;
+        let _permit = self.open.admission.begin_schema_check().await?;
         // The check runs here and not on the writer thread, where all appends would wait for it.
         let unchecked = self.reader.check_existing(&event_type, &schema).await?;
         let answered = self

@@ -59,7 +59,7 @@ fn load_coverage(connection: &Connection, length: u64) -> Result<u64, StoreFileE
         .ok_or_else(|| StoreFileError::Broken(reason.into()))
 }
 
-/// Loads the event types of events and of schemas.
+/// Loads the event types of events and of schemas, and the schemas.
 pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, StoreFileError> {
     check_structure(connection, "event_types")?;
     check_structure(connection, "event_schemas")?;

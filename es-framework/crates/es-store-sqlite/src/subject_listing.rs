@@ -10,7 +10,7 @@ use super::{
     store_file_error::StoreFileError,
 };
 use es_event::Subject;
-use es_store::{StoreError, SubjectStream, subjects::SubjectTree};
+use es_store::{StoreError, SubjectStream, subjects::SubjectListing};
 
 /// The number of subjects that one step reads. A long transaction would keep the write-ahead log from
 /// being reused.
@@ -47,9 +47,9 @@ impl EventReader {
         base: Subject,
         after: Option<Subject>,
         most: usize,
-    ) -> Result<SubjectTree, StoreError> {
+    ) -> Result<SubjectListing, StoreError> {
         let range = SubjectKeyRange::for_subtree(base.as_str());
-        let mut tree = SubjectTree::new(base, after, most);
+        let mut tree = SubjectListing::new(base, after, most);
         // Memory comes first: entries that leave it meanwhile are on disk by then.
         for key in self.newest_subjects(&range) {
             insert(&mut tree, &key).map_err(|error| self.failed(&error))?;
@@ -96,7 +96,7 @@ impl EventReader {
     }
 }
 
-fn insert(tree: &mut SubjectTree, key: &[u8]) -> Result<(), StoreFileError> {
+fn insert(tree: &mut SubjectListing, key: &[u8]) -> Result<(), StoreFileError> {
     let subject = subject_of_key(key).and_then(|text| text.parse().ok());
     let broken = || StoreFileError::Broken("the index has a broken subject".into());
     tree.insert(subject.ok_or_else(broken)?);

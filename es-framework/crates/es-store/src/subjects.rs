@@ -1,13 +1,14 @@
-//! The tree of subjects, as a store lists it.
+//! The list of subjects, with their parents.
 
 use std::collections::BTreeSet;
 
 use es_event::Subject;
 
-/// The subjects below a base. The list includes their parents, even if a parent has no events.
+/// Collects the subjects at and below a base, in order. The list includes their parents, even if a parent has no
+/// events.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct SubjectTree {
+pub struct SubjectListing {
     base: Subject,
     /// The last subject of the previous part.
     after: Option<Subject>,
@@ -15,7 +16,7 @@ pub struct SubjectTree {
     found: BTreeSet<Subject>,
 }
 
-impl SubjectTree {
+impl SubjectListing {
     pub(crate) fn unlimited(base: Subject) -> Self {
         Self::new(base, None, usize::MAX)
     }
@@ -66,7 +67,7 @@ mod tests {
         for most in 1..=whole.len() {
             let (mut parts, mut after) = (Vec::new(), None);
             loop {
-                let mut tree = SubjectTree::new(Subject::root(), after, most);
+                let mut tree = SubjectListing::new(Subject::root(), after, most);
                 for subject in subjects {
                     tree.insert(subject.parse().unwrap());
                 }
@@ -83,7 +84,7 @@ mod tests {
     }
 
     fn listed(base: &str, subjects: &[&str]) -> Vec<String> {
-        let mut tree = SubjectTree::unlimited(base.parse().unwrap());
+        let mut tree = SubjectListing::unlimited(base.parse().unwrap());
         for subject in subjects {
             tree.insert(subject.parse().unwrap());
         }

@@ -58,7 +58,7 @@ impl RateLimitClient {
     }
 }
 
-/// The number of requests a second that each client may send. It also holds for a service without
+/// Limits the number of requests a second for each client. It also holds for a service without
 /// authentication.
 ///
 /// ```

@@ -8,7 +8,7 @@ use crate::http::{health, metrics};
 /// A path, a method and its operation.
 pub(super) type DescribedOperation = (&'static str, &'static str, Operation);
 
-/// Returns all operations of the framework.
+/// Returns the operations of the framework that need no role.
 pub(super) fn operations(schemas: &mut Schemas) -> Vec<DescribedOperation> {
     let shown = shown(schemas).into_iter();
     shown
@@ -16,7 +16,7 @@ pub(super) fn operations(schemas: &mut Schemas) -> Vec<DescribedOperation> {
         .collect()
 }
 
-/// Returns the `GET` operations that need no role.
+/// Returns the `GET` operations, each with its path.
 fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
     vec![
         (

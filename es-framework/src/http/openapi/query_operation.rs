@@ -113,7 +113,7 @@ fn row(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Value {
     )
 }
 
-/// Adds the successful response with this schema.
+/// Adds the responses, headers and problems of a query whose result has this schema.
 fn answered(operation: Operation, schema: Value, schemas: &mut Schemas) -> Operation {
     let answer = OpenApiResponse::new(200, "The result.", &ANSWERED)
         .with_json(schema)

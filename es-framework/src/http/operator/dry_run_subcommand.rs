@@ -113,12 +113,12 @@ struct ResponseProblem {
     title: String,
     detail: String,
     #[serde(default)]
-    errors: Vec<ResponseViolation>,
+    errors: Vec<InvalidCommandValue>,
 }
 
 /// A value of the command that is not valid.
 #[derive(Debug, Deserialize)]
-struct ResponseViolation {
+struct InvalidCommandValue {
     pointer: String,
     message: String,
 }
@@ -158,7 +158,7 @@ impl DryRunResult {
             errors,
         } = problem;
         let mut text = format!("{name} would be rejected {at}, {status} {title}: {detail}\n");
-        for ResponseViolation { pointer, message } in errors {
+        for InvalidCommandValue { pointer, message } in errors {
             text.push_str(&format!("  {pointer} {message}\n"));
         }
         text

@@ -4,13 +4,13 @@
 use super::{LogFold, RunRecord, log_fold::LoggedEvent};
 use crate::{
     event::EventId,
-    simulation::operation::{Attempt, AttemptResult, Operation, OperationRecord, WALLETS},
+    simulation::operation::{Attempt, AttemptResult, ClientOperation, OperationRecord, WALLETS},
 };
 
 pub(super) fn check(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
     check_tips(run, log, violations);
     for record in &run.operations {
-        if matches!(record.operation, Operation::TipWallet { .. }) {
+        if matches!(record.operation, ClientOperation::TipWallet { .. }) {
             continue;
         }
         let written = log.of_operation(record.number);
@@ -43,7 +43,7 @@ pub(super) fn check(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>
 fn check_tips(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
     for wallet in (0..WALLETS).map(|id| format!("/wallets/{id}")) {
         let tips = run.operations.iter().filter(|record| {
-            let is_tip = matches!(record.operation, Operation::TipWallet { .. });
+            let is_tip = matches!(record.operation, ClientOperation::TipWallet { .. });
             is_tip && record.operation.subjects().contains(&wallet)
         });
         let (mut least, mut most) = (0, 0);
@@ -140,7 +140,7 @@ fn fits_a_moment(record: &OperationRecord, attempt: &Attempt, reason: &str, log:
         return exists(subject, attempt.length_after);
     }
     match (record.operation, reason.split_once(": ")) {
-        (Operation::Transfer { from, amount, .. }, Some(("too-little", balance))) => {
+        (ClientOperation::Transfer { from, amount, .. }, Some(("too-little", balance))) => {
             let Ok(balance) = balance.parse::<i64>() else {
                 return false;
             };
@@ -152,7 +152,7 @@ fn fits_a_moment(record: &OperationRecord, attempt: &Attempt, reason: &str, log:
                     wallet.is_some_and(|(held, _)| *held == balance)
                 })
         }
-        (Operation::SettleHold { id }, Some(("hold-ended", _))) => {
+        (ClientOperation::SettleHold { id }, Some(("hold-ended", _))) => {
             let subject = format!("/holds/{id}");
             let ends = ["HoldSettledEvent", "HoldReleasedEvent"];
             let mut events = log.events.iter();

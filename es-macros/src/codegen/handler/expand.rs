@@ -27,7 +27,7 @@ pub(crate) fn expand(
     let declaration = declaration(ident, framework);
     let arguments = arguments(parameters);
     let known: Vec<_> = parameters.iter().flatten().collect();
-    let body = HandleImplParts {
+    let body = HandleImplTokens {
         context: format_ident!("context"),
         parameters: described(&known, framework),
         subjects: subjects(&known, framework),
@@ -46,8 +46,8 @@ pub(crate) fn expand(
     }
 }
 
-/// The parts of the implementation that differ between a handler and a stub.
-struct HandleImplParts {
+/// The generated code in which the implementation of a handler differs from that of a stub.
+struct HandleImplTokens {
     context: Ident,
     parameters: Option<TokenStream>,
     subjects: Option<TokenStream>,
@@ -172,10 +172,10 @@ fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
 fn implementation(
     command: &Type,
     declaration: &TokenStream,
-    body: &HandleImplParts,
+    body: &HandleImplTokens,
     framework: &Framework,
 ) -> TokenStream {
-    let HandleImplParts {
+    let HandleImplTokens {
         context,
         parameters,
         subjects,
@@ -215,7 +215,7 @@ pub(crate) fn stub(declared: &AnnotatedFunction, framework: &Framework) -> Token
         return quote!(#function);
     }
     let declaration = declaration(&function.sig.ident, framework);
-    let body = HandleImplParts {
+    let body = HandleImplTokens {
         context: format_ident!("_context"),
         parameters: None,
         subjects: None,

@@ -73,7 +73,7 @@ fn check_reference(reference: &TypeReference, errors: &mut Errors) {
     }
 }
 
-/// Returns the name of a pattern without its modifiers.
+/// Returns the name that a pattern binds, without leading underscores, or `_` if it binds no single name.
 fn name(pat: &Pat) -> String {
     match pat {
         Pat::Ident(ident) => ident.ident.to_string().trim_start_matches('_').to_owned(),

@@ -5,7 +5,7 @@ use syn::{Attribute, Ident, Meta};
 use crate::codegen::errors::Errors;
 
 /// Parses the field of the event that is the key of its row.
-pub(crate) fn read_key(attr: &Attribute, errors: &mut Errors) -> Option<Ident> {
+pub(crate) fn parse_key_attribute(attr: &Attribute, errors: &mut Errors) -> Option<Ident> {
     let field = match &attr.meta {
         Meta::List(list) => syn::parse2::<Ident>(list.tokens.clone()).ok(),
         Meta::Path(_) | Meta::NameValue(_) => None,

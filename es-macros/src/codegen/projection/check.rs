@@ -100,7 +100,7 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep>
     signature::check(sig, &REASONS, errors);
     let key = match function.attributes.as_slice() {
         [] => None,
-        [only] => attr::read_key(only, errors),
+        [only] => attr::parse_key_attribute(only, errors),
         [_, second, ..] => {
             errors.record(second, "a row has one key: remove this `#[key(…)]`");
             None

@@ -94,7 +94,7 @@ impl ValueWithRules<'_> {
 }
 
 impl Rule {
-    /// Generates checks at compile time that some value is within the bounds. The parser has compared
+    /// Generates compile-time checks that `min` is not greater than `max`. The parser has compared
     /// whole numbers already, so these are for constants and fractions.
     fn bound_checks(&self) -> Vec<TokenStream> {
         let (min, max) = match self {

@@ -10,7 +10,7 @@ use tracing::Instrument as _;
 
 use super::{
     CommandBus, CommandContext, CommandError, CommandOutcome, NewEvent, UntypedDecision,
-    idempotency::IdempotencyCheck, metrics,
+    idempotency::IdempotentRequest, metrics,
 };
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext};
 use es_runtime::{
@@ -43,7 +43,7 @@ pub(super) async fn append_decision(
     mut preconditions: Vec<Precondition>,
     mut outcome: CommandOutcome,
     context: &CommandContext,
-    idempotency: Option<&IdempotencyCheck>,
+    idempotency: Option<&IdempotentRequest>,
 ) -> Result<AppendResult, CommandError> {
     let (mut events, reply) = decision.into_parts();
     outcome.reply = reply;

@@ -23,12 +23,12 @@ use es_event::{Metadata, Subject};
 pub struct HandlerContext {
     pub(super) subject: Subject,
     pub(super) metadata: Metadata,
-    parameters: Vec<HandlerArgument>,
+    arguments: Vec<ResolvedArgument>,
 }
 
 /// The resolved value of one parameter of a handler.
 #[derive(Debug)]
-pub(super) enum HandlerArgument {
+pub(super) enum ResolvedArgument {
     State(CachedState),
     Service(Arc<dyn Any + Send + Sync>),
     Metadata,
@@ -38,20 +38,20 @@ impl HandlerContext {
     /// Creates a context without arguments.
     #[must_use]
     pub const fn new(subject: Subject, metadata: Metadata) -> Self {
-        let parameters = Vec::new();
+        let arguments = Vec::new();
         Self {
             subject,
             metadata,
-            parameters,
+            arguments,
         }
     }
 
-    pub(super) fn with_arguments(self, parameters: Vec<HandlerArgument>) -> Self {
-        Self { parameters, ..self }
+    pub(super) fn with_arguments(self, arguments: Vec<ResolvedArgument>) -> Self {
+        Self { arguments, ..self }
     }
 
-    pub(super) fn into_arguments(self) -> Vec<HandlerArgument> {
-        self.parameters
+    pub(super) fn into_arguments(self) -> Vec<ResolvedArgument> {
+        self.arguments
     }
 
     /// Returns an argument that must exist.
@@ -59,10 +59,10 @@ impl HandlerContext {
     /// # Errors
     /// The argument does not match [`Handle::PARAMETERS`](super::Handle::PARAMETERS).
     pub fn required<T: 'static>(&self, parameter: usize) -> Result<&T, HandlerError> {
-        let value: Option<&T> = match self.parameters.get(parameter) {
-            Some(HandlerArgument::State(state)) => state.state(),
-            Some(HandlerArgument::Service(service)) => service.downcast_ref(),
-            Some(HandlerArgument::Metadata) => (&self.metadata as &dyn Any).downcast_ref(),
+        let value: Option<&T> = match self.arguments.get(parameter) {
+            Some(ResolvedArgument::State(state)) => state.state(),
+            Some(ResolvedArgument::Service(service)) => service.downcast_ref(),
+            Some(ResolvedArgument::Metadata) => (&self.metadata as &dyn Any).downcast_ref(),
             None => None,
         };
         value.ok_or(HandlerError::Parameter(parameter))
@@ -73,8 +73,8 @@ impl HandlerContext {
     /// # Errors
     /// The argument does not match [`Handle::PARAMETERS`](super::Handle::PARAMETERS).
     pub fn optional_state<S: 'static>(&self, parameter: usize) -> Result<Option<&S>, HandlerError> {
-        match self.parameters.get(parameter) {
-            Some(HandlerArgument::State(state)) => Ok(state.state()),
+        match self.arguments.get(parameter) {
+            Some(ResolvedArgument::State(state)) => Ok(state.state()),
             _ => Err(HandlerError::Parameter(parameter)),
         }
     }

@@ -14,9 +14,9 @@ use es_store::{EventStore, latest_event};
 
 const EVENT_TYPE: EventType = EventType::declared("io.es-framework.CommandHandledEvent");
 
-/// Finds and creates the idempotency record of one request.
+/// A request with an idempotency key. It finds the record of an earlier execution, and creates its own record.
 #[derive(Debug, Clone)]
-pub(crate) struct IdempotencyCheck {
+pub(crate) struct IdempotentRequest {
     /// The subject of the record.
     pub(super) subject: Subject,
     /// The digest of the request, which tells requests with the same key apart.
@@ -45,8 +45,8 @@ enum LatestEventReference {
     At(EventId),
 }
 
-impl IdempotencyCheck {
-    /// Returns the check of a request, if the request has an idempotency key.
+impl IdempotentRequest {
+    /// Returns the request, if it has an idempotency key.
     pub(super) fn from_request(
         request: &CommandRequest<'_>,
         command: &str,

@@ -6,7 +6,7 @@ use tracing::Instrument as _;
 
 use super::{
     CommandBus, CommandContext, CommandError, Condition, Handle, HandlerContext, Parameter,
-    ParameterOrigin, Violation, handler_context::HandlerArgument,
+    ParameterOrigin, Violation, handler_context::ResolvedArgument,
 };
 use crate::state::{CachedState, RebuildError, StateDescriptor, StateScope};
 use es_event::{EventId, InvalidSubjectPart, Subject};
@@ -34,7 +34,7 @@ pub(super) struct DecisionInputs {
 }
 
 /// An argument of the handler, with the precondition that follows from reading it.
-type ReadArgument = (HandlerArgument, Option<Precondition>);
+type ReadArgument = (ResolvedArgument, Option<Precondition>);
 
 impl InputPlan {
     /// Resolves the subjects of a command.
@@ -91,7 +91,7 @@ impl InputPlan {
     fn latest_of_own_state(&self, arguments: &[ReadArgument]) -> Option<Option<EventId>> {
         let mut parameters = self.parameters.iter().zip(arguments);
         parameters.find_map(|((_, scope), (argument, _))| match (scope, argument) {
-            (Some(scope), HandlerArgument::State(state))
+            (Some(scope), ResolvedArgument::State(state))
                 if scope.subject == self.subject && !scope.recursive =>
             {
                 Some(state.latest.map(|latest| latest.id))
@@ -121,14 +121,14 @@ async fn argument(
     match (parameter.origin, scope) {
         (ParameterOrigin::State(descriptor), Some(scope)) => {
             let (state, precondition) = read_state(bus, descriptor, scope).await?;
-            Ok((HandlerArgument::State(state), Some(precondition)))
+            Ok((ResolvedArgument::State(state), Some(precondition)))
         }
         (ParameterOrigin::Service(service), _) => match bus.services.get(service) {
-            Some(service) => Ok((HandlerArgument::Service(service), None)),
+            Some(service) => Ok((ResolvedArgument::Service(service), None)),
             None => Err(CommandError::NotProvided(service.name)),
         },
         (ParameterOrigin::Metadata | ParameterOrigin::State(_), _) => {
-            Ok((HandlerArgument::Metadata, None))
+            Ok((ResolvedArgument::Metadata, None))
         }
     }
 }
@@ -238,7 +238,7 @@ fn check_expected_version(
 /// Checks that every state without `Option` exists.
 fn check_required_states(plan: &InputPlan, arguments: &[ReadArgument]) -> Result<(), CommandError> {
     for ((parameter, scope), (argument, _)) in plan.parameters.iter().zip(arguments) {
-        if let (Some(scope), HandlerArgument::State(state)) = (scope, argument)
+        if let (Some(scope), ResolvedArgument::State(state)) = (scope, argument)
             && !state.exists
             && !parameter.optional
         {
@@ -252,7 +252,7 @@ fn check_required_states(plan: &InputPlan, arguments: &[ReadArgument]) -> Result
 pub(super) fn cache_states(bus: &CommandBus, plan: &InputPlan, handler_context: HandlerContext) {
     let arguments = handler_context.into_arguments();
     for ((parameter, scope), argument) in plan.parameters.iter().zip(arguments) {
-        if let (ParameterOrigin::State(descriptor), Some(scope), HandlerArgument::State(state)) =
+        if let (ParameterOrigin::State(descriptor), Some(scope), ResolvedArgument::State(state)) =
             (parameter.origin, scope, argument)
         {
             descriptor.store_in_cache(&bus.states, scope, state);

@@ -19,7 +19,7 @@ use super::{
     CommandBus, CommandContext, CommandError, CommandOutcome, CommandRequest, Condition, DryRun,
     Handle, HandlerContext, HandlerError, UntypedDecision,
     append::{AppendResult, append_decision},
-    idempotency::IdempotencyCheck,
+    idempotency::IdempotentRequest,
     inputs::{DecisionInputs, InputPlan, cache_states, check_conditions, rebuild_arguments},
     lock::SubjectLockGuard,
     metrics,
@@ -76,7 +76,7 @@ async fn parse_and_handle<C: Handle>(
     request: CommandRequest<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let command: C = parse_command(&request)?;
-    let idempotency = IdempotencyCheck::from_request(&request, C::NAME)?;
+    let idempotency = IdempotentRequest::from_request(&request, C::NAME)?;
     handle_parsed(bus, &command, request.context, idempotency.as_ref()).await
 }
 
@@ -98,7 +98,7 @@ async fn handle_parsed<C: Handle>(
     bus: &CommandBus,
     command: &C,
     context: &CommandContext,
-    idempotency: Option<&IdempotencyCheck>,
+    idempotency: Option<&IdempotentRequest>,
 ) -> Result<CommandOutcome, CommandError> {
     validate_command(command)?;
     let plan = InputPlan::from_command(command)?;
@@ -121,7 +121,7 @@ async fn decide_and_append<C: Handle>(
     command: &C,
     plan: &InputPlan,
     context: &CommandContext,
-    idempotency: Option<&IdempotencyCheck>,
+    idempotency: Option<&IdempotentRequest>,
 ) -> Result<AppendResult, CommandError> {
     let _guard = lock_subjects(bus, plan, context).await?;
     if let Some(outcome) = find_recorded_outcome(bus, idempotency).await? {
@@ -175,7 +175,7 @@ async fn lock_subjects(
 /// Returns the outcome of an earlier command with the same idempotency key.
 async fn find_recorded_outcome(
     bus: &CommandBus,
-    idempotency: Option<&IdempotencyCheck>,
+    idempotency: Option<&IdempotentRequest>,
 ) -> Result<Option<CommandOutcome>, CommandError> {
     match idempotency {
         Some(check) => check.find_recorded_outcome(&*bus.store).await,
@@ -203,7 +203,7 @@ fn decide<C: Handle>(
 async fn examine_conflict<C: Handle>(
     bus: &CommandBus,
     plan: &InputPlan,
-    idempotency: Option<&IdempotencyCheck>,
+    idempotency: Option<&IdempotentRequest>,
 ) -> Result<AppendResult, CommandError> {
     if let Some(outcome) = find_recorded_outcome(bus, idempotency).await? {
         return Ok(AppendResult::Finished(outcome));

@@ -24,18 +24,18 @@ const SIZE: usize = 100_000;
 #[derive(Debug)]
 pub struct ReadRecorder {
     store: Arc<dyn EventStore>,
-    read: Arc<Mutex<ReadEvents>>,
+    read: Arc<Mutex<DryRunReads>>,
 }
 
-/// The events that were read.
+/// The events that a dry run read, up to a limit.
 #[derive(Debug, Default)]
-struct ReadEvents {
+struct DryRunReads {
     by_id: BTreeMap<EventId, RecordedEvent>,
     size: usize,
     is_incomplete: bool,
 }
 
-impl ReadEvents {
+impl DryRunReads {
     fn remember(&mut self, event: &RecordedEvent) {
         if self.by_id.contains_key(&event.id) {
             return;

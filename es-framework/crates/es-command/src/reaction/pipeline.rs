@@ -234,7 +234,7 @@ impl ReactionProcessor {
     }
 
     /// Appends a checkpoint with the calls that were made. Retries while the event store is
-    /// unavailable, because a call without a checkpoint is made again.
+    /// unavailable. Without the checkpoint, a restart would repeat the calls.
     async fn save_until_stored(&mut self) -> Result<(), ReactionError> {
         let mut pause = FIRST_PAUSE;
         loop {

@@ -75,7 +75,7 @@ fn a_hash_reads_back_as_it_was_written() {
         let hash = Hash::new(version, digest);
         assert_eq!(hash.to_string().parse(), Ok(hash));
         let mut written = Vec::new();
-        hash.append_text(&mut written);
+        hash.encode_into(&mut written);
         assert_eq!(written, hash.to_string().into_bytes());
     }
     let last = format!("{}g", "0".repeat(63));

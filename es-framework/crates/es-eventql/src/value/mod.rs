@@ -40,6 +40,7 @@ pub(super) enum Value {
 }
 
 impl Value {
+    /// Creates a text.
     pub(super) fn text(text: &str) -> Self {
         Self::Text(text.into())
     }

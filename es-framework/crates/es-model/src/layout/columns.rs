@@ -58,7 +58,8 @@ impl ColumnPlan {
         last.map_or(0, |last| last.saturating_add(1))
     }
 
-    pub(crate) fn heading(&self, column: usize) -> &'static str {
+    /// Returns the title above a column of the diagram.
+    pub(crate) fn column_title(&self, column: usize) -> &'static str {
         if column == self.views {
             return "States and read models";
         }

@@ -183,7 +183,7 @@ fn right_edge(places: &[ColumnPlace]) -> u32 {
 }
 
 fn headings(plan: &ColumnPlan, places: &[ColumnPlace]) -> Vec<(u32, String)> {
-    let heading =
-        |(column, place): (usize, &ColumnPlace)| (place.x, plan.heading(column).to_owned());
-    places.iter().enumerate().map(heading).collect()
+    let column_title =
+        |(column, place): (usize, &ColumnPlace)| (place.x, plan.column_title(column).to_owned());
+    places.iter().enumerate().map(column_title).collect()
 }

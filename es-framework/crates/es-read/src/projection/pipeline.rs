@@ -331,7 +331,7 @@ impl ProjectionPipeline {
             .filter(|model| !model.progress.is_stopped())
     }
 
-    /// Returns the last event that all read models of the pipeline have applied.
+    /// Returns the last event that all running read models of the pipeline have applied.
     fn position(&self) -> Option<EventId> {
         self.running()
             .map(|model| model.progress.position())

@@ -80,7 +80,7 @@ pub(super) fn layer(exporter: &TraceExporter, application: &'static str) -> Tele
         .boxed()
 }
 
-/// Continues the trace of a request or an event with a span.
+/// Makes the trace of a request or an event the parent of a span.
 #[doc(hidden)]
 pub fn continue_trace(span: &Span, trace: &TraceContext) {
     if !span.is_disabled()

@@ -32,14 +32,14 @@ struct EventTypeResponse {
     event_type: EventType,
     is_phantom: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<EncodedSchema>,
+    schema: Option<DialectSchema>,
 }
 
 /// The schema of an event type in a response: a JSON object, or in the older dialect a string that contains
 /// the JSON.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum EncodedSchema {
+enum DialectSchema {
     Object(Box<RawValue>),
     Text(String),
 }
@@ -52,8 +52,8 @@ fn describe(known: KnownEventType, dialect: Dialect) -> EventTypeResponse {
         schema,
     } = known;
     let schema = schema.map(|schema| match dialect {
-        Dialect::Item => EncodedSchema::Text(schema.get().to_owned()),
-        Dialect::Event => EncodedSchema::Object(schema),
+        Dialect::Item => DialectSchema::Text(schema.get().to_owned()),
+        Dialect::Event => DialectSchema::Object(schema),
     });
     EventTypeResponse {
         event_type,

@@ -1,5 +1,5 @@
-//! `QUERY /api/v2/data/read-subjects` streams a subject and the subjects below it in order, including
-//! those that have no events themselves.
+//! `QUERY /api/v2/data/read-subjects` streams a subject and, with `recursive`, the subjects below it in order,
+//! including those that have no events themselves.
 
 use std::sync::Arc;
 

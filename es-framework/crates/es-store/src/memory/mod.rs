@@ -19,7 +19,7 @@ use super::{
     scan::{self, Chunk, Scan},
     schema::WorkBudget,
     schema_work,
-    subjects::SubjectTree,
+    subjects::SubjectListing,
     write::WRITER_STEPS,
 };
 use es_event::{
@@ -156,8 +156,8 @@ impl Log {
         Arc::make_mut(&mut self.catalogue).register(event_type, Arc::new(schema))
     }
 
-    fn subjects(&self, base: Subject) -> SubjectTree {
-        let mut tree = SubjectTree::unlimited(base);
+    fn subjects(&self, base: Subject) -> SubjectListing {
+        let mut tree = SubjectListing::unlimited(base);
         self.latest
             .keys()
             .cloned()

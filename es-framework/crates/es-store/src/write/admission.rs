@@ -50,7 +50,10 @@ impl WriteAdmission {
     }
 
     /// Waits for room in the queue for an append of this size.
-    pub async fn admit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, StoreError> {
+    pub async fn reserve_queue_space(
+        &self,
+        bytes: usize,
+    ) -> Result<OwnedSemaphorePermit, StoreError> {
         if bytes > MAX_APPEND_BYTES {
             let mib = MAX_APPEND_BYTES >> 20;
             let reason = format!("the events of one append are larger than {mib} MiB together");
@@ -67,7 +70,7 @@ impl WriteAdmission {
     }
 
     /// Waits until no other schema is checked against the stored events.
-    pub async fn admit_schema(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+    pub async fn begin_schema_check(&self) -> Result<SemaphorePermit<'_>, StoreError> {
         match timeout(self.limits.wait, self.registering.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(_)) | Err(_) => {

@@ -187,9 +187,9 @@ impl Database {
         number_parameters(sql, self.store.parameter_sign(), others)
     }
 
-    /// Returns the SQL expression that describes a group of rows as JSON: the values of `columns`, the
-    /// number of rows, and a list of `collected`. The list has only the rows that meet `only`, sorted
-    /// by `order`.
+    /// Returns the SQL expression for a JSON array with three elements for each group of rows: the values of
+    /// `columns`, the number of rows, and the list of `collected`. The list has only the rows that meet `only`,
+    /// sorted by `order`.
     pub(crate) fn json_group_expression(
         &self,
         columns: &str,
@@ -202,7 +202,8 @@ impl Database {
     }
 
     /// Returns the SQL conditions for a column that contains a substring in any case of letters, each
-    /// with its parameter. All of them have to hold.
+    /// with its parameter. All of them have to hold. SQLite has up to two: a lookup in the search index and
+    /// the exact comparison.
     pub(crate) fn substring_conditions(
         &self,
         table: &Table,

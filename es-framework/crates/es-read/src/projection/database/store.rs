@@ -24,9 +24,9 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns the statement in the dialect of this database.
     fn statement_of(&self, sql: Sql) -> &'static str;
 
-    /// Returns the SQL expression that describes a group of rows as JSON: the values of `columns`, the
-    /// number of rows, and a list of `collected`. The list has only the rows that meet `only`, sorted
-    /// by `order`.
+    /// Returns the SQL expression for a JSON array with three elements for each group of rows: the values of
+    /// `columns`, the number of rows, and the list of `collected`. The list has only the rows that meet `only`,
+    /// sorted by `order`.
     fn json_group_expression(
         &self,
         columns: &str,
@@ -53,7 +53,8 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     fn rejects_zero(&self) -> bool;
 
     /// Returns the SQL conditions for a column that contains a substring in any case of letters, each
-    /// with its parameter. All of them have to hold.
+    /// with its parameter. All of them have to hold. SQLite has up to two: a lookup in the search index and
+    /// the exact comparison.
     fn substring_conditions(
         &self,
         table: &Table,
