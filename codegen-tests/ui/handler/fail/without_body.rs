@@ -22,7 +22,7 @@ macro_rules! commands {
     )*};
 }
 
-commands!(PurchaseBookCommand DonateBookCommand FindBookCommand);
+commands!(PurchaseBookCommand DonateBookCommand FindBookCommand CountBookCommand SellBookCommand);
 
 #[derive(Event)]
 #[event(package = "com.example.library", from(PurchaseBookCommand, DonateBookCommand, FindBookCommand))]
@@ -55,6 +55,24 @@ mod no_event {
 
     #[handler]
     fn donate(command: DonateBookCommand);
+}
+
+mod command_by_reference {
+    //! It takes a reference.
+
+    use super::*;
+
+    #[handler]
+    fn count(command: &CountBookCommand) -> BookPurchasedEvent;
+}
+
+mod perhaps_an_event {
+    //! It returns an event or none.
+
+    use super::*;
+
+    #[handler]
+    fn sell(command: SellBookCommand) -> Option<BookPurchasedEvent>;
 }
 
 mod unnamed_command {

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{
-    Attribute, FnArg, Pat, PatType, ReturnType, Signature, Token, Visibility,
+    Attribute, FnArg, Pat, PatType, ReturnType, Signature, Token, Type, Visibility,
     parse::{Parse, ParseStream},
     spanned::Spanned as _,
 };
@@ -46,23 +46,43 @@ fn body(sig: &Signature, errors: &mut Errors) -> Option<TokenStream> {
     let Some(FnArg::Typed(PatType { pat, ty, .. })) = inputs.next() else {
         return None;
     };
-    let mut has_mistake = false;
-    for other in inputs {
-        has_mistake = true;
+    let others: Vec<_> = inputs.collect();
+    for other in &others {
         let message = "a handler without a body records its command, and decides on nothing else: write a body, or remove this parameter";
         errors.record(other, message);
     }
     let name = command_name(pat, errors);
-    let ReturnType::Type(_, event) = &sig.output else {
-        return None;
-    };
-    if has_mistake {
+    let event = event(&sig.output, errors);
+    if !others.is_empty() || !matches!(**ty, Type::Path(_)) {
         return None;
     }
+    let (name, event) = (name?, event?);
     // The compiler reports a missing conversion at the event.
-    let name = name?;
     let call = quote_spanned!(event.span()=> <#event as ::core::convert::From<#ty>>::from);
     Some(quote!(#call(#name)))
+}
+
+/// Returns the event that the command converts into. Records an error for several events, or perhaps none.
+fn event<'a>(output: &'a ReturnType, errors: &mut Errors) -> Option<&'a Type> {
+    let ReturnType::Type(_, event) = output else {
+        return None;
+    };
+    let is_one_event = match &**event {
+        Type::Path(path) => {
+            let mut segments = path.path.segments.iter();
+            segments.all(|segment| segment.arguments.is_none())
+        }
+        // Every handler refuses these.
+        Type::Tuple(tuple) if tuple.elems.is_empty() => return None,
+        Type::ImplTrait(_) => return None,
+        _ => false,
+    };
+    if !is_one_event {
+        let message = "a handler without a body records its command as one event: write the event's type, or a body";
+        errors.record(event, message);
+        return None;
+    }
+    Some(event)
 }
 
 fn command_name(pat: &Pat, errors: &mut Errors) -> Option<Ident> {
