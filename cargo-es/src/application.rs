@@ -57,15 +57,15 @@ impl ScaffoldTarget {
     }
 
     /// Returns all types of this name.
-    pub(crate) fn types(&self, name: &str) -> impl Iterator<Item = &DeclaredType> {
+    pub(crate) fn types_named(&self, name: &str) -> impl Iterator<Item = &DeclaredType> {
         self.types
             .iter()
             .filter(move |declared| declared.name == name)
     }
 
     /// Fails if the application declares a type of this name.
-    pub(crate) fn check_new(&self, name: &str) -> Result<(), ScaffoldError> {
-        match self.types(name).next() {
+    pub(crate) fn check_type_is_new(&self, name: &str) -> Result<(), ScaffoldError> {
+        match self.types_named(name).next() {
             None => Ok(()),
             Some(declared) => Err(ScaffoldError::new(format!(
                 "{name} exists in {}",
@@ -74,20 +74,26 @@ impl ScaffoldTarget {
         }
     }
 
-    pub(crate) fn event(&self, name: &EventName) -> Result<&DeclaredType, ScaffoldError> {
+    pub(crate) fn require_event(&self, name: &EventName) -> Result<&DeclaredType, ScaffoldError> {
         self.declared("event", &name.type_name())
     }
 
-    pub(crate) fn command(&self, name: &CommandName) -> Result<&DeclaredType, ScaffoldError> {
+    pub(crate) fn require_command(
+        &self,
+        name: &CommandName,
+    ) -> Result<&DeclaredType, ScaffoldError> {
         self.declared("command", &name.type_name())
     }
 
-    pub(crate) fn read_model(&self, name: &TypeName) -> Result<&DeclaredType, ScaffoldError> {
+    pub(crate) fn require_read_model(
+        &self,
+        name: &TypeName,
+    ) -> Result<&DeclaredType, ScaffoldError> {
         self.declared("read model", name.as_str())
     }
 
     fn declared(&self, noun: &str, name: &str) -> Result<&DeclaredType, ScaffoldError> {
-        self.types(name).next().ok_or_else(|| {
+        self.types_named(name).next().ok_or_else(|| {
             ScaffoldError::new(format!(
                 "there is no {noun} {name} below {}: add it first",
                 self.folder.join("src").display()
@@ -110,7 +116,7 @@ impl ScaffoldTarget {
                 "{root} has a module `{module}`"
             )));
         }
-        let root_text = module_line::add(&self.root_text, module);
+        let root_text = module_line::insert_mod_line(&self.root_text, module);
         files::add_module((&file, text), (&self.root, &root_text))?;
         let file = self.relative(&file);
         Ok(format!(

@@ -32,7 +32,7 @@ impl DeclaredType {
     /// it has a field of this name and type.
     pub(crate) fn field_expression(&self, field: &Field) -> Option<String> {
         let written = self.field_type(&field.name)?;
-        (written == field.field_type.text()).then(|| {
+        (written == field.field_type.to_rust_type()).then(|| {
             let clone = if field.field_type.is_copy() {
                 ""
             } else {
@@ -48,7 +48,7 @@ impl DeclaredType {
         name: &str,
         field_type: FieldType,
     ) -> Result<(), ScaffoldError> {
-        let (owner, text) = (&self.name, field_type.text());
+        let (owner, text) = (&self.name, field_type.to_rust_type());
         match self.field_type(name) {
             Some(written) if written == text => Ok(()),
             Some(written) => Err(ScaffoldError::new(format!(

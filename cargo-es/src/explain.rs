@@ -21,7 +21,7 @@ pub(crate) fn run(folder: &Path, name: &str) -> Result<String, ScaffoldError> {
         let is_named = full_name == name || full_name.strip_suffix(name).is_some_and(ends_package);
         // A table has a name of its own, and so may an event.
         is_named
-            || application.types(name).any(|declared| {
+            || application.types_named(name).any(|declared| {
                 let file = declared.file.to_str();
                 file == node.get("file").and_then(Value::as_str)
                     && Some(declared.line) == node.get("line").and_then(Value::as_u64)

@@ -80,19 +80,19 @@ static SCALARS: &[Scalar] = &[
 
 impl Field {
     /// The key of a subject that needs no option.
-    pub(crate) fn id() -> Result<Self, ScaffoldError> {
+    pub(crate) fn default_id_field() -> Result<Self, ScaffoldError> {
         "id:Uuid".parse().map_err(ScaffoldError::new)
     }
 
     /// Returns its line in a struct.
     pub(crate) fn declaration(&self) -> String {
-        format!("pub {}: {},", self.name, self.field_type.text())
+        format!("pub {}: {},", self.name, self.field_type.to_rust_type())
     }
 }
 
 impl FieldType {
     /// Returns the type as Rust code.
-    pub(crate) fn text(self) -> String {
+    pub(crate) fn to_rust_type(self) -> String {
         let scalar = self.scalar.name;
         match self.container {
             None => scalar.to_owned(),
@@ -102,7 +102,7 @@ impl FieldType {
     }
 
     /// Returns a value for tests as Rust code.
-    pub(crate) fn sample(self) -> String {
+    pub(crate) fn sample_expression(self) -> String {
         let sample = self.scalar.sample;
         match self.container {
             None => sample.to_owned(),
@@ -112,7 +112,7 @@ impl FieldType {
     }
 
     /// Returns the value of a field that nothing has set.
-    pub(crate) fn zero(self) -> &'static str {
+    pub(crate) fn default_expression(self) -> &'static str {
         match self.container {
             None => self.scalar.zero,
             Some(Container::Option) => "None",
@@ -133,7 +133,7 @@ impl FieldType {
     }
 
     /// Returns whether a value can fill a segment of a subject.
-    pub(crate) fn names_subject(self) -> bool {
+    pub(crate) fn can_fill_subject(self) -> bool {
         self.is_scalar() && self.scalar.names_subject
     }
 }
@@ -199,7 +199,10 @@ mod tests {
     fn a_field_has_a_name_and_a_known_type() {
         let field: Field = "authors: Vec<String>".parse().unwrap();
         assert_eq!(field.declaration(), "pub authors: Vec<String>,");
-        assert_eq!(field.field_type.sample(), "vec![\"text\".into()]");
+        assert_eq!(
+            field.field_type.sample_expression(),
+            "vec![\"text\".into()]"
+        );
         let unknown = "reader:Reader".parse::<Field>().unwrap_err();
         assert_eq!(
             unknown,

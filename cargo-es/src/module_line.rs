@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::rustfmt_layout::compare;
+use crate::rustfmt_layout::compare_for_sorting;
 
 /// Returns whether the root declares a module of this name.
 pub(crate) fn declares(root: &str, module: &str) -> bool {
@@ -16,7 +16,7 @@ pub(crate) fn declares(root: &str, module: &str) -> bool {
 
 /// Returns the root with one line more: in the order of rustfmt among the first block of `mod` lines, or
 /// in front of the first item.
-pub(crate) fn add(root: &str, module: &str) -> String {
+pub(crate) fn insert_mod_line(root: &str, module: &str) -> String {
     let lines: Vec<_> = root.split_inclusive('\n').collect();
     let (index, line) = match lines.iter().position(|line| module_of(line).is_some()) {
         Some(first) => (
@@ -41,7 +41,7 @@ fn place_among(lines: &[&str], first: usize, module: &str) -> usize {
     let mut place = first.saturating_sub(above.count());
     for (line, number) in lines.iter().zip(1_usize..).skip(place) {
         match module_of(line) {
-            Some(other) if compare(other, module) == Ordering::Greater => break,
+            Some(other) if compare_for_sorting(other, module) == Ordering::Greater => break,
             Some(_) => place = number,
             None if is_attribute(&line) => {}
             None => break,
@@ -96,7 +96,7 @@ mod tests {
             ("utils", "\nfn main"),
         ] {
             let line = format!("mod {module};\n");
-            assert_eq!(add(root, module), with(&line, before));
+            assert_eq!(insert_mod_line(root, module), with(&line, before));
         }
         assert!(declares(root, "reader") && !declares(root, "read"));
         assert!(declares("pub mod book {\n}\n", "book"));
@@ -106,14 +106,17 @@ mod tests {
     fn the_first_module_comes_before_the_first_item() {
         let head = "//! A library.\n#![allow(\n    dead_code\n)]\n";
         assert_eq!(
-            add(&format!("{head}\nfn main() {{}}\n"), "book"),
+            insert_mod_line(&format!("{head}\nfn main() {{}}\n"), "book"),
             format!("{head}\nmod book;\n\nfn main() {{}}\n")
         );
-        assert_eq!(add("fn main() {}", "book"), "mod book;\n\nfn main() {}");
         assert_eq!(
-            add("//! A library.", "book"),
+            insert_mod_line("fn main() {}", "book"),
+            "mod book;\n\nfn main() {}"
+        );
+        assert_eq!(
+            insert_mod_line("//! A library.", "book"),
             "//! A library.\n\nmod book;\n"
         );
-        assert_eq!(add("", "book"), "mod book;\n");
+        assert_eq!(insert_mod_line("", "book"), "mod book;\n");
     }
 }

@@ -64,7 +64,7 @@ impl PackageName {
     }
 
     /// Returns the name as a part of event types.
-    pub(crate) fn in_event_types(&self) -> String {
+    pub(crate) fn to_event_type_segment(&self) -> String {
         self.0.replace('-', "_")
     }
 }
@@ -80,7 +80,7 @@ impl TypeName {
     }
 
     /// Returns the name as a sentence for its documentation.
-    pub(crate) fn sentence(&self) -> String {
+    pub(crate) fn to_doc_sentence(&self) -> String {
         let words = self.snake_case().replace('_', " ");
         let mut letters = words.chars();
         let first = letters.next().map(|first| first.to_ascii_uppercase());
@@ -228,7 +228,7 @@ mod tests {
             let name: CommandName = text.parse().unwrap();
             assert_eq!(name.type_name(), "BorrowBookCommand");
             assert_eq!(name.stem().snake_case(), "borrow_book");
-            assert_eq!(name.stem().sentence(), "Borrow book.");
+            assert_eq!(name.stem().to_doc_sentence(), "Borrow book.");
         }
         let event: EventName = "Event".parse().unwrap();
         assert_eq!(event.type_name(), "EventEvent");

@@ -77,7 +77,7 @@ pub(crate) fn run(folder: &Path, arguments: &NewArguments) -> Result<String, Sca
         None => FrameworkSource::released(),
         Some(path) => FrameworkSource::checkout(&folder.join(path))?,
     };
-    let package = format!("com.example.{}", arguments.name.in_event_types());
+    let package = format!("com.example.{}", arguments.name.to_event_type_segment());
     let values = [
         ("name", name),
         ("package", &package),

@@ -78,7 +78,7 @@ pub(crate) fn panic_line(sentence: &str) -> String {
 
 /// Returns the imports of types by their paths, in order and without repetitions.
 pub(crate) fn imports(mut paths: Vec<String>) -> String {
-    paths.sort_by(|one, other| compare(one, other));
+    paths.sort_by(|one, other| compare_for_sorting(one, other));
     paths.dedup();
     let lines = paths.iter().map(|path| format!("use {path};\n"));
     lines.collect()
@@ -86,7 +86,7 @@ pub(crate) fn imports(mut paths: Vec<String>) -> String {
 
 /// Compares two names or paths in the version sort of Rust's style of 2024: `_` comes first, and numbers
 /// are compared by value.
-pub(crate) fn compare(one: &str, other: &str) -> Ordering {
+pub(crate) fn compare_for_sorting(one: &str, other: &str) -> Ordering {
     let (mut one, mut other) = (one.chars().peekable(), other.chars().peekable());
     loop {
         let order = match (digits(&mut one), digits(&mut other)) {
@@ -137,7 +137,7 @@ mod tests {
         ];
         let mut names = sorted;
         names.reverse();
-        names.sort_by(|one, other| compare(one, other));
+        names.sort_by(|one, other| compare_for_sorting(one, other));
         assert_eq!(names, sorted);
     }
 }

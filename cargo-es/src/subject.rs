@@ -31,7 +31,7 @@ impl SubjectTemplate {
     }
 
     /// Returns the name of the field in the last segment that has one: the key of a read model.
-    pub(crate) fn key(&self) -> Option<&str> {
+    pub(crate) fn find_key_field(&self) -> Option<&str> {
         self.0.fields.last().map(String::as_str)
     }
 
@@ -40,9 +40,9 @@ impl SubjectTemplate {
     ///
     /// # Errors
     /// Fails if the template names any other field that the command line does not, or one whose type
-    /// cannot be a part of a subject.
-    pub(crate) fn fields_with_id(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
-        self.0.fields_with_id("subject", fields)
+    /// cannot be a part of a subject, or if two fields have the same name.
+    pub(crate) fn complete_fields(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+        self.0.complete_fields("subject", fields)
     }
 }
 
@@ -59,9 +59,9 @@ impl PathTemplate {
         self.0.fields.iter().any(|field| field == name)
     }
 
-    /// As [`SubjectTemplate::fields_with_id`].
-    pub(crate) fn fields_with_id(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
-        self.0.fields_with_id("path", fields)
+    /// As [`SubjectTemplate::complete_fields`].
+    pub(crate) fn complete_fields(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+        self.0.complete_fields("path", fields)
     }
 }
 
@@ -121,19 +121,19 @@ impl Segments {
         Ok(Self { text, fields })
     }
 
-    fn fields_with_id(&self, noun: &str, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+    fn complete_fields(&self, noun: &str, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
         check_distinct(fields)?;
         let mut fields = fields.to_vec();
         for name in &self.fields {
             match fields.iter().find(|field| field.name == *name) {
-                Some(field) if !field.field_type.names_subject() => {
+                Some(field) if !field.field_type.can_fill_subject() => {
                     return Err(ScaffoldError::new(format!(
                         "`{name}` is a part of the {noun}, which a {} cannot be: make it a Uuid, a String or an integer",
-                        field.field_type.text()
+                        field.field_type.to_rust_type()
                     )));
                 }
                 Some(_) => {}
-                None if name == "id" => fields.insert(0, Field::id()?),
+                None if name == "id" => fields.insert(0, Field::default_id_field()?),
                 None => {
                     return Err(ScaffoldError::new(format!(
                         "the {noun} {} names a field `{name}` that is missing: add `--field {name}:Uuid`",
@@ -160,15 +160,18 @@ mod tests {
 
     fn error_of(subject_text: &str, field: &str) -> String {
         let fields = [field.parse().unwrap()];
-        let error = subject(subject_text).fields_with_id(&fields).unwrap_err();
+        let error = subject(subject_text).complete_fields(&fields).unwrap_err();
         error.to_string()
     }
 
     #[test]
     fn an_id_needs_no_option_and_any_other_field_of_a_subject_does() {
         let reader: Field = "reader:Uuid".parse().unwrap();
-        let fields = subject("/books/{id}").fields_with_id(std::slice::from_ref(&reader));
-        assert_eq!(fields.unwrap(), [Field::id().unwrap(), reader]);
+        let fields = subject("/books/{id}").complete_fields(std::slice::from_ref(&reader));
+        assert_eq!(
+            fields.unwrap(),
+            [Field::default_id_field().unwrap(), reader]
+        );
         assert_eq!(
             error_of("/readers/{reader}", "id:Uuid"),
             "the subject /readers/{reader} names a field `reader` that is missing: add `--field reader:Uuid`"
@@ -203,6 +206,9 @@ mod tests {
         ] {
             assert!(text.parse::<SubjectTemplate>().is_err(), "{text}");
         }
-        assert_eq!(subject("/rooms/{room}/rows/{row}").key(), Some("row"));
+        assert_eq!(
+            subject("/rooms/{room}/rows/{row}").find_key_field(),
+            Some("row")
+        );
     }
 }

@@ -8,6 +8,8 @@ use es_framework::{
     Declaration,
     command::{HandlerEvent, Registry, RegistryError},
     prelude::*,
+    projection::ReadModels,
+    query::{Queries, QueriesError, QueryDescriptor},
 };
 
 mod shop {
@@ -291,4 +293,36 @@ fn the_macros_register_by_themselves() {
             ..
         }
     ));
+}
+
+#[test]
+fn a_query_cannot_have_a_path_of_the_framework() {
+    #[derive(Query)]
+    #[query(path = "/console/{page}")]
+    struct ConsolePage {
+        page: String,
+    }
+
+    impl QueryHandler for ConsolePage {
+        type Output = String;
+
+        const READ_MODELS: &'static [&'static str] = &[];
+
+        async fn handle(self, _: &QueryContext<'_>) -> Result<String, QueryError> {
+            Ok(self.page)
+        }
+    }
+
+    let query = QueryDescriptor::of::<ConsolePage>();
+    let error = Queries::new([query], ReadModels::default()).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            QueriesError::ReservedRoute {
+                path: "/console/{page}",
+                ..
+            }
+        ),
+        "{error}"
+    );
 }

@@ -188,12 +188,12 @@ impl Settings {
     }
 
     /// The file with snapshots.
-    pub(crate) fn snapshots(&self) -> PathBuf {
+    pub(crate) fn snapshot_path(&self) -> PathBuf {
         let default = || self.event_store_data_dir.join("snapshots.sqlite");
         self.snapshot_file.clone().unwrap_or_else(default)
     }
 
-    pub(crate) fn telemetry(&self) -> TelemetrySettings {
+    pub(crate) fn telemetry_settings(&self) -> TelemetrySettings {
         TelemetrySettings {
             log_format: self.log_format,
             log_filter: self.log_filter.clone(),

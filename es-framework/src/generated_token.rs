@@ -1,4 +1,5 @@
-//! The API token of the embedded event store. It is generated once and stored beside the data.
+//! The API token of the embedded event store, or the token of operators beside PostgreSQL. It is generated
+//! once and stored beside the data.
 
 use std::{
     fs, io,
@@ -38,7 +39,7 @@ pub(crate) fn load_or_generate(folder: &Path) -> Result<(Secret, PathBuf)> {
 
 /// Returns the token of the settings, or the generated one of a folder, whose file the log names.
 #[cfg(any(feature = "embedded", feature = "postgres"))]
-pub(crate) fn load_token(token: Option<&Secret>, folder: &Path) -> Result<Secret> {
+pub(crate) fn resolve_token(token: Option<&Secret>, folder: &Path) -> Result<Secret> {
     if let Some(token) = token {
         return Ok(token.clone());
     }
@@ -48,7 +49,7 @@ pub(crate) fn load_token(token: Option<&Secret>, folder: &Path) -> Result<Secret
 }
 
 /// Returns the token in a folder, if there is one.
-pub(crate) fn load(folder: &Path) -> Result<Option<Secret>> {
+pub(crate) fn find_existing(folder: &Path) -> Result<Option<Secret>> {
     match folder.join(FILE).try_exists() {
         Ok(true) => load_or_generate(folder).map(|(token, _)| Some(token)),
         Ok(false) | Err(_) => Ok(None),
@@ -92,7 +93,7 @@ mod tests {
             fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
             for error in [
                 load_or_generate(folder.path()).unwrap_err(),
-                load(folder.path()).unwrap_err(),
+                find_existing(folder.path()).unwrap_err(),
             ] {
                 let error = error.to_string();
                 assert!(error.contains("chmod 600"), "{error}");

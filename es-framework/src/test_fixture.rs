@@ -73,7 +73,7 @@ impl Handle for PlantTreeCommand {
         let Self {
             kind, num_leaves, ..
         } = self;
-        context.decide(TreePlantedEvent { kind, num_leaves })
+        context.build_decision(TreePlantedEvent { kind, num_leaves })
     }
 }
 
@@ -143,6 +143,6 @@ impl Handle for WaterTreeCommand {
     const HANDLER: Declaration = declaration!();
 
     fn handle(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError> {
-        context.decide(TreeWateredEvent {})
+        context.build_decision(TreeWateredEvent {})
     }
 }

@@ -13,9 +13,9 @@ pub(super) fn generate(
     arguments: &CommandArguments,
 ) -> Result<NewModule, ScaffoldError> {
     let (command, event) = (arguments.name.type_name(), arguments.event.type_name());
-    application.check_new(&command)?;
-    application.check_new(&event)?;
-    let fields = arguments.subject.fields_with_id(&arguments.fields)?;
+    application.check_type_is_new(&command)?;
+    application.check_type_is_new(&event)?;
+    let fields = arguments.subject.complete_fields(&arguments.fields)?;
     let mut attribute = vec![format!("subject = \"{}\"", arguments.subject.as_str())];
     if arguments.pristine {
         attribute.push("condition = pristine".to_owned());
@@ -25,7 +25,7 @@ pub(super) fn generate(
         rustfmt_layout::function_head(0, &name, &[format!("command: {command}")], Some(&event));
     let samples = fields
         .iter()
-        .map(|field| (field.name.clone(), field.field_type.sample()));
+        .map(|field| (field.name.clone(), field.field_type.sample_expression()));
     let sample = rustfmt_layout::struct_literal(8, &command, &samples.collect::<Vec<_>>());
     let sentence =
         format!("decide when {command} is rejected, and write a scenario for each reason");
@@ -34,8 +34,8 @@ pub(super) fn generate(
         &[
             ("command", &command),
             ("event", &event),
-            ("command summary", &arguments.name.stem().sentence()),
-            ("event summary", &arguments.event.stem().sentence()),
+            ("command summary", &arguments.name.stem().to_doc_sentence()),
+            ("event summary", &arguments.event.stem().to_doc_sentence()),
             (
                 "attribute",
                 &rustfmt_layout::attribute("command", &attribute),

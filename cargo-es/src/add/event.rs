@@ -13,15 +13,15 @@ pub(super) fn generate(
     arguments: &EventArguments,
 ) -> Result<NewModule, ScaffoldError> {
     let event = arguments.name.type_name();
-    application.check_new(&event)?;
-    let fields = arguments.subject.fields_with_id(&arguments.fields)?;
+    application.check_type_is_new(&event)?;
+    let fields = arguments.subject.complete_fields(&arguments.fields)?;
     let attribute = [format!("subject = \"{}\"", arguments.subject.as_str())];
     let sentence = format!("decide which handler records {event}, and write its scenario");
     let text = source_template::fill(
         TEMPLATE,
         &[
             ("event", &event),
-            ("summary", &arguments.name.stem().sentence()),
+            ("summary", &arguments.name.stem().to_doc_sentence()),
             ("attribute", &rustfmt_layout::attribute("event", &attribute)),
             (
                 "fields",

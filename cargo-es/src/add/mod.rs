@@ -64,7 +64,7 @@ fn generate_event_functions(
             continue;
         }
         let values = fields.iter().zip(values).map(|(field, value)| {
-            let value = value.unwrap_or_else(|| field.field_type.zero().to_owned());
+            let value = value.unwrap_or_else(|| field.field_type.default_expression().to_owned());
             (field.name.clone(), value)
         });
         let literal = rustfmt_layout::struct_literal(8, "Self", &values.collect::<Vec<_>>());
@@ -84,7 +84,7 @@ fn events_of<'a>(
             let name = name.type_name();
             return Err(ScaffoldError::new(format!("{name} is named twice")));
         }
-        events.push((name.stem(), application.event(name)?));
+        events.push((name.stem(), application.require_event(name)?));
     }
     Ok(events)
 }

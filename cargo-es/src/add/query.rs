@@ -13,8 +13,8 @@ pub(super) fn generate(
     arguments: &QueryArguments,
 ) -> Result<NewModule, ScaffoldError> {
     let query = arguments.name.as_str();
-    application.check_new(query)?;
-    let model = application.read_model(&arguments.read_model)?;
+    application.check_type_is_new(query)?;
+    let model = application.require_read_model(&arguments.read_model)?;
     let (member, fields) = if arguments.path.has_fields() {
         ("row", keys(arguments, model)?)
     } else {
@@ -33,7 +33,7 @@ pub(super) fn generate(
                 "imports",
                 &rustfmt_layout::imports(vec![model.path.clone()]),
             ),
-            ("summary", &arguments.name.sentence()),
+            ("summary", &arguments.name.to_doc_sentence()),
             ("attribute", &rustfmt_layout::attribute("query", &attribute)),
             ("fields", &rustfmt_layout::struct_body(&fields)),
             ("panic", &rustfmt_layout::panic_line(&sentence)),
@@ -45,7 +45,7 @@ pub(super) fn generate(
 
 /// The key of a query that returns one row.
 fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ScaffoldError> {
-    let fields = arguments.path.fields_with_id(&arguments.fields)?;
+    let fields = arguments.path.complete_fields(&arguments.fields)?;
     for field in &fields {
         model.check_field(&field.name, field.field_type)?;
         if !arguments.path.has_field(&field.name) {
@@ -62,10 +62,10 @@ fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>,
 /// The filters of a query that returns rows.
 fn filters(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ScaffoldError> {
     let mut filters = Vec::new();
-    for field in arguments.path.fields_with_id(&arguments.fields)? {
+    for field in arguments.path.complete_fields(&arguments.fields)? {
         let (name, field_type) = (&field.name, field.field_type);
         if !field_type.is_scalar() {
-            let text = field_type.text();
+            let text = field_type.to_rust_type();
             return Err(ScaffoldError::new(format!(
                 "the filter `{name}` cannot be a {text}: every filter is optional"
             )));
@@ -76,7 +76,7 @@ fn filters(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<Strin
         } else {
             "eq"
         };
-        let text = field_type.text();
+        let text = field_type.to_rust_type();
         filters.push(format!(
             "#[filter({filter})]\n    pub {name}: Option<{text}>,"
         ));

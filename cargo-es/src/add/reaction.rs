@@ -13,9 +13,9 @@ pub(super) fn generate(
     arguments: &ReactionArguments,
 ) -> Result<NewModule, ScaffoldError> {
     let reaction = arguments.name.as_str();
-    application.check_new(reaction)?;
-    let event = application.event(&arguments.event)?;
-    let command = application.command(&arguments.command)?;
+    application.check_type_is_new(reaction)?;
+    let event = application.require_event(&arguments.event)?;
+    let command = application.require_command(&arguments.command)?;
     let head = rustfmt_layout::function_head(
         4,
         &arguments.event.stem().snake_case(),
@@ -34,7 +34,7 @@ pub(super) fn generate(
                 "imports",
                 &rustfmt_layout::imports(vec![event.path.clone(), command.path.clone()]),
             ),
-            ("summary", &arguments.name.sentence()),
+            ("summary", &arguments.name.to_doc_sentence()),
             ("function", &head),
             ("panic", &rustfmt_layout::panic_line(&sentence)),
         ],

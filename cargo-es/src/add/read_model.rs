@@ -13,14 +13,14 @@ pub(super) fn generate(
     arguments: &ReadModelArguments,
 ) -> Result<NewModule, ScaffoldError> {
     let (name, model) = (arguments.name.snake_case(), arguments.name.as_str());
-    application.check_new(model)?;
+    application.check_type_is_new(model)?;
     let subject = arguments.subject.as_str();
-    let Some(key) = arguments.subject.key() else {
+    let Some(key) = arguments.subject.find_key_field() else {
         return Err(ScaffoldError::new(format!(
             "the subject {subject} has no field that could be the key of a row, as in `/books/{{id}}`"
         )));
     };
-    let fields = arguments.subject.fields_with_id(&arguments.fields)?;
+    let fields = arguments.subject.complete_fields(&arguments.fields)?;
     let events = events_of(application, &arguments.events)?;
     let key_field = fields.iter().find(|field| field.name == key);
     if let (Some(field), Some((_, first))) = (key_field, events.first()) {
@@ -47,7 +47,7 @@ pub(super) fn generate(
         &[
             ("model", model),
             ("imports", &import_paths(&events)),
-            ("summary", &arguments.name.sentence()),
+            ("summary", &arguments.name.to_doc_sentence()),
             (
                 "attribute",
                 &rustfmt_layout::attribute("read_model", &attribute),

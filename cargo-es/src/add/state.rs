@@ -13,7 +13,7 @@ pub(super) fn generate(
     arguments: &StateArguments,
 ) -> Result<NewModule, ScaffoldError> {
     let state = arguments.name.as_str();
-    application.check_new(state)?;
+    application.check_type_is_new(state)?;
     check_distinct(&arguments.fields)?;
     let events = events_of(application, &arguments.events)?;
     let functions = generate_event_functions(&events, &arguments.fields);
@@ -25,7 +25,7 @@ pub(super) fn generate(
         &[
             ("state", state),
             ("imports", &import_paths(&events)),
-            ("summary", &arguments.name.sentence()),
+            ("summary", &arguments.name.to_doc_sentence()),
             ("fields", &rustfmt_layout::struct_body(&fields)),
             ("functions", &functions.join("\n")),
             ("panic", &rustfmt_layout::panic_line(&sentence)),

@@ -17,7 +17,7 @@ use super::{
     declarations::{Declarations, start_error},
     event_store::OpenedStore,
     in_process_client::ApplicationClient,
-    listener::{check_address, load_tls, local_address},
+    listener::{check_network_exposure, load_tls, local_address},
 };
 use crate::{
     Error, Result,
@@ -98,7 +98,7 @@ impl OpenedResources {
         let name = declarations.name;
         Ok(Self {
             name,
-            lifecycle: Lifecycle::begin(name),
+            lifecycle: Lifecycle::begin(name, declarations.registry.version()),
             auth: Auth::from_settings(name, &settings)?,
             tls: load_tls(&settings)?,
             has_store_of_code: store.is_some(),
@@ -140,9 +140,9 @@ impl OpenedResources {
             browsers: browser_policy(settings, self.tls.as_ref()),
             metadata_headers: settings.event_metadata_headers.clone(),
             metadata_caller: settings.event_metadata_caller,
-            read_models: processor.operator(),
-            reactions: runner.operator(),
-            operator_token: self.store.token(),
+            read_models: processor.operator_client(),
+            reactions: runner.operator_client(),
+            operator_token: self.store.operator_token(),
         }
     }
 
@@ -152,7 +152,7 @@ impl OpenedResources {
             database: self.database.clone(),
             positions: processor.progress(),
             reactions: runner.statuses(),
-            folder: self.store.folder(),
+            folder: self.store.disk_folder(),
             certificates: self.settings.event_store_ca_file.clone(),
             lifecycle: self.lifecycle.clone(),
             tls: self.tls.clone(),
@@ -170,12 +170,12 @@ impl Application {
         let begin = Instant::now();
         settings.check_features(store.is_some())?;
         settings.check_limits()?;
-        settings.refuse_credential_headers()?;
+        settings.check_metadata_headers()?;
         let resources = OpenedResources::open(&declarations, settings, store).await?;
         let name = resources.name;
         declarations.log_routes();
-        let model = declarations.model();
-        declarations.log_probable_mistakes(resources.auth.roles().as_ref());
+        let model = declarations.build_application_model();
+        declarations.log_probable_mistakes(resources.auth.find_known_roles().as_ref());
         let services = declarations.services;
         let upcasters = declarations.registry.upcasters();
         let OpenedResources {
@@ -250,7 +250,7 @@ impl Application {
     ) -> Result<()> {
         let address = local_address(&listener)?;
         let tls = self.resources.tls.clone();
-        check_address(
+        check_network_exposure(
             self.resources.name,
             address,
             &self.resources.auth,
@@ -259,7 +259,7 @@ impl Application {
         )?;
         self.resources
             .store
-            .listen(&self.resources.settings)
+            .start_api(&self.resources.settings)
             .await?;
         let name = self.resources.name;
         let scheme = if tls.is_some() { "https" } else { "http" };
@@ -317,7 +317,7 @@ impl Application {
         self.resources.lifecycle.record_shutdown();
         self.reactions.request_stop();
         self.live.end_streams();
-        self.resources.store.stop();
+        self.resources.store.request_api_stop();
     }
 }
 
@@ -355,7 +355,7 @@ fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf
     if has_store_of_code {
         settings.snapshot_file.clone()
     } else {
-        Some(settings.snapshots())
+        Some(settings.snapshot_path())
     }
 }
 
@@ -365,7 +365,7 @@ fn start_projections(processor: Processor, lifecycle: &Lifecycle) -> Result<Back
     BackgroundThread::start("read-models", failure, lifecycle, |stop| async {
         tokio::select! {
             () = processor.run() => {}
-            () = stop.received() => {}
+            () = stop.wait_until_requested() => {}
         }
     })
 }
@@ -378,13 +378,13 @@ fn start_reactions(
 ) -> Result<BackgroundThread> {
     let failure = "the reactions cannot start";
     BackgroundThread::start("reactions", failure, lifecycle, move |stop| {
-        runner.run_until(stop.received(), drain)
+        runner.run_until(stop.wait_until_requested(), drain)
     })
 }
 
 async fn open_database(settings: &Settings, models: &ReadModels) -> Result<Database> {
     let url = &settings.database_url;
-    let database = Database::open_within(url, models, settings.query_seconds)
+    let database = Database::open_with_query_timeout(url, models, settings.query_seconds)
         .await
         .map_err(|error| Error::because("the read models cannot be set up", error))?;
     tracing::info!("read models are stored in {}, {url}", database.kind());

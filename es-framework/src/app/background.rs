@@ -78,7 +78,7 @@ pub(super) struct StopRequest(watch::Receiver<bool>);
 
 impl StopRequest {
     /// Completes when the end is requested, or when nobody is left who could request it.
-    pub(super) async fn received(mut self) {
+    pub(super) async fn wait_until_requested(mut self) {
         let _ = self.0.wait_for(|is_requested| *is_requested).await;
     }
 }
@@ -107,9 +107,14 @@ mod tests {
 
     #[test]
     fn a_thread_that_panics_is_reported_and_one_that_is_stopped_is_not() {
-        let lifecycle = Lifecycle::begin("library-service");
+        let lifecycle = Lifecycle::begin("library-service", "0.1.0");
         let failure = "it cannot begin";
-        let going = BackgroundThread::start("going", failure, &lifecycle, StopRequest::received);
+        let going = BackgroundThread::start(
+            "going",
+            failure,
+            &lifecycle,
+            StopRequest::wait_until_requested,
+        );
         going.unwrap().stop(Duration::ZERO);
         let broken = |_| async { assert!(failure.is_empty(), "on purpose") };
         let breaking = BackgroundThread::start("breaking", failure, &lifecycle, broken).unwrap();
@@ -123,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_is_blocked_is_abandoned() {
-        let lifecycle = Lifecycle::begin("library-service");
+        let lifecycle = Lifecycle::begin("library-service", "0.1.0");
         let (release, blocked) = std::sync::mpsc::channel::<()>();
         let work = |_| async move {
             let _ = blocked.recv();

@@ -16,18 +16,20 @@ use crate::{
 
 /// Returns the command line with the framework's settings, those that the application declares, and
 /// the subcommands.
-pub(super) fn command_line(
-    name: &'static str,
+pub(super) fn build_command(
+    declarations: &Declarations,
     has_framework_settings: bool,
     declared: &[&SettingsDescriptor],
 ) -> Result<Command> {
+    let Declarations { name, registry, .. } = declarations;
     let framework = SettingsArguments::command().name(name);
-    settings::check(&framework, declared).map_err(|error| start_error(name, error))?;
+    settings::check_clashes(&framework, declared).map_err(|error| start_error(name, error))?;
     let command = if has_framework_settings {
         framework
     } else {
         Command::new(name).about("An event-sourced application.")
     };
+    let command = command.version(registry.version());
     let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
     Ok(command
         .subcommand(schema_lock_cli::command())

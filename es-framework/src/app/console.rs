@@ -50,7 +50,7 @@ pub(super) fn routes(
         is_open: is_local && matches!(context.auth, Auth::Open),
         operator_token: context.operator_token.clone(),
         is_tls: context.browsers.tls,
-        shutdown: context.live.shutdown(),
+        shutdown: context.live.shutdown_receiver(),
     }))
 }
 

@@ -63,8 +63,8 @@ impl App {
 
 impl Declarations {
     /// Returns the settings that handlers and reactions take and that no code provides.
-    pub(super) fn declared_settings(&self) -> Vec<&'static SettingsDescriptor> {
-        settings::declared(|settings| {
+    pub(super) fn unprovided_settings(&self) -> Vec<&'static SettingsDescriptor> {
+        settings::declared_settings(|settings| {
             let by_handlers = self
                 .registry
                 .required_services()
@@ -79,11 +79,12 @@ impl Declarations {
         })
     }
 
-    /// Reads the settings that no code provides from the environment.
-    pub(super) fn read_declared_settings(&mut self) -> Result<()> {
-        let declared = self.declared_settings();
+    /// Reads the settings that no code provides from the environment, and adds them to the services.
+    pub(super) fn provide_settings_from_env(&mut self) -> Result<()> {
+        let declared = self.unprovided_settings();
         let framework = SettingsArguments::command();
-        settings::check(&framework, &declared).map_err(|error| start_error(self.name, error))?;
+        settings::check_clashes(&framework, &declared)
+            .map_err(|error| start_error(self.name, error))?;
         let mut command = clap::Command::new(self.name)
             .no_binary_name(true)
             .args(declared.iter().flat_map(|settings| (settings.arguments)()));
@@ -106,7 +107,7 @@ impl Declarations {
     }
 
     /// Returns the model of the application.
-    pub(super) fn model(&self) -> ApplicationModel {
+    pub(super) fn build_application_model(&self) -> ApplicationModel {
         ApplicationModel::from_declarations(
             self.name,
             &self.registry,
@@ -139,7 +140,7 @@ impl Declarations {
     /// Returns the settings of the served packages that no handler and no reaction takes.
     fn unused_settings(&self) -> Vec<start_checks::DeclarationWarning> {
         let declared =
-            settings::declared(|settings| is_served(&self.registry, settings.declaration));
+            settings::declared_settings(|settings| is_served(&self.registry, settings.declaration));
         let by_handlers = self
             .registry
             .required_services()

@@ -50,8 +50,9 @@ impl OpenEmbeddedStore {
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?
             .map_err(|error| Error::because("the embedded event store cannot be opened", error))?;
         log_opened(&store, &folder, begin).await?;
-        let token = generated_token::load_token(settings.event_store_api_token.as_ref(), &folder)?
-            .to_api_token()?;
+        let token =
+            generated_token::resolve_token(settings.event_store_api_token.as_ref(), &folder)?
+                .to_api_token()?;
         Ok(Self {
             store,
             folder,
@@ -61,8 +62,10 @@ impl OpenEmbeddedStore {
     }
 
     /// Starts the HTTP API of the event store.
-    pub(super) async fn listen(&mut self, settings: &Settings) -> Result<()> {
-        self.api = Some(RunningStoreApi::start(self.event_store(), self.token(), settings).await?);
+    pub(super) async fn start_api(&mut self, settings: &Settings) -> Result<()> {
+        self.api = Some(
+            RunningStoreApi::start(self.event_store(), self.operator_token(), settings).await?,
+        );
         Ok(())
     }
 
@@ -74,13 +77,13 @@ impl OpenEmbeddedStore {
         std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone())
     }
 
-    pub(super) fn token(&self) -> ApiToken {
+    pub(super) fn operator_token(&self) -> ApiToken {
         self.token.clone()
     }
 
-    pub(super) fn stop(&self) {
+    pub(super) fn request_api_stop(&self) {
         if let Some(api) = &self.api {
-            api.stop();
+            api.request_stop();
         }
     }
 

@@ -16,7 +16,7 @@ use crate::{
 
 /// The open event store of an application.
 pub(super) enum OpenedStore {
-    /// A store behind a URL, or one that code provides.
+    /// An event store server, or a store that code provides.
     External {
         store: Arc<dyn EventStore>,
         token: Option<ApiToken>,
@@ -56,7 +56,7 @@ impl OpenedStore {
         database: &Database,
         upcasters: &Upcasters,
     ) -> Result<()> {
-        let models = database.inline_models().join(", ");
+        let models = database.inline_model_names().join(", ");
         if models.is_empty() {
             return Ok(());
         }
@@ -80,10 +80,10 @@ impl OpenedStore {
     }
 
     /// Starts the HTTP API of an embedded event store.
-    pub(super) async fn listen(&mut self, settings: &Settings) -> Result<()> {
+    pub(super) async fn start_api(&mut self, settings: &Settings) -> Result<()> {
         match self {
             Self::External { .. } | Self::Postgres(_) => Ok(()),
-            Self::Embedded(embedded) => embedded.listen(settings).await,
+            Self::Embedded(embedded) => embedded.start_api(settings).await,
         }
     }
 
@@ -97,7 +97,7 @@ impl OpenedStore {
     }
 
     /// Returns the folder on the disk that the application depends on.
-    pub(super) fn folder(&self) -> PathBuf {
+    pub(super) fn disk_folder(&self) -> PathBuf {
         match self {
             Self::External { .. } | Self::Postgres(_) => PathBuf::from("."),
             Self::Embedded(embedded) => embedded.folder(),
@@ -105,19 +105,19 @@ impl OpenedStore {
     }
 
     /// Returns the API token, which authorizes operators.
-    pub(super) fn token(&self) -> Option<ApiToken> {
+    pub(super) fn operator_token(&self) -> Option<ApiToken> {
         match self {
             Self::External { token, .. } => token.clone(),
             Self::Postgres(postgres) => Some(postgres.operator_token()),
-            Self::Embedded(embedded) => Some(embedded.token()),
+            Self::Embedded(embedded) => Some(embedded.operator_token()),
         }
     }
 
     /// Starts to shut down the HTTP API, which ends its subscriptions. The store stays open until it
     /// is closed.
-    pub(super) fn stop(&self) {
+    pub(super) fn request_api_stop(&self) {
         if let Self::Embedded(embedded) = self {
-            embedded.stop();
+            embedded.request_api_stop();
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) fn load_tls(settings: &Settings) -> Result<Option<ServerTls>> {
 
 /// Refuses to serve without authentication on an address that other machines reach, unless the settings allow it.
 /// Warns if tokens are sent unencrypted.
-pub(super) fn check_address(
+pub(super) fn check_network_exposure(
     name: &str,
     address: SocketAddr,
     auth: &Auth,

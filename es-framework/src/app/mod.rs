@@ -205,7 +205,7 @@ impl App {
         };
         let store = self.event_store.take();
         let mut declarations = self.into_declarations()?;
-        declarations.read_declared_settings()?;
+        declarations.provide_settings_from_env()?;
         Application::build(declarations, settings, store).await
     }
 }

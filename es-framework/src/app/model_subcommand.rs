@@ -38,7 +38,7 @@ pub(super) fn command() -> clap::Command {
 
 /// Runs the subcommand.
 pub(super) fn run(matches: &ArgMatches, declarations: &Declarations) -> Result<()> {
-    let mut model = declarations.model();
+    let mut model = declarations.build_application_model();
     if let Some(roles) = matches.get_many::<String>(ROLES) {
         model = model.with_roles(&roles.cloned().collect::<BTreeSet<_>>());
     }

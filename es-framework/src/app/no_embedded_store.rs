@@ -15,7 +15,7 @@ impl OpenEmbeddedStore {
         ))
     }
 
-    pub(super) async fn listen(&mut self, _settings: &Settings) -> Result<()> {
+    pub(super) async fn start_api(&mut self, _settings: &Settings) -> Result<()> {
         match *self {}
     }
 
@@ -27,11 +27,11 @@ impl OpenEmbeddedStore {
         match *self {}
     }
 
-    pub(super) fn token(&self) -> ApiToken {
+    pub(super) fn operator_token(&self) -> ApiToken {
         match *self {}
     }
 
-    pub(super) fn stop(&self) {
+    pub(super) fn request_api_stop(&self) {
         match *self {}
     }
 

@@ -17,7 +17,7 @@ impl RunningStoreApi {
         Ok(Self)
     }
 
-    pub(super) fn stop(&self) {}
+    pub(super) fn request_stop(&self) {}
 
     pub(super) async fn close(self) {}
 }

@@ -57,7 +57,7 @@ impl OpenPostgresStore {
         let failed = "the inline read models cannot be set up";
         let identity = self.store.identity().await;
         let identity = identity.map_err(|error| Error::because(failed, error))?;
-        let rows = database.inline_rows(identity, upcasters).await;
+        let rows = database.create_inline_writer(identity, upcasters).await;
         let rows = rows.map_err(|error| Error::because(failed, error))?;
         Ok(match rows {
             Some(rows) => {
@@ -81,6 +81,6 @@ fn load_operator_token(settings: &Settings) -> Result<ApiToken> {
             )
         })?;
     }
-    let token = generated_token::load_token(settings.event_store_api_token.as_ref(), folder)?;
+    let token = generated_token::resolve_token(settings.event_store_api_token.as_ref(), folder)?;
     token.to_api_token()
 }

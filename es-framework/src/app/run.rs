@@ -8,7 +8,7 @@ use es_runtime::{hide_secrets_in_error, start_server_runtime};
 
 use super::{
     App, Application,
-    command_line::{command_line, run_subcommand},
+    command_line::{build_command, run_subcommand},
     listener::listen,
 };
 use crate::{
@@ -30,8 +30,8 @@ impl App {
         let settings = self.settings.take();
         let store = self.event_store.take();
         let mut declarations = self.into_declarations()?;
-        let declared = declarations.declared_settings();
-        let mut command = command_line(declarations.name, settings.is_none(), &declared)?;
+        let declared = declarations.unprovided_settings();
+        let mut command = build_command(&declarations, settings.is_none(), &declared)?;
         let matches = command.try_get_matches_from_mut(std::env::args_os());
         let matches = matches.unwrap_or_else(|error| hide_secrets_in_error(error, &command).exit());
         if let Some(result) = run_subcommand(&matches, &declarations) {
@@ -44,14 +44,14 @@ impl App {
         }
         declarations.check_services()?;
         settings.check_features(store.is_some())?;
-        let telemetry = Telemetry::start(declarations.name, &settings.telemetry())?;
+        let telemetry = Telemetry::start(declarations.name, &settings.telemetry_settings())?;
         metrics::install();
         let runtime = start_server_runtime()
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?;
         let result = runtime.block_on(async {
             let address = (settings.http_host, settings.http_port).into();
             settings.check_limits()?;
-            settings.refuse_credential_headers()?;
+            settings.check_metadata_headers()?;
             Auth::check_settings(declarations.name, &settings)?;
             // A second start on the same port ends before it opens anything.
             let listener = listen(address, "HTTP_PORT").await?;

@@ -45,12 +45,12 @@ impl RunningStoreApi {
     }
 
     /// Starts to shut down the HTTP API, which ends the subscriptions.
-    pub(super) fn stop(&self) {
+    pub(super) fn request_stop(&self) {
         self.stop.notify_one();
     }
 
     pub(super) async fn close(self) {
-        self.stop();
+        self.request_stop();
         if let Err(error) = self.server.await {
             tracing::error!(%error, "the event store's HTTP API failed");
         }

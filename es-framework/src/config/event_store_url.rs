@@ -3,7 +3,7 @@
 use std::{convert::Infallible, fmt, str::FromStr};
 
 /// The URL of an event store: `http://…` or `https://…` for the protocol of EventSourcingDB,
-/// `postgres://…` for a PostgreSQL database. No log shows its password.
+/// `postgres://…` for a PostgreSQL database. It is displayed without anything that may contain a password.
 ///
 /// ```
 /// use es_framework::config::EventStoreUrl;
@@ -11,6 +11,7 @@ use std::{convert::Infallible, fmt, str::FromStr};
 /// let url: EventStoreUrl = "postgres://library:secret@db/library".into();
 /// assert_eq!(url.to_string(), "postgres://…");
 /// assert_eq!(EventStoreUrl::from("http://localhost:3000").to_string(), "http://localhost:3000");
+/// assert_eq!(EventStoreUrl::from("http://admin:secret@db:3000").to_string(), "http://…");
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct EventStoreUrl(String);
@@ -45,11 +46,14 @@ impl FromStr for EventStoreUrl {
 
 impl fmt::Display for EventStoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_postgres() {
-            "postgres://…"
+        if self.is_postgres() {
+            f.write_str("postgres://…")
+        } else if self.0.contains('@') {
+            // The client refuses such a URL. Its error and the logs must not show the password either.
+            f.write_str("http://…")
         } else {
-            &self.0
-        })
+            f.write_str(&self.0)
+        }
     }
 }
 

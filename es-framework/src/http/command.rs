@@ -35,13 +35,13 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
             context::read_command_context(request.headers(), &surface.metadata_headers)?;
         if let Some(caller) = request.extensions().get::<Caller>() {
             let key = context.idempotency_key;
-            context.idempotency_key = key.map(|key| key.of_caller(caller.name()));
+            context.idempotency_key = key.map(|key| key.scoped_to_caller(caller.name()));
             if surface.metadata_caller {
                 context.metadata = context.metadata.with("caller", caller.name());
             }
         }
         let body = read_body(request.into_body(), surface.limits).await?;
-        let _place = gate.acquire()?;
+        let _place = gate.try_acquire()?;
         let values = parameters.iter().map(|(_, value)| value);
         let path_parameters: Vec<_> = names.iter().copied().zip(values).collect();
         let request = CommandRequest {

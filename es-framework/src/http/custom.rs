@@ -68,12 +68,12 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
     }
 
     /// Checks that no custom route has the path of a declared one, since axum would panic.
-    pub(super) async fn check_is_free(
+    pub(super) async fn check_path_is_free(
         &self,
         declared: &str,
         owner: &str,
     ) -> Result<(), CustomRouteCollision> {
-        match self.route_at(declared).await {
+        match self.find_route_path(declared).await {
             Some(custom) if collides(declared, &custom) => Err(CustomRouteCollision {
                 custom,
                 declared: declared.to_owned(),
@@ -86,7 +86,7 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
     /// Returns the path of the custom route that answers requests to a declared path. axum does not
     /// list the routes of a router, so a request is sent to it, and a middleware in front of each
     /// route answers with the route's path. No handler runs.
-    pub(super) async fn route_at(&self, declared: &str) -> Option<String> {
+    pub(super) async fn find_route_path(&self, declared: &str) -> Option<String> {
         if !self.router.has_routes() {
             return None;
         }
@@ -153,7 +153,9 @@ mod tests {
         ] {
             let mut routes = CustomRoutes::<()>::default();
             routes.merge(Router::new().route(custom, get(text)));
-            let error = routes.check_is_free(declared, "a command declares").await;
+            let error = routes
+                .check_path_is_free(declared, "a command declares")
+                .await;
             let sentence = error.unwrap_err().to_string();
             assert!(sentence.contains(custom), "{sentence}");
             assert!(sentence.contains(declared), "{sentence}");
@@ -173,7 +175,11 @@ mod tests {
             let mut routes = CustomRoutes::<()>::default();
             routes.merge(Router::new().route(custom, get(text)));
             for declared in declared {
-                assert_eq!(routes.check_is_free(declared, "").await, Ok(()), "{custom}");
+                assert_eq!(
+                    routes.check_path_is_free(declared, "").await,
+                    Ok(()),
+                    "{custom}"
+                );
             }
             let (router, _) = routes.into_parts();
             let router: Router = declared

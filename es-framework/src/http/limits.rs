@@ -25,7 +25,7 @@ pub(super) struct ConcurrencyLimit(Arc<Semaphore>);
 
 impl ConcurrencyLimit {
     /// Acquires a permit, or refuses the request if all are taken.
-    pub(super) fn acquire(&self) -> Result<OwnedSemaphorePermit, Problem> {
+    pub(super) fn try_acquire(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let permit = Arc::clone(&self.0).try_acquire_owned();
         permit.map_err(|_| Problem::too_busy())
     }

@@ -181,22 +181,24 @@ pub(crate) async fn router_with(
     let document = openapi::document(name, registry, &queries);
     let routes = routes(registry, queries, openapi::OpenApiDocument::new(&document));
     for route in &routes {
-        custom.check_is_free(&route.template, &route.owner).await?;
+        custom
+            .check_path_is_free(&route.template, &route.owner)
+            .await?;
     }
     let operators = operator::routes(registry.commands());
     for (path, _) in &operators {
-        custom.check_is_free(path, FRAMEWORK).await?;
+        custom.check_path_is_free(path, FRAMEWORK).await?;
     }
     if console.is_some() {
         for path in ["/console", "/console/{page}", "/console/{section}/{page}"] {
-            custom.check_is_free(path, FRAMEWORK).await?;
+            custom.check_path_is_free(path, FRAMEWORK).await?;
         }
     }
     for path in docs::paths() {
-        custom.check_is_free(path, FRAMEWORK).await?;
+        custom.check_path_is_free(path, FRAMEWORK).await?;
     }
     let is_root_free = routes.iter().all(|route| route.path != "/");
-    let is_root_free = is_root_free && custom.route_at("/").await.is_none();
+    let is_root_free = is_root_free && custom.find_route_path("/").await.is_none();
     let (custom, apply_layers) = custom.into_parts();
     Ok(assemble(
         routes,
@@ -242,7 +244,7 @@ fn assemble(
         operators = operators.route(&path, route);
     }
     // The page itself holds nothing secret; its requests need the credential of its reader.
-    let mut others = docs::routes(operators.method_not_allowed_fallback(method_not_allowed));
+    let mut others = docs::add_routes(operators.method_not_allowed_fallback(method_not_allowed));
     if is_root_free {
         others = others.route("/", get(docs::redirect));
     }

@@ -132,7 +132,7 @@ impl Problem {
         Self::new(rejection.descriptor().into(), rejection.to_string())
     }
 
-    pub(super) fn internal(error: &dyn std::fmt::Display) -> Self {
+    pub(super) fn log_internal_error(error: &dyn std::fmt::Display) -> Self {
         // Only the log contains the cause, because callers cannot act on it.
         tracing::error!(%error, "a request failed");
         Self::new(
@@ -160,7 +160,7 @@ impl From<CommandError> for Problem {
             }
             CommandError::Store(error) => Self::from(error),
             CommandError::Decode(_) | CommandError::Encode(_) | CommandError::NotProvided(_) => {
-                Self::internal(&detail)
+                Self::log_internal_error(&detail)
             }
         }
     }
@@ -186,7 +186,7 @@ impl From<StoreError> for Problem {
             StoreError::Unauthorized { .. }
             | StoreError::Refused(_)
             | StoreError::Options(_)
-            | StoreError::Corrupt { .. } => Self::internal(&error),
+            | StoreError::Corrupt { .. } => Self::log_internal_error(&error),
         }
     }
 }
@@ -214,7 +214,7 @@ impl From<QueryError> for Problem {
             QueryError::Database(_)
             | QueryError::Row(_)
             | QueryError::Json(_)
-            | QueryError::Undeclared { .. } => Self::internal(&error),
+            | QueryError::Undeclared { .. } => Self::log_internal_error(&error),
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     projection::Table,
     query::{
         ErasedQuery, QueryDescriptor, QueryError, QueryParameters, QueryRoute, QueryRouteTarget,
-        browse_events, find_first_row,
+        browse_events, find_first_by_subject,
     },
 };
 
@@ -112,7 +112,7 @@ impl QueryRequest {
         let Ok(subject) = self.uri.path().parse::<Subject>() else {
             return Err(QueryError::NotFound.into());
         };
-        let row = find_first_row(&self.surface.database, table, &subject).await?;
+        let row = find_first_by_subject(&self.surface.database, table, &subject).await?;
         Ok(row.ok_or(QueryError::NotFound)?)
     }
 

@@ -28,7 +28,7 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
                               in_path: PathExtraction,
                               in_query: QueryExtraction,
                               headers: HeaderMap| {
-        let _place = gate.acquire()?;
+        let _place = gate.try_acquire()?;
         let parameters = (in_path, in_query);
         let request = QueryRequest::new(Arc::clone(&route), surface, uri, parameters, headers)?;
         if live::is_requested(&request.headers) {

@@ -56,7 +56,7 @@ async fn serve_with(
         reactions: ReactionStatuses::default(),
         folder: ".".into(),
         certificates: None,
-        lifecycle: Lifecycle::begin("garden"),
+        lifecycle: Lifecycle::begin("garden", "0.1.0"),
         tls: None,
     };
     let surface = HttpContext {
@@ -72,7 +72,7 @@ async fn serve_with(
         browsers: BrowserPolicy::default(),
         metadata_headers: Vec::new(),
         metadata_caller: false,
-        read_models: processor.operator(),
+        read_models: processor.operator_client(),
         reactions: OperatorClient::with_own_queues(ComponentKind::Reaction, [].into_iter()).0,
         operator_token: None,
     };

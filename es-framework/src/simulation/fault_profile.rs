@@ -36,7 +36,7 @@ pub(super) struct FaultProfile {
 
 impl FaultProfile {
     /// Draws the profile of a run.
-    pub(super) fn draw(random: &RandomNumbers) -> Self {
+    pub(super) fn sample(random: &RandomNumbers) -> Self {
         let rate = |low: u64, high: u64| match random.next() % 4 {
             0 | 1 => 0,
             2 => low,

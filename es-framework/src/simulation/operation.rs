@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{
     wallet_domain::{
         FillWalletCommand, OpenWalletCommand, PlaceHoldCommand, SettleHoldCommand,
-        TipWalletCommand, TransferCommand, WriteNoteCommand, descriptor,
+        TipWalletCommand, TransferCommand, WriteNoteCommand, command_descriptor,
     },
     world::SimulatedWorld,
 };
@@ -83,13 +83,13 @@ pub(super) struct OperationRecord {
 
 impl ClientOperation {
     /// Draws an operation.
-    pub(super) fn draw(world: &SimulatedWorld) -> Self {
-        let id = |count: u64| u32::try_from(world.below(count)).unwrap_or_default();
-        let amount = || i64::try_from(world.between(1, 20)).unwrap_or_default();
-        if world.happens(world.faults().same_tip) {
+    pub(super) fn sample(world: &SimulatedWorld) -> Self {
+        let id = |count: u64| u32::try_from(world.random_below(count)).unwrap_or_default();
+        let amount = || i64::try_from(world.random_between(1, 20)).unwrap_or_default();
+        if world.random_bool(world.faults().same_tip) {
             return Self::TipWallet { id: 0 };
         }
-        match world.below(100) {
+        match world.random_below(100) {
             0..5 => Self::OpenWallet { id: id(WALLETS) },
             5..25 => Self::FillWallet {
                 id: id(WALLETS),
@@ -104,7 +104,7 @@ impl ClientOperation {
             }
             63..70 => Self::WriteNote { id: id(2) },
             70..87 => {
-                let delay = i64::try_from(world.between(200, 6_000)).unwrap_or_default();
+                let delay = i64::try_from(world.random_between(200, 6_000)).unwrap_or_default();
                 let until = world
                     .now()
                     .saturating_add(SignedDuration::from_millis(delay));
@@ -118,14 +118,14 @@ impl ClientOperation {
     }
 
     /// Returns the command and the body of the request.
-    pub(super) fn request(
+    pub(super) fn encode_request(
         self,
         operation: u32,
     ) -> Result<(CommandDescriptor, Vec<u8>), serde_json::Error> {
         fn encode<C: crate::command::Handle + Serialize>(
             command: &C,
         ) -> Result<(CommandDescriptor, Vec<u8>), serde_json::Error> {
-            Ok((descriptor::<C>(), serde_json::to_vec(command)?))
+            Ok((command_descriptor::<C>(), serde_json::to_vec(command)?))
         }
         match self {
             Self::OpenWallet { id } => encode(&OpenWalletCommand { id, operation }),

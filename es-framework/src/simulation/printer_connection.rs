@@ -56,16 +56,16 @@ impl PrinterConnection {
     pub(super) async fn print(&self, text: String, key: &str) -> Result<(), PrinterFailure> {
         let world = &self.world;
         let begun = world.elapsed();
-        if world.happens(world.faults().slow_call) {
-            world.pause(500, 5_000).await
+        if world.random_bool(world.faults().slow_call) {
+            world.sleep_randomly(500, 5_000).await
         } else {
-            world.pause(0, 5).await
+            world.sleep_randomly(0, 5).await
         }
-        if world.happens(world.faults().failed_call) {
-            world.record(self.instance, format_args!("cannot print {text}"));
+        if world.random_bool(world.faults().failed_call) {
+            world.record_trace(self.instance, format_args!("cannot print {text}"));
             return Err(PrinterFailure);
         }
-        world.record(self.instance, format_args!("prints {text}"));
+        world.record_trace(self.instance, format_args!("prints {text}"));
         lock(&self.printed).push(PrintedReceipt {
             text,
             key: key.to_owned(),

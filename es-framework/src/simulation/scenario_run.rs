@@ -7,7 +7,7 @@ use es_runtime::simulation::{Defect, SimulationScope};
 use jiff::SignedDuration;
 
 use super::{
-    fault_injector::{inject_faults, start},
+    fault_injector::{inject_faults, start_instance},
     invariants::{RunRecord, find_violations},
     simulated_client::{ClientHistory, SimulatedClient},
     simulated_instance::SimulatedInstance,
@@ -58,7 +58,7 @@ async fn run(seed: u64) -> RunReport {
         tokio::spawn(async move { instances[index].run_clock().await });
     }
     for instance in instances.iter() {
-        start(&world, instance).await;
+        start_instance(&world, instance).await;
     }
     let faults = inject_faults(
         Arc::clone(&world),
@@ -86,7 +86,7 @@ async fn run(seed: u64) -> RunReport {
     for instance in instances.iter() {
         rows.push((
             instance.name,
-            instance.rows_after(None, SETTLING_TIME).await,
+            instance.wait_for_rows(None, SETTLING_TIME).await,
         ));
     }
     let kills = instances.iter();
@@ -115,20 +115,20 @@ async fn settle(
     server: &StoreServer,
     instances: &[SimulatedInstance],
 ) -> Vec<String> {
-    world.record("world", "ends all faults, and every deadline passes");
-    world.calm_down();
+    world.record_trace("world", "ends all faults, and every deadline passes");
+    world.end_faults();
     server.ensure_running();
     let ahead = SignedDuration::from_hours(10);
     for instance in instances {
-        start(world, instance).await;
-        instance.offset_clock(ahead);
+        start_instance(world, instance).await;
+        instance.set_clock_offset(ahead);
     }
     let begin = world.elapsed();
     loop {
-        let last = server.length().checked_sub(1).and_then(EventId::new);
+        let last = server.event_count().checked_sub(1).and_then(EventId::new);
         let unfinished: Vec<_> = instances
             .iter()
-            .filter_map(|instance| instance.unfinished_work(last))
+            .filter_map(|instance| instance.find_unfinished_work(last))
             .collect();
         if unfinished.is_empty() {
             return Vec::new();
@@ -139,6 +139,6 @@ async fn settle(
                 .map(|work| format!("this is never done: {work}"))
                 .collect();
         }
-        world.pause(100, 100).await;
+        world.sleep_randomly(100, 100).await;
     }
 }

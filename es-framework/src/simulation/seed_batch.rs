@@ -18,7 +18,7 @@ use super::{
 
 /// Runs seeds from `first` on until one of them violates an invariant whose description contains `text`.
 /// Returns the lowest such seed that was found, and the number of seeds that ran.
-pub(super) fn find_violation(
+pub(super) fn find_violating_seed(
     first: u64,
     count: u64,
     defect: Option<Defect>,

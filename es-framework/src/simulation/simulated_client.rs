@@ -51,18 +51,18 @@ pub(super) struct SimulatedClient {
 }
 
 impl SimulatedClient {
-    /// Opens and fills a wallet, and then carries out so many operations.
+    /// Carries out so many operations. The first two open and fill a wallet.
     pub(super) async fn run(self, operations: u32) {
         let id = self.number % u32::try_from(WALLETS).unwrap_or(1);
         for index in 0..operations {
             let operation = match index {
                 0 => ClientOperation::OpenWallet { id },
                 1 => ClientOperation::FillWallet { id, amount: 40 },
-                _ => ClientOperation::draw(&self.world),
+                _ => ClientOperation::sample(&self.world),
             };
             self.carry_out(self.number * 100 + index, operation).await;
-            if !self.world.happens(self.world.faults().eager_client) {
-                self.world.pause(0, 500).await;
+            if !self.world.random_bool(self.world.faults().eager_client) {
+                self.world.sleep_randomly(0, 500).await;
             }
         }
     }
@@ -70,7 +70,8 @@ impl SimulatedClient {
     async fn carry_out(&self, number: u32, operation: ClientOperation) {
         let world = &self.world;
         // Only a key tells a tip from the tip of another client.
-        let has_key = matches!(operation, ClientOperation::TipWallet { .. }) || world.happens(800);
+        let has_key =
+            matches!(operation, ClientOperation::TipWallet { .. }) || world.random_bool(800);
         let key: Option<IdempotencyKey> = if has_key {
             format!("operation-{number}").parse().ok()
         } else {
@@ -89,7 +90,9 @@ impl SimulatedClient {
                 AttemptResult::Refused(_) => break,
                 // Repeating it could carry it out twice.
                 AttemptResult::Unknown if key.is_none() => break,
-                AttemptResult::Unknown | AttemptResult::NotDone => world.pause(20, 900).await,
+                AttemptResult::Unknown | AttemptResult::NotDone => {
+                    world.sleep_randomly(20, 900).await
+                }
             }
         }
         lock(&self.history.operations).push(OperationRecord {
@@ -108,8 +111,8 @@ impl SimulatedClient {
         let world = &self.world;
         let who = format!("client {}", self.number);
         let instance = self.draw_instance();
-        let patience = if world.happens(world.faults().lost_client) {
-            Duration::from_millis(world.between(1, 100))
+        let patience = if world.random_bool(world.faults().lost_client) {
+            Duration::from_millis(world.random_between(1, 100))
         } else {
             Duration::from_secs(30)
         };
@@ -119,51 +122,51 @@ impl SimulatedClient {
             "sends once"
         };
         let to = instance.name;
-        world.record(
+        world.record_trace(
             &who,
             format_args!("{retry} {number} to {to}: {operation:?}"),
         );
-        let length_before = self.server.length();
-        let result = match operation.request(number) {
+        let length_before = self.server.event_count();
+        let result = match operation.encode_request(number) {
             Ok((command, body)) => {
-                let answer = instance.request(command, body, key, patience).await;
+                let answer = instance.send_command(command, body, key, patience).await;
                 attempt_result(answer)
             }
             Err(error) => AttemptResult::Refused(error.to_string()),
         };
-        world.record(&who, format_args!("{number} is {result:?}"));
+        world.record_trace(&who, format_args!("{number} is {result:?}"));
         Attempt {
             length_before,
-            length_after: self.server.length(),
+            length_after: self.server.event_count(),
             result,
         }
     }
 
     fn draw_instance(&self) -> &SimulatedInstance {
-        let index = usize::try_from(self.world.below(2)).unwrap_or_default();
+        let index = usize::try_from(self.world.random_below(2)).unwrap_or_default();
         &self.instances[index]
     }
 
     /// Reads the rows that contain an event, from any instance.
     async fn read_own_write(&self, operation: u32, after: Option<EventId>) {
-        if !self.world.happens(300) {
+        if !self.world.random_bool(300) {
             return;
         }
         let instance = self.draw_instance();
-        let rows = instance.rows_after(after, Duration::from_secs(2)).await;
+        let rows = instance.wait_for_rows(after, Duration::from_secs(2)).await;
         let Some(rows) = rows else {
             return;
         };
         let (name, count) = (instance.name, rows.len());
         let who = format!("client {}", self.number);
-        self.world.record(
+        self.world.record_trace(
             who,
             format_args!("reads {count} rows from {name} after {after:?}"),
         );
         lock(&self.history.reads).push(ReadRecord {
             operation,
             after,
-            length_after: self.server.length(),
+            length_after: self.server.event_count(),
             rows,
         });
     }

@@ -121,12 +121,12 @@ impl SimulatedInstance {
     }
 
     /// Sets the difference between the clock and the true time.
-    pub(super) fn offset_clock(&self, offset: SignedDuration) {
+    pub(super) fn set_clock_offset(&self, offset: SignedDuration) {
         *lock(&self.clock_offset) = offset;
         self.set_clock();
         let time = self.clock.now();
         self.world
-            .record(self.name, format_args!("has its clock set to {time}"));
+            .record_trace(self.name, format_args!("has its clock set to {time}"));
     }
 
     pub(super) fn is_running(&self) -> bool {
@@ -169,14 +169,14 @@ impl SimulatedInstance {
         };
         let reactions = wallet_reactions::reactions().unwrap_or_default();
         let runner = ReactionRunner::new(runtime, reactions);
-        self.world.record(self.name, "starts");
+        self.world.record_trace(self.name, "starts");
         let process = SimulatedProcess {
             number,
             bus,
             database,
             positions: processor.progress(),
             reactions: runner.statuses(),
-            operator: processor.operator(),
+            operator: processor.operator_client(),
             tasks: vec![
                 tokio::spawn(processor.run()).abort_handle(),
                 tokio::spawn(runner.run()).abort_handle(),
@@ -196,7 +196,7 @@ impl SimulatedInstance {
             *lock(&self.database) = None;
         }
         let database = if keeps_database { "keeps" } else { "loses" };
-        self.world.record(
+        self.world.record_trace(
             self.name,
             format_args!("is killed and {database} its database"),
         );
@@ -205,7 +205,7 @@ impl SimulatedInstance {
     }
 
     /// Sends a command to the process, and waits for its answer at most this long.
-    pub(super) async fn request(
+    pub(super) async fn send_command(
         &self,
         command: CommandDescriptor,
         body: Vec<u8>,
@@ -246,7 +246,7 @@ impl SimulatedInstance {
     }
 
     /// Returns all rows once they contain an event, or nothing if that takes longer than `limit`.
-    pub(super) async fn rows_after(
+    pub(super) async fn wait_for_rows(
         &self,
         event: Option<EventId>,
         limit: Duration,
@@ -265,12 +265,13 @@ impl SimulatedInstance {
     }
 
     /// Lets an operator rebuild the read model.
-    pub(super) async fn rebuild(&self) {
+    pub(super) async fn rebuild_read_model(&self) {
         let operator = lock(&self.process)
             .as_ref()
             .map(|process| process.operator.clone());
         if let Some(operator) = operator {
-            self.world.record(self.name, "rebuilds its read model");
+            self.world
+                .record_trace(self.name, "rebuilds its read model");
             let _ = operator
                 .send("simulated_wallets", OperatorCommand::Rebuild)
                 .await;
@@ -278,14 +279,14 @@ impl SimulatedInstance {
     }
 
     /// Describes work that is not done yet.
-    pub(super) fn unfinished_work(&self, last: Option<EventId>) -> Option<String> {
+    pub(super) fn find_unfinished_work(&self, last: Option<EventId>) -> Option<String> {
         let process = lock(&self.process);
         let Some(process) = process.as_ref() else {
             return Some(format!("{} does not run", self.name));
         };
         for (name, progress) in process.positions.iter() {
             let position = progress.position();
-            if position < last || progress.shadow().is_some() {
+            if position < last || progress.shadow_progress().is_some() {
                 let trouble = progress.trouble();
                 return Some(format!(
                     "{} projects {name} up to {position:?}: {trouble:?}",

@@ -78,13 +78,13 @@ impl StoreServer {
         loop {
             self.has_arrived.notified().await;
             let world = &self.world;
-            if world.happens(world.faults().slow_flush) {
-                world.pause(20, 400).await
+            if world.random_bool(world.faults().slow_flush) {
+                world.sleep_randomly(20, 400).await
             } else {
-                world.pause(1, 5).await
+                world.sleep_randomly(1, 5).await
             }
             let mut batch = std::mem::take(&mut *lock(&self.unflushed));
-            if world.happens(world.faults().reordered_batch) {
+            if world.random_bool(world.faults().reordered_batch) {
                 batch.reverse();
             }
             for append in batch {
@@ -98,16 +98,16 @@ impl StoreServer {
     }
 
     /// Stops the store, which loses unflushed appends and all answers, and starts it again.
-    pub(super) async fn crash(&self) {
+    pub(super) async fn crash_and_restart(&self) {
         let mut batch = std::mem::take(&mut *lock(&self.unflushed));
-        let durable = usize::try_from(self.world.below(3)).unwrap_or_default();
+        let durable = usize::try_from(self.world.random_below(3)).unwrap_or_default();
         let lost = batch.split_off(durable.min(batch.len()));
         let crashes = self.crash_count() + 1;
         let is_down = true;
         *lock(&self.state) = StoreOutage { crashes, is_down };
         let world = &self.world;
         let lost = lost.len();
-        world.record(
+        world.record_trace(
             "store",
             format_args!("crashes and loses {lost} unflushed appends"),
         );
@@ -116,9 +116,9 @@ impl StoreServer {
             let _ = recorded.await;
         }
         self.has_changed.notify_waiters();
-        world.pause(50, 2_500).await;
+        world.sleep_randomly(50, 2_500).await;
         self.ensure_running();
-        world.record("store", "starts again");
+        world.record_trace("store", "starts again");
     }
 
     /// Starts the store, if it is down.
@@ -132,7 +132,7 @@ impl StoreServer {
     }
 
     /// Returns the number of events.
-    pub(super) fn length(&self) -> u64 {
+    pub(super) fn event_count(&self) -> u64 {
         u64::try_from(lock(&self.latest_times).len()).unwrap_or(u64::MAX)
     }
 
@@ -160,11 +160,11 @@ impl StoreServer {
                 let events: Vec<_> = events.iter().map(described).collect();
                 let events = events.join(", ");
                 self.world
-                    .record("store", format_args!("records {events} for {sender}"));
+                    .record_trace("store", format_args!("records {events} for {sender}"));
             }
             Err(error) => self
                 .world
-                .record("store", format_args!("refuses {sender}: {error}")),
+                .record_trace("store", format_args!("refuses {sender}: {error}")),
         }
         recorded
     }
@@ -173,7 +173,7 @@ impl StoreServer {
         if self.is_down() {
             let _ = append
                 .answer
-                .send(Err(unavailable("connection refused").into()));
+                .send(Err(unavailable_error("connection refused").into()));
             return;
         }
         lock(&self.unflushed).push(append);
@@ -197,7 +197,7 @@ fn described(event: &RecordedEvent) -> String {
     format!("{} {name} on {subject}", event.id)
 }
 
-pub(super) fn unavailable(reason: &str) -> StoreError {
+pub(super) fn unavailable_error(reason: &str) -> StoreError {
     StoreError::Unavailable {
         address: "of the simulation".to_owned(),
         reason: reason.to_owned(),
@@ -215,7 +215,7 @@ impl StoreConnection {
     fn unknown(&self, reason: &str) -> AppendError {
         let instance = self.instance;
         let world = &self.server.world;
-        world.record(
+        world.record_trace(
             instance,
             format_args!("does not know whether its append is recorded: {reason}"),
         );
@@ -228,12 +228,12 @@ impl StoreConnection {
     /// Waits until the request of a read has arrived.
     pub(super) async fn begin_read(&self) -> Result<(), StoreError> {
         let world = &self.server.world;
-        world.travel().await;
+        world.simulate_network_delay().await;
         if self.server.is_down() {
-            return Err(unavailable("connection refused"));
+            return Err(unavailable_error("connection refused"));
         }
-        if world.happens(world.faults().failed_read) {
-            Err(unavailable("the request failed"))
+        if world.random_bool(world.faults().failed_read) {
+            Err(unavailable_error("the request failed"))
         } else {
             Ok(())
         }
@@ -250,12 +250,12 @@ impl StoreConnection {
         }
         let mut events: Vec<_> = self.server.log.read(subject, options).collect().await;
         let world = &self.server.world;
-        if world.happens(world.faults().torn_read) {
+        if world.random_bool(world.faults().torn_read) {
             let length = u64::try_from(events.len()).unwrap_or_default();
-            events.truncate(usize::try_from(world.below(length + 1)).unwrap_or_default());
-            events.push(Err(unavailable("the connection broke during a read")));
+            events.truncate(usize::try_from(world.random_below(length + 1)).unwrap_or_default());
+            events.push(Err(unavailable_error("the connection broke during a read")));
         }
-        world.travel().await;
+        world.simulate_network_delay().await;
         events
     }
 }
@@ -268,8 +268,8 @@ impl EventStore for StoreConnection {
         preconditions: Vec<Precondition>,
     ) -> AppendAnswer {
         let world = &self.server.world;
-        if world.happens(world.faults().failed_append) {
-            return Err(unavailable("the request failed").into());
+        if world.random_bool(world.faults().failed_append) {
+            return Err(unavailable_error("the request failed").into());
         }
         let (answer, answered) = oneshot::channel();
         let append = UnflushedAppend {
@@ -281,13 +281,13 @@ impl EventStore for StoreConnection {
         let server = Arc::clone(&self.server);
         // The network delivers the request even if the sender is gone.
         tokio::spawn(async move {
-            server.world.travel().await;
+            server.world.simulate_network_delay().await;
             server.receive(append);
         });
         match tokio::time::timeout(ANSWER_TIMEOUT, answered).await {
             Ok(Ok(answer)) => {
-                world.travel().await;
-                if world.happens(world.faults().lost_answer) {
+                world.simulate_network_delay().await;
+                if world.random_bool(world.faults().lost_answer) {
                     Err(self.unknown("the answer was lost"))
                 } else {
                     answer

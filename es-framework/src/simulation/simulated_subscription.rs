@@ -5,7 +5,7 @@ use std::{collections::VecDeque, pin::pin};
 
 use futures_util::StreamExt as _;
 
-use super::simulated_store::{StoreConnection, unavailable};
+use super::simulated_store::{StoreConnection, unavailable_error};
 use crate::{
     event::{RecordedEvent, Subject},
     store::{Bound, EventStore as _, ObserveOptions, ReadOptions, StoreError},
@@ -61,17 +61,17 @@ impl SimulatedSubscription {
             // From here on, no change is missed.
             changed.as_mut().enable();
             if self.crashes != Some(server.crash_count()) {
-                return Err(unavailable("the store crashed"));
+                return Err(unavailable_error("the store crashed"));
             }
             if let Some(event) = self.events.pop_front() {
-                if world.happens(world.faults().failed_subscription) {
-                    return Err(unavailable("the subscription broke"));
+                if world.random_bool(world.faults().failed_subscription) {
+                    return Err(unavailable_error("the subscription broke"));
                 }
                 let event = event?;
                 self.options.lower_bound = Some(Bound::Exclusive(event.id));
                 self.options.from_latest_event = None;
-                if world.happens(200) {
-                    world.travel().await;
+                if world.random_bool(200) {
+                    world.simulate_network_delay().await;
                 }
                 return Ok(event);
             }

@@ -4,7 +4,7 @@ use es_runtime::simulation::Defect;
 
 use super::{
     scenario_run::{RunReport, run_seed},
-    seed_batch::find_violation,
+    seed_batch::find_violating_seed,
 };
 
 /// The number of seeds of one run of the tests. `.ci/simulate` sets more.
@@ -46,7 +46,7 @@ fn all_seeds_keep_the_invariants() {
     }
     let first = setting("SIMULATION_FIRST_SEED").unwrap_or(0);
     let count = setting("SIMULATION_SEEDS").unwrap_or(SEEDS);
-    let (found, _) = find_violation(first, count, None, "").unwrap();
+    let (found, _) = find_violating_seed(first, count, None, "").unwrap();
     if let Some(report) = found {
         fail(&report);
     }
@@ -79,7 +79,7 @@ fn the_seeds_of_one_run_find_each_defect() {
         (Defect::MeetBeforeCancelling, "instead of 0..=0"),
         (Defect::IgnoreLeases, "was printed again without a reason"),
     ] {
-        let (found, ran) = find_violation(0, SEEDS_OF_A_DEFECT, Some(defect), text).unwrap();
+        let (found, ran) = find_violating_seed(0, SEEDS_OF_A_DEFECT, Some(defect), text).unwrap();
         let Some(report) = found else {
             panic!("{ran} seeds do not find {defect:?}");
         };

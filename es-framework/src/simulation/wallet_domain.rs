@@ -305,8 +305,8 @@ impl WalletRow {
     }
 }
 
-/// Returns the command of a request.
-pub(super) fn descriptor<C: Command + crate::command::Handle>() -> CommandDescriptor {
+/// Returns the descriptor of a command.
+pub(super) fn command_descriptor<C: Command + crate::command::Handle>() -> CommandDescriptor {
     CommandDescriptor::of::<C>()
 }
 

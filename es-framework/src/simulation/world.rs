@@ -41,7 +41,7 @@ async fn pass_time(milliseconds: u64) {
 impl SimulatedWorld {
     pub(super) fn new(seed: u64) -> Self {
         let random = RandomNumbers::seeded(seed);
-        let faults = FaultProfile::draw(&random);
+        let faults = FaultProfile::sample(&random);
         let world = Self {
             random,
             begin: Instant::now(),
@@ -49,23 +49,23 @@ impl SimulatedWorld {
             latest_time: Mutex::new(BEGIN),
             trace: Mutex::default(),
         };
-        world.record("seed", format_args!("{seed}, {faults:?}"));
+        world.record_trace("seed", format_args!("{seed}, {faults:?}"));
         world
     }
 
     /// Returns a number from 0 to `end`, without `end`.
-    pub(super) fn below(&self, end: u64) -> u64 {
+    pub(super) fn random_below(&self, end: u64) -> u64 {
         self.random.next().checked_rem(end).unwrap_or_default()
     }
 
     /// Returns a number between two others, both included.
-    pub(super) fn between(&self, first: u64, last: u64) -> u64 {
-        first + self.below(last.saturating_sub(first) + 1)
+    pub(super) fn random_between(&self, first: u64, last: u64) -> u64 {
+        first + self.random_below(last.saturating_sub(first) + 1)
     }
 
     /// Decides whether something happens that happens so many times in a thousand.
-    pub(super) fn happens(&self, per_mille: u64) -> bool {
-        per_mille > 0 && self.below(1_000) < per_mille
+    pub(super) fn random_bool(&self, per_mille: u64) -> bool {
+        per_mille > 0 && self.random_below(1_000) < per_mille
     }
 
     pub(super) fn faults(&self) -> FaultProfile {
@@ -73,17 +73,17 @@ impl SimulatedWorld {
     }
 
     /// Ends all faults.
-    pub(super) fn calm_down(&self) {
+    pub(super) fn end_faults(&self) {
         *lock(&self.faults) = FaultProfile::default();
     }
 
     /// Waits a random number of milliseconds between two bounds.
-    pub(super) async fn pause(&self, first: u64, last: u64) {
-        pass_time(self.between(first, last)).await;
+    pub(super) async fn sleep_randomly(&self, first: u64, last: u64) {
+        pass_time(self.random_between(first, last)).await;
     }
 
     /// Waits while a request or an answer is on its way. A few take much longer than others.
-    pub(super) async fn travel(&self) {
+    pub(super) async fn simulate_network_delay(&self) {
         pass_time(self.travel_time()).await;
     }
 
@@ -91,9 +91,9 @@ impl SimulatedWorld {
     fn travel_time(&self) -> u64 {
         let faults = self.faults();
         match () {
-            () if self.happens(faults.very_slow_request) => self.between(500, 3_000),
-            () if self.happens(faults.slow_request) => self.between(20, 300),
-            () => self.below(6).saturating_sub(3),
+            () if self.random_bool(faults.very_slow_request) => self.random_between(500, 3_000),
+            () if self.random_bool(faults.slow_request) => self.random_between(20, 300),
+            () => self.random_below(6).saturating_sub(3),
         }
     }
 
@@ -120,7 +120,7 @@ impl SimulatedWorld {
     }
 
     /// Adds a line to the trace.
-    pub(super) fn record(&self, who: impl Display, what: impl Display) {
+    pub(super) fn record_trace(&self, who: impl Display, what: impl Display) {
         let elapsed = self.elapsed();
         let (seconds, milliseconds) = (elapsed.as_secs(), elapsed.subsec_millis());
         let line = format!("{seconds:>4}.{milliseconds:03} {who:<9} {what}");

@@ -95,7 +95,7 @@ async fn react(
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
     let store = MemoryStore::new();
     let runner = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
-    let before = runner.write(past).await?;
+    let before = runner.append_past_events(past).await?;
     let sent = Arc::new(Mutex::new(Vec::new()));
     let port: Arc<dyn EventStore> = Arc::new(store.clone());
     let runtime = runtime(port, services, upcasters, &sent);
@@ -147,7 +147,7 @@ impl ReactionExpectation {
     pub fn then_sent(self, commands: impl IntoCommands) -> Self {
         let mut expected = OutgoingCommands::default();
         let expected = commands
-            .send(&mut expected)
+            .add_to(&mut expected)
             .map_err(|error| error.to_string())
             .and_then(|()| {
                 let shown = expected.iter().map(shown_command);

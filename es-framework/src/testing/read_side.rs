@@ -44,16 +44,20 @@ impl Scenario {
     /// Returns all rows of a read model after the events, the oldest first.
     ///
     /// # Panics
-    /// An event cannot be projected, or has no subject, or the query for the rows fails.
+    /// An event cannot be projected, or has no subject, the query for the rows fails, or there are more
+    /// than 10,000 rows.
     #[track_caller]
     #[must_use]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn rows<R: ReadModel>(self) -> Vec<R> {
         let (past, now) = self.into_past();
         let rows = on_a_thread(past, now, async |context| {
-            context.rows::<R>().all(MAX_ROWS).await
+            context.rows::<R>().all(MAX_ROWS + 1).await
         });
         match rows {
+            Ok(Ok(rows)) if rows.len() > MAX_ROWS as usize => {
+                panic!("the read model has more than {MAX_ROWS} rows: query some of them")
+            }
             Ok(Ok(rows)) => rows,
             Ok(Err(error)) => panic!("{error}"),
             Err(error) => panic!("{error}"),
@@ -85,7 +89,7 @@ async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
     let store = MemoryStore::new();
     let runner = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
-    let count = runner.write(past).await?;
+    let count = runner.append_past_events(past).await?;
     let models = ReadModels::new(inventory::iter::<ReadModelDescriptor>().copied())?;
     let queries = inventory::iter::<QueryDescriptor>().copied();
     let (_, models) = Queries::new(queries, models)?;

@@ -85,7 +85,7 @@ impl ScenarioRunner {
         handle: impl Future<Output = Result<CommandOutcome, CommandError>> + Send,
     ) -> Result<CommandExpectation, ScenarioError> {
         let test = async {
-            let before = self.write(past).await?;
+            let before = self.append_past_events(past).await?;
             let result = handle.await;
             self.then(before, result).await
         };
@@ -100,7 +100,10 @@ impl ScenarioRunner {
     }
 
     /// Appends the past events and returns their number.
-    pub(super) async fn write(&self, past: Vec<PastEvent>) -> Result<usize, ScenarioError> {
+    pub(super) async fn append_past_events(
+        &self,
+        past: Vec<PastEvent>,
+    ) -> Result<usize, ScenarioError> {
         let mut candidates = Vec::new();
         for PastEvent { subject, encode } in past {
             let subject = subject.unwrap_or_else(|| self.subject.clone());

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{CommandExpectation, given};
 use crate::{
-    prelude::Uuid,
+    prelude::*,
     test_fixture::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
 };
 
@@ -113,4 +113,34 @@ fn events_in_json_are_compared_and_read() {
 #[tokio::test]
 async fn a_test_may_be_asynchronous() {
     planting().then(planted());
+}
+
+#[test]
+fn more_rows_than_a_test_can_read_fail_it() {
+    #[derive(Event)]
+    struct LeafFallenEvent {
+        number: u32,
+    }
+
+    #[derive(ReadModel)]
+    #[read_model(table = "fallen_leaves", subject = "/leaves/{number}")]
+    struct FallenLeaf {
+        #[key]
+        number: u32,
+    }
+
+    #[projection]
+    impl FallenLeaf {
+        fn fallen(event: &LeafFallenEvent) -> Self {
+            Self {
+                number: event.number,
+            }
+        }
+    }
+
+    let fallen = (0..=10_000).fold(given(), |past, number| {
+        past.event_on(&format!("/leaves/{number}"), LeafFallenEvent { number })
+    });
+    let message = printed(|| drop(fallen.rows::<FallenLeaf>()));
+    assert!(message.contains("more than 10000 rows"), "{message}");
 }

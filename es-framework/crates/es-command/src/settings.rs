@@ -5,7 +5,7 @@ mod clash;
 mod parser;
 
 pub use clash::SettingsClash;
-pub use clash::check;
+pub use clash::check_clashes;
 pub use parser::{SettingValue, parser};
 
 use clap::{Arg, ArgMatches, error::ErrorKind};
@@ -99,7 +99,7 @@ impl SettingsDescriptor {
 
 /// Returns every `#[derive(Settings)]` struct for which `is_wanted` is true, in the order of the source.
 #[doc(hidden)]
-pub fn declared(
+pub fn declared_settings(
     is_wanted: impl Fn(&SettingsDescriptor) -> bool,
 ) -> Vec<&'static SettingsDescriptor> {
     let mut settings: Vec<_> = inventory::iter::<SettingsDescriptor>()
@@ -113,19 +113,19 @@ pub fn declared(
 ///
 /// ```
 /// use clap::{Arg, Command};
-/// use es_framework::settings::{parser, value};
+/// use es_framework::settings::{parser, setting_value};
 ///
 /// let days = Arg::new("loan_days").long("loan-days").value_parser(parser::<u32>());
 /// let command = Command::new("library-app").arg(days);
 /// let matches = command.get_matches_from(["library-app", "--loan-days", "14"]);
-/// assert_eq!(value::<u32>(&matches, "loan_days")?, 14);
-/// assert!(value::<u32>(&matches, "copies_at_once").is_err());
+/// assert_eq!(setting_value::<u32>(&matches, "loan_days")?, 14);
+/// assert!(setting_value::<u32>(&matches, "copies_at_once").is_err());
 /// # Ok::<_, clap::Error>(())
 /// ```
 ///
 /// # Errors
 /// The setting was not given and has no default.
-pub fn value<T: Clone + Send + Sync + 'static>(
+pub fn setting_value<T: Clone + Send + Sync + 'static>(
     matches: &ArgMatches,
     name: &'static str,
 ) -> Result<T, clap::Error> {

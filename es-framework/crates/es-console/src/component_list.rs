@@ -164,7 +164,7 @@ fn poison_event(event: &PoisonEvent) -> Markup {
 
 /// Renders the progress of a rebuild, in place or in a shadow table.
 fn rebuild(progress: &ReadModelProgress) -> Markup {
-    let shadow = progress.shadow();
+    let shadow = progress.shadow_progress();
     if shadow.is_none() && progress.has_caught_up() {
         return Markup::default();
     }
@@ -177,7 +177,7 @@ fn rebuild(progress: &ReadModelProgress) -> Markup {
         dt { "Rebuild" }
         dd {
             (place)
-            @if let Some(pace) = rebuilt.pace() { ": " (pace_text(pace)) }
+            @if let Some(pace) = rebuilt.rebuild_pace() { ": " (pace_text(pace)) }
             @if let Some(trouble) = rebuilt.trouble() { p.bad { (shortened(&trouble, ERROR)) } }
         }
     }

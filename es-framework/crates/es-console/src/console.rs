@@ -130,7 +130,7 @@ impl Console {
     ) -> Option<EventId> {
         let snapshots = self.snapshots.as_ref()?;
         let (module, name) = (state.descriptor.declaration.module, state.descriptor.name);
-        let event = snapshots.last_event(module, name, subject, state.recursive);
+        let event = snapshots.load_last_event_id(module, name, subject, state.recursive);
         event.await
     }
 

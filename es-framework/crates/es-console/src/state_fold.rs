@@ -52,7 +52,7 @@ impl FoldingState {
     fn begin(console: &Console, state: DeclaredState) -> Self {
         Self {
             state,
-            replay: state.descriptor.replay(console.upcasters.clone()),
+            replay: state.descriptor.begin_replay(console.upcasters.clone()),
             failure: None,
         }
     }

@@ -1,6 +1,6 @@
 //! One batch of appends: one transaction, repeated until its outcome is known.
 
-use std::mem;
+use std::{mem, sync::Arc};
 
 use sqlx::PgConnection;
 
@@ -12,12 +12,16 @@ use super::{
     store_state::StoreState,
 };
 use es_event::{EventCandidate, EventId, EventType, RecordedEvent};
-use es_store::write::{AppendOutcome, ChainHead, ChainedAppends, QueuedAppend};
+use es_store::write::{
+    AppendOutcome, BatchLimits, ChainHead, ChainedAppends, QueuedAppend, WriteQueue,
+};
 
 /// A batch, and how far it has come.
 #[derive(Debug)]
 pub(super) struct BatchTransaction {
     pub(super) appends: Vec<QueuedAppend>,
+    /// The queue whose appends join the batch when it has locked the end of the log.
+    queue: Option<Arc<WriteQueue>>,
     progress: BatchProgress,
 }
 
@@ -47,9 +51,22 @@ impl PreparedEvents {
 }
 
 impl BatchTransaction {
-    pub(super) const fn new(appends: Vec<QueuedAppend>) -> Self {
-        let progress = BatchProgress::Open;
-        Self { appends, progress }
+    /// Creates a batch that the appends in the queue join when it has locked the end of the log.
+    pub(super) const fn with_queue(appends: Vec<QueuedAppend>, queue: Arc<WriteQueue>) -> Self {
+        Self {
+            appends,
+            queue: Some(queue),
+            progress: BatchProgress::Open,
+        }
+    }
+
+    /// Creates a batch that stays alone.
+    pub(super) fn of_one(append: QueuedAppend) -> Self {
+        Self {
+            appends: vec![append],
+            queue: None,
+            progress: BatchProgress::Open,
+        }
     }
 
     /// Returns true if the events may be stored although no attempt has succeeded.
@@ -108,6 +125,7 @@ impl BatchTransaction {
         state: &StoreState,
     ) -> Result<(), DatabaseError> {
         let head = log_head::begin(connection).await?;
+        self.take_waiting_appends(state.limits.batch);
         state.refresh_catalogue(connection, head.schemas).await?;
         let stored = StoredLatestEvents::read(connection, &self.appends, head.last).await?;
         let catalogue = state.catalogue();
@@ -134,6 +152,19 @@ impl BatchTransaction {
             }
         }
         Ok(())
+    }
+
+    /// Adds the appends that have arrived while another instance held the end of the log.
+    fn take_waiting_appends(&mut self, limits: BatchLimits) {
+        let Some(queue) = &self.queue else {
+            return;
+        };
+        let mut left = limits;
+        if self.appends.iter().all(|append| left.subtract(append)) {
+            let waiting = queue.take_appends(left).into_iter();
+            self.appends
+                .extend(waiting.filter(|append| !append.answer.is_closed()));
+        }
     }
 
     /// Finds out whether an interrupted commit has arrived. The lock of the log's end waits for the

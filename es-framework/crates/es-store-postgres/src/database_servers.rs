@@ -33,7 +33,7 @@ impl FromStr for DatabaseServers {
 
     fn from_str(url: &str) -> Result<Self, sqlx::Error> {
         let urls = server_urls(url);
-        let servers = urls.iter().map(|url| url.parse());
+        let servers = urls.iter().map(|url| url.parse().map_err(unwrap_once));
         let servers = servers.collect::<Result<_, _>>()?;
         Ok(Self { servers })
     }
@@ -65,6 +65,18 @@ impl DatabaseServers {
         connection.map_err(|failure| {
             failure.unwrap_or_else(|| io::Error::other("the URL names no server").into())
         })
+    }
+}
+
+/// Removes the outer error if it only wraps another one, as sqlx does for a wrong parameter. Both begin with the
+/// same words.
+fn unwrap_once(error: sqlx::Error) -> sqlx::Error {
+    match error {
+        sqlx::Error::Configuration(cause) => match cause.downcast() {
+            Ok(cause) => *cause,
+            Err(cause) => sqlx::Error::Configuration(cause),
+        },
+        other => other,
     }
 }
 
@@ -132,5 +144,13 @@ mod tests {
         assert!(servers.options(3).is_none());
         assert!(!format!("{servers:?}").contains("cret"));
         assert!("postgres://a:port/rows".parse::<DatabaseServers>().is_err());
+    }
+
+    #[test]
+    fn a_wrong_parameter_is_named_in_a_short_error() {
+        let url = "postgres://a/rows?sslmode=maybe";
+        let error = url.parse::<DatabaseServers>().unwrap_err();
+        let expected = "error with configuration: unknown value \"maybe\" for `ssl_mode`";
+        assert_eq!(error.to_string(), expected);
     }
 }

@@ -1,4 +1,5 @@
-//! The writer thread: it takes all waiting appends, writes them in one transaction, and answers.
+//! The writer thread: it takes all waiting appends, writes them in one transaction, and answers. Appends
+//! that arrive while another instance writes join the transaction that waits for it.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -20,10 +21,7 @@ use super::{
 use es_runtime::metrics::record_commit;
 use es_store::{
     RegisterError, SchemaConflict, StoreError,
-    write::{
-        BatchLimits, CommitLinger, QueueOutcome, QueuedAppend, SchemaRegistration, WriteQueue,
-        WriterTask,
-    },
+    write::{CommitLinger, QueueOutcome, QueuedAppend, SchemaRegistration, WriteQueue, WriterTask},
 };
 
 /// The channel on which instances tell each other that there are new events.
@@ -104,10 +102,7 @@ impl LogWriter {
 
     /// Executes the next tasks. Returns `false` at the end.
     fn run_once(&mut self, runtime: &Runtime) -> bool {
-        let limits = BatchLimits {
-            events: self.state.limits.batch_events,
-            bytes: self.state.limits.batch_bytes,
-        };
+        let limits = self.state.limits.batch;
         match self.queue.take(self.linger.target(), IDLE, limits) {
             QueueOutcome::Tasks(tasks) => {
                 runtime.block_on(self.execute(tasks));
@@ -131,7 +126,9 @@ impl LogWriter {
             }
         }
         if !appends.is_empty() {
-            self.write(appends).await;
+            let queue = Arc::clone(&self.queue);
+            self.write(BatchTransaction::with_queue(appends, queue))
+                .await;
         }
         for registration in registrations {
             let outcome = self.register(&registration).await;
@@ -143,10 +140,9 @@ impl LogWriter {
     }
 
     /// Writes a batch and answers each of its callers, whatever happens.
-    async fn write(&mut self, appends: Vec<QueuedAppend>) {
+    async fn write(&mut self, mut batch: BatchTransaction) {
         let begun = Instant::now();
         let mut schedule = RetrySchedule::new(self.state.limits.retry_time);
-        let mut batch = BatchTransaction::new(appends);
         let error = loop {
             match self.attempt(&mut batch).await {
                 Ok(prepared) => {
@@ -173,7 +169,7 @@ impl LogWriter {
         if error.is_refusal() && batch.appends.len() > 1 {
             // Only the append at fault must fail.
             for append in batch.into_appends() {
-                Box::pin(self.write(vec![append])).await;
+                Box::pin(self.write(BatchTransaction::of_one(append))).await;
             }
             return;
         }

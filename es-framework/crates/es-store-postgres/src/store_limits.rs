@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use es_store::write::QueueLimits;
+use es_store::write::{BatchLimits, QueueLimits};
 
 /// The limits of one store.
 #[derive(Debug, Clone, Copy)]
@@ -28,10 +28,8 @@ pub(super) struct StoreLimits {
     pub(super) answer_time: Duration,
     /// The most connections that read at once.
     pub(super) readers: usize,
-    /// The most events of one commit. A single larger append is still one commit.
-    pub(super) batch_events: usize,
-    /// The most bytes of one commit.
-    pub(super) batch_bytes: usize,
+    /// The limits of one commit. A single larger append is still one commit.
+    pub(super) batch: BatchLimits,
     /// The limits of the appends that wait.
     pub(super) queue: QueueLimits,
     /// The most events of one step of a read.
@@ -55,8 +53,10 @@ impl Default for StoreLimits {
             poll_time: Duration::from_secs(1),
             answer_time: Duration::from_secs(1),
             readers: 8,
-            batch_events: 4_096,
-            batch_bytes: 8 << 20,
+            batch: BatchLimits {
+                events: 4_096,
+                bytes: 8 << 20,
+            },
             queue: QueueLimits {
                 kib: 64 << 10,
                 wait: Duration::from_secs(5),

@@ -64,7 +64,7 @@ fn check_state(
         template: subject,
         recursive: parameter.recursive,
     };
-    let outside = subjects.all_outside(state.events, scope)?;
+    let outside = subjects.subjects_if_outside(state.events, scope)?;
     Some(DeclarationsError::StateWithoutEvents {
         command: command.name,
         handler: command.handler,
@@ -85,7 +85,7 @@ fn find_projection(models: &ReadModels, subjects: &EventSubjects) -> Option<Decl
             recursive: false,
         };
         model.events_of_subject.iter().find_map(|event| {
-            let outside = subjects.all_outside(&[*event], scope)?;
+            let outside = subjects.subjects_if_outside(&[*event], scope)?;
             Some(DeclarationsError::ProjectionWithoutEvent {
                 table: model.name,
                 declaration: model.declaration,

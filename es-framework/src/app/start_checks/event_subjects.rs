@@ -47,20 +47,20 @@ impl EventSubjects {
 
     /// Returns the subjects of an event, or `None` if the declarations do not say all of them. An event
     /// that no handler returns may come from another service.
-    pub(super) fn of(&self, event_type: &str) -> Option<&BTreeSet<String>> {
+    pub(super) fn find_subjects(&self, event_type: &str) -> Option<&BTreeSet<String>> {
         let is_known = self.is_complete && !self.upcast.contains(event_type);
         is_known.then(|| self.by_event.get(event_type)).flatten()
     }
 
     /// Returns the subjects of all these events, if none of them can occur in the scope.
-    pub(super) fn all_outside(
+    pub(super) fn subjects_if_outside(
         &self,
         events: &[&'static str],
         scope: SubjectScope<'_>,
     ) -> Option<BTreeSet<&str>> {
         let mut outside = BTreeSet::new();
         for event in events {
-            let subjects = self.of(event)?;
+            let subjects = self.find_subjects(event)?;
             if subjects.iter().any(|subject| scope.may_contain(subject)) {
                 return None;
             }
@@ -80,7 +80,9 @@ impl EventSubjects {
         };
         let events = self.by_event.iter();
         events
-            .filter(move |(_, subjects)| subjects.iter().any(|subject| scope.is_equal(subject)))
+            .filter(move |(_, subjects)| {
+                subjects.iter().any(|subject| scope.has_same_shape(subject))
+            })
             .map(|(event, _)| *event)
     }
 }
@@ -117,7 +119,7 @@ impl SubjectScope<'_> {
     }
 
     /// Returns whether both templates are equal but for the names of fields.
-    pub(super) fn is_equal(self, template: &str) -> bool {
+    pub(super) fn has_same_shape(self, template: &str) -> bool {
         shape(self.template) == shape(template)
     }
 }

@@ -33,7 +33,7 @@ pub(in super::super) fn find_probable_mistakes(
     });
     let mut warnings: Vec<_> = unconsumed.collect();
     warnings.extend(ignored_events(registry, &consumed));
-    warnings.extend(reaction_loops::find(registry, reactions));
+    warnings.extend(reaction_loops::find_reaction_loops(registry, reactions));
     warnings
 }
 

@@ -9,7 +9,10 @@ use crate::{
 };
 
 /// Returns a warning for each reaction whose commands can lead back to an event that starts it.
-pub(super) fn find(registry: &Registry, reactions: &Reactions) -> Vec<DeclarationWarning> {
+pub(super) fn find_reaction_loops(
+    registry: &Registry,
+    reactions: &Reactions,
+) -> Vec<DeclarationWarning> {
     let checked = reactions.iter().filter(|reaction| !reaction.repeats);
     let loops = checked.filter_map(|reaction| find_loop(reaction, registry, reactions));
     loops.collect()

@@ -72,7 +72,7 @@ impl Authenticator {
         if let Some(issuer) = &self.issuer
             && credential.contains(&b'.')
         {
-            return issuer.caller(credential).await;
+            return issuer.authenticate(credential).await;
         }
         let tokens = self.tokens.as_ref().map(ReloadedValue::current);
         let caller = tokens.and_then(|tokens| tokens.find_caller(credential));
@@ -82,7 +82,7 @@ impl Authenticator {
 
 impl Auth {
     /// Returns all roles that a caller can have, if they are known.
-    pub(crate) fn roles(&self) -> Option<BTreeSet<String>> {
+    pub(crate) fn find_known_roles(&self) -> Option<BTreeSet<String>> {
         match self {
             Self::Open => None,
             Self::Guarded(authenticator) => authenticator.roles(),
@@ -162,7 +162,7 @@ async fn guard_request(
         // A wrong credential counts against the address of the client, not against a caller.
         let caller = known.as_ref().ok().and_then(Option::as_ref);
         let peer = request.extensions().get::<PeerAddress>().copied();
-        if let Err(too_many) = rate.count_request(RateLimitClient::identify(caller, peer)) {
+        if let Err(too_many) = rate.admit_request(RateLimitClient::identify(caller, peer)) {
             return too_many.into_response();
         }
     }
@@ -170,7 +170,9 @@ async fn guard_request(
         Ok(None) => next.run(request).await,
         Ok(Some(caller)) => {
             request.extensions_mut().insert(caller.clone());
-            let end = gate.auth.end_of_trust(request.headers(), &caller);
+            let end = gate
+                .auth
+                .wait_until_credential_invalid(request.headers(), &caller);
             let mut response = next.run(request).await;
             if is_stream(&response) {
                 response = end_when(response, end);

@@ -11,7 +11,7 @@ pub(super) enum Issuer {}
 
 impl Issuer {
     /// Cannot be called, because no issuer exists.
-    pub(super) async fn caller(&self, _token: &[u8]) -> Result<Caller, AccessDenied> {
+    pub(super) async fn authenticate(&self, _token: &[u8]) -> Result<Caller, AccessDenied> {
         match *self {}
     }
 }

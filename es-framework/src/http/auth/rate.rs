@@ -92,7 +92,7 @@ impl RateLimit {
         }
     }
 
-    pub(super) fn count_request(&self, client: RateLimitClient) -> Result<(), RateLimitExceeded> {
+    pub(super) fn admit_request(&self, client: RateLimitClient) -> Result<(), RateLimitExceeded> {
         let limiter = self
             .clients
             .get_with(client, || Arc::new(RateLimiter::direct(self.quota)));
@@ -137,16 +137,16 @@ mod tests {
     fn each_client_has_a_quota_of_its_own() {
         let limit = limit(1);
         let alice = || RateLimitClient::Known("alice".into());
-        assert_eq!(limit.count_request(alice()), Ok(()));
+        assert_eq!(limit.admit_request(alice()), Ok(()));
         assert_eq!(
-            limit.count_request(alice()),
+            limit.admit_request(alice()),
             Err(RateLimitExceeded { retry_after: 1 })
         );
         assert_eq!(
-            limit.count_request(RateLimitClient::Known("bob".into())),
+            limit.admit_request(RateLimitClient::Known("bob".into())),
             Ok(())
         );
-        assert_eq!(limit.count_request(client("192.0.2.1")), Ok(()));
+        assert_eq!(limit.admit_request(client("192.0.2.1")), Ok(()));
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         let limit = limit(1);
         for number in 0..40_000_u32 {
             let address = std::net::Ipv4Addr::from_bits(number);
-            let _ = limit.count_request(RateLimitClient::from_address(address.into()));
+            let _ = limit.admit_request(RateLimitClient::from_address(address.into()));
         }
         limit.clients.run_pending_tasks();
         assert!(limit.clients.entry_count() <= MAX_CLIENTS);

@@ -30,7 +30,7 @@ pub(super) fn end_when(
 
 impl Auth {
     /// Waits until the credential in these headers becomes invalid.
-    pub(super) fn end_of_trust(
+    pub(super) fn wait_until_credential_invalid(
         &self,
         headers: &HeaderMap,
         caller: &Caller,

@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, FromArgMatches as _, Parser, Subcommand};
 
-use super::tokens::{Token, Tokens, is_word};
+use super::tokens::{Token, Tokens, is_valid_name};
 use crate::{Error, Result, secret_file};
 
 /// The name of the subcommand.
@@ -54,7 +54,7 @@ struct TokensFileArguments {
 }
 
 fn word(text: &str) -> Result<String, &'static str> {
-    if is_word(text) {
+    if is_valid_name(text) {
         Ok(text.to_owned())
     } else {
         Err("1 to 64 letters, digits and . _ : @ - are taken")
@@ -88,7 +88,7 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
 fn create(file: &Path, name: &str, roles: &[String]) -> Result<String> {
     let _lock = lock(file)?;
     let text = text(file)?;
-    if parse(file, &text)?.contains(name) {
+    if parse(file, &text)?.contains_name(name) {
         let place = file.display();
         return Err(Error::new(format!(
             "{place} has a token with the name {name} already: choose another name, or revoke it first"
@@ -103,7 +103,7 @@ fn create(file: &Path, name: &str, roles: &[String]) -> Result<String> {
 fn revoke(file: &Path, name: &str) -> Result<()> {
     let _lock = lock(file)?;
     let text = text(file)?;
-    if !parse(file, &text)?.contains(name) {
+    if !parse(file, &text)?.contains_name(name) {
         let place = file.display();
         return Err(Error::new(format!(
             "{place} has no token with the name {name}"
@@ -206,6 +206,6 @@ mod tests {
             }
         });
         let tokens = Tokens::read(&file).unwrap();
-        assert!((0..8).all(|number| tokens.contains(&format!("t{number}"))));
+        assert!((0..8).all(|number| tokens.contains_name(&format!("t{number}"))));
     }
 }

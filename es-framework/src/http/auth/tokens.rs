@@ -116,7 +116,7 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    pub(super) fn contains(&self, name: &str) -> bool {
+    pub(super) fn contains_name(&self, name: &str) -> bool {
         self.0.iter().any(|token| token.name == name)
     }
 }
@@ -138,7 +138,9 @@ impl Token {
             "-" => Vec::new(),
             roles => roles.split(',').map(str::to_owned).collect(),
         };
-        let fits = parts.next().is_none() && is_word(name) && roles.iter().all(|one| is_word(one));
+        let fits = parts.next().is_none()
+            && is_valid_name(name)
+            && roles.iter().all(|one| is_valid_name(one));
         fits.then_some(Self {
             name: name.to_owned(),
             roles,
@@ -158,7 +160,7 @@ impl Token {
 }
 
 /// Returns whether a text can name a token or a role.
-pub(super) fn is_word(text: &str) -> bool {
+pub(super) fn is_valid_name(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
     (1..=64).contains(&text.len()) && text != "-" && text.bytes().all(fits)
 }

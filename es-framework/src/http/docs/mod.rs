@@ -58,7 +58,7 @@ pub(super) fn paths() -> impl Iterator<Item = &'static str> {
 }
 
 /// Adds the routes of the page.
-pub(super) fn routes<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
+pub(super) fn add_routes<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
     let router = router.route("/docs/", get(redirect));
     ASSETS.into_iter().fold(router, |router, asset| {
         router.route(asset.0, get(async move || show(asset)))

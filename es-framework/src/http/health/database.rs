@@ -62,12 +62,12 @@ fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
 
 /// Returns the progress of a rebuild, in place or in a shadow table.
 fn rebuild(progress: &ReadModelProgress) -> Value {
-    let beside = progress.shadow();
+    let beside = progress.shadow_progress();
     if beside.is_none() && progress.has_caught_up() {
         return Value::Null;
     }
     let rebuilt = beside.as_ref().unwrap_or(progress);
-    let pace = rebuilt.pace();
+    let pace = rebuilt.rebuild_pace();
     json!({
         "beside": beside.is_some(),
         "position": rebuilt.position().map(|id| id.to_string()),

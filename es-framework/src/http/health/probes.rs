@@ -21,7 +21,7 @@ use crate::http::{HttpContext, auth::AnonymousRequest};
 /// ```
 /// use es_framework::http::health::Lifecycle;
 ///
-/// let lifecycle = Lifecycle::begin("library-service");
+/// let lifecycle = Lifecycle::begin("library-service", "0.1.0");
 /// let shared = lifecycle.clone(); // for the thread that reports the shutdown
 /// # let _ = shared;
 /// ```
@@ -32,17 +32,19 @@ pub struct Lifecycle(Arc<SharedLifecycle>);
 #[derive(Debug)]
 struct SharedLifecycle {
     name: &'static str,
+    version: &'static str,
     begin: Timestamp,
     stops: AtomicBool,
     broken: Mutex<Vec<String>>,
 }
 
 impl Lifecycle {
-    /// Begins the lifecycle of an application of this name.
+    /// Begins the lifecycle of an application of this name and version.
     #[must_use]
-    pub fn begin(name: &'static str) -> Self {
+    pub fn begin(name: &'static str, version: &'static str) -> Self {
         Self(Arc::new(SharedLifecycle {
             name,
+            version,
             begin: Timestamp::now(),
             stops: AtomicBool::new(false),
             broken: Mutex::default(),
@@ -62,7 +64,7 @@ impl Lifecycle {
     /// Returns the information about the application and the framework.
     fn info(&self) -> Value {
         json!({
-            "app": { "name": self.0.name, "startedAt": self.0.begin },
+            "app": { "name": self.0.name, "version": self.0.version, "startedAt": self.0.begin },
             "framework": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
         })
     }

@@ -74,7 +74,7 @@ impl LiveQueries {
 
     /// Returns a receiver that becomes true when all streams have to end.
     #[cfg(feature = "console")]
-    pub(crate) fn shutdown(&self) -> watch::Receiver<bool> {
+    pub(crate) fn shutdown_receiver(&self) -> watch::Receiver<bool> {
         self.is_over.subscribe()
     }
 
@@ -87,7 +87,7 @@ impl LiveQueries {
         u32::try_from(open).map_or(f64::INFINITY, f64::from)
     }
 
-    pub(super) fn acquire_permit(&self) -> Result<OwnedSemaphorePermit, Problem> {
+    pub(super) fn try_acquire_permit(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let permit = Arc::clone(&self.permits).try_acquire_owned();
         permit.map_err(|_| {
             let detail = format!(

@@ -89,7 +89,10 @@ impl OutputStream {
         }
         let deadline = after(self.settings.heartbeat);
         loop {
-            if timeout_at(deadline, self.changes.next()).await.is_ok() {
+            if timeout_at(deadline, self.changes.wait_for_change())
+                .await
+                .is_ok()
+            {
                 sleep_until(self.next_run.min(deadline)).await;
             }
             match self.run_query().await {
@@ -124,7 +127,7 @@ impl OutputStream {
 /// Creates the server-sent event of an output.
 fn output_event(json: &RawValue, id: &LastSeenOutput) -> Result<Event, Problem> {
     let event = Event::default().id(id.to_string()).json_data(json);
-    event.map_err(|error| Problem::internal(&error))
+    event.map_err(|error| Problem::log_internal_error(&error))
 }
 
 /// Returns a comment, which clients ignore.

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header, schemas::take_examples,
+    OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header,
+    schemas::move_doc_examples,
 };
 use crate::{
     command::{CommandDescriptor, Condition, Parameter, ParameterOrigin},
@@ -40,9 +41,9 @@ const PROBLEMS: [ProblemKind; 14] = [
 /// Describes the operation of a command.
 pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> Operation {
     let schema = (command.schema)(schemas.request_generator_mut()).to_value();
-    let described = schemas.description_of(&schema);
+    let described = schemas.request_description(&schema);
     let text = DocComment::parse(&described);
-    let operation = Operation::new(command.name, command.summary, text.rest());
+    let operation = Operation::new(command.name, command.summary, text.text_after_summary());
     let operation = with_request(operation, command, schema, schemas);
     with_answers(operation, command, schemas)
         .with_role(command.role)
@@ -62,9 +63,9 @@ fn with_request(
     if names.is_empty() {
         return operation.with_body(&schema, true).with_headers(&HEADERS);
     }
-    let mut body = schemas.resolve_request(&schema);
+    let mut body = schemas.resolve_request_schema(&schema);
     if let Some(body) = body.as_object_mut() {
-        take_examples(body);
+        move_doc_examples(body);
     }
     let mut operation = operation;
     for name in names {

@@ -31,12 +31,12 @@ impl DocComment {
     }
 
     /// Returns the text without the examples.
-    pub(super) fn sentences(&self) -> &str {
+    pub(super) fn text_without_examples(&self) -> &str {
         &self.sentences
     }
 
     /// Returns the text after the first paragraph.
-    pub(super) fn rest(&self) -> &str {
+    pub(super) fn text_after_summary(&self) -> &str {
         let rest = self.sentences.split_once("\n\n");
         rest.map_or("", |(_, rest)| rest.trim())
     }
@@ -59,14 +59,20 @@ mod tests {
             "Plants\na tree.\n\nOne a year.\n\nExample: `{\"id\": 1,\n\"age\": 2}`",
         );
         assert_eq!(text.examples, [json!({ "id": 1, "age": 2 })]);
-        assert_eq!(text.sentences(), "Plants\na tree.\n\nOne a year.");
-        assert_eq!(text.rest(), "One a year.");
+        assert_eq!(
+            text.text_without_examples(),
+            "Plants\na tree.\n\nOne a year."
+        );
+        assert_eq!(text.text_after_summary(), "One a year.");
     }
 
     #[test]
     fn what_is_no_json_is_an_example_of_a_text() {
         let text = DocComment::parse("The kind.\n\nExample: `Quercus robur`");
-        assert_eq!((text.sentences(), text.rest()), ("The kind.", ""));
+        assert_eq!(
+            (text.text_without_examples(), text.text_after_summary()),
+            ("The kind.", "")
+        );
         assert_eq!(text.examples, ["Quercus robur"]);
         assert_eq!(DocComment::parse(""), DocComment::default());
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::integer_format;
 
 /// Rewrites an object if it is a schema.
-pub(super) fn rewrite(object: &mut Map<String, Value>) {
+pub(super) fn rewrite_schema(object: &mut Map<String, Value>) {
     bound_integer(object);
     merge_constants(object);
 }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn rewritten(mut schema: Value) -> Value {
-        rewrite(schema.as_object_mut().unwrap());
+        rewrite_schema(schema.as_object_mut().unwrap());
         schema
     }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use serde_json::Value;
 
 /// Renders the page of a document.
-pub(super) fn write_page(document: &Value) -> String {
+pub(super) fn render_page(document: &Value) -> String {
     let title = document["info"]["title"].as_str().unwrap_or_default();
     let mut page = format!(
         "# The API of {title}\n\nThe program generates this page from the OpenAPI document at `/openapi.json`. [HTTP](http.md) describes\neverything that all applications share, such as headers and the problems of the framework.\n"

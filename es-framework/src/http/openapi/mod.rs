@@ -37,7 +37,7 @@ mod version_3_0;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Declaration, command::Registry, http::operator, query::QueryRoute};
+use crate::{command::Registry, http::operator, query::QueryRoute};
 
 pub(super) use operation::{OpenApiResponse, Operation};
 pub(super) use schemas::Schemas;
@@ -50,7 +50,7 @@ const OPENAPI: &str = "3.1.1";
 
 /// Returns a reference to the schema that fits every problem.
 pub(super) fn problem_reference() -> Value {
-    schemas::reference(problem_schemas::SCHEMA)
+    schemas::handwritten_schema_reference(problem_schemas::SCHEMA)
 }
 
 /// Splits a doc comment into its sentences and its first example.
@@ -58,7 +58,7 @@ pub(super) fn problem_reference() -> Value {
 pub(crate) fn split_documentation(documentation: &str) -> (String, Option<Value>) {
     let text = doc_comment::DocComment::parse(documentation);
     (
-        text.sentences().to_owned(),
+        text.text_without_examples().to_owned(),
         text.examples.into_iter().next(),
     )
 }
@@ -76,17 +76,16 @@ pub(crate) fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) 
         let operation = query_operation::operation(route, &mut schemas);
         paths.add(&route.path, "get", operation);
     }
-    for (path, method, operation) in own::operations(&mut schemas) {
+    for (path, method, operation) in own::framework_operations(&mut schemas) {
         paths.add(path, method, operation);
     }
     for (path, method, operation) in operator::operations(&mut schemas) {
         paths.add(&path, method, operation);
     }
     problem_schemas::add_schemas(&mut schemas);
-    let version = registry.commands().first().map(|one| one.declaration);
     let document = json!({
         "openapi": OPENAPI,
-        "info": info(name, version),
+        "info": { "title": name, "version": registry.version() },
         "paths": paths.all,
         "components": {
             "schemas": {},
@@ -95,12 +94,7 @@ pub(crate) fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) 
             "securitySchemes": security::security_schemes(),
         },
     });
-    schemas.into_document(document)
-}
-
-fn info(name: &str, declared: Option<Declaration>) -> Value {
-    let version = declared.map_or("0.0.0", |declared| declared.version);
-    json!({ "title": name, "version": version })
+    schemas.add_to_document(document)
 }
 
 /// The operations of each path.

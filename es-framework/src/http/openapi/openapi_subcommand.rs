@@ -68,7 +68,7 @@ pub(crate) fn run(
     let text = if let Some(file) = file {
         check(file, &document, registry, queries)?
     } else if is_given(FORMAT, "markdown") {
-        markdown::write_page(&document)
+        markdown::render_page(&document)
     } else if is_given(VERSION, "3.0") {
         format!("{:#}\n", version_3_0::convert(document))
     } else {

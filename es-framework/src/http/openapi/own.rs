@@ -9,7 +9,7 @@ use crate::http::{health, metrics};
 pub(super) type DescribedOperation = (&'static str, &'static str, Operation);
 
 /// Returns the operations of the framework that need no role.
-pub(super) fn operations(schemas: &mut Schemas) -> Vec<DescribedOperation> {
+pub(super) fn framework_operations(schemas: &mut Schemas) -> Vec<DescribedOperation> {
     let shown = shown(schemas).into_iter();
     shown
         .map(|(path, operation)| (path, "get", operation))
@@ -55,9 +55,10 @@ fn info(schemas: &mut Schemas) -> Operation {
         "description": "The application.",
         "properties": {
             "name": { "type": "string" },
+            "version": { "type": "string" },
             "startedAt": { "type": "string", "format": "date-time" },
         },
-        "required": ["name", "startedAt"],
+        "required": ["name", "version", "startedAt"],
     });
     let framework = json!({
         "type": "object",

@@ -27,7 +27,7 @@ pub(super) fn add_schemas(schemas: &mut Schemas) {
     schemas.add(SCHEMA, problem());
     schemas.add(INVALID_VALUES, invalid_values_problem());
     // Not `oneOf`, because both fit a problem with invalid values. The first that fits is the more exact one.
-    let forms = [INVALID_VALUES, SCHEMA].map(schemas::reference);
+    let forms = [INVALID_VALUES, SCHEMA].map(schemas::handwritten_schema_reference);
     let union = json!({
         "description": "Values that are not valid, or another reason for which the service cannot process the request. They differ in `type`.",
         "anyOf": forms,
@@ -70,7 +70,7 @@ fn problem() -> Value {
             "errors": {
                 "type": "array",
                 "description": "Each value that is not valid, if the problem has the type `invalid-values`.",
-                "items": schemas::reference(INVALID_VALUE),
+                "items": schemas::handwritten_schema_reference(INVALID_VALUE),
             },
         },
         "required": ["type", "title", "status", "detail"],
@@ -100,7 +100,8 @@ pub(super) fn problem_response(kinds: &[ProblemKind]) -> Value {
         .map(|kind| (kind.name.to_owned(), example(kind)))
         .collect();
     let has_values = kinds.contains(&kind::INVALID_VALUES);
-    let schema = schemas::reference(if has_values { UNPROCESSABLE } else { SCHEMA });
+    let schema =
+        schemas::handwritten_schema_reference(if has_values { UNPROCESSABLE } else { SCHEMA });
     let mut answer = json!({
         "description": format!("{}.", titles.join("; ")),
         "content": {

@@ -54,7 +54,7 @@ fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
     let mut operation = Operation::new(
         query.name,
         query.summary,
-        DocComment::parse(query.description).sentences(),
+        DocComment::parse(query.description).text_without_examples(),
     );
     for one in described.into_vec() {
         let is_in_path = in_path.contains(&one.name);
@@ -183,8 +183,8 @@ fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
         "required": parameter.required,
         "schema": schema,
     });
-    if !text.sentences().is_empty() {
-        value["description"] = text.sentences().into();
+    if !text.text_without_examples().is_empty() {
+        value["description"] = text.text_without_examples().into();
     }
     value
 }

@@ -41,7 +41,7 @@ impl Default for Schemas {
 }
 
 /// Returns a reference to a handwritten schema.
-pub(super) fn reference(name: &str) -> Value {
+pub(super) fn handwritten_schema_reference(name: &str) -> Value {
     json!({ "$ref": format!("{HANDWRITTEN}{name}") })
 }
 
@@ -59,7 +59,7 @@ impl Schemas {
             free = format!("{name}{number}");
             number = number.saturating_add(1);
         }
-        let reference = reference(&free);
+        let reference = handwritten_schema_reference(&free);
         self.handwritten.insert(free, schema);
         reference
     }
@@ -75,7 +75,7 @@ impl Schemas {
     }
 
     /// Returns the schema of a request. Resolves a reference.
-    pub(super) fn resolve_request(&self, schema: &Value) -> Value {
+    pub(super) fn resolve_request_schema(&self, schema: &Value) -> Value {
         let name = schema["$ref"].as_str();
         let named = name
             .and_then(|name| name.strip_prefix(REQUESTS))
@@ -84,8 +84,8 @@ impl Schemas {
     }
 
     /// Returns the doc comment of a request type.
-    pub(super) fn description_of(&self, schema: &Value) -> String {
-        let text = self.resolve_request(schema)["description"]
+    pub(super) fn request_description(&self, schema: &Value) -> String {
+        let text = self.resolve_request_schema(schema)["description"]
             .as_str()
             .map(str::to_owned);
         text.unwrap_or_default()
@@ -93,7 +93,7 @@ impl Schemas {
 
     /// Adds all schemas to the document. If two kinds of schemas have the same name, the request schema and
     /// the handwritten schema get a second name.
-    pub(super) fn into_document(mut self, mut document: Value) -> Value {
+    pub(super) fn add_to_document(mut self, mut document: Value) -> Value {
         let mut components = self.answers.take_definitions(true);
         let requests = self.requests.take_definitions(true);
         let mut names = BTreeMap::new();
@@ -118,11 +118,11 @@ impl Schemas {
             );
         }
         let mut components = components.into();
-        each_object(&mut components, &take_examples);
+        each_object(&mut components, &move_doc_examples);
         document["components"]["schemas"] = components;
         each_object(&mut document, &|object| {
             rename(object, &names);
-            generator_form::rewrite(object);
+            generator_form::rewrite_schema(object);
         });
         // Sorted, because other dependencies of a build can change the order of JSON objects.
         document.sort_all_objects();
@@ -179,7 +179,7 @@ fn rename(object: &mut Map<String, Value>, names: &BTreeMap<String, String>) {
 }
 
 /// Moves the examples of a doc comment to the schema.
-pub(super) fn take_examples(object: &mut Map<String, Value>) {
+pub(super) fn move_doc_examples(object: &mut Map<String, Value>) {
     let Some(Value::String(description)) = object.get("description") else {
         return;
     };
@@ -187,7 +187,7 @@ pub(super) fn take_examples(object: &mut Map<String, Value>) {
     if text.examples.is_empty() {
         return;
     }
-    let sentences = text.sentences().to_owned();
+    let sentences = text.text_without_examples().to_owned();
     object.insert("description".to_owned(), sentences.into());
     object.insert("examples".to_owned(), text.examples.into());
 }

@@ -133,7 +133,7 @@ fn every_reference_leads_somewhere() {
 
 #[test]
 fn the_page_lists_what_each_command_takes_and_its_own_problems() {
-    let page = super::markdown::write_page(&garden());
+    let page = super::markdown::render_page(&garden());
     let plant = page.split("### PlantTreeCommand").nth(1).unwrap();
     let plant = plant.split("### ").next().unwrap();
     for line in [
@@ -207,7 +207,7 @@ fn an_application_may_have_types_that_are_named_like_those_of_the_framework() {
     schemas.response_generator_mut().subschema_for::<Problem>();
     super::problem_schemas::add_schemas(&mut schemas);
     let reference = super::problem_reference();
-    let document = schemas.into_document(json!({ "schema": reference, "components": {} }));
+    let document = schemas.add_to_document(json!({ "schema": reference, "components": {} }));
     assert_eq!(
         document["schema"]["$ref"],
         "#/components/schemas/FrameworkProblem"

@@ -50,7 +50,7 @@ impl OperatorArguments {
         if let Some(token) = &self.event_store_api_token {
             return Ok(token.clone());
         }
-        generated_token::load(&self.event_store_data_dir)?.ok_or_else(|| {
+        generated_token::find_existing(&self.event_store_data_dir)?.ok_or_else(|| {
             Error::new(format!(
                 "there is no API token in {}: set EVENT_STORE_API_TOKEN, or EVENT_STORE_DATA_DIR to the folder of the application",
                 self.event_store_data_dir.display()

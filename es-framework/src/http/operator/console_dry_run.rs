@@ -45,7 +45,7 @@ impl DryRunService for DryRunner {
         async move {
             let at = Some(at).filter(|at| !at.is_empty());
             let run = self.run_as_test(command, at, json, request).await?;
-            serde_json::to_string(&run).map_err(|error| Problem::internal(&error))
+            serde_json::to_string(&run).map_err(|error| Problem::log_internal_error(&error))
         }
         .map(|result: Result<String, Problem>| result.map_err(|problem| problem.to_json()))
         .boxed()
@@ -64,7 +64,7 @@ impl DryRunner {
         let command = self.find_command(command)?;
         let time = whole_second(self.clock().now());
         let recorder = Arc::new(ReadRecorder::new(self.store()));
-        let runner = self.with_parts(Arc::clone(&recorder) as _, Clock::at(time));
+        let runner = self.with_store_and_clock(Arc::clone(&recorder) as _, Clock::at(time));
         let response = runner.run(command, at, json.as_bytes(), request).await?;
         let code = |past: Vec<_>| {
             let test = DryRunTestSource {

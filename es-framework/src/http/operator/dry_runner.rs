@@ -79,9 +79,9 @@ impl DryRunner {
 
     /// Returns a runner that reads from this store, and whose handlers take this clock.
     #[cfg(feature = "console")]
-    pub(super) fn with_parts(&self, store: Arc<dyn EventStore>, clock: Clock) -> Self {
+    pub(super) fn with_store_and_clock(&self, store: Arc<dyn EventStore>, clock: Clock) -> Self {
         Self {
-            bus: self.bus.reading_from(store).with_clock(clock),
+            bus: self.bus.with_other_store(store).with_clock(clock),
             ..self.clone()
         }
     }
@@ -120,9 +120,11 @@ impl DryRunner {
             return Err(Problem::too_large(self.limits.body_size));
         }
         let Some(gate) = request.extensions.get::<ConcurrencyLimit>() else {
-            return Err(Problem::internal(&"the request has no concurrency limit"));
+            return Err(Problem::log_internal_error(
+                &"the request has no concurrency limit",
+            ));
         };
-        let _place = gate.acquire()?;
+        let _place = gate.try_acquire()?;
         let at = self.position(at).await?;
         let peer = request.extensions.get::<PeerAddress>();
         tracing::info!(

@@ -37,7 +37,7 @@ fn read_models(schemas: &mut Schemas) -> Operation {
     let summary = "Shows the status of each read model.";
     let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]);
     Operation::new("readModels", summary, "")
-        .with_answer(answer.with_json(response_schemas::read_model_statuses(schemas)))
+        .with_answer(answer.with_json(response_schemas::add_read_model_statuses(schemas)))
         .for_operators(OperatorAccess::IfAuthenticated)
 }
 
@@ -45,7 +45,7 @@ fn all_reactions(schemas: &mut Schemas) -> Operation {
     let summary = "Shows the status of each reaction.";
     let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]);
     Operation::new("reactions", summary, "")
-        .with_answer(answer.with_json(response_schemas::reaction_statuses(schemas)))
+        .with_answer(answer.with_json(response_schemas::add_reaction_statuses(schemas)))
         .for_operators(OperatorAccess::IfAuthenticated)
 }
 
@@ -54,12 +54,12 @@ fn command_operation(
     command: OperatorCommand,
     schemas: &mut Schemas,
 ) -> Operation {
-    let noun = response_schemas::noun(component);
+    let noun = response_schemas::component_type_name(component);
     let unless = match command {
         OperatorCommand::Rebuild => kind::READ_MODEL_REBUILDING,
         OperatorCommand::Retry | OperatorCommand::Skip => component.not_stopped(),
     };
-    let response = response_schemas::command_reply(component, command, schemas);
+    let response = response_schemas::add_command_reply(component, command, schemas);
     let name = json!({
         "name": "name",
         "in": "path",
@@ -103,8 +103,8 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
         .with_parameter(name)
         .with_parameter(at)
         .with_headers(&["If-Match"])
-        .with_body(&response_schemas::any_command(schemas), true)
-        .with_answer(answer.with_json(response_schemas::dry_run(schemas)))
+        .with_body(&response_schemas::add_any_command(schemas), true)
+        .with_answer(answer.with_json(response_schemas::add_dry_run_reply(schemas)))
         .with_problems([
             kind::NOT_FOUND,
             kind::INVALID_PARAMETER,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Returns the noun for a component in the names of operations and schemas.
-pub(super) fn noun(component: ComponentKind) -> &'static str {
+pub(super) fn component_type_name(component: ComponentKind) -> &'static str {
     match component {
         ComponentKind::ReadModel => "ReadModel",
         ComponentKind::Reaction => "Reaction",
@@ -17,7 +17,7 @@ pub(super) fn noun(component: ComponentKind) -> &'static str {
 }
 
 /// Adds the schema of the status of all read models.
-pub(super) fn read_model_statuses(schemas: &mut Schemas) -> Value {
+pub(super) fn add_read_model_statuses(schemas: &mut Schemas) -> Value {
     let rebuild = json!({
         "beside": { "type": "boolean", "description": "True if the current rows answer queries during the rebuild." },
         "eventsLeft": { "type": ["integer", "null"], "format": "int64", "minimum": 0 },
@@ -38,7 +38,7 @@ pub(super) fn read_model_statuses(schemas: &mut Schemas) -> Value {
 }
 
 /// Adds the schema of the status of all reactions.
-pub(super) fn reaction_statuses(schemas: &mut Schemas) -> Value {
+pub(super) fn add_reaction_statuses(schemas: &mut Schemas) -> Value {
     let status = json!({
         "eventsBehind": { "type": "integer", "format": "int64", "minimum": 0 },
         "openDeadlines": { "type": "integer", "format": "int64", "minimum": 0 },
@@ -50,7 +50,7 @@ pub(super) fn reaction_statuses(schemas: &mut Schemas) -> Value {
 }
 
 /// Adds the schema of the response to an operator's command.
-pub(super) fn command_reply(
+pub(super) fn add_command_reply(
     component: ComponentKind,
     command: OperatorCommand,
     schemas: &mut Schemas,
@@ -66,11 +66,11 @@ pub(super) fn command_reply(
         "properties": { member: { "type": "string" }, "event": event },
         "required": [member, "event"],
     });
-    schemas.add(&format!("{}{name}", noun(component)), reply)
+    schemas.add(&format!("{}{name}", component_type_name(component)), reply)
 }
 
 /// Adds the schema of a body that is any command.
-pub(super) fn any_command(schemas: &mut Schemas) -> Value {
+pub(super) fn add_any_command(schemas: &mut Schemas) -> Value {
     let command = json!({
         "type": "object",
         "description": "The body of any command.",
@@ -80,7 +80,7 @@ pub(super) fn any_command(schemas: &mut Schemas) -> Value {
 }
 
 /// Adds the schema of the response to a dry run.
-pub(super) fn dry_run(schemas: &mut Schemas) -> Value {
+pub(super) fn add_dry_run_reply(schemas: &mut Schemas) -> Value {
     let data = json!({
         "type": "object",
         "description": "The payload and the metadata of an event.",
@@ -153,7 +153,7 @@ fn nullable(schema: Value) -> Value {
 }
 
 fn by_name(component: ComponentKind, status: Value, schemas: &mut Schemas) -> Value {
-    let noun = noun(component);
+    let noun = component_type_name(component);
     let status = schemas.add(&format!("{noun}Status"), status);
     let all = json!({
         "type": "object",

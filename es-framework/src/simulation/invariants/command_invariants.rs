@@ -7,13 +7,13 @@ use crate::{
     simulation::operation::{Attempt, AttemptResult, ClientOperation, OperationRecord, WALLETS},
 };
 
-pub(super) fn check(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
+pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
     check_tips(run, log, violations);
     for record in &run.operations {
         if matches!(record.operation, ClientOperation::TipWallet { .. }) {
             continue;
         }
-        let written = log.of_operation(record.number);
+        let written = log.events_of_operation(record.number);
         let subjects = record.operation.subjects();
         if written.len() > subjects.len() {
             let places: Vec<_> = written.iter().map(|event| event.id).collect();
@@ -59,7 +59,7 @@ fn check_tips(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
             least += usize::from(is_done);
             most += usize::from(is_possible);
         }
-        let written = log.named("WalletTippedEvent");
+        let written = log.events_named("WalletTippedEvent");
         let written = written.filter(|event| event.subject == wallet).count();
         if !(least..=most).contains(&written) {
             violations.push(format!(

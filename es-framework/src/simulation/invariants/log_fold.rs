@@ -1,4 +1,4 @@
-//! A naive fold of the log: the balances after each event, and the place of each operation.
+//! A naive fold of the log: the balances after each event, and the decisions that contradict it.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(super) struct LogFold {
 }
 
 impl LogFold {
-    pub(super) fn of(events: &[(RecordedEvent, Timestamp)]) -> Self {
+    pub(super) fn from_events(events: &[(RecordedEvent, Timestamp)]) -> Self {
         let mut fold = Self {
             wallets: vec![Wallets::default()],
             ..Self::default()
@@ -72,16 +72,16 @@ impl LogFold {
                 return wallets;
             }
             "WalletFilledEvent" | "WalletTippedEvent" | "TransferReceivedEvent" => {
-                event.number("amount")
+                event.payload_number("amount")
             }
-            "TransferSentEvent" => -event.number("amount"),
+            "TransferSentEvent" => -event.payload_number("amount"),
             _ => return wallets,
         };
         let Some((balance, movements)) = wallets.get_mut(&event.subject) else {
             self.object(event, "the wallet was not open");
             return wallets;
         };
-        if *balance != event.number("balance") {
+        if *balance != event.payload_number("balance") {
             self.object(event, &format!("the balance was {balance}"));
         }
         *balance += amount;
@@ -106,14 +106,15 @@ impl LogFold {
     }
 
     /// Returns the application's events with this name, or with any.
-    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &LoggedEvent> {
+    pub(super) fn events_named(&self, name: &str) -> impl Iterator<Item = &LoggedEvent> {
         self.events.iter().filter(move |event| event.name == name)
     }
 
     /// Returns the events that clients' commands wrote under the number of an operation.
-    pub(super) fn of_operation(&self, number: u32) -> Vec<&LoggedEvent> {
+    pub(super) fn events_of_operation(&self, number: u32) -> Vec<&LoggedEvent> {
         let is_own = |event: &&LoggedEvent| {
-            event.name != "TransferCountedEvent" && event.number("operation") == i64::from(number)
+            event.name != "TransferCountedEvent"
+                && event.payload_number("operation") == i64::from(number)
         };
         self.events.iter().filter(is_own).collect()
     }
@@ -126,11 +127,11 @@ impl LogFold {
 
 impl LoggedEvent {
     /// Returns a number of the payload, or -1 if it has none of this name.
-    pub(super) fn number(&self, name: &str) -> i64 {
+    pub(super) fn payload_number(&self, name: &str) -> i64 {
         self.payload.get(name).and_then(Value::as_i64).unwrap_or(-1)
     }
 
-    pub(super) fn time(&self, name: &str) -> Timestamp {
+    pub(super) fn payload_time(&self, name: &str) -> Timestamp {
         let text = self.payload.get(name).and_then(Value::as_str);
         text.and_then(|text| text.parse().ok())
             .unwrap_or(Timestamp::MAX)

@@ -29,10 +29,10 @@ pub(super) struct RunRecord {
 
 /// Returns a sentence for each violation of an invariant.
 pub(super) fn find_violations(run: &RunRecord) -> Vec<String> {
-    let log = LogFold::of(&run.events);
+    let log = LogFold::from_events(&run.events);
     let mut violations = log.impossible_decisions.clone();
-    command_invariants::check(run, &log, &mut violations);
-    row_invariants::check(run, &log, &mut violations);
-    reaction_invariants::check(run, &log, &mut violations);
+    command_invariants::collect_violations(run, &log, &mut violations);
+    row_invariants::collect_violations(run, &log, &mut violations);
+    reaction_invariants::collect_violations(run, &log, &mut violations);
     violations
 }

@@ -9,12 +9,12 @@ use crate::simulation::printer_connection::PrintedReceipt;
 /// A lease expires after this time, so that another process may repeat a call.
 const LEASE: Duration = Duration::from_secs(10);
 
-pub(super) fn check(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
-    for sent in log.named("TransferSentEvent") {
-        let operation = sent.number("operation");
-        let counted = log.named("TransferCountedEvent");
+pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
+    for sent in log.events_named("TransferSentEvent") {
+        let operation = sent.payload_number("operation");
+        let counted = log.events_named("TransferCountedEvent");
         let counted = counted
-            .filter(|event| event.number("operation") == operation)
+            .filter(|event| event.payload_number("operation") == operation)
             .count();
         if counted != 1 {
             violations.push(format!(
@@ -23,7 +23,7 @@ pub(super) fn check(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>
         }
         check_receipts(run, &format!("transfer {operation}"), 1..=1, violations);
     }
-    for placed in log.named("HoldPlacedEvent") {
+    for placed in log.events_named("HoldPlacedEvent") {
         check_deadline(run, log, placed, violations);
     }
 }
@@ -34,9 +34,9 @@ fn check_deadline(
     placed: &LoggedEvent,
     violations: &mut Vec<String>,
 ) {
-    let (id, until) = (placed.number("id"), placed.time("until"));
+    let (id, until) = (placed.payload_number("id"), placed.payload_time("until"));
     let of_hold = |name| {
-        log.named(name)
+        log.events_named(name)
             .filter(|event| event.subject == placed.subject)
     };
     let settled = of_hold("HoldSettledEvent").next();

@@ -3,7 +3,7 @@
 use super::{LogFold, RunRecord, log_fold::Wallets};
 use crate::{event::EventId, simulation::wallet_domain::WalletRow};
 
-pub(super) fn check(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
+pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
     let all = log.wallets.last();
     for (instance, rows) in &run.rows {
         let rows = rows.as_deref().map(folded);

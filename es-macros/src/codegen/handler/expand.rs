@@ -69,7 +69,7 @@ fn answers(output: &Type, framework: &Framework) -> TokenStream {
         fn reply(
             generator: &mut #framework::__private::schemars::SchemaGenerator,
         ) -> ::core::option::Option<#framework::command::ReplySchema> {
-            <#output as #framework::command::IntoDecision>::reply(generator)
+            <#output as #framework::command::IntoDecision>::reply_schema(generator)
         }
     }
 }
@@ -89,7 +89,7 @@ fn arguments(parameters: &[Option<InjectedParameter>]) -> Vec<TokenStream> {
         if *is_optional {
             quote!(context.optional_state::<#ty>(#number)?)
         } else {
-            quote!(context.required::<#ty>(#number)?)
+            quote!(context.required_argument::<#ty>(#number)?)
         }
     };
     parameters.iter().map(argument).collect()

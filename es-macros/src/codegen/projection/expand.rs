@@ -86,7 +86,7 @@ fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::projection);
     let key_before = step.key.is_none().then(|| {
         quote! {
-            let ::core::option::Option::Some(key) = #module::key_in_subject::<Self>(event)? else {
+            let ::core::option::Option::Some(key) = #module::find_key_in_subject::<Self>(event)? else {
                 return ::core::result::Result::Ok(::core::option::Option::None);
             };
         }

@@ -45,9 +45,9 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
     let fields = query.parameters.iter().map(|parameter| {
         let (ident, member) = (&parameter.field.ident, &parameter.field.member);
         let take = match parameter.number {
-            ValueCount::Required => quote!(required),
-            ValueCount::Optional => quote!(optional),
-            ValueCount::Several => quote!(several),
+            ValueCount::Required => quote!(take_required),
+            ValueCount::Optional => quote!(take_optional),
+            ValueCount::Several => quote!(take_multi_valued),
         };
         quote!(#ident: parameters.#take(#member)?)
     });
@@ -98,7 +98,7 @@ fn described(query: &CheckedQuery, framework: &Framework) -> Option<TokenStream>
             let add = match number {
                 ValueCount::Required => quote!(add_required),
                 ValueCount::Optional => quote!(add_optional),
-                ValueCount::Several => quote!(add_several),
+                ValueCount::Several => quote!(add_multi_valued),
             };
             quote!(parameters.#add::<#ty>(#member, #text);)
         })

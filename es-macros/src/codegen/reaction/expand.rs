@@ -156,7 +156,7 @@ fn send(step: &ReactionStep, output: &Type, framework: &Framework) -> TokenStrea
     quote! {
         #module::ReactionAction::Send(|event, commands| {
             let happened = #module::decode_event::<#event>(event)?;
-            <#output as #module::IntoCommands>::send(Self::#function(#argument), commands)
+            <#output as #module::IntoCommands>::add_to(Self::#function(#argument), commands)
         })
     }
 }

@@ -77,7 +77,7 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
         .map(column::name_of);
     let filled = fields.iter().map(|field| {
         let (ident, member) = (&field.ident, &field.member);
-        quote!(#ident: cells.next(#member)?)
+        quote!(#ident: cells.read_next(#member)?)
     });
     quote! {
         #[automatically_derived]

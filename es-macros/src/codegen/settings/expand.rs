@@ -84,7 +84,7 @@ fn value(setting: &Setting, framework: &Framework) -> TokenStream {
     if setting.is_optional {
         quote!(#ident: matches.get_one::<#ty>(#name).cloned())
     } else {
-        quote!(#ident: #framework::settings::value::<#ty>(matches, #name)?)
+        quote!(#ident: #framework::settings::setting_value::<#ty>(matches, #name)?)
     }
 }
 

@@ -148,7 +148,7 @@ impl Rule {
             }
             Self::Email => quote_spanned!(span=> #rules::email(#value)),
             Self::Url => quote_spanned!(span=> #rules::url(#value)),
-            Self::With(path) => quote_spanned!(span=> #rules::own(#path(#value))),
+            Self::With(path) => quote_spanned!(span=> #rules::convert_rule_result(#path(#value))),
             // This rule is not allowed inside a list. Elsewhere the field generates its code.
             Self::Each(_) => TokenStream::new(),
         }

@@ -35,6 +35,7 @@ async fn a_library_is_ready_once_its_read_models_are_rebuilt() {
     );
     let (_, info) = probe(&library, "info").await;
     assert_eq!(info["app"]["name"], "library-service");
+    assert_eq!(info["app"]["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(info["framework"]["version"], env!("CARGO_PKG_VERSION"));
 }
 
@@ -186,4 +187,14 @@ fn help_explains_every_setting_and_subcommand() {
     ] {
         assert!(subcommands.contains(text), "{subcommands}");
     }
+}
+
+#[test]
+fn the_command_line_shows_the_version() {
+    let output = Command::new(env!("CARGO_BIN_EXE_library-app"))
+        .arg("--version")
+        .output();
+    let shown = String::from_utf8(output.unwrap().stdout).unwrap();
+    let expected = concat!("library-service ", env!("CARGO_PKG_VERSION"));
+    assert_eq!(shown.trim(), expected);
 }

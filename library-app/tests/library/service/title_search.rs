@@ -15,6 +15,10 @@ const TITLES: [&str; 6] = [
     "Emma, again",
 ];
 
+/// The number of search indexes.
+const SEARCH_INDEXES: &str = "SELECT count(*) FROM pg_indexes \
+     WHERE tablename = 'book_copies' AND indexdef LIKE '%gin_trgm_ops%'";
+
 /// Substrings, each with the titles that contain it.
 const PARTS: [(&str, &[usize]); 15] = [
     ("ring", &[0]),
@@ -153,9 +157,7 @@ async fn postgresql_finds_parts_by_its_index() {
     let library = Library::embedded_with(folder.path(), &settings);
     let (ids, position) = purchase_all(&library).await;
     search(&library, &ids, &position).await;
-    let index = "SELECT count(*) FROM pg_indexes \
-                 WHERE tablename = 'book_copies' AND indexdef LIKE '%gin_trgm_ops%'";
-    assert_eq!(server.query(index).trim(), "1");
+    assert_eq!(server.query(SEARCH_INDEXES).trim(), "1");
     let plan = "SET enable_seqscan = off; SET enable_indexscan = off; \
                 EXPLAIN SELECT 1 FROM book_copies WHERE es_lower_title LIKE '%ring%'";
     assert!(server.query(plan).contains("Bitmap Index Scan"));
@@ -167,7 +169,7 @@ async fn postgresql_finds_parts_by_its_index() {
     eventually("the rebuilt table has an index", async || {
         let log = library.process.log();
         let is_new = log.contains("rows that were built anew");
-        (is_new && server.query(index).trim() == "1").then_some(())
+        (is_new && server.query(SEARCH_INDEXES).trim() == "1").then_some(())
     })
     .await;
     search_lent(&library, &ids, &position).await;
@@ -181,7 +183,8 @@ async fn without_the_extension_parts_are_found_in_each_row() {
     };
     server.query("CREATE ROLE librarian LOGIN; GRANT CREATE ON SCHEMA public TO librarian");
     let url = server.url().replace("postgres@", "librarian@");
-    let library = Library::embedded_with(folder.path(), &[("DATABASE_URL", &url)]);
+    let settings = [("DATABASE_URL", url.as_str())];
+    let mut library = Library::embedded_with(folder.path(), &settings);
     let (ids, position) = purchase_all(&library).await;
     eventually("the lack is logged", async || {
         let log = library.process.log();
@@ -189,7 +192,28 @@ async fn without_the_extension_parts_are_found_in_each_row() {
     })
     .await;
     search(&library, &ids, &position).await;
-    go_on(&library, &ids).await;
+    let position = go_on(&library, &ids).await;
+
+    // The next start with the extension creates the index. Another session keeps it waiting at first.
+    server.query("CREATE EXTENSION pg_trgm");
+    library.process.kill();
+    let lock = "LOCK TABLE book_copies IN SHARE ROW EXCLUSIVE MODE; SELECT pg_sleep(8)";
+    std::thread::scope(|scope| {
+        scope.spawn(|| server.query(lock));
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        library = Library::embedded_with(folder.path(), &settings);
+    });
+    eventually("the missing index is logged", async || {
+        let log = library.process.log();
+        log.contains("the search index was not created")
+            .then_some(())
+    })
+    .await;
+    search_lent(&library, &ids, &position).await;
+    library.process.kill();
+    let library = Library::embedded_with(folder.path(), &settings);
+    search_lent(&library, &ids, &position).await;
+    assert_eq!(server.query(SEARCH_INDEXES).trim(), "1");
 }
 
 #[tokio::test]

@@ -51,7 +51,7 @@ pub(super) async fn append_decision(
         preconditions.retain(|one| one.subject() == Some(&outcome.subject));
     }
     if let Some(check) = idempotency {
-        let record = check.record(&events, &outcome);
+        let record = check.create_record_event(&events, &outcome);
         events.push(record.map_err(|error| CommandError::Encode(error.to_string()))?);
         if !simulation::has(Defect::AllowSecondRecord) {
             preconditions.push(Precondition::SubjectIsPristine(check.subject.clone()));

@@ -109,15 +109,15 @@ impl CommandBus {
     /// Returns a bus that reads the events up to this one, or none, and can append nothing. It uses no cached states
     /// and no snapshots, because they may contain later events.
     pub(super) fn as_of(&self, last: Option<EventId>) -> Self {
-        self.reading_from(Arc::new(PastStore::new(Arc::clone(&self.store), last)))
+        self.with_other_store(Arc::new(PastStore::new(Arc::clone(&self.store), last)))
     }
 
     /// Returns a bus over another view of the store, without cached states and snapshots.
     #[doc(hidden)]
     #[must_use]
-    pub fn reading_from(&self, store: Arc<dyn EventStore>) -> Self {
+    pub fn with_other_store(&self, store: Arc<dyn EventStore>) -> Self {
         Self {
-            states: self.states.without_cache(Arc::clone(&store)),
+            states: self.states.with_other_store(Arc::clone(&store)),
             store,
             ..self.clone()
         }

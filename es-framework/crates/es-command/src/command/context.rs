@@ -117,11 +117,11 @@ impl IdempotencyKey {
     /// use es_framework::command::IdempotencyKey;
     ///
     /// let key: IdempotencyKey = "8e03978e".parse()?;
-    /// assert_ne!(key.clone().of_caller("ada"), key.of_caller("bob"));
+    /// assert_ne!(key.clone().scoped_to_caller("ada"), key.scoped_to_caller("bob"));
     /// # Ok::<_, es_framework::command::InvalidIdempotencyKey>(())
     /// ```
     #[must_use]
-    pub fn of_caller(self, caller: &str) -> Self {
+    pub fn scoped_to_caller(self, caller: &str) -> Self {
         // Keys contain no space, so no other key and caller have the same text.
         Self(format!("{} {caller}", self.0).into())
     }

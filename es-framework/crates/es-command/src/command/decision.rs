@@ -101,8 +101,8 @@ pub struct NewEvent {
 ///
 /// type Borrowed = Decision<BookBorrowedEvent, LoanReceipt>;
 /// let mut schemas = schemars::SchemaGenerator::default();
-/// assert!(Borrowed::reply(&mut schemas).is_some_and(|reply| reply.always));
-/// assert!(Option::<Borrowed>::reply(&mut schemas).is_some_and(|reply| !reply.always));
+/// assert!(Borrowed::reply_schema(&mut schemas).is_some_and(|reply| reply.always));
+/// assert!(Option::<Borrowed>::reply_schema(&mut schemas).is_some_and(|reply| !reply.always));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplySchema {
@@ -160,7 +160,7 @@ impl UntypedDecision {
     ///
     /// # Errors
     /// The reply cannot be written as JSON.
-    pub fn reply<R: Serialize>(&mut self, reply: &R) -> Result<(), HandlerError> {
+    pub fn set_reply<R: Serialize>(&mut self, reply: &R) -> Result<(), HandlerError> {
         let json = to_raw_value(reply).map_err(|reason| HandlerError::Encode {
             what: "the reply".into(),
             reason,
@@ -182,7 +182,10 @@ impl HandlerContext {
     /// # Errors
     /// The handler rejects the command, an event or the reply cannot be encoded as JSON, or a field of
     /// an event cannot be a part of its subject.
-    pub fn decide<D: IntoDecision>(&self, output: D) -> Result<UntypedDecision, HandlerError> {
+    pub fn build_decision<D: IntoDecision>(
+        &self,
+        output: D,
+    ) -> Result<UntypedDecision, HandlerError> {
         let mut decision = UntypedDecision::new(self.subject.clone(), self.metadata.clone());
         output.add_to(&mut decision)?;
         Ok(decision)
@@ -226,7 +229,7 @@ pub trait IntoDecision {
     where
         Self: Sized,
     {
-        context.decide(self)
+        context.build_decision(self)
     }
 
     /// Returns the types of the events that the handler may return, in order.
@@ -240,7 +243,7 @@ pub trait IntoDecision {
     }
 
     /// Returns the schema of the reply, if the type can contain one.
-    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+    fn reply_schema(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
         let _ = generator;
         None
     }
@@ -285,8 +288,8 @@ impl<T: IntoDecision> IntoDecision for Option<T> {
         T::rejections()
     }
 
-    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
-        T::reply(generator).map(ReplySchema::optional)
+    fn reply_schema(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+        T::reply_schema(generator).map(ReplySchema::optional)
     }
 
     fn events() -> Vec<&'static str> {
@@ -303,8 +306,8 @@ impl<T: IntoDecision> IntoDecision for Vec<T> {
         T::rejections()
     }
 
-    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
-        T::reply(generator).map(ReplySchema::optional)
+    fn reply_schema(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+        T::reply_schema(generator).map(ReplySchema::optional)
     }
 
     fn events() -> Vec<&'static str> {
@@ -315,14 +318,14 @@ impl<T: IntoDecision> IntoDecision for Vec<T> {
 impl<T: IntoDecision, R: Serialize + JsonSchema> IntoDecision for Decision<T, R> {
     fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
         self.events.add_to(decision)?;
-        decision.reply(&self.reply)
+        decision.set_reply(&self.reply)
     }
 
     fn rejections() -> &'static [RejectionDescriptor] {
         T::rejections()
     }
 
-    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+    fn reply_schema(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
         let schema = generator.subschema_for::<R>();
         let always = true;
         Some(ReplySchema { schema, always })
@@ -343,8 +346,8 @@ impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
         R::all()
     }
 
-    fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
-        T::reply(generator)
+    fn reply_schema(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+        T::reply_schema(generator)
     }
 
     fn events() -> Vec<&'static str> {
@@ -363,10 +366,10 @@ macro_rules! tuples {
             }
 
             #[allow(unused_mut, unused_variables)]
-            fn reply(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
+            fn reply_schema(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
                 // The last reply replaces the others.
                 let mut reply: Option<ReplySchema> = None;
-                $(reply = $name::reply(generator).or(reply);)*
+                $(reply = $name::reply_schema(generator).or(reply);)*
                 reply
             }
 

@@ -14,9 +14,9 @@ use es_event::{Metadata, Subject};
 /// # struct BookRemovedEvent {}
 ///
 /// let context = HandlerContext::new("/books/42".parse()?, Metadata::default());
-/// assert_eq!(context.decide(BookRemovedEvent {})?.into_parts().0.len(), 1);
+/// assert_eq!(context.build_decision(BookRemovedEvent {})?.into_parts().0.len(), 1);
 /// // The context has no clock.
-/// assert!(matches!(context.required::<Clock>(0), Err(HandlerError::Parameter(0))));
+/// assert!(matches!(context.required_argument::<Clock>(0), Err(HandlerError::Parameter(0))));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl HandlerContext {
     ///
     /// # Errors
     /// The argument does not match [`Handle::PARAMETERS`](super::Handle::PARAMETERS).
-    pub fn required<T: 'static>(&self, parameter: usize) -> Result<&T, HandlerError> {
+    pub fn required_argument<T: 'static>(&self, parameter: usize) -> Result<&T, HandlerError> {
         let value: Option<&T> = match self.arguments.get(parameter) {
             Some(ResolvedArgument::State(state)) => state.state(),
             Some(ResolvedArgument::Service(service)) => service.downcast_ref(),

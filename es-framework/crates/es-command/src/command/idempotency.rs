@@ -82,7 +82,7 @@ impl IdempotentRequest {
 
     /// Creates the record, which is appended after the command's events. `outcome.latest` is the
     /// last event of the command's subject before them.
-    pub(super) fn record(
+    pub(super) fn create_record_event(
         &self,
         events: &[NewEvent],
         outcome: &CommandOutcome,

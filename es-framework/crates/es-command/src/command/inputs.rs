@@ -70,7 +70,7 @@ impl InputPlan {
 
     /// The subjects that are read. A command that reads nothing relies on the store's
     /// preconditions alone.
-    pub(super) fn subjects(&self, context: &CommandContext) -> Vec<&Subject> {
+    pub(super) fn subjects_to_read(&self, context: &CommandContext) -> Vec<&Subject> {
         let scopes = self
             .parameters
             .iter()
@@ -140,20 +140,13 @@ async fn read_state(
     scope: &StateScope,
 ) -> Result<(CachedState, Precondition), CommandError> {
     let subject = scope.subject.clone();
-    if scope.recursive {
-        // The state reads only events of its own types. The latest event of any type is read before
-        // them, so that the precondition covers every event that is recorded in between.
-        let latest = latest_event(&*bus.store, subject.clone(), true).await?;
-        let latest = latest.map(|event| event.id);
-        let state = rebuild_state(bus, descriptor, scope).await?;
-        let precondition = match latest.max(state.latest.map(|latest| latest.id)) {
-            Some(latest) => Precondition::SubtreeIsOnEventId(subject, latest),
-            None => Precondition::SubtreeIsPristine(subject),
-        };
-        return Ok((state, precondition));
-    }
     let state = rebuild_state(bus, descriptor, scope).await?;
-    let precondition = is_unchanged(subject, state.latest.map(|latest| latest.id));
+    let latest = state.latest.map(|latest| latest.id);
+    let precondition = match (scope.recursive, latest) {
+        (false, _) => is_unchanged(subject, latest),
+        (true, Some(latest)) => Precondition::SubtreeIsOnEventId(subject, latest),
+        (true, None) => Precondition::SubtreeIsPristine(subject),
+    };
     Ok((state, precondition))
 }
 

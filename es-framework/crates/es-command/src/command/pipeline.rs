@@ -167,7 +167,7 @@ async fn lock_subjects(
     plan: &InputPlan,
     context: &CommandContext,
 ) -> Result<SubjectLockGuard, CommandError> {
-    let subjects = plan.subjects(context).into_iter();
+    let subjects = plan.subjects_to_read(context).into_iter();
     let guard = bus.locks.lock(subjects).await;
     guard.map_err(|_| CommandError::Contended(plan.subject.clone()))
 }

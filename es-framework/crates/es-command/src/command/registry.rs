@@ -7,6 +7,7 @@ use super::{
     Services,
 };
 use es_event::{Declaration, Event, EventDescriptor, Upcast, UpcasterDescriptor, Upcasters};
+use es_runtime::is_reserved_path;
 
 /// The sorted and checked commands and events of an application.
 ///
@@ -60,9 +61,6 @@ pub struct RegistryBuilder {
     events: Vec<EventDescriptor>,
     upcasters: Vec<UpcasterDescriptor>,
 }
-
-/// The first segments of the paths that the framework serves itself.
-const RESERVED: [&str; 4] = ["/actuator", "/console", "/docs", "/openapi.json"];
 
 impl RegistryBuilder {
     /// Adds everything that `#[derive(Command)]`, `#[derive(Event)]` and `#[upcast]` registered.
@@ -186,11 +184,7 @@ fn check_routes(commands: &[CommandDescriptor]) -> Result<(), RegistryError> {
             declaration,
             ..
         } = *command;
-        let is_reserved = |head: &&str| {
-            path.strip_prefix(*head)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        if RESERVED.iter().any(is_reserved) {
+        if is_reserved_path(path) {
             return Err(RegistryError::ReservedRoute {
                 name,
                 path,
@@ -263,6 +257,13 @@ impl Registry {
     #[must_use]
     pub fn commands(&self) -> &[CommandDescriptor] {
         &self.commands
+    }
+
+    /// Returns the version of the package that declares the first command: the version of the application.
+    #[must_use]
+    pub fn version(&self) -> &'static str {
+        let first = self.commands.first();
+        first.map_or("0.0.0", |first| first.declaration.version)
     }
 
     /// Returns the events, sorted by type.

@@ -72,7 +72,9 @@ pub(super) struct ReactionCheckpoint {
 impl ReactionProgress {
     /// Returns whether a task is finished at this position.
     pub(super) fn covers(&self, task: &ReactionTask) -> bool {
-        let is_met = task.at.is_none_or(|at| self.has_settled(at, task.event));
+        let is_met = task
+            .at
+            .is_none_or(|at| self.has_settled_deadline(at, task.event));
         self.has_passed(task.event) && is_met
     }
 
@@ -82,7 +84,7 @@ impl ReactionProgress {
 
     /// Returns whether the deadline of an event at this time was met or cancelled, if the event was
     /// handled.
-    pub(super) fn has_settled(&self, at: Timestamp, event: EventId) -> bool {
+    pub(super) fn has_settled_deadline(&self, at: Timestamp, event: EventId) -> bool {
         let is_next = self.settled.checked_add(NANOSECOND).ok() == Some(at);
         at <= self.settled || is_next && Some(event) < self.settled_before
     }

@@ -120,14 +120,15 @@ impl CheckpointStore {
         self.done.retain(|done| done != task);
     }
 
-    /// Returns whether other processes wait for the next checkpoint.
-    pub(super) fn has_unsaved_work(&self) -> bool {
+    /// Returns true if finished tasks are not in a checkpoint, or if this process holds a lease, for which other
+    /// processes wait.
+    pub(super) fn needs_save(&self) -> bool {
         !self.done.is_empty() || self.own_lease().is_some()
     }
 
     /// Appends a checkpoint and releases a lease of this process. Returns `false` after a conflict.
     /// After an error, the next call loads the last checkpoint first.
-    pub(super) async fn save(
+    pub(super) async fn save_and_release_lease(
         &mut self,
         progress: &ReactionProgress,
     ) -> Result<bool, ReactionError> {
@@ -136,7 +137,7 @@ impl CheckpointStore {
     }
 
     /// Tries to get the lease on a call.
-    pub(super) async fn acquire_lease(
+    pub(super) async fn try_acquire_lease(
         &mut self,
         task: &ReactionTask,
         progress: &ReactionProgress,

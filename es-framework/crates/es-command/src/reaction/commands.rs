@@ -28,7 +28,7 @@ use crate::command::{CommandDescriptor, Handle, Inject, ParameterOrigin, Service
 /// #     }
 /// # }
 /// let mut commands = OutgoingCommands::default();
-/// commands.send(&RemindReaderCommand { id: Uuid::nil() })?;
+/// commands.push(&RemindReaderCommand { id: Uuid::nil() })?;
 /// # Ok::<_, es_framework::reaction::ReactionError>(())
 /// ```
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl OutgoingCommands {
     ///
     /// # Errors
     /// The command cannot be written as JSON.
-    pub fn send<C: Handle + Serialize>(&mut self, command: &C) -> Result<(), ReactionError> {
+    pub fn push<C: Handle + Serialize>(&mut self, command: &C) -> Result<(), ReactionError> {
         let body = serde_json::to_vec(command)?;
         let command = CommandDescriptor::of::<C>();
         self.0.push(OutgoingCommand { command, body });
@@ -88,8 +88,8 @@ impl OutgoingCommands {
 /// # }
 /// let mut commands = OutgoingCommands::default();
 /// let remind = |id| RemindReaderCommand { id };
-/// vec![remind(Uuid::nil()), remind(Uuid::max())].send(&mut commands)?;
-/// None::<RemindReaderCommand>.send(&mut commands)?; // nothing follows
+/// vec![remind(Uuid::nil()), remind(Uuid::max())].add_to(&mut commands)?;
+/// None::<RemindReaderCommand>.add_to(&mut commands)?; // nothing follows
 /// # Ok::<_, es_framework::reaction::ReactionError>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -102,7 +102,7 @@ pub trait IntoCommands {
     ///
     /// # Errors
     /// A command cannot be written as JSON.
-    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError>;
+    fn add_to(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError>;
 
     /// Returns the commands that it may add.
     fn commands() -> Vec<CommandDescriptor> {
@@ -111,8 +111,8 @@ pub trait IntoCommands {
 }
 
 impl<C: Handle + Serialize> IntoCommands for C {
-    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
-        commands.send(&self)
+    fn add_to(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
+        commands.push(&self)
     }
 
     fn commands() -> Vec<CommandDescriptor> {
@@ -121,8 +121,8 @@ impl<C: Handle + Serialize> IntoCommands for C {
 }
 
 impl<T: IntoCommands> IntoCommands for Option<T> {
-    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
-        self.map_or(Ok(()), |command| command.send(commands))
+    fn add_to(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
+        self.map_or(Ok(()), |command| command.add_to(commands))
     }
 
     fn commands() -> Vec<CommandDescriptor> {
@@ -131,9 +131,9 @@ impl<T: IntoCommands> IntoCommands for Option<T> {
 }
 
 impl<T: IntoCommands> IntoCommands for Vec<T> {
-    fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
+    fn add_to(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
         self.into_iter()
-            .try_for_each(|command| command.send(commands))
+            .try_for_each(|command| command.add_to(commands))
     }
 
     fn commands() -> Vec<CommandDescriptor> {
@@ -145,9 +145,9 @@ macro_rules! tuples {
     ($($name:ident),*) => {
         impl<$($name: IntoCommands),*> IntoCommands for ($($name,)*) {
             #[allow(non_snake_case, unused_variables)]
-            fn send(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
+            fn add_to(self, commands: &mut OutgoingCommands) -> Result<(), ReactionError> {
                 let ($($name,)*) = self;
-                $($name.send(commands)?;)*
+                $($name.add_to(commands)?;)*
                 Ok(())
             }
 

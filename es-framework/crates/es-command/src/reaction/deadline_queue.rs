@@ -111,13 +111,13 @@ impl DeadlineQueue {
     }
 
     /// Returns the next deadline that is not in the future.
-    pub(super) fn due(&self, now: Timestamp) -> Option<OpenDeadline> {
+    pub(super) fn find_due(&self, now: Timestamp) -> Option<OpenDeadline> {
         let (next, _) = self.by_time.first_key_value()?;
         (next.at <= now).then_some(*next)
     }
 
     /// Returns the time of the next deadline in memory.
-    pub(super) fn next(&self) -> Option<Timestamp> {
+    pub(super) fn next_time(&self) -> Option<Timestamp> {
         self.by_time.first_key_value().map(|(due, _)| due.at)
     }
 
@@ -140,7 +140,7 @@ impl DeadlineQueue {
 
     /// Returns the time up to which every deadline was met or cancelled. For the nanosecond after it,
     /// this holds for the deadlines of events before the returned event.
-    pub(super) fn settled(&self, now: Timestamp) -> (Timestamp, Option<EventId>) {
+    pub(super) fn settled_until(&self, now: Timestamp) -> (Timestamp, Option<EventId>) {
         let next = self.by_time.keys().next();
         let next = next.map(|due| (due.at, Some(due.event)));
         let next = next.or(self.overflow.map(|overflow| (overflow.first, None)));
@@ -190,10 +190,10 @@ mod tests {
         let mut deadlines = DeadlineQueue::default();
         deadlines.insert(due(20, 1), &subject("a"));
         deadlines.insert(due(10, 2), &subject("b"));
-        assert_eq!(deadlines.due(due(9, 0).at), None);
-        assert_eq!(deadlines.due(due(30, 0).at), Some(due(10, 2)));
+        assert_eq!(deadlines.find_due(due(9, 0).at), None);
+        assert_eq!(deadlines.find_due(due(30, 0).at), Some(due(10, 2)));
         deadlines.remove(due(10, 2));
-        assert_eq!(deadlines.due(due(30, 0).at), Some(due(20, 1)));
+        assert_eq!(deadlines.find_due(due(30, 0).at), Some(due(20, 1)));
         assert_eq!(deadlines.first_open_event(), EventId::new(1));
     }
 
@@ -209,7 +209,7 @@ mod tests {
         deadlines.insert(due(10, 2), &subject("b"));
         deadlines.cancel(&subject("a"), 0);
         assert_eq!(deadlines.len(), 2);
-        assert_eq!(deadlines.due(due(10, 0).at), Some(other_step));
+        assert_eq!(deadlines.find_due(due(10, 0).at), Some(other_step));
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
             deadlines.insert(due(second, event), &subject("a"));
         }
         assert_eq!(
-            (deadlines.len(), deadlines.next()),
+            (deadlines.len(), deadlines.next_time()),
             (2, Some(due(10, 0).at))
         );
         assert_eq!(deadlines.first_open_event(), EventId::new(1));
@@ -228,21 +228,21 @@ mod tests {
         deadlines.remove(due(20, 3));
         assert!(deadlines.needs_reload());
         // A deadline that is left out is not settled.
-        assert!(deadlines.settled(Timestamp::MAX).0 < due(30, 0).at);
+        assert!(deadlines.settled_until(Timestamp::MAX).0 < due(30, 0).at);
     }
 
     #[test]
     fn everything_before_the_next_deadline_is_settled() {
         let mut deadlines = DeadlineQueue::default();
         let now = due(100, 0).at;
-        assert_eq!(deadlines.settled(now), (now, None));
+        assert_eq!(deadlines.settled_until(now), (now, None));
         deadlines.insert(due(200, 1), &subject("a"));
-        assert_eq!(deadlines.settled(now), (now, None));
+        assert_eq!(deadlines.settled_until(now), (now, None));
         for event in [7, 2] {
             deadlines.insert(due(50, event), &subject("a"));
         }
         for event in [2, 7] {
-            let (time, before) = deadlines.settled(now);
+            let (time, before) = deadlines.settled_until(now);
             assert!(time < due(50, 0).at && time > due(49, 0).at);
             assert_eq!(before, EventId::new(event));
             deadlines.remove(due(50, event));
@@ -258,6 +258,6 @@ mod tests {
         deadlines.remove_until(due(20, 0).at, |due| due.event == EventId::new(2).unwrap());
         assert_eq!(deadlines.len(), 3);
         deadlines.remove(due(10, 1));
-        assert_eq!(deadlines.due(Timestamp::MAX), Some(due(20, 3)));
+        assert_eq!(deadlines.find_due(Timestamp::MAX), Some(due(20, 3)));
     }
 }

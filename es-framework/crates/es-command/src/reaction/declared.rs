@@ -245,7 +245,7 @@ pub type PendingCall = BoxFuture<'static, Result<(), ReactionError>>;
 pub fn box_call<E: Display>(
     call: impl Future<Output = Result<(), E>> + Send + 'static,
 ) -> PendingCall {
-    Box::pin(async move { call.await.map_err(ReactionError::call) })
+    Box::pin(async move { call.await.map_err(ReactionError::from_call_error) })
 }
 
 /// A field type that can be a deadline.

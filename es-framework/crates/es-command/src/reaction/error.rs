@@ -11,7 +11,7 @@ use es_store::StoreError;
 /// ```
 /// use es_framework::reaction::ReactionError;
 ///
-/// let error = ReactionError::call("the mail server is away");
+/// let error = ReactionError::from_call_error("the mail server is away");
 /// assert_eq!(error.to_string(), "the call failed: the mail server is away");
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +64,7 @@ pub(super) enum Recovery {
 impl ReactionError {
     /// Creates the error of a failed call. The reaction retries the call.
     #[must_use]
-    pub fn call(error: impl Display) -> Self {
+    pub fn from_call_error(error: impl Display) -> Self {
         Self::Call(error.to_string())
     }
 

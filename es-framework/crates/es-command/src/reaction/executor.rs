@@ -136,7 +136,7 @@ impl ReactionExecutor {
     }
 
     /// Returns the task of a step, which is the same in every process.
-    pub(super) fn task(
+    pub(super) fn build_task(
         &self,
         event: EventId,
         StepOfEventView { step, view }: StepOfEventView,

@@ -30,7 +30,7 @@ impl GracefulStop {
     }
 
     /// Completes when the stop is requested.
-    pub(super) async fn requested(&self) {
+    pub(super) async fn wait_until_requested(&self) {
         let mut request = self.request.clone();
         if request
             .wait_for(|is_requested| *is_requested)
@@ -42,16 +42,16 @@ impl GracefulStop {
     }
 
     /// Completes after the request, when no call runs or the running call has used up its time.
-    pub(super) async fn requested_between_calls(&self, calls: Arc<Mutex<()>>) {
-        self.requested().await;
+    pub(super) async fn wait_until_drained(&self, calls: Arc<Mutex<()>>) {
+        self.wait_until_requested().await;
         let _ = timeout(self.drain, calls.lock()).await;
     }
 
     /// Runs the work. Returns `None` if the stop is requested before its end.
-    pub(super) async fn interrupt<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+    pub(super) async fn run_until_requested<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
-            () = self.requested() => None,
+            () = self.wait_until_requested() => None,
             done = work => Some(done),
         }
     }

@@ -116,7 +116,7 @@ impl ReactionProcessor {
 
     /// Releases the lease of this process, so that another one can try the call.
     pub(super) async fn release_lease(&mut self) {
-        if self.checkpoints.has_unsaved_work()
+        if self.checkpoints.needs_save()
             && let Err(error) = self.save().await
         {
             let reaction = self.executor.reaction.name;

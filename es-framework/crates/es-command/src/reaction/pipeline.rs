@@ -97,14 +97,14 @@ impl ReactionProcessor {
                 Err(_) if self.checkpoints.has_passed(event.id) => ReactionPlan::default(),
                 Err(error) => return Err(ParkedEvent::new(event, None, error).into()),
             };
-            self.schedule(&event, &plan.cancelled_steps, plan.deadlines);
+            self.update_deadlines(&event, &plan.cancelled_steps, plan.deadlines);
             for instance in plan.immediate {
                 self.execute_with_retries(&event, instance, None).await?;
             }
             self.is_dirty = true;
         }
         self.advance_to(event.id);
-        if self.checkpoints.has_unsaved_work() {
+        if self.checkpoints.needs_save() {
             self.save_until_stored().await?;
         }
         Ok(())
@@ -114,11 +114,11 @@ impl ReactionProcessor {
     /// before.
     async fn meet_due_deadlines(&mut self) -> Result<(), StopReason> {
         if self.deadlines.needs_reload() {
-            let progress = self.progress();
+            let progress = self.compute_progress();
             self.resume_from(&progress).await?;
         }
         let now = self.executor.runtime.services.clock().now();
-        if self.deadlines.due(now).is_none() {
+        if self.deadlines.find_due(now).is_none() {
             return Ok(());
         }
         let handle_first = match self.handle_first {
@@ -127,7 +127,7 @@ impl ReactionProcessor {
             None => newest_id(&*self.executor.runtime.store).await?,
         };
         self.handle_first = Some(handle_first);
-        while let Some(deadline) = self.deadlines.due(now) {
+        while let Some(deadline) = self.deadlines.find_due(now) {
             // Another process may be ahead, and its checkpoint counts for every process.
             let elsewhere = self.checkpoints.progress();
             let elsewhere = elsewhere.and_then(|progress| progress.position);
@@ -150,7 +150,7 @@ impl ReactionProcessor {
         }
         self.deadlines.remove(deadline);
         self.is_dirty = true;
-        if self.checkpoints.has_unsaved_work() {
+        if self.checkpoints.needs_save() {
             self.save_until_stored().await?;
         }
         Ok(())
@@ -163,7 +163,7 @@ impl ReactionProcessor {
         instance: StepOfEventView,
         at: Option<Timestamp>,
     ) -> Result<(), StopReason> {
-        let task = self.executor.task(event.id, instance, at);
+        let task = self.executor.build_task(event.id, instance, at);
         let (mut pause, mut attempts) = (FIRST_PAUSE, 0_u32);
         loop {
             let Err(error) = self.claim_and_execute(event, instance, &task).await else {
@@ -219,8 +219,8 @@ impl ReactionProcessor {
     ) -> Result<Option<CallPermit>, ReactionError> {
         loop {
             let permit = Arc::clone(&self.calls).lock_owned().await;
-            let progress = self.progress();
-            match self.checkpoints.acquire_lease(task, &progress).await? {
+            let progress = self.compute_progress();
+            match self.checkpoints.try_acquire_lease(task, &progress).await? {
                 LeaseResult::Acquired => return Ok(Some(permit)),
                 LeaseResult::AlreadyDone => return Ok(None),
                 LeaseResult::Conflict => {}
@@ -253,7 +253,7 @@ impl ReactionProcessor {
 
     /// Sleeps. Before a long sleep, extends the lease of this process by the same time.
     async fn sleep_with_lease(&mut self, pause: Duration) {
-        if pause > HEARTBEAT_INTERVAL && self.checkpoints.has_unsaved_work() {
+        if pause > HEARTBEAT_INTERVAL && self.checkpoints.needs_save() {
             // A lease that cannot be renewed is claimed again.
             let duration = LEASE_DURATION.saturating_add(pause);
             let _ = self.checkpoints.renew_lease(duration).await;

@@ -51,7 +51,9 @@ pub(super) struct ReactionProcessor {
 
 impl ReactionProcessor {
     /// Starts a reaction at its last checkpoint.
-    pub(super) async fn start(executor: ReactionExecutor) -> Result<Self, ReactionError> {
+    pub(super) async fn load_from_checkpoint(
+        executor: ReactionExecutor,
+    ) -> Result<Self, ReactionError> {
         let runtime = &executor.runtime;
         let name = executor.reaction.name;
         let (store, source) = (Arc::clone(&runtime.store), Arc::clone(&runtime.source));
@@ -107,15 +109,16 @@ impl ReactionProcessor {
             // A poison event among them was skipped by an operator.
             if let Ok(plan) = self.executor.plan(&event) {
                 let deadlines = plan.deadlines.into_iter();
-                let open = deadlines.filter(|(at, _)| !progress.has_settled(*at, event.id));
-                self.schedule(&event, &plan.cancelled_steps, open.collect());
+                let open =
+                    deadlines.filter(|(at, _)| !progress.has_settled_deadline(*at, event.id));
+                self.update_deadlines(&event, &plan.cancelled_steps, open.collect());
             }
         }
         Ok(())
     }
 
     /// Cancels and adds the deadlines that follow from an event.
-    pub(super) fn schedule(
+    pub(super) fn update_deadlines(
         &mut self,
         event: &RecordedEvent,
         cancelled_steps: &[usize],
@@ -143,19 +146,20 @@ impl ReactionProcessor {
         self.has_advanced = true;
     }
 
-    /// Returns the progress of this process, without the deadlines that other processes have met.
-    pub(super) fn progress(&mut self) -> ReactionProgress {
+    /// Removes the deadlines that other processes have met, and returns the progress of this process.
+    pub(super) fn compute_progress(&mut self) -> ReactionProgress {
         if let Some(known) = self.checkpoints.progress() {
             let nanosecond = SignedDuration::from_nanos(1);
             let last = known.settled.saturating_add(nanosecond);
             let last = last.unwrap_or(known.settled);
             let is_settled = |deadline: &OpenDeadline| {
-                known.has_passed(deadline.event) && known.has_settled(deadline.at, deadline.event)
+                known.has_passed(deadline.event)
+                    && known.has_settled_deadline(deadline.at, deadline.event)
             };
             self.deadlines.remove_until(last, is_settled);
         }
         let now = self.executor.runtime.services.clock().now();
-        let (settled, settled_before) = self.deadlines.settled(now);
+        let (settled, settled_before) = self.deadlines.settled_until(now);
         ReactionProgress {
             position: self.position,
             settled,
@@ -176,13 +180,13 @@ impl ReactionProcessor {
     /// Saves a checkpoint, unless another process has advanced as far and none waits for this one.
     pub(super) async fn save(&mut self) -> Result<(), ReactionError> {
         loop {
-            let progress = self.progress();
-            if self.checkpoints.save(&progress).await? {
+            let progress = self.compute_progress();
+            if self.checkpoints.save_and_release_lease(&progress).await? {
                 break;
             }
             let elsewhere = self.checkpoints.progress();
             let is_as_far = elsewhere.is_some_and(|progress| progress.position >= self.position);
-            if is_as_far && !self.checkpoints.has_unsaved_work() {
+            if is_as_far && !self.checkpoints.needs_save() {
                 break;
             }
         }
@@ -197,7 +201,7 @@ impl ReactionProcessor {
         self.change_status(|status| {
             status.position = self.position;
             status.open_deadlines = self.deadlines.len();
-            status.next_deadline = self.deadlines.next();
+            status.next_deadline = self.deadlines.next_time();
             status.trouble = None;
         });
     }

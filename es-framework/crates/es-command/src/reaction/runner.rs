@@ -61,7 +61,7 @@ impl ReactionRunner {
 
     /// Returns the client that sends the commands of operators to the reactions.
     #[must_use]
-    pub fn operator(&self) -> OperatorClient {
+    pub fn operator_client(&self) -> OperatorClient {
         self.operator.clone()
     }
 
@@ -116,7 +116,7 @@ async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests, sto
             SubscriptionEnd::Stopped => return,
             SubscriptionEnd::Parked(processor, parked) => {
                 let parking = processor.park(&parked, &mut requests);
-                if stop.interrupt(parking).await.is_none() {
+                if stop.run_until_requested(parking).await.is_none() {
                     return;
                 }
                 continue;
@@ -133,7 +133,7 @@ async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests, sto
         };
         tracing::warn!(reaction = name, %error, "a reaction lost its subscription and subscribes again");
         statuses.change(name, |status| status.trouble = Some(error.to_string()));
-        let sleeping = stop.interrupt(tokio::time::sleep(pause));
+        let sleeping = stop.run_until_requested(tokio::time::sleep(pause));
         if unstopped(name, &mut requests, sleeping).await.is_none() {
             return;
         }
@@ -142,7 +142,10 @@ async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests, sto
 }
 
 async fn run_until_failure(executor: ReactionExecutor, stop: &GracefulStop) -> SubscriptionEnd {
-    let mut processor = match stop.interrupt(ReactionProcessor::start(executor)).await {
+    let mut processor = match stop
+        .run_until_requested(ReactionProcessor::load_from_checkpoint(executor))
+        .await
+    {
         None => return SubscriptionEnd::Stopped,
         Some(Ok(processor)) => processor,
         Some(Err(error)) => {
@@ -156,7 +159,7 @@ async fn run_until_failure(executor: ReactionExecutor, stop: &GracefulStop) -> S
     let calls = Arc::clone(&processor.calls);
     let failed = tokio::select! {
         biased;
-        () = stop.requested_between_calls(calls) => None,
+        () = stop.wait_until_drained(calls) => None,
         failed = processor.run() => Some(failed),
     };
     match failed {
@@ -186,7 +189,7 @@ pub async fn catch_up(
         runtime: Arc::new(runtime),
         statuses: ReactionStatuses::default(),
     };
-    let mut processor = ReactionProcessor::start(executor).await?;
+    let mut processor = ReactionProcessor::load_from_checkpoint(executor).await?;
     processor.catch_up().await.map_err(StopReason::into_error)
 }
 

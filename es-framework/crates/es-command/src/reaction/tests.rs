@@ -56,7 +56,7 @@ fn to_command(
     commands: &mut OutgoingCommands,
 ) -> Result<(), ReactionError> {
     let InvoiceSentEvent { id, .. } = view.payload()?;
-    RemindPayerCommand { id }.send(commands)
+    RemindPayerCommand { id }.add_to(commands)
 }
 
 /// A handwritten reaction that sends a command when an invoice is due.
@@ -165,7 +165,7 @@ impl World {
         let reactions = Reactions::new(reactions.iter().copied()).unwrap();
         let runner = ReactionRunner::new(self.runtime(), reactions);
         let operator = Operator {
-            client: runner.operator(),
+            client: runner.operator_client(),
             statuses: runner.statuses(),
         };
         (tokio::spawn(runner.run()), operator)

@@ -50,7 +50,10 @@ const VARIABLES: [&str; 1] = ["RUST_LOG"];
 /// # Errors
 /// The first [`SettingsClash`].
 #[doc(hidden)]
-pub fn check(framework: &Command, declared: &[&SettingsDescriptor]) -> Result<(), SettingsClash> {
+pub fn check_clashes(
+    framework: &Command,
+    declared: &[&SettingsDescriptor],
+) -> Result<(), SettingsClash> {
     let mut owners = BTreeMap::from([(
         SettingName::Flag("help".to_owned()),
         SettingOwner::Framework,
@@ -184,7 +187,7 @@ mod tests {
     }
 
     fn refused(declared: &[&SettingsDescriptor]) -> String {
-        check(&framework_command(), declared)
+        check_clashes(&framework_command(), declared)
             .unwrap_err()
             .to_string()
     }
@@ -193,7 +196,7 @@ mod tests {
     fn two_settings_of_one_flag_are_both_named() {
         let lending = SettingsDescriptor::of::<Lending>("Lending");
         let films = SettingsDescriptor::of::<Films>("Films");
-        assert_eq!(check(&framework_command(), &[&lending]), Ok(()));
+        assert_eq!(check_clashes(&framework_command(), &[&lending]), Ok(()));
         assert_eq!(
             refused(&[&lending, &films]),
             format!(

@@ -117,7 +117,7 @@ impl StateDescriptor {
 
     /// Starts a replay of the state, before its first event.
     #[must_use]
-    pub fn replay(&self, upcasters: Upcasters) -> StateReplay {
+    pub fn begin_replay(&self, upcasters: Upcasters) -> StateReplay {
         (self.replay)(upcasters)
     }
 

@@ -56,7 +56,7 @@ pub(super) fn count_rebuild<S: Evolve>(start: RebuildStart) {
 }
 
 /// Records the number of events that a rebuild read.
-pub(super) fn record_events<S: Evolve>(events: u32) {
+pub(super) fn record_event_count<S: Evolve>(events: u32) {
     tracing::Span::current().record("events", events);
     STATES.record_with(S::NAME, register, |state| state.events.record(events));
 }

@@ -99,7 +99,7 @@ impl StateLoader {
     }
 
     /// Returns a loader that reads another store, with an empty cache and without snapshots.
-    pub(crate) fn without_cache(&self, store: Arc<dyn EventStore>) -> Self {
+    pub(crate) fn with_other_store(&self, store: Arc<dyn EventStore>) -> Self {
         Self::new(store).with_upcasters(self.upcasters.clone())
     }
 
@@ -210,7 +210,7 @@ impl StateLoader {
             self.apply(&mut rebuilt, &event)?;
             count = count.saturating_add(1);
         }
-        metrics::record_events::<S>(count);
+        metrics::record_event_count::<S>(count);
         Ok(rebuilt)
     }
 

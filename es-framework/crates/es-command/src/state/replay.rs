@@ -38,7 +38,7 @@ use es_event::{DecodeError, RecordedEvent, Upcasters};
 /// #     trace: None,
 /// # };
 /// # let purchased = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
-/// let mut book = StateDescriptor::of::<Book>().replay(Upcasters::default());
+/// let mut book = StateDescriptor::of::<Book>().begin_replay(Upcasters::default());
 /// assert_eq!(book.to_json()?, None);
 /// book.apply(&purchased)?;
 /// assert_eq!(book.to_json()?, Some(serde_json::json!({ "title": "Emma" })));

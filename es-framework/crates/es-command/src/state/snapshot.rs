@@ -125,7 +125,7 @@ impl Snapshots {
     /// Returns the last event of the stored state of this module and name. Returns `None` if there is no snapshot or
     /// it cannot be read.
     #[doc(hidden)]
-    pub async fn last_event(
+    pub async fn load_last_event_id(
         &self,
         module: &str,
         state: &str,

@@ -278,7 +278,7 @@ async fn a_long_subject_is_read_from_its_snapshot_after_a_restart() {
     let (module, name) = (Account::DECLARATION.module, Account::NAME);
     let last = async |name, at| {
         snapshots
-            .last_event(module, name, &subject(at), false)
+            .load_last_event_id(module, name, &subject(at), false)
             .await
     };
     assert_eq!(last(name, "/accounts/1").await, EventId::new(600));

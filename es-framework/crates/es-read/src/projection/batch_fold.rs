@@ -52,7 +52,7 @@ impl BatchFold {
     }
 
     /// Returns true if exactly these events were added.
-    pub(super) fn covers(&self, events: &[RecordedEvent]) -> bool {
+    pub(super) fn has_exactly(&self, events: &[RecordedEvent]) -> bool {
         self.count == events.len() && self.first == events.first().map(|event| event.id)
     }
 

@@ -91,7 +91,7 @@ impl<'a> BatchReader<'a> {
         self.batch.folds.resize_with(self.models.len(), || None);
         for (model, fold) in self.models.iter().zip(&mut self.batch.folds) {
             let is_new = || model.progress.position() < Some(event.id);
-            if fold.is_none() && model.folds_ahead() && is_new() {
+            if fold.is_none() && model.is_folded_on_read() && is_new() {
                 *fold = Some(BatchFold::new(&model.table));
             }
             if let Some(fold) = fold {

@@ -28,7 +28,7 @@ impl ReadModelWatcher {
     }
 
     /// Waits for the next change.
-    pub async fn next(&mut self) {
+    pub async fn wait_for_change(&mut self) {
         let models = self.0.iter_mut().map(|state| {
             Box::pin(async move {
                 if state.changed().await.is_err() {
@@ -63,15 +63,15 @@ mod tests {
             .unwrap()
             .record_position(EventId::new(7));
         let brief = Duration::from_millis(20);
-        let waited = tokio::time::timeout(brief, changes.next()).await;
+        let waited = tokio::time::timeout(brief, changes.wait_for_change()).await;
         assert!(waited.is_err(), "nothing changed in the books");
-        all.next().await;
+        all.wait_for_change().await;
         assert_eq!(all.position(), None);
         positions
             .get("books")
             .unwrap()
             .record_position(EventId::new(5));
-        changes.next().await;
+        changes.wait_for_change().await;
         assert_eq!(changes.position(), EventId::new(5));
         assert_eq!(all.position(), EventId::new(5));
     }

@@ -141,7 +141,7 @@ pub enum Cell {
 /// ```
 /// use es_framework::projection::Cell;
 ///
-/// let error = Cell::Text("many".into()).read::<i64>("numPages").unwrap_err();
+/// let error = Cell::Text("many".into()).into_value::<i64>("numPages").unwrap_err();
 /// assert!(error.to_string().starts_with("numPages: invalid type"), "{error}");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -196,7 +196,7 @@ impl Cell {
     ///
     /// # Errors
     /// The cell does not fit the field.
-    pub fn read<T: ColumnType>(self, name: &str) -> Result<T, CellError> {
+    pub fn into_value<T: ColumnType>(self, name: &str) -> Result<T, CellError> {
         let value = self
             .into_json(T::KIND)
             .map_err(|error| CellError::new(name, error))?;
@@ -220,15 +220,15 @@ impl Cell {
 /// Parses the parameter of a query or a segment of a subject.
 ///
 /// ```
-/// use es_framework::projection::column::parse;
+/// use es_framework::projection::column::parse_value;
 ///
-/// assert_eq!(parse::<u32>("310"), Ok(310));
-/// assert_eq!(parse::<bool>("yes"), Err("must be true or false".to_owned()));
+/// assert_eq!(parse_value::<u32>("310"), Ok(310));
+/// assert_eq!(parse_value::<bool>("yes"), Err("must be true or false".to_owned()));
 /// ```
 ///
 /// # Errors
 /// A text that says which values are valid.
-pub fn parse<T: ColumnType>(text: &str) -> Result<T, String> {
+pub fn parse_value<T: ColumnType>(text: &str) -> Result<T, String> {
     let value = match T::KIND {
         ColumnKind::Text | ColumnKind::Timestamp => Value::String(text.to_owned()),
         ColumnKind::Integer => {
@@ -261,7 +261,7 @@ mod tests {
     fn a_value_comes_back_as_it_was() {
         fn same<T: ColumnType + PartialEq + std::fmt::Debug + Clone>(value: T) {
             let cell = Cell::from_value("x", &value).unwrap();
-            assert_eq!(cell.read::<T>("x").unwrap(), value);
+            assert_eq!(cell.into_value::<T>("x").unwrap(), value);
         }
         same("a\"b".to_owned());
         same(uuid::Uuid::nil());
@@ -291,17 +291,19 @@ mod tests {
         let error = Cell::from_value("weight", &f64::NAN);
         // JSON knows no such number: it is nothing.
         assert_eq!(error, Ok(Cell::Null));
-        let error = Cell::Text("x".into()).read::<i64>("pages").unwrap_err();
+        let error = Cell::Text("x".into())
+            .into_value::<i64>("pages")
+            .unwrap_err();
         assert!(error.to_string().starts_with("pages: "), "{error}");
     }
 
     #[test]
     fn texts_are_read_as_what_the_column_holds() {
-        assert_eq!(parse::<i64>("7"), Ok(7));
-        assert_eq!(parse::<Option<bool>>("true"), Ok(Some(true)));
-        assert!(parse::<u8>("300").is_err());
-        assert!(parse::<f64>("inf").is_err());
-        assert!(parse::<uuid::Uuid>("7").is_err());
-        assert!(parse::<jiff::Timestamp>("yesterday").is_err());
+        assert_eq!(parse_value::<i64>("7"), Ok(7));
+        assert_eq!(parse_value::<Option<bool>>("true"), Ok(Some(true)));
+        assert!(parse_value::<u8>("300").is_err());
+        assert!(parse_value::<f64>("inf").is_err());
+        assert!(parse_value::<uuid::Uuid>("7").is_err());
+        assert!(parse_value::<jiff::Timestamp>("yesterday").is_err());
     }
 }

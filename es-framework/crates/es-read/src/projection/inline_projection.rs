@@ -12,7 +12,7 @@ use sqlx::{PgConnection, Row as _};
 use super::{
     Database, DatabaseError, ProjectionError, Table,
     batch_fold::BatchFold,
-    database::{Checkpoint, TableCheckpoint, event_ids, postgres_write},
+    database::{Checkpoint, TableCheckpoint, event_ids_from_positions, postgres_write},
     fold::FoldFailure,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
@@ -61,7 +61,7 @@ impl Database {
     /// # Errors
     /// The database does not answer.
     #[doc(hidden)]
-    pub async fn inline_rows(
+    pub async fn create_inline_writer(
         &self,
         events: Option<DatabaseIdentity>,
         upcasters: Upcasters,
@@ -69,7 +69,7 @@ impl Database {
         if events.is_none() || self.identity().await? != events {
             return Ok(None);
         }
-        let both = |table: &Table| [table.clone(), table.shadow()];
+        let both = |table: &Table| [table.clone(), table.shadow_table()];
         let tables = self.inline_tables().flat_map(both);
         let named = tables.map(|table| (table.name().into_owned(), table));
         Ok(Some(Arc::new(InlineProjection {
@@ -171,7 +171,9 @@ impl InlineProjection {
             // Nobody can have skipped an event that is not committed yet.
             BTreeSet::new()
         } else {
-            event_ids(postgres_write::load_skipped(&mut *connection, table.model.name).await?)
+            event_ids_from_positions(
+                postgres_write::load_skipped_positions(&mut *connection, table.model.name).await?,
+            )
         };
         let mut fold = BatchFold::new(table);
         for event in &events {

@@ -7,7 +7,7 @@ use es_event::{EventView, Subject};
 /// field of the key. Returns `None` if the subjects differ elsewhere.
 ///
 /// ```
-/// use es_framework::{event::EventView, projection::{RowKey, key_in_subject}};
+/// use es_framework::{event::EventView, projection::{RowKey, find_key_in_subject}};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent { id: Uuid, title: String }
 /// # #[derive(ReadModel)]
@@ -34,18 +34,20 @@ use es_event::{EventView, Subject};
 /// # };
 /// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
 /// # let event = RecordedEvent { subject: "/books/8e03978e-40d5-43e8-bc93-6894a57f9324".parse()?, ..event };
-/// let key = key_in_subject::<BookCopy>(&EventView::from_recorded(&event))?;
+/// let key = find_key_in_subject::<BookCopy>(&EventView::from_recorded(&event))?;
 /// assert_eq!(key, Some(RowKey::Text("8e03978e-40d5-43e8-bc93-6894a57f9324".into())));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// The segment cannot be a key.
-pub fn key_in_subject<R: ReadModel>(event: &EventView<'_>) -> Result<Option<RowKey>, KeyError> {
+pub fn find_key_in_subject<R: ReadModel>(
+    event: &EventView<'_>,
+) -> Result<Option<RowKey>, KeyError> {
     let Some(segment) = segment_of_key(R::SUBJECT, &event.recorded().subject) else {
         return Ok(None);
     };
-    let key: R::Key = column::parse(segment).map_err(|reason| KeyError::Segment {
+    let key: R::Key = column::parse_value(segment).map_err(|reason| KeyError::Segment {
         segment: segment.to_owned(),
         reason,
     })?;

@@ -30,7 +30,7 @@ pub use database::{Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql
 pub use descriptor::{ReadModelDescriptor, RowIdentity};
 pub use es_event::PoisonEvent;
 pub(crate) use fold::TableRow;
-pub use key_in_subject::key_in_subject;
+pub use key_in_subject::find_key_in_subject;
 pub use models::{ColumnUse, InvalidReadModels, ReadModels, Table};
 pub use processor::Processor;
 pub use progress::{ProgressError, ProgressRegistry, ReadModelProgress, RebuildPace};

@@ -81,7 +81,7 @@ impl Table {
     }
 
     /// Returns the shadow table, which a rebuild fills while this table answers queries.
-    pub(super) fn shadow(&self) -> Self {
+    pub(super) fn shadow_table(&self) -> Self {
         Self {
             is_shadow: true,
             ..self.clone()
@@ -178,7 +178,7 @@ impl ReadModels {
 
     /// Adds the index that a use of a column needs.
     #[must_use]
-    pub fn used(mut self, table: &str, column: &'static str, by: ColumnUse) -> Self {
+    pub fn with_column_index(mut self, table: &str, column: &'static str, by: ColumnUse) -> Self {
         let tables = self.0.iter_mut().filter(|known| known.model.name == table);
         for known in tables {
             match by {
@@ -189,18 +189,18 @@ impl ReadModels {
         self
     }
 
-    /// Returns the read models, sorted by name.
+    /// Returns the tables of the read models, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &Table> {
         self.0.iter()
     }
 
-    /// Returns the read model with this name.
+    /// Returns the table of the read model with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Table> {
         self.0.iter().find(|table| table.model.name == name)
     }
 
-    /// Returns the read models by name.
+    /// Returns the tables by the names of their read models.
     pub(crate) fn tables_by_name(&self) -> BTreeMap<&'static str, Table> {
         let named = |table: &Table| (table.model.name, table.clone());
         self.0.iter().map(named).collect()

@@ -168,7 +168,7 @@ impl ProjectionPipeline {
         for model in self.running() {
             let kept = self.database.load_checkpoint(&model.table).await?;
             if let Some(checkpoint) = kept.and_then(|kept| kept.checkpoint)
-                && !checkpoint.is_stored(&*self.store).await?
+                && !checkpoint.is_in_event_store(&*self.store).await?
             {
                 return Ok(false);
             }
@@ -259,7 +259,7 @@ impl ProjectionPipeline {
         events: &[RecordedEvent],
         fold: Option<BatchFold>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
-        let fold = fold.filter(|fold| fold.covers(events));
+        let fold = fold.filter(|fold| fold.has_exactly(events));
         match self.write_and_publish(model, events, fold).await {
             Err(error) if error.is_refusal() => {}
             result => return result,

@@ -111,7 +111,7 @@ impl Processor {
 
     /// Returns the client that sends the commands of operators to the read models.
     #[must_use]
-    pub fn operator(&self) -> OperatorClient {
+    pub fn operator_client(&self) -> OperatorClient {
         self.operator.clone()
     }
 
@@ -140,12 +140,12 @@ impl Processor {
 
     /// Waits until this process may write, and returns the pipelines to run.
     async fn begin(&mut self) -> Result<Vec<ProjectionPipeline>, ProcessorStartError> {
-        if !self.database.acquire_lease().await? {
+        if !self.database.try_acquire_lease().await? {
             tracing::info!("another process keeps the read models up to date; this one stands by");
             self.stand_by().await?;
             tracing::info!("this process keeps the read models up to date from now on");
         }
-        self.create_pipelines().await
+        self.prepare_pipelines().await
     }
 
     /// Publishes the positions of the active process until that process ends.
@@ -168,7 +168,7 @@ impl Processor {
             while let Ok(request) = self.requests.try_recv() {
                 request.respond(Err(OperatorError::StandsBy));
             }
-            if self.database.acquire_lease().await? {
+            if self.database.try_acquire_lease().await? {
                 return Ok(());
             }
             tokio::time::sleep(STAND_BY).await;
@@ -213,14 +213,14 @@ impl Processor {
         let name = table.model.name;
         let progress = self.positions.get(name).ok_or_else(unknown)?;
         let failed = |error: DatabaseError| OperatorError::Failed(KIND, error.to_string());
-        let beside = progress.shadow();
+        let beside = progress.shadow_progress();
         if request.command == OperatorCommand::Rebuild {
             if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.has_caught_up() {
                 return Err(OperatorError::Rebuilding(KIND, name));
             }
-            let reset = self.database.reset_table(&table.shadow()).await;
+            let reset = self.database.reset_table(&table.shadow_table()).await;
             reset.map_err(failed)?;
-            progress.set_shadow(None);
+            progress.set_shadow_progress(None);
             tracing::warn!(read_model = name, "an operator rebuilds the read model");
             return Ok(None);
         }

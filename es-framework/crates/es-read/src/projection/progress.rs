@@ -148,7 +148,7 @@ impl ReadModelProgress {
         self.state.borrow().position
     }
 
-    /// Returns the failure that delays the read model, if there is one.
+    /// Returns the failure that delays the read model, or the poison event that has stopped it.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.state.borrow().trouble.clone()
@@ -174,14 +174,14 @@ impl ReadModelProgress {
 
     /// Returns the speed of the rebuild that is going on.
     #[must_use]
-    pub fn pace(&self) -> Option<RebuildPace> {
+    pub fn rebuild_pace(&self) -> Option<RebuildPace> {
         let state = self.state.borrow();
         state.pace.filter(|_| !state.rebuilt)
     }
 
     /// Returns the progress of the shadow table, if one is being built.
     #[must_use]
-    pub fn shadow(&self) -> Option<Self> {
+    pub fn shadow_progress(&self) -> Option<Self> {
         self.state.borrow().shadow.clone()
     }
 
@@ -228,7 +228,7 @@ impl ReadModelProgress {
     }
 
     /// Records that the rows are useless, so that queries wait for a rebuild.
-    pub(super) fn begin_rebuild(&self) {
+    pub(super) fn record_rebuild_start(&self) {
         self.state.send_modify(|state| state.rebuilt = false);
     }
 
@@ -254,12 +254,12 @@ impl ReadModelProgress {
         });
     }
 
-    pub(super) fn record_pace(&self, pace: RebuildPace) {
+    pub(super) fn record_rebuild_pace(&self, pace: RebuildPace) {
         self.state.send_modify(|state| state.pace = Some(pace));
     }
 
     /// Records the progress of the shadow table, or that there is none.
-    pub(super) fn set_shadow(&self, shadow: Option<Self>) {
+    pub(super) fn set_shadow_progress(&self, shadow: Option<Self>) {
         self.state.send_modify(|state| state.shadow = shadow);
     }
 

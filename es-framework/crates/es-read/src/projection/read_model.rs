@@ -241,8 +241,8 @@ impl<R: ReadModel> RowChange<R> {
 /// use es_framework::projection::{Cell, Cells};
 ///
 /// let mut cells = Cells::new(vec![Cell::Text("The Ring".into()), Cell::Integer(310)]);
-/// assert_eq!(cells.next::<String>("title")?, "The Ring");
-/// assert_eq!(cells.next::<u32>("numPages")?, 310);
+/// assert_eq!(cells.read_next::<String>("title")?, "The Ring");
+/// assert_eq!(cells.read_next::<u32>("numPages")?, 310);
 /// # Ok::<_, es_framework::projection::CellError>(())
 /// ```
 #[derive(Debug)]
@@ -259,8 +259,8 @@ impl Cells {
     ///
     /// # Errors
     /// The cell does not fit the field.
-    pub fn next<T: ColumnType>(&mut self, name: &str) -> Result<T, CellError> {
-        self.0.next().unwrap_or(Cell::Null).read(name)
+    pub fn read_next<T: ColumnType>(&mut self, name: &str) -> Result<T, CellError> {
+        self.0.next().unwrap_or(Cell::Null).into_value(name)
     }
 }
 

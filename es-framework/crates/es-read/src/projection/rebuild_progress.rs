@@ -65,7 +65,7 @@ impl RebuildProgress {
                 );
                 continue;
             }
-            model.progress.record_pace(pace);
+            model.progress.record_rebuild_pace(pace);
             if is_time {
                 let RebuildPace {
                     events_per_second,

@@ -23,7 +23,7 @@ impl RunningReadModel {
 
     /// Returns true if events are folded as soon as they are read. Appends have usually written the rows
     /// of an inline read model.
-    pub(super) fn folds_ahead(&self) -> bool {
+    pub(super) fn is_folded_on_read(&self) -> bool {
         let is_written_by_appends = self.table.model.inline && self.progress.has_caught_up();
         !self.progress.is_stopped() && !is_written_by_appends
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Table,
-    sql_names::{POSITION_COLUMN, lowercase_column, quote_name, unique_column},
+    sql_names::{POSITION_COLUMN, quote_name, quoted_lowercase_column, quoted_unique_column},
 };
 
 /// The length of an index entry in characters. The index cannot find a shorter substring.
@@ -14,13 +14,15 @@ const TRIGRAM: usize = 3;
 const MAX_TRIGRAMS: usize = 8;
 
 /// Returns the name of the FTS5 table that indexes the searched columns of a table in SQLite.
-pub(super) fn fts_table_name(table: &Table) -> String {
+pub(super) fn quoted_fts_table_name(table: &Table) -> String {
     quote_name(&format!("es_search_{}", table.name()))
 }
 
 fn searched_columns(table: &Table) -> Vec<String> {
     let columns = table.searched.iter();
-    columns.map(|column| lowercase_column(column)).collect()
+    columns
+        .map(|column| quoted_lowercase_column(column))
+        .collect()
 }
 
 /// Returns the statement that creates the FTS5 table of a table with searched columns.
@@ -33,7 +35,7 @@ pub(super) fn create_fts_table_statement(table: &Table) -> Option<String> {
         format!(
             "CREATE VIRTUAL TABLE {} USING fts5({}, content='', contentless_delete=1, detail=none, \
              tokenize='trigram case_sensitive 1')",
-            fts_table_name(table),
+            quoted_fts_table_name(table),
             columns.join(", ")
         )
     })
@@ -46,14 +48,17 @@ pub(super) fn insert_entry_statement(table: &Table) -> String {
     let parameters = ", ?".repeat(columns.len());
     format!(
         "INSERT INTO {} (rowid, {}) VALUES (?{parameters})",
-        fts_table_name(table),
+        quoted_fts_table_name(table),
         columns.join(", ")
     )
 }
 
 /// Returns the statement that deletes the entry of a position from the FTS5 table.
 pub(super) fn delete_entry_statement(table: &Table) -> String {
-    format!("DELETE FROM {} WHERE rowid = ?", fts_table_name(table))
+    format!(
+        "DELETE FROM {} WHERE rowid = ?",
+        quoted_fts_table_name(table)
+    )
 }
 
 /// Returns the statement that loads the position and the searched texts of the row that a written row
@@ -63,7 +68,7 @@ pub(super) fn select_texts_statement(table: &Table) -> String {
         "SELECT {POSITION_COLUMN}, {} FROM {} WHERE {} = ?",
         searched_columns(table).join(", "),
         quote_name(&table.name()),
-        unique_column(table)
+        quoted_unique_column(table)
     )
 }
 
@@ -84,7 +89,7 @@ pub(super) fn create_gin_index_statement(table: &Table) -> Option<String> {
 /// Returns the expression of the text that a search in a column compares, in lower case.
 pub(super) fn searched_text_expression(table: &Table, column: &str) -> String {
     if table.searched.contains(column) {
-        lowercase_column(column)
+        quoted_lowercase_column(column)
     } else {
         // No query declares a search in this column, so there is no copy in lower case. SQL changes the case
         // of ASCII letters only.

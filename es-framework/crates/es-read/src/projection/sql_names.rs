@@ -16,7 +16,7 @@ pub(crate) fn key_column(table: &Table) -> &'static str {
 }
 
 /// Returns the column, as SQL, whose values a written row must not repeat.
-pub(super) fn unique_column(table: &Table) -> String {
+pub(super) fn quoted_unique_column(table: &Table) -> String {
     match table.model.identity {
         RowIdentity::Event => POSITION_COLUMN.to_owned(),
         RowIdentity::Column(name) => quote_name(name),
@@ -24,7 +24,7 @@ pub(super) fn unique_column(table: &Table) -> String {
 }
 
 /// Returns the name of the column that holds the text of a searched column in lower case.
-pub(crate) fn lowercase_column(column: &str) -> String {
+pub(crate) fn quoted_lowercase_column(column: &str) -> String {
     quote_name(&format!("es_lower_{column}"))
 }
 

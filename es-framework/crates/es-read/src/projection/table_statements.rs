@@ -6,7 +6,7 @@ use super::{
     ColumnKind, RowIdentity, Table,
     database::{WrittenColumn, written_columns},
     search_index,
-    sql_names::unique_column,
+    sql_names::quoted_unique_column,
 };
 
 pub(crate) use super::sql_names::{POSITION_COLUMN, key_column, quote_name};
@@ -36,9 +36,9 @@ const fn is_event(table: &Table) -> bool {
     matches!(table.model.identity, RowIdentity::Event)
 }
 
-/// Returns the index of this column among the written columns.
-pub(super) fn unique_column_index(table: &Table) -> usize {
-    let column = unique_column(table);
+/// Returns the index of the unique column among the written columns.
+pub(super) fn unique_column_offset(table: &Table) -> usize {
+    let column = quoted_unique_column(table);
     let columns = written_columns(table);
     let index = columns.iter().position(|written| written.name == column);
     index.unwrap_or_default()
@@ -74,7 +74,7 @@ fn index_name(table: &Table, column: &str, names: IndexNameSet) -> String {
 
 /// Returns the statements that create the table of a read model, its indexes and its search index in
 /// SQLite. STRICT refuses a value that does not fit its column.
-pub(super) fn create_table_statements(table: &Table, names: IndexNameSet) -> Vec<String> {
+pub(super) fn sqlite_create_table_statements(table: &Table, names: IndexNameSet) -> Vec<String> {
     let mut statements = create_statements(table, names, sqlite_type, " STRICT");
     statements.extend(search_index::create_fts_table_statement(table));
     statements
@@ -83,7 +83,7 @@ pub(super) fn create_table_statements(table: &Table, names: IndexNameSet) -> Vec
 /// Returns the statements that create the table of a read model and its indexes in PostgreSQL, with a
 /// search index if the server has the extension for it.
 #[cfg(feature = "postgres")]
-pub(super) fn create_table_statements_on_postgres(
+pub(super) fn postgres_create_table_statements(
     table: &Table,
     names: IndexNameSet,
     has_trigrams: bool,
@@ -181,14 +181,14 @@ pub(super) fn drop_table_statement(table: &Table) -> String {
 pub(super) fn drop_search_index_statement(table: &Table) -> String {
     format!(
         "DROP TABLE IF EXISTS {}",
-        search_index::fts_table_name(table)
+        search_index::quoted_fts_table_name(table)
     )
 }
 
 /// Returns the statements that replace the table of a read model by its shadow table.
 #[cfg(feature = "postgres")]
-pub(super) fn swap_statements_on_postgres(table: &Table) -> Vec<String> {
-    let shadow = table.shadow();
+pub(super) fn postgres_swap_statements(table: &Table) -> Vec<String> {
+    let shadow = table.shadow_table();
     vec![
         drop_table_statement(table),
         rename_statement(&shadow.name(), &table.name()),
@@ -197,8 +197,8 @@ pub(super) fn swap_statements_on_postgres(table: &Table) -> Vec<String> {
 
 /// Returns the statements that replace the table of a read model and its search index by the shadow
 /// table and its search index in SQLite.
-pub(super) fn swap_statements(table: &Table) -> Vec<String> {
-    let shadow = table.shadow();
+pub(super) fn sqlite_swap_statements(table: &Table) -> Vec<String> {
+    let shadow = table.shadow_table();
     let mut statements = vec![
         drop_table_statement(table),
         drop_search_index_statement(table),
@@ -206,8 +206,8 @@ pub(super) fn swap_statements(table: &Table) -> Vec<String> {
     statements.push(rename_statement(&shadow.name(), &table.name()));
     if !table.searched.is_empty() {
         let (built, name) = (
-            search_index::fts_table_name(&shadow),
-            search_index::fts_table_name(table),
+            search_index::quoted_fts_table_name(&shadow),
+            search_index::quoted_fts_table_name(table),
         );
         statements.push(format!("ALTER TABLE {built} RENAME TO {name}"));
     }
@@ -233,7 +233,7 @@ pub(super) fn definition_hash(table: &Table) -> String {
     let inline = if table.model.inline { " inline" } else { "" };
     let text = format!(
         "{:?} {:?} {}{inline}",
-        create_table_statements(&serving, IndexNameSet::First),
+        sqlite_create_table_statements(&serving, IndexNameSet::First),
         table.model.events,
         table.model.version
     );
@@ -265,7 +265,7 @@ fn short_hash(text: &str) -> String {
 
 /// Returns the statement that writes a row. It replaces the row with the same key, which keeps its
 /// position. A row that is an event is never replaced, since an event always makes the same row.
-pub(super) fn upsert_statement(table: &Table) -> String {
+pub(super) fn sqlite_upsert_statement(table: &Table) -> String {
     let columns = written_columns(table);
     let parameters = vec!["?"; columns.len()].join(", ");
     insert_statement(table, &columns, &format!("VALUES ({parameters})"))
@@ -273,7 +273,7 @@ pub(super) fn upsert_statement(table: &Table) -> String {
 
 /// Returns the statement that writes many rows in PostgreSQL. Each column is an array.
 #[cfg(feature = "postgres")]
-pub(super) fn upsert_statement_on_postgres(table: &Table) -> String {
+pub(super) fn postgres_upsert_statement(table: &Table) -> String {
     let columns = written_columns(table);
     let arrays: Vec<_> = (1..)
         .zip(&columns)
@@ -285,7 +285,7 @@ pub(super) fn upsert_statement_on_postgres(table: &Table) -> String {
 
 fn insert_statement(table: &Table, columns: &[WrittenColumn], values: &str) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
-    let key = unique_column(table);
+    let key = quoted_unique_column(table);
     let changed = names
         .iter()
         .filter(|name| **name != POSITION_COLUMN && **name != key);
@@ -311,16 +311,16 @@ pub(super) fn delete_statement(table: &Table) -> String {
 }
 
 /// Returns the start of a statement that selects the position and the columns of rows.
-pub(crate) fn select_clause(table: &Table) -> String {
+pub(crate) fn select_from_clause(table: &Table) -> String {
     format!(
         "SELECT {} FROM {}",
-        selected_columns(table),
+        select_list(table),
         quote_name(&table.name())
     )
 }
 
 /// Returns the list of the columns that are selected.
-pub(crate) fn selected_columns(table: &Table) -> String {
+pub(crate) fn select_list(table: &Table) -> String {
     let columns = table.model.columns.iter();
     let columns: String = columns
         .map(|column| format!(", {}", quote_name(column.name)))

@@ -131,7 +131,7 @@ fn parse<Q: QueryHandler>(
 ) -> Result<Box<dyn ErasedQuery>, QueryError> {
     let query = Q::parse(&mut parameters)?;
     let paging = if Q::PAGED {
-        PageParameters::parse(&mut parameters)?
+        PageParameters::take_from_parameters(&mut parameters)?
     } else {
         PageParameters::default()
     };

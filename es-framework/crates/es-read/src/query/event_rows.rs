@@ -61,11 +61,11 @@ pub async fn browse_rows(
     table: &Table,
     mut parameters: QueryParameters,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
-    let paging = PageParameters::parse(&mut parameters)?;
+    let paging = PageParameters::take_from_parameters(&mut parameters)?;
     parameters.check_all_taken()?;
     let statement = format!(
         "{} WHERE {POSITION_COLUMN} > ? ORDER BY {POSITION_COLUMN} LIMIT ?",
-        table_statements::select_clause(table)
+        table_statements::select_from_clause(table)
     );
     let after = match paging.after.as_ref().map(PageCursor::as_row).transpose()? {
         None => -1,
@@ -90,24 +90,24 @@ pub async fn browse_rows(
 /// Returns the row of the subject's first event.
 ///
 /// ```
-/// use es_framework::{event::Subject, prelude::*, projection::{Database, Table}, query::find_first_row};
+/// use es_framework::{event::Subject, prelude::*, projection::{Database, Table}, query::find_first_by_subject};
 ///
 /// /// Returns whether a donation has this subject.
 /// async fn is_known(database: &Database, donations: &Table, subject: &Subject) -> Result<bool, QueryError> {
-///     Ok(find_first_row(database, donations, subject).await?.is_some())
+///     Ok(find_first_by_subject(database, donations, subject).await?.is_some())
 /// }
 /// ```
 ///
 /// # Errors
 /// The database failed.
-pub async fn find_first_row(
+pub async fn find_first_by_subject(
     database: &Database,
     table: &Table,
     subject: &Subject,
 ) -> Result<Option<Box<RawValue>>, QueryError> {
     let statement = format!(
         "{} WHERE {} = ? ORDER BY {POSITION_COLUMN} LIMIT 1",
-        table_statements::select_clause(table),
+        table_statements::select_from_clause(table),
         table_statements::key_column(table)
     );
     let subject = Cell::Text(subject.as_str().to_owned());

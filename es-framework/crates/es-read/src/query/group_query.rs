@@ -51,8 +51,8 @@ pub struct Group<T, const N: usize, V> {
 }
 
 impl<'a, R: ReadModel> RowQuery<'a, R> {
-    /// Groups the rows that have the same values in these columns. The groups are sorted by them;
-    /// [`RowQuery::sort`] has no effect. Rows without a value in one of the columns are left out.
+    /// Groups the rows that have the same values in these columns. The groups are sorted by them,
+    /// whatever [`RowQuery::sort`] says. Rows without a value in one of the columns are left out.
     #[must_use]
     pub fn group_by<T: OrderedValue, const N: usize>(
         self,
@@ -103,7 +103,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         );
         let parameters = only.parameters.into_iter().chain(conditions.parameters);
         let parameters = parameters.chain([paging.limit_plus_one()]).collect();
-        let statement = database.number_parameters(&statement, 0);
+        let statement = database.replace_question_marks(&statement, 0);
         let groups = database.fetch_texts(statement, parameters).await?;
         let groups: Result<Vec<_>, _> = groups.iter().map(|json| parse(json)).collect();
         Page::new(groups?, paging, total, |last| {

@@ -21,7 +21,7 @@ pub use descriptor::QueryDescriptor;
 pub use error::QueryError;
 #[doc(hidden)]
 pub use event_rows::browse_rows;
-pub use event_rows::{browse_events, find_first_row};
+pub use event_rows::{browse_events, find_first_by_subject};
 pub use group_query::{Group, GroupQuery};
 pub use page::{Page, PageParameters};
 pub use parameter_descriptions::{ParameterDescription, ParameterDescriptions};

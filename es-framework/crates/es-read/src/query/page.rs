@@ -19,7 +19,7 @@ pub const MAX_LIMIT: u32 = 1_000;
 /// use es_framework::query::{PageParameters, QueryParameters};
 ///
 /// let mut parameters = QueryParameters::new([("limit".into(), "10".into())])?;
-/// assert_eq!(parameters.optional::<u32>("limit")?, Some(10)); // `#[query(paged)]` takes it instead
+/// assert_eq!(parameters.take_optional::<u32>("limit")?, Some(10)); // `#[query(paged)]` takes it instead
 /// let first = PageParameters::default();
 /// # let _ = first;
 /// # Ok::<_, es_framework::query::QueryError>(())
@@ -43,7 +43,9 @@ impl Default for PageParameters {
 
 impl PageParameters {
     /// Takes `limit`, `cursor` and `total` from the parameters.
-    pub(crate) fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {
+    pub(crate) fn take_from_parameters(
+        parameters: &mut QueryParameters,
+    ) -> Result<Self, QueryError> {
         let limit = match parameters.take_text("limit")? {
             None => DEFAULT_LIMIT,
             Some(text) => {
@@ -64,7 +66,7 @@ impl PageParameters {
                 Some(cursor.ok_or_else(|| QueryError::invalid("cursor", message))?)
             }
         };
-        let total = parameters.optional("total")?.unwrap_or(false);
+        let total = parameters.take_optional("total")?.unwrap_or(false);
         Ok(Self {
             limit,
             after,
@@ -173,7 +175,7 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
         let mut parameters = QueryParameters::new(pairs)?;
-        let paging = PageParameters::parse(&mut parameters)?;
+        let paging = PageParameters::take_from_parameters(&mut parameters)?;
         parameters.check_all_taken()?;
         Ok(paging)
     }

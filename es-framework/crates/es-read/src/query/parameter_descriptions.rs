@@ -24,7 +24,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 ///     const DECLARATION: Declaration = es_framework::declaration!();
 ///
 ///     fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError> {
-///         let id = parameters.required("id")?;
+///         let id = parameters.take_required("id")?;
 ///         Ok(Self { id })
 ///     }
 ///
@@ -84,7 +84,11 @@ impl<'a> ParameterDescriptions<'a> {
     }
 
     /// Adds a parameter that takes several values.
-    pub fn add_several<T: JsonSchema>(&mut self, name: &'static str, description: &'static str) {
+    pub fn add_multi_valued<T: JsonSchema>(
+        &mut self,
+        name: &'static str,
+        description: &'static str,
+    ) {
         self.push::<T>(name, description, false, true);
     }
 

@@ -21,9 +21,9 @@ pub const LONGEST_VALUE: usize = 1_000;
 /// let pairs = [("title", "ring"), ("status", "available,lent")];
 /// let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
 /// let mut parameters = QueryParameters::new(pairs)?;
-/// assert_eq!(parameters.optional::<String>("title")?.as_deref(), Some("ring"));
-/// assert_eq!(parameters.several::<String>("status")?, ["available", "lent"]);
-/// assert!(parameters.required::<i64>("minPages").is_err());
+/// assert_eq!(parameters.take_optional::<String>("title")?.as_deref(), Some("ring"));
+/// assert_eq!(parameters.take_multi_valued::<String>("status")?, ["available", "lent"]);
+/// assert!(parameters.take_required::<i64>("minPages").is_err());
 /// # Ok::<_, es_framework::query::QueryError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -58,8 +58,8 @@ impl QueryParameters {
     ///
     /// # Errors
     /// It is missing, given twice or malformed.
-    pub fn required<T: ColumnType>(&mut self, name: &'static str) -> Result<T, QueryError> {
-        self.optional(name)?
+    pub fn take_required<T: ColumnType>(&mut self, name: &'static str) -> Result<T, QueryError> {
+        self.take_optional(name)?
             .ok_or_else(|| QueryError::invalid(name, "is missing"))
     }
 
@@ -67,11 +67,15 @@ impl QueryParameters {
     ///
     /// # Errors
     /// It is given twice or malformed.
-    pub fn optional<T: ColumnType>(&mut self, name: &'static str) -> Result<Option<T>, QueryError> {
+    pub fn take_optional<T: ColumnType>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<T>, QueryError> {
         let Some(text) = self.take_text(name)? else {
             return Ok(None);
         };
-        let value = column::parse(&text).map_err(|message| QueryError::invalid(name, message))?;
+        let value =
+            column::parse_value(&text).map_err(|message| QueryError::invalid(name, message))?;
         Ok(Some(value))
     }
 
@@ -80,7 +84,10 @@ impl QueryParameters {
     ///
     /// # Errors
     /// One of its values is malformed, or there are too many.
-    pub fn several<T: ColumnType>(&mut self, name: &'static str) -> Result<Vec<T>, QueryError> {
+    pub fn take_multi_valued<T: ColumnType>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Vec<T>, QueryError> {
         self.known.push(name);
         let values = self.values.remove(name).unwrap_or_default();
         let texts: Vec<_> = values.iter().flat_map(|value| value.split(',')).collect();
@@ -88,8 +95,9 @@ impl QueryParameters {
             let message = format!("has more than {MOST_VALUES} values");
             return Err(QueryError::invalid(name, message));
         }
-        let value =
-            |text: &str| column::parse(text).map_err(|message| QueryError::invalid(name, message));
+        let value = |text: &str| {
+            column::parse_value(text).map_err(|message| QueryError::invalid(name, message))
+        };
         texts.into_iter().map(value).collect()
     }
 
@@ -135,10 +143,10 @@ mod tests {
             ("ids", "1,2"),
             ("ids", "3"),
         ]);
-        assert_eq!(given.optional::<i64>("pages").unwrap(), Some(7));
-        assert_eq!(given.required::<String>("kind").unwrap(), "oak");
-        assert_eq!(given.several::<i64>("ids").unwrap(), [1, 2, 3]);
-        assert_eq!(given.optional::<i64>("age").unwrap(), None);
+        assert_eq!(given.take_optional::<i64>("pages").unwrap(), Some(7));
+        assert_eq!(given.take_required::<String>("kind").unwrap(), "oak");
+        assert_eq!(given.take_multi_valued::<i64>("ids").unwrap(), [1, 2, 3]);
+        assert_eq!(given.take_optional::<i64>("age").unwrap(), None);
         assert!(given.check_all_taken().is_ok());
     }
 
@@ -149,11 +157,11 @@ mod tests {
             other => panic!("{other}"),
         };
         let mut given = parameters(&[("a", "x"), ("b", "1"), ("b", "2"), ("c", "1")]);
-        let malformed = given.optional::<i64>("a").unwrap_err();
+        let malformed = given.take_optional::<i64>("a").unwrap_err();
         assert_eq!(message(malformed), "a must be a whole number");
-        let twice = given.optional::<i64>("b").unwrap_err();
+        let twice = given.take_optional::<i64>("b").unwrap_err();
         assert_eq!(message(twice), "b is given twice");
-        let missing = given.required::<i64>("d").unwrap_err();
+        let missing = given.take_required::<i64>("d").unwrap_err();
         assert_eq!(message(missing), "d is missing");
         let unknown = given.check_all_taken().unwrap_err();
         assert_eq!(message(unknown), "c is unknown: there are a, b, d");
@@ -165,6 +173,6 @@ mod tests {
         assert!(QueryParameters::new([long]).is_err());
         let many = vec!["1"; MOST_VALUES + 1].join(",");
         let mut given = parameters(&[("ids", &many)]);
-        assert!(given.several::<i64>("ids").is_err());
+        assert!(given.take_multi_valued::<i64>("ids").is_err());
     }
 }

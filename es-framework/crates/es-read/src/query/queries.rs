@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::QueryDescriptor;
 use crate::projection::{ReadModels, RowIdentity, Table};
 use es_event::{Declaration, subject_template};
+use es_runtime::is_reserved_path;
 
 /// All queries of an application, sorted and checked.
 ///
@@ -117,9 +118,6 @@ pub enum QueriesError {
     },
 }
 
-/// The first segments of the framework's own paths.
-const RESERVED: [&str; 3] = ["/actuator", "/docs", "/openapi.json"];
-
 /// A path that answers `GET`.
 ///
 /// ```
@@ -225,7 +223,7 @@ impl Queries {
         for query in &queries {
             check_query(query, &models)?;
             for index in query.indexes {
-                models = models.used(index.table, index.column, index.by);
+                models = models.with_column_index(index.table, index.column, index.by);
             }
         }
         let queries = Self(queries);
@@ -296,11 +294,7 @@ fn check_query(query: &QueryDescriptor, models: &ReadModels) -> Result<(), Queri
         declaration,
         ..
     } = *query;
-    let is_reserved = |head: &&str| {
-        path.strip_prefix(*head)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    if RESERVED.iter().any(is_reserved) {
+    if is_reserved_path(path) {
         return Err(QueriesError::ReservedRoute {
             name,
             path,

@@ -91,7 +91,7 @@ impl<'a> QueryContext<'a> {
         statement: Sql,
         parameters: Vec<Cell>,
     ) -> Result<Vec<T>, QueryError> {
-        let statement = self.database.statement_of(statement).to_owned();
+        let statement = self.database.dialect_statement(statement).to_owned();
         let rows = self.database.fetch_texts(statement, parameters).await?;
         let rows = rows.iter().map(|row| serde_json::from_str(row));
         Ok(rows.collect::<Result<_, _>>()?)

@@ -119,7 +119,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     }
 
     pub(super) fn table(&self) -> Result<&'a Table, QueryError> {
-        let table = self.database.table(R::TABLE);
+        let table = self.database.find_table(R::TABLE);
         table.ok_or_else(|| QueryError::Undeclared {
             what: format!("the table {}", R::TABLE),
         })
@@ -160,7 +160,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         } = SqlFragment::join(conditions, " AND ");
         let statement = format!(
             "{}{} ORDER BY {} LIMIT ?",
-            table_statements::select_clause(table),
+            table_statements::select_from_clause(table),
             where_clause(&text),
             self.order_clause()
         );

@@ -63,6 +63,44 @@ async fn of_two_instances_one_gets_a_pristine_subject() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn appends_that_arrive_while_another_instance_writes_share_one_transaction() {
+    const WAITS_FOR_LOCK: &str = "SELECT count(*) FROM pg_stat_activity \
+         WHERE application_name = 'event-store' AND wait_event_type = 'Lock'";
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    let store = fixture.open(&schema, "").await;
+    let append = async |number| {
+        let events = vec![candidate("/a", number)];
+        store.append(events, vec![]).await.unwrap();
+    };
+    let lock = format!("SELECT last FROM {schema}.es_head FOR UPDATE; SELECT pg_sleep(3)");
+    let others = async {
+        while fixture.server.query(WAITS_FOR_LOCK).trim() != "1" {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        join_all((1..20).map(append)).await;
+    };
+    std::thread::scope(|scope| {
+        let holder = scope.spawn(|| fixture.server.query(&lock));
+        tokio::task::block_in_place(|| {
+            let appends = async {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                tokio::join!(append(0), others)
+            };
+            tokio::runtime::Handle::current().block_on(appends);
+        });
+        holder.join().unwrap();
+    });
+    let transactions = format!("SELECT count(DISTINCT xmin::text) FROM {schema}.es_events");
+    assert_eq!(fixture.server.query(&transactions).trim(), "1");
+    let events = read_all(&store).await;
+    assert_eq!(events.len(), 20);
+    assert_chain(&events);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn subscribers_receive_the_events_of_other_instances() {
     let Some(fixture) = StoreFixture::start() else {
         return;

@@ -81,6 +81,19 @@ pub struct BatchLimits {
     pub bytes: usize,
 }
 
+impl BatchLimits {
+    /// Subtracts an append. Returns false, and changes nothing, if it exceeds what is left.
+    pub fn subtract(&mut self, append: &QueuedAppend) -> bool {
+        let events = self.events.checked_sub(append.candidates.len().max(1));
+        let bytes = self.bytes.checked_sub(append.bytes);
+        let (Some(events), Some(bytes)) = (events, bytes) else {
+            return false;
+        };
+        *self = Self { events, bytes };
+        true
+    }
+}
+
 /// Tasks in the order of their arrival.
 #[doc(hidden)]
 #[derive(Debug, Default)]
@@ -160,6 +173,25 @@ impl WriteQueue {
         }
     }
 
+    /// Takes the appends that already wait, in their order, as long as they stay within the limits. It
+    /// stops before a task of another kind.
+    pub fn take_appends(&self, limits: BatchLimits) -> Vec<QueuedAppend> {
+        let mut state = self.lock();
+        let fitting = state.fitting_tasks(limits);
+        let mut appends = Vec::with_capacity(fitting);
+        while appends.len() < fitting {
+            match state.tasks.pop_front() {
+                Some(WriterTask::Append(append)) => appends.push(append),
+                Some(other) => {
+                    state.tasks.push_front(other);
+                    break;
+                }
+                None => break,
+            }
+        }
+        appends
+    }
+
     /// Waits until this number of tasks is queued, the queue is closed or the time is over.
     fn wait<'a>(
         &self,
@@ -192,18 +224,18 @@ impl WriteQueue {
 impl QueueState {
     /// Removes the first tasks within the limits, at least one.
     fn drain(&mut self, limits: BatchLimits) -> Vec<WriterTask> {
-        let (mut events, mut bytes, mut count) = (0_usize, 0_usize, 0_usize);
-        for task in &self.tasks {
-            if let WriterTask::Append(append) = task {
-                events = events.saturating_add(append.candidates.len().max(1));
-                bytes = bytes.saturating_add(append.bytes);
-            }
-            if count > 0 && (events > limits.events || bytes > limits.bytes) {
-                break;
-            }
-            count = count.saturating_add(1);
-        }
+        let count = self.fitting_tasks(limits).max(1).min(self.tasks.len());
         self.tasks.drain(..count).collect()
+    }
+
+    /// Returns how many of the first tasks stay within the limits together.
+    fn fitting_tasks(&self, limits: BatchLimits) -> usize {
+        let mut left = limits;
+        let fits = |task: &&WriterTask| match task {
+            WriterTask::Append(append) => left.subtract(append),
+            WriterTask::Register(_) | WriterTask::Probe(_) => true,
+        };
+        self.tasks.iter().take_while(fits).count()
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 
-use crate::http::auth::{Caller, tokens::is_word};
+use crate::http::auth::{Caller, tokens::is_valid_name};
 
 /// Longest subject (OpenID Connect Core 1.0, section 2).
 const MAX_SUBJECT: usize = 255;
@@ -13,7 +13,8 @@ const MAX_ROLES: usize = 100;
 
 pub(super) type Claims = Map<String, Value>;
 
-/// Returns the caller of a token. `None` if its subject has characters that no log should have.
+/// Returns the caller of a token. `None` if it has no subject, or one that is too long or has
+/// characters that no log should have.
 pub(super) fn read_caller(claims: &Claims, roles_claim: &str) -> Option<Caller> {
     let subject = claims.get("sub")?.as_str()?;
     let fits = (1..=MAX_SUBJECT).contains(&subject.len())
@@ -40,7 +41,7 @@ fn roles<'a>(claims: &'a Claims, name: &str) -> Vec<&'a str> {
         Some(Value::String(roles)) => roles.split_ascii_whitespace().collect(),
         _ => Vec::new(),
     };
-    let roles = found.into_iter().filter(|role| is_word(role));
+    let roles = found.into_iter().filter(|role| is_valid_name(role));
     roles.take(MAX_ROLES).collect()
 }
 

@@ -101,7 +101,10 @@ impl Issuer {
     }
 
     /// Verifies a token and returns its caller.
-    pub(super) async fn caller(self: &Arc<Self>, token: &[u8]) -> Result<Caller, AccessDenied> {
+    pub(super) async fn authenticate(
+        self: &Arc<Self>,
+        token: &[u8],
+    ) -> Result<Caller, AccessDenied> {
         let invalid = |reason: &dyn fmt::Display| {
             tracing::debug!(%reason, "a JWT was refused");
             AccessDenied::InvalidCredential

@@ -24,7 +24,7 @@ pub(super) enum ClientBreak {
 
 impl ClientBreak {
     /// Returns the clients that break, and how.
-    pub(super) fn clients(self) -> &'static str {
+    pub(super) fn client_impact(self) -> &'static str {
         match self {
             Self::OperationRemoved => "every client that calls it gets the status 404 or 405",
             Self::OperationRenamed => {

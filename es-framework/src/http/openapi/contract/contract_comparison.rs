@@ -133,7 +133,7 @@ impl fmt::Display for ContractChange {
         }
         write!(f, ": {}", self.change.text)?;
         if let Some(breaks) = self.change.breaks {
-            write!(f, ": {}", breaks.clients())?;
+            write!(f, ": {}", breaks.client_impact())?;
             for remedy in breaks.remedies() {
                 write!(f, "\n  - {remedy}")?;
             }

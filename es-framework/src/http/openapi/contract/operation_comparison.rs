@@ -72,7 +72,7 @@ impl<'a> OperationComparison<'a> {
                             ClientBreak::ParameterRequired,
                         );
                     }
-                    let compare = SchemaComparison::compare_whole;
+                    let compare = SchemaComparison::compare_schemas;
                     self.schemas(Direction::Request, &label, (old, new), compare);
                 }
                 // A path has its parameters, whatever their names are.
@@ -165,7 +165,7 @@ impl<'a> OperationComparison<'a> {
                         direction,
                         label,
                         (old, new),
-                        SchemaComparison::compare_whole,
+                        SchemaComparison::compare_schemas,
                     );
                 }
             }

@@ -63,7 +63,7 @@ impl<'a> SchemaComparison<'a> {
     }
 
     /// Compares two schemas.
-    pub(super) fn compare_whole(&mut self, before: &'a Value, after: &'a Value) {
+    pub(super) fn compare_schemas(&mut self, before: &'a Value, after: &'a Value) {
         let shapes = (
             SchemaShape::read(self.before, before),
             SchemaShape::read(self.after, after),
@@ -94,7 +94,7 @@ impl<'a> SchemaComparison<'a> {
             return;
         }
         if self.path.len() < MAX_DEPTH {
-            self.compare_whole(before, after);
+            self.compare_schemas(before, after);
         }
     }
 

@@ -45,7 +45,7 @@ impl React for Calling {
                 if phone.answers && calls.len() % 3 == 0 {
                     Ok(())
                 } else {
-                    Err(ReactionError::call("nobody answers"))
+                    Err(ReactionError::from_call_error("nobody answers"))
                 }
             }
             .boxed())

@@ -64,7 +64,7 @@ impl React for Posting {
             when: ReactionTiming::Immediate,
             action: ReactionAction::Send(|view, commands| {
                 let InvoiceSentEvent { id, .. } = view.payload()?;
-                RemindPayerCommand { id }.send(commands)
+                RemindPayerCommand { id }.add_to(commands)
             }),
             parameters: &[],
             commands: Vec::new,

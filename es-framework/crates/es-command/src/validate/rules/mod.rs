@@ -1,4 +1,4 @@
-//! The rules of `#[validate(…)]`. Each rule checks a value and accepts an absent value.
+//! The rules of `#[validate(…)]`. Each of the framework's rules checks a value and accepts an absent value.
 
 mod regex_pattern;
 mod value_kinds;
@@ -204,18 +204,18 @@ pub fn items(value: &impl Items, min: Option<usize>, max: Option<usize>) -> Resu
 /// Converts the result of an application's own rule.
 ///
 /// ```
-/// use es_framework::validate::rules::own;
+/// use es_framework::validate::rules::convert_rule_result;
 ///
 /// fn is_even(number: u32) -> Result<(), &'static str> {
 ///     number.is_multiple_of(2).then_some(()).ok_or("must be even")
 /// }
 ///
-/// assert_eq!(own(is_even(3)), Err("must be even".into()));
+/// assert_eq!(convert_rule_result(is_even(3)), Err("must be even".into()));
 /// ```
 ///
 /// # Errors
 /// Fails with the text of the error.
-pub fn own<E: Display>(found: Result<(), E>) -> Result<(), String> {
+pub fn convert_rule_result<E: Display>(found: Result<(), E>) -> Result<(), String> {
     found.map_err(|error| error.to_string())
 }
 

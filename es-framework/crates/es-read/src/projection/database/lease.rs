@@ -16,7 +16,7 @@ pub(super) struct WriteLease {
 
 impl WriteLease {
     /// Acquires the lease unless another process has it.
-    pub(super) fn acquire(database: &Path) -> Result<Option<Self>, DatabaseError> {
+    pub(super) fn try_acquire(database: &Path) -> Result<Option<Self>, DatabaseError> {
         let path = lock_file(database);
         let failed = |source| DatabaseError::File {
             path: path.clone(),
@@ -50,10 +50,10 @@ mod tests {
     fn one_at_a_time_has_the_lease() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("books.db");
-        let first = WriteLease::acquire(&database).unwrap();
+        let first = WriteLease::try_acquire(&database).unwrap();
         assert!(first.is_some());
-        assert!(WriteLease::acquire(&database).unwrap().is_none());
+        assert!(WriteLease::try_acquire(&database).unwrap().is_none());
         drop(first);
-        assert!(WriteLease::acquire(&database).unwrap().is_some());
+        assert!(WriteLease::try_acquire(&database).unwrap().is_some());
     }
 }

@@ -26,7 +26,7 @@ use es_event::EventId;
 use es_store_postgres::DatabaseIdentity;
 
 pub use database_error::DatabaseError;
-use numbered::number_parameters;
+use numbered::replace_question_marks;
 #[cfg(feature = "postgres")]
 use postgres::PostgresReadModelStore;
 #[cfg(feature = "postgres")]
@@ -81,7 +81,7 @@ pub struct Sql {
 }
 
 /// Converts positions of the database to event ids.
-pub(super) fn event_ids(positions: Vec<i64>) -> BTreeSet<EventId> {
+pub(super) fn event_ids_from_positions(positions: Vec<i64>) -> BTreeSet<EventId> {
     let numbers = positions.into_iter().map(u64::try_from);
     numbers.flatten().filter_map(EventId::new).collect()
 }
@@ -92,12 +92,12 @@ impl Database {
     /// # Errors
     /// It cannot be opened or reached.
     pub async fn open(url: &DatabaseUrl, models: &ReadModels) -> Result<Self, DatabaseError> {
-        Self::open_within(url, models, QUERY_TIME).await
+        Self::open_with_query_timeout(url, models, QUERY_TIME).await
     }
 
     /// Opens the database that a setting names. The database ends each query that runs longer than
     /// `query_time`.
-    pub async fn open_within(
+    pub async fn open_with_query_timeout(
         url: &DatabaseUrl,
         models: &ReadModels,
         query_time: Duration,
@@ -142,7 +142,7 @@ impl Database {
         self.store.size().await
     }
 
-    pub(crate) fn table(&self, name: &str) -> Option<&Table> {
+    pub(crate) fn find_table(&self, name: &str) -> Option<&Table> {
         self.tables.get(name)
     }
 
@@ -154,7 +154,7 @@ impl Database {
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<TableRow>, DatabaseError> {
-        let statement = self.number_parameters(&statement, 0);
+        let statement = self.replace_question_marks(&statement, 0);
         self.store.fetch_rows(table, statement, parameters).await
     }
 
@@ -173,18 +173,18 @@ impl Database {
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
-        let statement = self.number_parameters(&statement, 0);
+        let statement = self.replace_question_marks(&statement, 0);
         self.store.fetch_count(statement, parameters).await
     }
 
     /// Returns a hand-written statement in the SQL dialect of this database.
-    pub(crate) fn statement_of(&self, statement: Sql) -> &'static str {
-        self.store.statement_of(statement)
+    pub(crate) fn dialect_statement(&self, statement: Sql) -> &'static str {
+        self.store.dialect_statement(statement)
     }
 
     /// Numbers the parameters `?` of a statement that comes after `others` other parameters.
-    pub(crate) fn number_parameters(&self, sql: &str, others: usize) -> String {
-        number_parameters(sql, self.store.parameter_sign(), others)
+    pub(crate) fn replace_question_marks(&self, sql: &str, others: usize) -> String {
+        replace_question_marks(sql, self.store.parameter_sign(), others)
     }
 
     /// Returns the SQL expression for a JSON array with three elements for each group of rows: the values of
@@ -214,13 +214,13 @@ impl Database {
     }
 
     /// Returns true if texts of the database cannot contain the NUL character.
-    pub(crate) fn rejects_zero(&self) -> bool {
-        self.store.rejects_zero()
+    pub(crate) fn rejects_nul_character(&self) -> bool {
+        self.store.rejects_nul_character()
     }
 
     /// Acquires the right to write, unless another process has it, and creates the missing tables.
-    pub(super) async fn acquire_lease(&self) -> Result<bool, DatabaseError> {
-        self.store.acquire_lease(&self.tables).await
+    pub(super) async fn try_acquire_lease(&self) -> Result<bool, DatabaseError> {
+        self.store.try_acquire_lease(&self.tables).await
     }
 
     /// Loads the definition and the checkpoint of a table.
@@ -236,7 +236,7 @@ impl Database {
         self.store.reset_table(table).await
     }
 
-    /// Drops a table, if it exists.
+    /// Drops a table, if it exists, and deletes its checkpoint.
     pub(super) async fn drop_table(&self, table: &Table) -> Result<(), DatabaseError> {
         self.store.drop_table(table).await
     }
@@ -257,12 +257,12 @@ impl Database {
     }
 
     /// Loads the events that a read model skips.
-    pub(super) async fn load_skipped(
+    pub(super) async fn load_skipped_ids(
         &self,
         table: &Table,
     ) -> Result<BTreeSet<EventId>, DatabaseError> {
-        let positions = self.store.load_skipped(table.model.name).await?;
-        Ok(event_ids(positions))
+        let positions = self.store.load_skipped_positions(table.model.name).await?;
+        Ok(event_ids_from_positions(positions))
     }
 
     /// Loads the rows with these keys.
@@ -280,7 +280,7 @@ impl Database {
 
     /// Returns the read models that are declared inline, sorted by name.
     #[doc(hidden)]
-    pub fn inline_models(&self) -> Vec<&'static str> {
+    pub fn inline_model_names(&self) -> Vec<&'static str> {
         self.inline_tables().map(|table| table.model.name).collect()
     }
 
@@ -339,7 +339,7 @@ impl Database {
     /// Deletes the checkpoint of a read model but not its rows.
     #[cfg(test)]
     pub(super) async fn forget_position(&self, model: &str) -> Result<(), DatabaseError> {
-        match self.table(model) {
+        match self.find_table(model) {
             Some(table) => self.store.forget_position(table).await,
             None => Ok(()),
         }

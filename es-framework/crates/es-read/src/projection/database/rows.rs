@@ -23,8 +23,9 @@ pub(crate) fn written_columns(table: &Table) -> Vec<WrittenColumn> {
     let declared = table.model.columns.iter();
     columns.extend(declared.map(|one| column(sql_names::quote_name(one.name), one.kind)));
     let searched = table.searched.iter();
-    columns
-        .extend(searched.map(|name| column(sql_names::lowercase_column(name), ColumnKind::Text)));
+    columns.extend(
+        searched.map(|name| column(sql_names::quoted_lowercase_column(name), ColumnKind::Text)),
+    );
     columns
 }
 

@@ -22,7 +22,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     fn kind(&self) -> &'static str;
 
     /// Returns the statement in the dialect of this database.
-    fn statement_of(&self, sql: Sql) -> &'static str;
+    fn dialect_statement(&self, sql: Sql) -> &'static str;
 
     /// Returns the SQL expression for a JSON array with three elements for each group of rows: the values of
     /// `columns`, the number of rows, and the list of `collected`. The list has only the rows that meet `only`,
@@ -50,7 +50,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     }
 
     /// Returns true if texts cannot contain the NUL character.
-    fn rejects_zero(&self) -> bool;
+    fn rejects_nul_character(&self) -> bool;
 
     /// Returns the SQL conditions for a column that contains a substring in any case of letters, each
     /// with its parameter. All of them have to hold. SQLite has up to two: a lookup in the search index and
@@ -88,7 +88,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     ) -> Result<u64, DatabaseError>;
 
     /// Acquires the right to write, unless another process has it, and creates the missing tables.
-    async fn acquire_lease(
+    async fn try_acquire_lease(
         &self,
         tables: &BTreeMap<&'static str, Table>,
     ) -> Result<bool, DatabaseError>;
@@ -102,7 +102,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Replaces a table by an empty one without a checkpoint.
     async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError>;
 
-    /// Drops a table, if it exists.
+    /// Drops a table, if it exists, and deletes its checkpoint.
     async fn drop_table(&self, table: &Table) -> Result<(), DatabaseError>;
 
     /// Replaces a table by its shadow table.
@@ -112,7 +112,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     async fn skip_event(&self, model: &'static str, position: i64) -> Result<(), DatabaseError>;
 
     /// Loads the positions of the events that a read model skips.
-    async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError>;
+    async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError>;
 
     /// Loads the rows with these keys.
     async fn load_rows(
@@ -129,7 +129,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         step: CheckpointStep,
     ) -> Result<(), DatabaseError>;
 
-    /// Deletes the checkpoint of a table but not its rows.
+    /// Deletes the position of a table but not its rows. Does nothing where no test needs it.
     #[cfg(test)]
     async fn forget_position(&self, _table: &Table) -> Result<(), DatabaseError> {
         Ok(())

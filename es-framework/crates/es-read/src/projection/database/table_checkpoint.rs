@@ -21,7 +21,10 @@ impl Checkpoint {
 
     /// Returns true if an event store contains the event. Rows that were built from another event store
     /// are useless.
-    pub(crate) async fn is_stored(self, store: &dyn EventStore) -> Result<bool, StoreError> {
+    pub(crate) async fn is_in_event_store(
+        self,
+        store: &dyn EventStore,
+    ) -> Result<bool, StoreError> {
         let stored = event_with_id(store, self.id).await?;
         Ok(stored.is_some_and(|event| Self::from_event(&event) == self))
     }

@@ -20,7 +20,7 @@ const CATCH_UP_BATCH: usize = 2_000;
 impl Processor {
     /// Returns one pipeline for all tables with the same position, so that their events are read once. A
     /// table with another position catches up in a pipeline of its own.
-    pub(super) async fn create_pipelines(
+    pub(super) async fn prepare_pipelines(
         &self,
     ) -> Result<Vec<ProjectionPipeline>, ProcessorStartError> {
         let mut groups: BTreeMap<Option<EventId>, Vec<RunningReadModel>> = BTreeMap::new();
@@ -35,7 +35,7 @@ impl Processor {
                 if progress.is_stopped() {
                     continue;
                 }
-                let skipped = self.database.load_skipped(&table).await?;
+                let skipped = self.database.load_skipped_ids(&table).await?;
                 let followed = RunningReadModel {
                     table,
                     progress,
@@ -69,23 +69,23 @@ impl Processor {
         let kept = self.database.load_checkpoint(table).await?;
         let checkpoint = kept.as_ref().and_then(|kept| kept.checkpoint);
         let is_ours = match checkpoint {
-            Some(checkpoint) => checkpoint.is_stored(&*self.store).await?,
+            Some(checkpoint) => checkpoint.is_in_event_store(&*self.store).await?,
             None => true,
         };
         if !is_ours {
             tracing::warn!(
                 "the read model {name} contains events that the event store lacks: it is rebuilt"
             );
-            progress.begin_rebuild();
-            self.database.drop_table(&table.shadow()).await?;
-            progress.set_shadow(None);
+            progress.record_rebuild_start();
+            self.database.drop_table(&table.shadow_table()).await?;
+            progress.set_shadow_progress(None);
         }
         let kept: Option<TableCheckpoint> = kept.filter(|_| is_ours);
         let position = checkpoint.filter(|_| is_ours).map(|last| last.id);
         let is_current = kept.as_ref().is_some_and(|kept| kept.is_current(table));
         let is_usable = kept.is_some_and(|kept| kept.is_readable(table));
         if position.is_some() && !is_current {
-            if progress.shadow().is_none() {
+            if progress.shadow_progress().is_none() {
                 tracing::info!(
                     still_answers = is_usable,
                     "the read model {name} is declared differently: it is rebuilt beside the old one"
@@ -111,11 +111,11 @@ impl Processor {
         progress: &ReadModelProgress,
         is_needed: bool,
     ) -> Result<Option<(Table, ReadModelProgress)>, ProcessorStartError> {
-        let beside = table.shadow();
+        let beside = table.shadow_table();
         let kept = self.database.load_checkpoint(&beside).await?;
         let goes_on = match &kept {
             Some(kept) if kept.is_current(table) => match kept.checkpoint {
-                Some(checkpoint) => checkpoint.is_stored(&*self.store).await?,
+                Some(checkpoint) => checkpoint.is_in_event_store(&*self.store).await?,
                 None => true,
             },
             _ => false,
@@ -124,18 +124,18 @@ impl Processor {
             if kept.is_some() {
                 self.database.drop_table(&beside).await?;
             }
-            progress.set_shadow(None);
+            progress.set_shadow_progress(None);
             return Ok(None);
         }
         if !goes_on {
             self.database.reset_table(&beside).await?;
         }
         let position = kept.filter(|_| goes_on).and_then(|kept| kept.checkpoint);
-        let building = progress.shadow().unwrap_or_default();
+        let building = progress.shadow_progress().unwrap_or_default();
         if !building.is_stopped() {
             building.record_position(position.map(|checkpoint| checkpoint.id));
         }
-        progress.set_shadow(Some(building.clone()));
+        progress.set_shadow_progress(Some(building.clone()));
         Ok(Some((beside, building)))
     }
 
@@ -155,13 +155,15 @@ impl Processor {
             let Some(progress) = self.positions.get(table.model.name) else {
                 continue;
             };
-            let built = progress.shadow().filter(ReadModelProgress::has_caught_up);
+            let built = progress
+                .shadow_progress()
+                .filter(ReadModelProgress::has_caught_up);
             let Some(built) = built.filter(|built| !built.is_stopped()) else {
                 continue;
             };
             // A client that has seen an event must not miss it in the new rows.
             let until = self.visible_position(table, progress).await?;
-            self.catch_up(table.shadow(), &built, until).await?;
+            self.catch_up(table.shadow_table(), &built, until).await?;
             if built.is_stopped() {
                 continue;
             }
@@ -209,7 +211,7 @@ impl Processor {
         }
         let lower = built.position().and_then(EventId::next);
         let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
-        let skipped = self.database.load_skipped(&table).await?;
+        let skipped = self.database.load_skipped_ids(&table).await?;
         let pipeline = self.pipeline(vec![RunningReadModel {
             table,
             progress: built.clone(),

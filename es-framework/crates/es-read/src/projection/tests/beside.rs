@@ -102,7 +102,7 @@ impl RunningProcessor {
         let database = Database::open(&url, &models).await.unwrap();
         let processor = Processor::new(Arc::new(store.clone()), database.clone(), models);
         let progress = processor.progress().get("jars").unwrap().clone();
-        let operator = processor.operator();
+        let operator = processor.operator_client();
         let task = tokio::spawn(processor.run());
         Self {
             database,
@@ -173,8 +173,12 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     fill(&store, 3, BROKEN).await;
     fill(&store, 1, 5).await;
     let new = RunningProcessor::start(&store, &file, changed()).await;
-    new.until(|progress| progress.shadow().is_some_and(|beside| beside.is_stopped()))
-        .await;
+    new.until(|progress| {
+        progress
+            .shadow_progress()
+            .is_some_and(|beside| beside.is_stopped())
+    })
+    .await;
     assert_eq!(
         new.progress.wait_until_reached(None, PATIENCE).await,
         Ok(())
@@ -184,9 +188,13 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     // A restart continues an interrupted rebuild.
     new.stop().await;
     let new = RunningProcessor::start(&store, &file, changed()).await;
-    new.until(|progress| progress.shadow().is_some_and(|beside| beside.is_stopped()))
-        .await;
-    let beside = new.progress.shadow().unwrap();
+    new.until(|progress| {
+        progress
+            .shadow_progress()
+            .is_some_and(|beside| beside.is_stopped())
+    })
+    .await;
+    let beside = new.progress.shadow_progress().unwrap();
     assert_eq!(beside.position(), EventId::new(1));
     let skipped = new
         .operator
@@ -196,11 +204,14 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     assert_eq!(skipped.unwrap().id.get(), 2);
     new.reach(3).await;
     assert_eq!(new.grams().await, [15, 20]);
-    assert!(new.progress.shadow().is_none());
+    assert!(new.progress.shadow_progress().is_none());
     new.stop().await;
     let again = RunningProcessor::start(&store, &file, changed()).await;
     again.reach(3).await;
-    assert!(again.progress.shadow().is_none(), "nothing is built twice");
+    assert!(
+        again.progress.shadow_progress().is_none(),
+        "nothing is built twice"
+    );
 }
 
 #[tokio::test]
@@ -214,8 +225,12 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
     fill(&store, 2, BROKEN).await;
     let labelled = ReadModelDescriptor::of::<LabelledJar>;
     let new = RunningProcessor::start(&store, &file, labelled()).await;
-    new.until(|progress| progress.shadow().is_some_and(|beside| beside.is_stopped()))
-        .await;
+    new.until(|progress| {
+        progress
+            .shadow_progress()
+            .is_some_and(|beside| beside.is_stopped())
+    })
+    .await;
     let brief = Duration::from_millis(5);
     assert!(new.progress.wait_until_reached(None, brief).await.is_err());
     new.stop().await;
@@ -264,7 +279,9 @@ async fn an_operator_has_rows_made_again_while_events_come() {
             );
         }
         running.reach(u64::from(round) * 50 + 49).await;
-        running.until(|progress| progress.shadow().is_none()).await;
+        running
+            .until(|progress| progress.shadow_progress().is_none())
+            .await;
         assert_eq!(running.grams().await, [round + 1; 50]);
     }
 }

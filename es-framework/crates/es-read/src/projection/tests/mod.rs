@@ -86,7 +86,7 @@ fn follow(store: &MemoryStore, database: &Database) -> ReadModelProgress {
 }
 
 async fn rows(database: &Database) -> Vec<String> {
-    let trees = database.table("trees").unwrap();
+    let trees = database.find_table("trees").unwrap();
     let parameters = QueryParameters::new([("limit".into(), "1000".into())]).unwrap();
     let page = query::browse_events(database, trees, parameters)
         .await

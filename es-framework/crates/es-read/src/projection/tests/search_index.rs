@@ -56,10 +56,10 @@ impl Note {
 fn models() -> ReadModels {
     ReadModels::new([ReadModelDescriptor::of::<Note>()])
         .unwrap()
-        .used("notes", "text", ColumnUse::Searched)
-        .used("notes", "other", ColumnUse::Searched)
-        .used("notes", "text", ColumnUse::Compared)
-        .used("notes", "size", ColumnUse::Compared)
+        .with_column_index("notes", "text", ColumnUse::Searched)
+        .with_column_index("notes", "other", ColumnUse::Searched)
+        .with_column_index("notes", "text", ColumnUse::Compared)
+        .with_column_index("notes", "size", ColumnUse::Compared)
 }
 
 /// A change of the rows.
@@ -133,7 +133,7 @@ impl Notes {
     async fn open(url: &DatabaseUrl) -> Self {
         let models = models();
         let database = Database::open(url, &models).await.unwrap();
-        assert!(database.acquire_lease().await.unwrap());
+        assert!(database.try_acquire_lease().await.unwrap());
         Self {
             database,
             table: models.get("notes").unwrap().clone(),
@@ -185,7 +185,7 @@ impl Notes {
     }
 
     async fn rebuild(&mut self) {
-        let beside = self.table.shadow();
+        let beside = self.table.shadow_table();
         self.database.reset_table(&beside).await.unwrap();
         for note in self.rows.values_mut() {
             note.text = note.text.chars().rev().collect();
@@ -211,7 +211,7 @@ impl Notes {
             ];
             let cursor_given = cursor.map(|cursor| ("cursor".to_owned(), cursor));
             let mut given = QueryParameters::new(given.into_iter().chain(cursor_given)).unwrap();
-            let paging = PageParameters::parse(&mut given).unwrap();
+            let paging = PageParameters::take_from_parameters(&mut given).unwrap();
             let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
             let mut rows = question.rows(&context);
             if let Some(most) = &question.most {
@@ -240,7 +240,7 @@ impl Notes {
             let limit = ("limit".to_owned(), limit.to_string());
             let cursor_given = cursor.map(|cursor| ("cursor".to_owned(), cursor));
             let mut given = QueryParameters::new([limit].into_iter().chain(cursor_given)).unwrap();
-            let paging = PageParameters::parse(&mut given).unwrap();
+            let paging = PageParameters::take_from_parameters(&mut given).unwrap();
             let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
             let by_size = question.rows(&context).group_by([Note::size()]);
             let is_small = Note::number().below(&8_u32);

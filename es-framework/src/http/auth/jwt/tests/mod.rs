@@ -42,7 +42,7 @@ fn without(claims: &Value, name: &str) -> Value {
 }
 
 async fn name(issuer: &Arc<Issuer>, token: &str) -> Result<String, AccessDenied> {
-    let caller = issuer.caller(token.as_bytes()).await?;
+    let caller = issuer.authenticate(token.as_bytes()).await?;
     Ok(caller.name().to_owned())
 }
 
@@ -67,7 +67,7 @@ async fn every_kind_of_public_key_is_taken() {
         (&rsa, "PS256", "rsa"),
     ] {
         let token = key.token(&header(algorithm, id), &claims(&login));
-        let caller = issuer.caller(token.as_bytes()).await;
+        let caller = issuer.authenticate(token.as_bytes()).await;
         let caller = caller.unwrap_or_else(|denied| panic!("{algorithm}: {denied:?}"));
         assert_eq!(caller.name(), "alice");
         assert!(caller.has_role("staff") && !caller.has_role("reader"));

@@ -79,7 +79,7 @@ pub(super) fn bind_column<'q>(
 }
 
 /// Converts a row of PostgreSQL: its position and its columns.
-pub(super) fn stored_row(
+pub(super) fn decode_row(
     columns: &[ColumnDescriptor],
     row: &PgRow,
 ) -> Result<TableRow, DatabaseError> {

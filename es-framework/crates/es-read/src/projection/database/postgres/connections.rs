@@ -89,7 +89,7 @@ impl Connections {
 
     /// Returns the error of a statement of the readers. The pool reports the same error for a server that
     /// does not answer as for connections that are all in use, so this asks the server.
-    pub(super) async fn reader_error(&self, error: sqlx::Error) -> DatabaseError {
+    pub(super) async fn diagnose_reader_error(&self, error: sqlx::Error) -> DatabaseError {
         if !matches!(error, sqlx::Error::PoolTimedOut) {
             return error.into();
         }
@@ -104,7 +104,7 @@ impl Connections {
     }
 
     /// Connects and acquires the lock. The server releases it when the connection ends.
-    pub(super) async fn acquire_lock(&self) -> Result<bool, DatabaseError> {
+    pub(super) async fn try_acquire_lock(&self) -> Result<bool, DatabaseError> {
         let mut writer = self.writer.lock().await;
         if let Some(connection) = writer.as_mut()
             && let Ok(Ok(())) = timeout(ACQUIRE_TIMEOUT, connection.ping()).await
@@ -131,7 +131,7 @@ impl Connections {
 
 /// Ends an operation of the connection that writes if the server does not answer in time. Another server
 /// may have taken over.
-pub(super) async fn in_write_time<T>(
+pub(super) async fn with_write_timeout<T>(
     operation: impl Future<Output = Result<T, DatabaseError>>,
 ) -> Result<T, DatabaseError> {
     let operation = timeout(WRITE_TIMEOUT, operation).await;

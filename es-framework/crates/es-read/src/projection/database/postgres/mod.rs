@@ -14,13 +14,14 @@ use std::{
 
 use async_trait::async_trait;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+use tokio::time::timeout;
 
 use self::{
-    cells::{bind, stored_row},
-    connections::{Connections, in_write_time},
+    cells::{bind, decode_row},
+    connections::{Connections, with_write_timeout},
     write::{
-        drop_table, load_rows, load_skipped, lock_checkpoint, read_checkpoint, reset_table,
-        skip_event, swap_tables, write_batch,
+        drop_table, load_rows, load_skipped_positions, lock_checkpoint, read_checkpoint,
+        reset_table, skip_event, swap_tables, write_batch,
     },
 };
 use super::{
@@ -40,6 +41,12 @@ const UNDEFINED_TABLE: &str = "42P01";
 const CREATE_EXTENSION: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm";
 const HAS_SEARCH_INDEX: &str = "SELECT EXISTS (SELECT 1 FROM pg_index \
      WHERE indrelid = to_regclass($1) AND pg_get_indexdef(indexrelid) LIKE '%gin_trgm_ops%')";
+
+/// An index waits for transactions that write its table, such as that of another instance.
+const LIMIT_LOCK_WAIT: &str = "SET LOCAL lock_timeout = '5s'";
+const LIMIT_INDEX_TIME: &str = "SET LOCAL statement_timeout = '10min'";
+/// Ends the wait if the server does not keep its limit, as after a failover.
+const INDEX_TIMEOUT: Duration = Duration::from_secs(630);
 
 const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
      (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position BIGINT, hash TEXT)";
@@ -106,7 +113,7 @@ impl ReadModelStore for PostgresReadModelStore {
         "PostgreSQL"
     }
 
-    fn statement_of(&self, sql: Sql) -> &'static str {
+    fn dialect_statement(&self, sql: Sql) -> &'static str {
         sql.postgres
     }
 
@@ -136,7 +143,7 @@ impl ReadModelStore for PostgresReadModelStore {
         Ok(DatabaseIdentity::read(&mut connection).await?)
     }
 
-    fn rejects_zero(&self) -> bool {
+    fn rejects_nul_character(&self) -> bool {
         true
     }
 
@@ -167,10 +174,10 @@ impl ReadModelStore for PostgresReadModelStore {
         let query = parameters.into_iter().fold(query, bind);
         let rows = match query.fetch_all(&self.connections.readers()).await {
             Ok(rows) => rows,
-            Err(error) => return Err(self.connections.reader_error(error).await),
+            Err(error) => return Err(self.connections.diagnose_reader_error(error).await),
         };
         rows.iter()
-            .map(|row| stored_row(table.model.columns, row))
+            .map(|row| decode_row(table.model.columns, row))
             .collect()
     }
 
@@ -183,7 +190,7 @@ impl ReadModelStore for PostgresReadModelStore {
         let query = parameters.into_iter().fold(query, bind);
         let rows = match query.fetch_all(&self.connections.readers()).await {
             Ok(rows) => rows,
-            Err(error) => return Err(self.connections.reader_error(error).await),
+            Err(error) => return Err(self.connections.diagnose_reader_error(error).await),
         };
         let texts = rows.iter().map(|row| row.try_get(0));
         Ok(texts.collect::<Result<_, sqlx::Error>>()?)
@@ -198,15 +205,15 @@ impl ReadModelStore for PostgresReadModelStore {
         let query = parameters.into_iter().fold(query, bind);
         match query.fetch_one(&self.connections.readers()).await {
             Ok(row) => Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or_default()),
-            Err(error) => Err(self.connections.reader_error(error).await),
+            Err(error) => Err(self.connections.diagnose_reader_error(error).await),
         }
     }
 
-    async fn acquire_lease(
+    async fn try_acquire_lease(
         &self,
         tables: &BTreeMap<&'static str, Table>,
     ) -> Result<bool, DatabaseError> {
-        let is_acquired = self.connections.acquire_lock().await?;
+        let is_acquired = self.connections.try_acquire_lock().await?;
         if is_acquired {
             self.prepare_tables(tables).await?;
         }
@@ -232,26 +239,26 @@ impl ReadModelStore for PostgresReadModelStore {
     async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError> {
         let has_trigrams = self.has_trigrams.load(Ordering::Relaxed);
         let mut connection = self.connections.writer().await?;
-        in_write_time(reset_table(&mut connection, table, has_trigrams)).await
+        with_write_timeout(reset_table(&mut connection, table, has_trigrams)).await
     }
 
     async fn drop_table(&self, table: &Table) -> Result<(), DatabaseError> {
         let mut connection = self.connections.writer().await?;
-        in_write_time(drop_table(&mut connection, table)).await
+        with_write_timeout(drop_table(&mut connection, table)).await
     }
 
     async fn swap_tables(&self, table: &Table) -> Result<(), DatabaseError> {
         let mut connection = self.connections.writer().await?;
-        in_write_time(swap_tables(&mut connection, table)).await
+        with_write_timeout(swap_tables(&mut connection, table)).await
     }
 
     async fn skip_event(&self, model: &'static str, position: i64) -> Result<(), DatabaseError> {
         let mut connection = self.connections.writer().await?;
-        in_write_time(skip_event(&mut connection, model, position)).await
+        with_write_timeout(skip_event(&mut connection, model, position)).await
     }
 
-    async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
-        load_skipped(&self.connections.readers(), model).await
+    async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
+        load_skipped_positions(&self.connections.readers(), model).await
     }
 
     async fn load_rows(
@@ -260,7 +267,7 @@ impl ReadModelStore for PostgresReadModelStore {
         keys: Vec<RowKey>,
     ) -> Result<Vec<TableRow>, DatabaseError> {
         let mut connection = self.connections.writer().await?;
-        in_write_time(load_rows(&mut connection, table, keys)).await
+        with_write_timeout(load_rows(&mut connection, table, keys)).await
     }
 
     async fn write_batch(
@@ -270,7 +277,7 @@ impl ReadModelStore for PostgresReadModelStore {
         step: CheckpointStep,
     ) -> Result<(), DatabaseError> {
         let mut connection = self.connections.writer().await?;
-        let result = in_write_time(write_batch(&mut connection, table, changes, step)).await;
+        let result = with_write_timeout(write_batch(&mut connection, table, changes, step)).await;
         drop(connection);
         let is_lost = |error: &DatabaseError| {
             !error.is_refusal() && !matches!(error, DatabaseError::AlreadyApplied)
@@ -283,7 +290,8 @@ impl ReadModelStore for PostgresReadModelStore {
     }
 }
 
-/// Creates the search index of a table that was created while the server lacked the extension.
+/// Creates the search index of a table that was created while the server lacked the extension. If the
+/// server refuses that, text searches still work but look at each row.
 async fn create_missing_search_index(
     connection: &mut PgConnection,
     table: &Table,
@@ -295,13 +303,43 @@ async fn create_missing_search_index(
         .bind(table_statements::quote_name(&table.name()))
         .fetch_one(&mut *connection)
         .await?;
-    if !has_index {
-        let mut transaction = connection.begin().await?;
-        lock_checkpoint(&mut transaction, table).await?;
-        sqlx::query(AssertSqlSafe(create))
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
+    if has_index {
+        return Ok(());
     }
-    Ok(())
+    let name = table.model.name;
+    tracing::info!(
+        read_model = name,
+        "creates the missing search index, which may take minutes; the read model waits for it"
+    );
+    let created = timeout(
+        INDEX_TIMEOUT,
+        create_search_index(connection, table, create),
+    );
+    match created.await.unwrap_or(Err(DatabaseError::Lost)) {
+        Err(DatabaseError::Postgres(sqlx::Error::Database(error))) => {
+            tracing::warn!(
+                read_model = name,
+                %error,
+                "the search index was not created, so text searches look at each row; the next start tries again"
+            );
+            Ok(())
+        }
+        created => created,
+    }
+}
+
+async fn create_search_index(
+    connection: &mut PgConnection,
+    table: &Table,
+    create: String,
+) -> Result<(), DatabaseError> {
+    let mut transaction = connection.begin().await?;
+    lock_checkpoint(&mut transaction, table).await?;
+    for statement in [LIMIT_LOCK_WAIT, LIMIT_INDEX_TIME] {
+        sqlx::query(statement).execute(&mut *transaction).await?;
+    }
+    sqlx::query(AssertSqlSafe(create))
+        .execute(&mut *transaction)
+        .await?;
+    Ok(transaction.commit().await?)
 }

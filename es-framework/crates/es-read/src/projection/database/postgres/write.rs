@@ -11,7 +11,7 @@ use super::{
         },
         Checkpoint, CheckpointStep, DatabaseError, TableCheckpoint, rows,
     },
-    cells::{bind_column, bind_keys, stored_row},
+    cells::{bind_column, bind_keys, decode_row},
 };
 
 const READ_CHECKPOINT: &str =
@@ -48,7 +48,7 @@ pub(super) async fn reset_table(
     let names = IndexNameSet::free(is_taken);
     run(
         &mut transaction,
-        table_statements::create_table_statements_on_postgres(table, names, has_trigrams),
+        table_statements::postgres_create_table_statements(table, names, has_trigrams),
     )
     .await?;
     write_checkpoint(&mut transaction, table, None).await?;
@@ -81,7 +81,7 @@ pub(super) async fn swap_tables(
     table: &Table,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    let shadow = table.shadow();
+    let shadow = table.shadow_table();
     let visible = lock_checkpoint(&mut transaction, table).await?;
     let contained = lock_checkpoint(&mut transaction, &shadow).await?;
     if table.model.inline && contained < visible {
@@ -92,7 +92,7 @@ pub(super) async fn swap_tables(
     run(&mut transaction, [LOCK_TIMEOUT.to_owned()]).await?;
     run(
         &mut transaction,
-        table_statements::swap_statements_on_postgres(table),
+        table_statements::postgres_swap_statements(table),
     )
     .await?;
     delete_checkpoint(&mut transaction, &shadow).await?;
@@ -153,7 +153,7 @@ pub(super) async fn skip_event(
 }
 
 /// Loads the positions of the events that a read model skips.
-pub(in crate::projection) async fn load_skipped(
+pub(in crate::projection) async fn load_skipped_positions(
     executor: impl PgExecutor<'_>,
     model: &str,
 ) -> Result<Vec<i64>, DatabaseError> {
@@ -170,12 +170,12 @@ pub(in crate::projection) async fn load_rows(
     let key = table_statements::quote_name(table_statements::key_column(table));
     let statement = format!(
         "{} WHERE {key} = ANY($1)",
-        table_statements::select_clause(table)
+        table_statements::select_from_clause(table)
     );
     let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), keys);
     let rows = query.fetch_all(connection).await?;
     rows.iter()
-        .map(|row| stored_row(table.model.columns, row))
+        .map(|row| decode_row(table.model.columns, row))
         .collect()
 }
 
@@ -241,9 +241,9 @@ pub(in crate::projection) async fn write_rows(
                 column.push(cell);
             }
         }
-        let query = sqlx::query(AssertSqlSafe(
-            table_statements::upsert_statement_on_postgres(table),
-        ));
+        let query = sqlx::query(AssertSqlSafe(table_statements::postgres_upsert_statement(
+            table,
+        )));
         let query = columns.iter().zip(cells).fold(query, bind_column);
         query.execute(connection).await?;
     }

@@ -26,7 +26,7 @@ use super::{
     super::{
         Cell, RowKey, Table,
         fold::{RowChanges, TableRow},
-        search_index::{fts_table_name, searched_text_expression, trigram_query},
+        search_index::{quoted_fts_table_name, searched_text_expression, trigram_query},
         table_statements::{self, POSITION_COLUMN},
     },
     CheckpointStep, DatabaseError, Sql, TableCheckpoint,
@@ -63,7 +63,7 @@ impl ReadModelStore for SqliteReadModelStore {
         "SQLite"
     }
 
-    fn statement_of(&self, sql: Sql) -> &'static str {
+    fn dialect_statement(&self, sql: Sql) -> &'static str {
         sql.sqlite
     }
 
@@ -84,7 +84,7 @@ impl ReadModelStore for SqliteReadModelStore {
         '?'
     }
 
-    fn rejects_zero(&self) -> bool {
+    fn rejects_nul_character(&self) -> bool {
         false
     }
 
@@ -98,7 +98,7 @@ impl ReadModelStore for SqliteReadModelStore {
         let is_indexed = table.searched.contains(column);
         let trigrams = trigram_query(&substring).filter(|_| is_indexed);
         let candidates = trigrams.map(|trigrams| {
-            let fts = fts_table_name(table);
+            let fts = quoted_fts_table_name(table);
             let condition =
                 format!("{POSITION_COLUMN} IN (SELECT rowid FROM {fts} WHERE {fts} MATCH ?)");
             (condition, Cell::Text(trigrams))
@@ -125,7 +125,7 @@ impl ReadModelStore for SqliteReadModelStore {
                 .query_map(params_from_iter(parameters), |row| decode_row(row, columns))?;
             rows.collect()
         };
-        self.readers.run(query).await
+        self.readers.run_query(query).await
     }
 
     async fn fetch_texts(
@@ -138,7 +138,7 @@ impl ReadModelStore for SqliteReadModelStore {
             let texts = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
             texts.collect()
         };
-        self.readers.run(query).await
+        self.readers.run_query(query).await
     }
 
     async fn fetch_count(
@@ -150,15 +150,15 @@ impl ReadModelStore for SqliteReadModelStore {
             let mut statement = connection.prepare_cached(&statement)?;
             statement.query_row(params_from_iter(parameters), |row| row.get::<_, i64>(0))
         };
-        let count = self.readers.run(query).await?;
+        let count = self.readers.run_query(query).await?;
         Ok(u64::try_from(count).unwrap_or_default())
     }
 
-    async fn acquire_lease(
+    async fn try_acquire_lease(
         &self,
         tables: &BTreeMap<&'static str, Table>,
     ) -> Result<bool, DatabaseError> {
-        let is_acquired = self.writer.acquire_lease().await?;
+        let is_acquired = self.writer.try_acquire_lease().await?;
         if is_acquired {
             let tables: Vec<_> = tables.values().cloned().collect();
             let prepare =
@@ -178,7 +178,7 @@ impl ReadModelStore for SqliteReadModelStore {
             connection.execute_batch(table_statements::CREATE_CHECKPOINTS)?;
             read_checkpoint(connection, &table)
         };
-        self.writer.run(load).await
+        self.writer.run_statements(load).await
     }
 
     async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError> {
@@ -207,13 +207,13 @@ impl ReadModelStore for SqliteReadModelStore {
         self.writer.run_transaction(skip).await
     }
 
-    async fn load_skipped(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
+    async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
         let load = move |connection: &mut rusqlite::Connection| {
             let mut statement = connection.prepare(table_statements::SKIPPED)?;
             let positions = statement.query_map([model], |row| row.get(0))?;
             positions.collect()
         };
-        self.writer.run(load).await
+        self.writer.run_statements(load).await
     }
 
     async fn load_rows(
@@ -223,7 +223,10 @@ impl ReadModelStore for SqliteReadModelStore {
     ) -> Result<Vec<TableRow>, DatabaseError> {
         let columns = table.model.columns.len();
         let key = table_statements::quote_name(table_statements::key_column(table));
-        let statement = format!("{} WHERE {key} = ?", table_statements::select_clause(table));
+        let statement = format!(
+            "{} WHERE {key} = ?",
+            table_statements::select_from_clause(table)
+        );
         let load = move |connection: &mut rusqlite::Connection| {
             let mut statement = connection.prepare_cached(&statement)?;
             let mut rows = Vec::with_capacity(keys.len());
@@ -235,7 +238,7 @@ impl ReadModelStore for SqliteReadModelStore {
             }
             Ok(rows)
         };
-        self.writer.run(load).await
+        self.writer.run_statements(load).await
     }
 
     async fn write_batch(
@@ -265,6 +268,6 @@ impl ReadModelStore for SqliteReadModelStore {
         let limit = move |connection: &mut rusqlite::Connection| {
             connection.pragma_update(None, "max_page_count", pages)
         };
-        self.writer.run(limit).await
+        self.writer.run_statements(limit).await
     }
 }

@@ -46,7 +46,7 @@ impl SqliteReaders {
 
     /// Runs a query on one of the connections. SQLite interrupts the query when its time is over, or
     /// when the caller drops the returned future.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(super) async fn run_query<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, rusqlite::Error> + Send + 'static,
     ) -> Result<T, DatabaseError> {
@@ -106,7 +106,7 @@ mod tests {
 
     async fn count(readers: &SqliteReaders) -> Result<i64, DatabaseError> {
         let query = |connection: &Connection| connection.query_row(ENDLESS, [], |row| row.get(0));
-        readers.run(query).await
+        readers.run_query(query).await
     }
 
     #[tokio::test]
@@ -118,7 +118,7 @@ mod tests {
             "{result:?}"
         );
         let one = |connection: &Connection| connection.query_row("SELECT 1", [], |row| row.get(0));
-        assert_eq!(readers.run::<i64>(one).await.unwrap(), 1);
+        assert_eq!(readers.run_query::<i64>(one).await.unwrap(), 1);
     }
 
     #[tokio::test]

@@ -26,7 +26,7 @@ impl<'a> SearchIndexUpdate<'a> {
         Self {
             connection,
             table,
-            key: table_statements::unique_column_index(table),
+            key: table_statements::unique_column_offset(table),
             outdated: Vec::new(),
             added: Vec::new(),
         }

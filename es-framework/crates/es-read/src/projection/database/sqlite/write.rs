@@ -29,7 +29,8 @@ pub(super) fn write_rows(
             delete.execute([key])?;
         }
     }
-    let mut upsert = connection.prepare_cached(&table_statements::upsert_statement(table))?;
+    let mut upsert =
+        connection.prepare_cached(&table_statements::sqlite_upsert_statement(table))?;
     for row in changes.rows {
         let cells: Vec<_> = rows::arrange_cells(table, row).collect();
         index.record_write(&cells)?;
@@ -38,7 +39,7 @@ pub(super) fn write_rows(
     index.apply()
 }
 
-/// Creates the tables that do not exist yet.
+/// Creates the missing tables, and those anew whose definition has changed and that have no checkpoint.
 pub(super) fn prepare_tables(
     connection: &Connection,
     tables: &[Table],
@@ -64,7 +65,8 @@ pub(super) fn reset_table(connection: &Connection, table: &Table) -> Result<(), 
         [table_statements::first_index_name(table)],
         |row| row.get(0),
     )?;
-    for statement in table_statements::create_table_statements(table, IndexNameSet::free(is_taken))
+    for statement in
+        table_statements::sqlite_create_table_statements(table, IndexNameSet::free(is_taken))
     {
         connection.execute_batch(&statement)?;
     }
@@ -87,9 +89,9 @@ pub(super) fn drop_table(connection: &Connection, table: &Table) -> Result<(), r
 
 /// Replaces a table by its shadow table.
 pub(super) fn swap_tables(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
-    let shadow = table.shadow();
+    let shadow = table.shadow_table();
     let built = read_checkpoint(connection, &shadow)?.and_then(|stored| stored.checkpoint);
-    for statement in table_statements::swap_statements(table) {
+    for statement in table_statements::sqlite_swap_statements(table) {
         connection.execute_batch(&statement)?;
     }
     drop_table(connection, &shadow)?;

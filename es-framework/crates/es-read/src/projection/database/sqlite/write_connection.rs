@@ -32,7 +32,7 @@ impl SqliteWriter {
     }
 
     /// Acquires the right to write, unless another process has it.
-    pub(super) async fn acquire_lease(&self) -> Result<bool, DatabaseError> {
+    pub(super) async fn try_acquire_lease(&self) -> Result<bool, DatabaseError> {
         let SqliteLocation::File(path) = self.location.clone() else {
             // No other process can open a database in memory.
             return Ok(true);
@@ -41,7 +41,7 @@ impl SqliteWriter {
         run_blocking(move || {
             let mut lease = lease.lock().unwrap_or_else(PoisonError::into_inner);
             if lease.is_none() {
-                *lease = WriteLease::acquire(&path)?;
+                *lease = WriteLease::try_acquire(&path)?;
             }
             Ok(lease.is_some())
         })
@@ -49,7 +49,7 @@ impl SqliteWriter {
     }
 
     /// Runs statements on the connection.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(super) async fn run_statements<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error> + Send + 'static,
     ) -> Result<T, DatabaseError> {
@@ -70,7 +70,7 @@ impl SqliteWriter {
         &self,
         work: impl FnOnce(&Connection) -> Result<(), rusqlite::Error> + Send + 'static,
     ) -> Result<(), DatabaseError> {
-        self.run(move |connection| {
+        self.run_statements(move |connection| {
             let transaction = connection.transaction()?;
             work(&transaction)?;
             transaction.commit()
