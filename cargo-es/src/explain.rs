@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{application::ScaffoldTarget, error::ScaffoldError, explanation};
 
 /// Compiles the application around a folder, and returns the text about a declared type.
-pub(crate) fn run(folder: &Path, name: &str) -> Result<String, ScaffoldError> {
+pub(crate) fn explain_type(folder: &Path, name: &str) -> Result<String, ScaffoldError> {
     let application = ScaffoldTarget::find(folder)?;
     let model = read_model_of(application.folder())?;
     let nodes = model.get("nodes").and_then(Value::as_array);
@@ -29,7 +29,7 @@ pub(crate) fn run(folder: &Path, name: &str) -> Result<String, ScaffoldError> {
     };
     let found = nodes.into_iter().flatten().filter(is_declared_here);
     let texts: Vec<_> = found
-        .map(|node| explanation::describe(node, &model))
+        .map(|node| explanation::describe_node(node, &model))
         .collect();
     if texts.is_empty() {
         return Err(ScaffoldError::new(format!(

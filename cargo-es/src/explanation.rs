@@ -23,7 +23,7 @@ const CONNECTIONS: [(&str, &str, &str); 9] = [
 const LABEL_WIDTH: usize = 14;
 
 /// Returns the text about a node of a model.
-pub(crate) fn describe(node: &Value, model: &Value) -> String {
+pub(crate) fn describe_node(node: &Value, model: &Value) -> String {
     let (noun, name_label) = kind_of(node);
     let mut text = format!("{noun} at {}:{}\n", member(node, "file"), node_line(node));
     let summary = member(node, "summary");
@@ -122,6 +122,6 @@ mod tests {
             "    \"type\": \"object\"",
             "  }\n",
         ];
-        assert_eq!(describe(&table, &model), expected.join("\n"));
+        assert_eq!(describe_node(&table, &model), expected.join("\n"));
     }
 }

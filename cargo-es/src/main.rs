@@ -47,9 +47,9 @@ fn run() -> Result<(), ScaffoldError> {
         ScaffoldError::new(format!("the current folder cannot be read: {error}"))
     })?;
     let report = match command_line.subcommand {
-        Subcommand::New(arguments) => new::run(&folder, &arguments)?,
-        Subcommand::Add(declaration) => add::run(&folder, &declaration)?,
-        Subcommand::Explain(arguments) => explain::run(&folder, &arguments.name)?,
+        Subcommand::New(arguments) => new::create_application(&folder, &arguments)?,
+        Subcommand::Add(declaration) => add::add_declaration(&folder, &declaration)?,
+        Subcommand::Explain(arguments) => explain::explain_type(&folder, &arguments.name)?,
     };
     io::stdout()
         .write_all(report.as_bytes())

@@ -67,7 +67,10 @@ struct FrameworkSource {
 }
 
 /// Writes an application into a new folder. Returns a report.
-pub(crate) fn run(folder: &Path, arguments: &NewArguments) -> Result<String, ScaffoldError> {
+pub(crate) fn create_application(
+    folder: &Path,
+    arguments: &NewArguments,
+) -> Result<String, ScaffoldError> {
     let name = arguments.name.as_str();
     let root = folder.join(name);
     if root.symlink_metadata().is_ok() {

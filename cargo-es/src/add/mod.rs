@@ -21,7 +21,10 @@ pub(crate) struct NewModule {
 }
 
 /// Writes the declaration into the application around a folder. Returns a report.
-pub(crate) fn run(folder: &Path, declaration: &Declaration) -> Result<String, ScaffoldError> {
+pub(crate) fn add_declaration(
+    folder: &Path,
+    declaration: &Declaration,
+) -> Result<String, ScaffoldError> {
     let application = ScaffoldTarget::find(folder)?;
     let module = match declaration {
         Declaration::Command(arguments) => command::generate(&application, arguments),

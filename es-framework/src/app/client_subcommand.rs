@@ -15,7 +15,7 @@ const TYPESCRIPT: &str = include_str!("../client_helper/helper.ts");
 const PYTHON: &str = include_str!("../client_helper/helper.py");
 
 /// Returns the subcommand for the application's command line.
-pub(super) fn command() -> clap::Command {
+pub(super) fn clap_command() -> clap::Command {
     let language = Arg::new(LANGUAGE)
         .value_name("LANGUAGE")
         .required(true)

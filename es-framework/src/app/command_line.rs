@@ -32,12 +32,12 @@ pub(super) fn build_command(
     let command = command.version(registry.version());
     let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
     Ok(command
-        .subcommand(schema_lock_cli::command())
-        .subcommand(openapi::openapi_subcommand::command())
-        .subcommand(model_subcommand::command())
-        .subcommand(client_subcommand::command())
-        .subcommand(auth::token_subcommand::command())
-        .subcommands(operator::operator_subcommand::commands())
+        .subcommand(schema_lock_cli::clap_command())
+        .subcommand(openapi::openapi_subcommand::clap_command())
+        .subcommand(model_subcommand::clap_command())
+        .subcommand(client_subcommand::clap_command())
+        .subcommand(auth::token_subcommand::clap_command())
+        .subcommands(operator::operator_subcommand::clap_subcommands())
         .subcommand_negates_reqs(true))
 }
 

@@ -25,7 +25,7 @@ pub(super) fn load_tls(settings: &Settings) -> Result<Option<ServerTls>> {
             ));
         }
     };
-    ServerTls::start(files).map(Some)
+    ServerTls::load_and_watch(files).map(Some)
 }
 
 /// Refuses to serve without authentication on an address that other machines reach, unless the settings allow it.

@@ -18,7 +18,7 @@ const FORMAT: &str = "format";
 const ROLES: &str = "roles";
 
 /// Returns the subcommand for the application's command line.
-pub(super) fn command() -> clap::Command {
+pub(super) fn clap_command() -> clap::Command {
     let format = Arg::new(FORMAT)
         .long(FORMAT)
         .value_parser(["svg", "mermaid", "json"])

@@ -60,7 +60,7 @@ impl LockFileArguments {
 }
 
 /// Returns the subcommand for the application's command line.
-pub(crate) fn command() -> clap::Command {
+pub(crate) fn clap_command() -> clap::Command {
     <SchemaArguments as clap::CommandFactory>::command()
 }
 

@@ -35,7 +35,7 @@ impl ReadModelLag {
         store: &dyn EventStore,
         newest: Option<EventId>,
     ) -> Self {
-        let position = progress.position();
+        let position = progress.visible_position();
         let next = position.map_or(Some(EventId::FIRST), EventId::next);
         let seconds = match next.filter(|next| newest >= Some(*next)) {
             Some(next) => age(store, next).await.unwrap_or_default(),

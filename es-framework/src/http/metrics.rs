@@ -28,7 +28,7 @@ pub(super) const PATH: &str = "/actuator/prometheus";
 const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(super) async fn show(State(surface): State<Arc<HttpContext>>) -> Response {
+pub(super) async fn show_metrics(State(surface): State<Arc<HttpContext>>) -> Response {
     gauge(&LIVE_QUERIES, &[]).set(surface.live.open_count());
     let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&surface)).await;
     ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
@@ -42,7 +42,7 @@ async fn measure_lag(surface: &HttpContext) {
         let model = [("read_model", name)];
         gauge(&READ_MODEL_STOPPED, &model).set(flag(progress.is_stopped()));
         // Without the newest event, the lag is unknown.
-        if newest.is_none() && progress.position().is_some() {
+        if newest.is_none() && progress.visible_position().is_some() {
             continue;
         }
         let lag = ReadModelLag::measure(progress, store, newest).await;

@@ -194,7 +194,7 @@ pub(crate) async fn router_with(
             custom.check_path_is_free(path, FRAMEWORK).await?;
         }
     }
-    for path in docs::paths() {
+    for path in docs::page_paths() {
         custom.check_path_is_free(path, FRAMEWORK).await?;
     }
     let is_root_free = routes.iter().all(|route| route.path != "/");
@@ -349,11 +349,11 @@ fn routes(
     document: openapi::OpenApiDocument,
 ) -> Vec<MountedRoute> {
     let mut routes = vec![
-        MountedRoute::own(health::PATH, get(health::show)),
+        MountedRoute::own(health::PATH, get(health::show_report)),
         MountedRoute::own(health::LIVENESS, get(health::liveness)),
         MountedRoute::own(health::READINESS, get(health::readiness)),
         MountedRoute::own(health::INFO, get(health::info)),
-        MountedRoute::own(metrics::PATH, get(metrics::show)),
+        MountedRoute::own(metrics::PATH, get(metrics::show_metrics)),
         MountedRoute::own(openapi::PATH, get(async move || document.show())),
     ];
     let commands = registry.commands().iter().copied();

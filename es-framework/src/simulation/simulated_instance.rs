@@ -285,7 +285,7 @@ impl SimulatedInstance {
             return Some(format!("{} does not run", self.name));
         };
         for (name, progress) in process.positions.iter() {
-            let position = progress.position();
+            let position = progress.visible_position();
             if position < last || progress.shadow_progress().is_some() {
                 let trouble = progress.trouble();
                 return Some(format!(

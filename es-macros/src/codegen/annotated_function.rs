@@ -55,7 +55,7 @@ impl<T> FunctionMacro<T> {
 impl AnnotatedFunction {
     /// Parses a function with its `#[es(…)]`.
     fn read(input: TokenStream, no_function: &str, errors: &mut Errors) -> Option<Self> {
-        let (mut item, es) = annotated_item::read(
+        let (mut item, es) = annotated_item::parse_annotated_item(
             input,
             |item: &mut ItemFn| &mut item.attrs,
             no_function,

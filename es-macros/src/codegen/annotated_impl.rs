@@ -24,13 +24,13 @@ pub(crate) struct BlockFunction {
 impl AnnotatedImpl {
     /// Parses the block. `attribute` is the name of the macro's own attribute above functions, and
     /// `no_block` is the error message for another item.
-    pub(crate) fn read(
+    pub(crate) fn parse_block(
         input: TokenStream,
         attribute: &str,
         no_block: &str,
         errors: &mut Errors,
     ) -> Option<Self> {
-        let (mut block, es) = annotated_item::read(
+        let (mut block, es) = annotated_item::parse_annotated_item(
             input,
             |block: &mut ItemImpl| &mut block.attrs,
             no_block,

@@ -22,7 +22,7 @@ pub(crate) fn refuse_arguments(
 
 /// Parses the item under the attribute and removes its `#[es(…)]` attributes, which the compiler
 /// does not know. Records an error for an item of another kind.
-pub(crate) fn read<T: Parse>(
+pub(crate) fn parse_annotated_item<T: Parse>(
     input: TokenStream,
     attrs: fn(&mut T) -> &mut Vec<Attribute>,
     message: &str,
@@ -37,7 +37,7 @@ pub(crate) fn read<T: Parse>(
         Err(error) => {
             match syn::parse2::<Item>(input) {
                 Ok(item) => errors.record(name(&item), message),
-                Err(_) => errors.push(error),
+                Err(_) => errors.record_parse_error(error),
             }
             None
         }

@@ -12,10 +12,10 @@ use super::{errors::Errors, naming};
 /// Returns the elements of an attribute's parentheses. Records an error if they cannot be parsed.
 pub(crate) fn parse_elements(attr: &Attribute, errors: &mut Errors) -> Option<Vec<Meta>> {
     match &attr.meta {
-        Meta::List(list) => parse(list.tokens.clone(), errors),
+        Meta::List(list) => parse_list(list.tokens.clone(), errors),
         Meta::Path(_) => Some(vec![]),
         Meta::NameValue(meta) => {
-            let name = name(&attr.meta);
+            let name = key_name(&attr.meta);
             let message = format!("write the keys in parentheses: `#[{name}(…)]`");
             errors.record(meta, message);
             None
@@ -24,19 +24,19 @@ pub(crate) fn parse_elements(attr: &Attribute, errors: &mut Errors) -> Option<Ve
 }
 
 /// Returns the elements of a list inside an attribute.
-pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Option<Vec<Meta>> {
+pub(crate) fn parse_list(tokens: TokenStream, errors: &mut Errors) -> Option<Vec<Meta>> {
     let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
     match parser.parse2(tokens) {
         Ok(elements) => Some(elements.into_iter().collect()),
         Err(error) => {
-            errors.push(error);
+            errors.record_parse_error(error);
             None
         }
     }
 }
 
 /// Returns the key of an element, or the name of an attribute.
-pub(crate) fn name(meta: &Meta) -> String {
+pub(crate) fn key_name(meta: &Meta) -> String {
     let segments = meta.path().segments.iter();
     segments
         .map(|segment| segment.ident.to_string())
@@ -73,7 +73,7 @@ impl AttributeKeys {
 
     /// Calls a function with each element that has a known key. Records an error for other
     /// elements.
-    pub(crate) fn read(
+    pub(crate) fn visit_keys(
         &mut self,
         attrs: &[Attribute],
         errors: &mut Errors,
@@ -93,7 +93,7 @@ impl AttributeKeys {
 
     /// Returns the known key of this element. Records an error for unknown or repeated keys.
     pub(crate) fn recognize(&mut self, meta: &Meta, errors: &mut Errors) -> Option<&'static str> {
-        let word = name(meta);
+        let word = key_name(meta);
         let Some(key) = self.known.iter().find(|key| **key == word) else {
             let Self {
                 attribute, noun, ..
@@ -129,7 +129,7 @@ pub(crate) fn parse_value<'a>(
     match meta {
         Meta::NameValue(meta) => Some(ungrouped(&meta.value)),
         Meta::Path(_) | Meta::List(_) => {
-            let message = format!("`{}` has a value: write `{example}`", name(meta));
+            let message = format!("`{}` has a value: write `{example}`", key_name(meta));
             errors.record(meta, message);
             None
         }
@@ -139,7 +139,7 @@ pub(crate) fn parse_value<'a>(
 /// Records an error if a key has a value that takes none.
 pub(crate) fn check_flag(meta: &Meta, errors: &mut Errors) {
     if !matches!(meta, Meta::Path(_)) {
-        let message = format!("`{}` has no value: write it alone", name(meta));
+        let message = format!("`{}` has no value: write it alone", key_name(meta));
         errors.record(meta, message);
     }
 }
@@ -164,7 +164,7 @@ pub(crate) fn parse_text(meta: &Meta, example: &str, errors: &mut Errors) -> Opt
     }
     let message = format!(
         "`{}` is a text in quotation marks: write `{example}`",
-        name(meta)
+        key_name(meta)
     );
     errors.record(value, message);
     None
@@ -180,7 +180,7 @@ pub(crate) fn parse_number(meta: &Meta, example: &str, errors: &mut Errors) -> O
     {
         return Some(number.clone());
     }
-    let message = format!("`{}` is a whole number: write `{example}`", name(meta));
+    let message = format!("`{}` is a whole number: write `{example}`", key_name(meta));
     errors.record(value, message);
     None
 }
@@ -199,7 +199,7 @@ pub(crate) fn parse_word<'a>(
     }
     let message = format!(
         "`{}` is a word without quotation marks: write `{example}`",
-        name(meta)
+        key_name(meta)
     );
     errors.record(value, message);
     None
@@ -215,7 +215,7 @@ mod tests {
         let mut errors = Errors::default();
         let mut keys = AttributeKeys::new("command", &["subject", "path"]);
         let attrs = std::slice::from_ref(attr);
-        keys.read(attrs, &mut errors, |_, meta, errors| {
+        keys.visit_keys(attrs, &mut errors, |_, meta, errors| {
             parse_text(meta, "subject = \"/books\"", errors);
         });
         errors.messages()

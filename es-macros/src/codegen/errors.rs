@@ -16,7 +16,7 @@ impl Errors {
     }
 
     /// Records an error of the parser.
-    pub(crate) fn push(&mut self, error: syn::Error) {
+    pub(crate) fn record_parse_error(&mut self, error: syn::Error) {
         self.0.push(error);
     }
 

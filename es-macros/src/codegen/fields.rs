@@ -71,7 +71,7 @@ pub(crate) fn reference_to(field: &Field) -> TokenStream {
 }
 
 /// Parses the fields, if the item is a struct with named fields.
-pub(crate) fn read(
+pub(crate) fn parse_fields(
     item: &DeriveInput,
     kind: DeclarationKind,
     errors: &mut Errors,
@@ -80,7 +80,7 @@ pub(crate) fn read(
         "{} has no generic parameters: its name stands for one kind of JSON, so write the types out",
         kind.noun()
     );
-    generics::check(&item.generics, &message, errors);
+    generics::reject_generics(&item.generics, &message, errors);
     let DataStruct { fields, .. } = data_struct(item, kind, errors)?;
     let fields = match fields {
         Fields::Named(fields) => fields,
@@ -148,7 +148,7 @@ fn read_field<'a>(
     }
     let renamed = serde_attr::rename(&field.attrs, kind, errors);
     Some(Field {
-        member: members.name(ident, renamed, errors),
+        member: members.assign_name(ident, renamed, errors),
         vis: field.vis.clone(),
         ident: ident.clone(),
         ty: field.ty.clone(),

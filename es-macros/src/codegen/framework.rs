@@ -27,12 +27,12 @@ impl Framework {
     ) -> Option<Self> {
         let mut keys = AttributeKeys::new("es", &["crate"]);
         let mut explicit = None;
-        keys.read(attrs, errors, |_, meta, errors| {
+        keys.visit_keys(attrs, errors, |_, meta, errors| {
             explicit = explicit.take().or_else(|| path(meta, errors))
         });
         let found = explicit.or_else(|| in_dependencies(manifest));
         if found.is_none() {
-            errors.push(syn::Error::new(
+            errors.record_parse_error(syn::Error::new(
                 Span::call_site(),
                 format!(
                     "this crate does not depend on `{PACKAGE}`: add it to `[dependencies]`, or say where it is with `#[es({EXAMPLE})]`"
@@ -48,7 +48,7 @@ impl Framework {
     }
 
     /// Returns the path as a string for the attributes of other macros.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn path_text(&self) -> String {
         let tokens = self.0.to_string();
         tokens.chars().filter(|one| !one.is_whitespace()).collect()
     }
@@ -103,7 +103,7 @@ mod tests {
         let mut errors = Errors::default();
         let found = Framework::resolve(attrs, &Manifest::parse(manifest), &mut errors);
         match found {
-            Some(found) if errors.is_empty() => Ok(found.text()),
+            Some(found) if errors.is_empty() => Ok(found.path_text()),
             _ => Err(errors.messages()),
         }
     }
@@ -121,7 +121,7 @@ mod tests {
             assert_eq!(resolve(&[], manifest).as_deref(), Ok(path));
         }
         let without_cargo = Framework::resolve(&[], &Manifest::absent(), &mut Errors::default());
-        assert_eq!(without_cargo.unwrap().text(), "::es_framework");
+        assert_eq!(without_cargo.unwrap().path_text(), "::es_framework");
     }
 
     #[test]

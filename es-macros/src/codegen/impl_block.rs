@@ -13,7 +13,11 @@ pub(crate) struct BlockMessages {
 }
 
 /// Records an error for each part of the block that the macro does not support.
-pub(crate) fn check(block: &ItemImpl, reasons: &BlockMessages, errors: &mut Errors) {
+pub(crate) fn reject_unsupported_parts(
+    block: &ItemImpl,
+    reasons: &BlockMessages,
+    errors: &mut Errors,
+) {
     if let Some((path, _)) = &block.trait_ {
         errors.record(path, reasons.no_trait);
     }

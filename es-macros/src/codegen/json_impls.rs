@@ -94,7 +94,7 @@ fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
         Data::Union(_) => vec![],
     };
     for field in fields {
-        let rules = validate::read(&field.attrs, &mut Errors::default());
+        let rules = validate::parse_rules(&field.attrs, &mut Errors::default());
         keep(&mut field.attrs);
         field.ty = Type::Verbatim(without_self(field.ty.to_token_stream(), &item.ident));
         field.attrs.extend(validate::constraints(&rules, framework));
@@ -132,8 +132,8 @@ fn shadow_attributes(
 ) -> TokenStream {
     let remote = ident.to_string();
     let name = ident.unraw().to_string();
-    let serde = format!("{}::__private::serde", framework.text());
-    let schemars = format!("{}::__private::schemars", framework.text());
+    let serde = format!("{}::__private::serde", framework.path_text());
+    let schemars = format!("{}::__private::schemars", framework.path_text());
     quote! {
         #[derive(
             #framework::__private::serde::Serialize,
@@ -178,7 +178,7 @@ fn around(ident: &Ident, shadow: &TokenStream, framework: &Framework) -> TokenSt
 
 /// Generates stub implementations for an item with mistakes, so that the compiler reports only
 /// those mistakes.
-pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+pub(crate) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let unreachable = || quote!(::core::unreachable!());
     impls(
         ident,

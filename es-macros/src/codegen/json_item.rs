@@ -17,7 +17,7 @@ pub(crate) struct ItemNoun {
 const SHAPES: [&str; 4] = ["tag", "content", "untagged", "transparent"];
 
 /// Records an error for everything that prevents the generated code from giving the item JSON.
-pub(crate) fn check(item: &DeriveInput, noun: ItemNoun, errors: &mut Errors) {
+pub(crate) fn check_json_support(item: &DeriveInput, noun: ItemNoun, errors: &mut Errors) {
     check_generics(&item.generics, noun, errors);
     check_attrs(&item.attrs, noun, errors);
     match &item.data {
@@ -32,7 +32,7 @@ pub(crate) fn check(item: &DeriveInput, noun: ItemNoun, errors: &mut Errors) {
             }
             let mut members = JsonNames::in_case(naming::lower_camel_case);
             for variant in &data.variants {
-                members.name(&variant.ident, renamed(&variant.attrs), errors);
+                members.assign_name(&variant.ident, renamed(&variant.attrs), errors);
                 check_fields(&variant.fields, noun, errors);
             }
         }
@@ -69,13 +69,13 @@ fn check_generics(generics: &Generics, noun: ItemNoun, errors: &mut Errors) {
             noun.indefinite
         )
     };
-    generics::check(generics, &message, errors);
+    generics::reject_generics(generics, &message, errors);
 }
 
 fn check_attrs(attrs: &[Attribute], noun: ItemNoun, errors: &mut Errors) {
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
         for meta in attribute::parse_elements(attr, errors).unwrap_or_default() {
-            let key = attribute::name(&meta);
+            let key = attribute::key_name(&meta);
             if noun.is_sent && SHAPES.contains(&key.as_str()) {
                 continue;
             }
@@ -106,7 +106,7 @@ fn check_fields(fields: &Fields, noun: ItemNoun, errors: &mut Errors) {
     } in fields
     {
         if let Some(ident) = ident {
-            members.name(ident, renamed(attrs), errors);
+            members.assign_name(ident, renamed(attrs), errors);
         }
         if let Type::Reference(reference) = ty {
             let message = format!(
@@ -126,7 +126,7 @@ fn renamed(attrs: &[Attribute]) -> Option<String> {
         .filter_map(|attr| attribute::parse_elements(attr, &mut Errors::default()))
         .flatten();
     let mut texts = metas
-        .filter(|meta| attribute::name(meta) == "rename")
+        .filter(|meta| attribute::key_name(meta) == "rename")
         .filter_map(|meta| attribute::parse_text(&meta, "", &mut Errors::default()));
     texts.next().map(|text| text.value())
 }

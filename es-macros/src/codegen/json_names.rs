@@ -21,7 +21,7 @@ impl<'a> JsonNames<'a> {
 
     /// Assigns the name of a field or variant. Records an error if it has no name or if the name is
     /// taken.
-    pub(crate) fn name(
+    pub(crate) fn assign_name(
         &mut self,
         ident: &'a Ident,
         renamed: Option<String>,

@@ -14,7 +14,7 @@ pub(crate) struct CheckedRole {
 }
 
 /// Returns the role, if there is one and it is valid.
-pub(crate) fn check(
+pub(crate) fn check_role(
     role: Option<&LitStr>,
     without_token: Option<&Meta>,
     errors: &mut Errors,

@@ -29,7 +29,7 @@ pub(crate) fn rename(
     let mut keys = AttributeKeys::new("serde", &FIELD);
     let mut renamed = None;
     for meta in elements(attrs, errors) {
-        match attribute::name(&meta).as_str() {
+        match attribute::key_name(&meta).as_str() {
             // Only this key may occur several times.
             "alias" => {
                 attribute::parse_text(&meta, "alias = \"…\"", errors);
@@ -66,7 +66,7 @@ fn name(meta: &Meta, errors: &mut Errors) -> Option<String> {
 /// Records an error for keys that the struct does not allow.
 pub(crate) fn check_struct(attrs: &[Attribute], kind: DeclarationKind, errors: &mut Errors) {
     for meta in elements(attrs, errors) {
-        let key = attribute::name(&meta);
+        let key = attribute::key_name(&meta);
         let message = match (key.as_str(), kind) {
             // The shadow type has no default; only the struct itself has one.
             ("default", _) => {

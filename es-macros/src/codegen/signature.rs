@@ -14,7 +14,11 @@ pub(crate) struct SignatureMessages {
 }
 
 /// Records an error for each part of the signature that the macro does not support.
-pub(crate) fn check(sig: &Signature, reasons: &SignatureMessages, errors: &mut Errors) {
+pub(crate) fn reject_unsupported_parts(
+    sig: &Signature,
+    reasons: &SignatureMessages,
+    errors: &mut Errors,
+) {
     if let (Some(asyncness), Some(message)) = (&sig.asyncness, reasons.no_async) {
         errors.record(asyncness, message);
     }

@@ -56,7 +56,7 @@ impl TemplateKind {
 
 impl Template {
     /// Parses a template and records a mistake at `at`.
-    pub(crate) fn read(
+    pub(crate) fn parse_or_record(
         written: &str,
         kind: TemplateKind,
         at: &LitStr,

@@ -15,7 +15,7 @@ use crate::{
 pub(crate) fn cards(minutes: &[CommandMinute], now: Timestamp) -> Markup {
     let mut sum = CommandMinute::default();
     for minute in minutes {
-        sum.join(minute);
+        sum.add_minute(minute);
     }
     let times = chart("Command times of the last hour", minutes, now, |minute| {
         (
@@ -50,12 +50,12 @@ pub(crate) fn cards(minutes: &[CommandMinute], now: Timestamp) -> Markup {
 }
 
 fn describe_times(minute: &CommandMinute) -> String {
-    if minute.commands() == 0 {
+    if minute.command_count() == 0 {
         return counted(0, "command");
     }
     format!(
         "{}, median {}, 99th percentile {}, longest {}",
-        counted(minute.commands(), "command"),
+        counted(minute.command_count(), "command"),
         milliseconds(minute.median()),
         milliseconds(minute.percentile_99()),
         milliseconds(minute.longest())

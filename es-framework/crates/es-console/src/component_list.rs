@@ -55,7 +55,7 @@ fn read_models(console: &Console, newest: Option<EventId>) -> Vec<Markup> {
         let card = ComponentCard {
             kind: ComponentKind::ReadModel,
             name,
-            position: progress.position(),
+            position: progress.visible_position(),
             trouble: progress.trouble(),
             poison: progress.poison_event(),
         };

@@ -17,13 +17,13 @@ impl DryRunContext {
     /// Reads the query of an address.
     pub(crate) fn parse(query: &str) -> Result<Self, Notice> {
         let values = QueryValues::parse(query);
-        let subject = match values.get("subject") {
+        let subject = match values.value_or_empty("subject") {
             "" => None,
             subject => Some(subject.parse().map_err(|error: InvalidSubject| {
                 Notice::invalid(format!("The subject is not valid: {error}."))
             })?),
         };
-        let at = match values.get("at") {
+        let at = match values.value_or_empty("at") {
             "" => None,
             at => Some(at.parse().map_err(|error: InvalidEventId| {
                 Notice::invalid(format!("The event is not valid: {error}."))

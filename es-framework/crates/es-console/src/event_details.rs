@@ -10,7 +10,7 @@ use crate::{
     command_list::form_path,
     console::Console,
     dry_run_context::DryRunContext,
-    event_list::{event_type, payload, table, time},
+    event_list::{event_type, payload, render_table, time},
     json_view,
     layout::{PageFrame, Section, Visitor},
     notice::Notice,
@@ -228,7 +228,7 @@ fn related_section(event: &RecordedEvent, related: &[RecordedEvent]) -> Markup {
                 @if related.is_empty() {
                     p.empty { "There are no others." }
                 } @else {
-                    (table(related))
+                    (render_table(related))
                 }
             }
         }

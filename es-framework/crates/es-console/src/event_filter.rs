@@ -64,7 +64,7 @@ impl FilterInput {
 
     /// Returns the entered value of a field.
     pub(crate) fn value(&self, name: &str) -> &str {
-        self.values.get(name)
+        self.values.value_or_empty(name)
     }
 
     /// Returns the mistake of a field.

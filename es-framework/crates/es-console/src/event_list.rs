@@ -142,7 +142,7 @@ fn event_table(input: &FilterInput, found: &FoundEvents) -> Markup {
             "More events were recorded than this page can add. "
             a href=(input.address("/console", None)) { "Reload" }
         }
-        (table(&found.events))
+        (render_table(&found.events))
         p.empty #empty hidden[!found.events.is_empty()] {
             @if input.is_active() { "No event matches the filter." } @else { "No event is recorded yet." }
         }
@@ -150,7 +150,7 @@ fn event_table(input: &FilterInput, found: &FoundEvents) -> Markup {
 }
 
 /// Renders events as a table.
-pub(crate) fn table(events: &[RecordedEvent]) -> Markup {
+pub(crate) fn render_table(events: &[RecordedEvent]) -> Markup {
     html! {
         table.events {
             thead {
@@ -162,13 +162,13 @@ pub(crate) fn table(events: &[RecordedEvent]) -> Markup {
                     th scope="col" { "Data" }
                 }
             }
-            tbody #rows { (rows(events)) }
+            tbody #rows { (render_rows(events)) }
         }
     }
 }
 
 /// Renders the rows of events, for a page and for the live stream.
-pub(crate) fn rows(events: &[RecordedEvent]) -> Markup {
+pub(crate) fn render_rows(events: &[RecordedEvent]) -> Markup {
     html! { @for event in events { (row(event)) } }
 }
 

@@ -19,7 +19,7 @@ use tokio::{
 use crate::{
     console::Console,
     event_filter::{EventFilter, FilterInput},
-    event_list::{PAGE, rows},
+    event_list::{PAGE, render_rows},
     event_search::{SearchRange, search},
 };
 
@@ -130,7 +130,7 @@ impl LiveEvents {
         let next = found.next.and_then(|next| next.get().checked_sub(1));
         let missed = next.is_some_and(|next| range.after.is_none_or(|after| next > after.get()));
         let message = NewRows {
-            rows: rows(&found.events).into_string(),
+            rows: render_rows(&found.events).into_string(),
             count: found.events.len(),
             missed,
         };

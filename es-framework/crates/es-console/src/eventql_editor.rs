@@ -16,7 +16,7 @@ use crate::{
     eventql_error,
     eventql_reference::reference,
     eventql_run::{EventQlEnd, EventQlRun, ROWS, ROWS_SIZE},
-    eventql_table::table,
+    eventql_table::render_table,
     layout::{PageFrame, Section, Visitor, operator_controls},
     notice::Notice,
     text_view::{counted, shortened, size_text},
@@ -57,7 +57,7 @@ pub(crate) fn show(console: &Console, visitor: &Visitor) -> Response {
 }
 
 /// Runs the query of a form.
-pub(crate) async fn run(
+pub(crate) async fn run_query(
     state: &ConsoleState,
     visitor: &Visitor,
     request: &Parts,
@@ -229,6 +229,6 @@ fn result(query: &str, run: &EventQlRun) -> Markup {
                 "The console runs as many queries as it may. Try again in a moment."
             },
         }
-        @if count > 0 { (table(&run.rows)) }
+        @if count > 0 { (render_table(&run.rows)) }
     }
 }

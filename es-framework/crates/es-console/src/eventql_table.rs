@@ -83,7 +83,7 @@ impl<'a> TableRow<'a> {
 }
 
 /// Renders the rows of a query.
-pub(crate) fn table(rows: &[Box<RawValue>]) -> Markup {
+pub(crate) fn render_table(rows: &[Box<RawValue>]) -> Markup {
     let rows: Vec<_> = rows.iter().map(|row| TableRow::parse(row)).collect();
     let mut columns = Vec::new();
     for name in rows.iter().flat_map(TableRow::names) {

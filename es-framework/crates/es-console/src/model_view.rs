@@ -18,7 +18,7 @@ const NODE: &str = "node";
 /// Shows the picture, and the node in the query of the address.
 pub(crate) fn show(console: &Console, visitor: &Visitor, query: &str) -> Result<Response, Notice> {
     let model = &console.model;
-    let selected = match QueryValues::parse(query).get(NODE) {
+    let selected = match QueryValues::parse(query).value_or_empty(NODE) {
         "" => None,
         id => Some(
             model

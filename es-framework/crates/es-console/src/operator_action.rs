@@ -104,7 +104,7 @@ impl OperatorAction {
     }
 
     /// Returns the page that states the consequences.
-    pub(crate) fn show(self, console: &Console, visitor: &Visitor) -> Response {
+    pub(crate) fn show_confirmation(self, console: &Console, visitor: &Visitor) -> Response {
         let Self {
             kind,
             name,

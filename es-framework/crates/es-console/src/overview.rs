@@ -164,7 +164,7 @@ fn components_card(console: &Console, newest: Option<EventId>, size: Option<u64>
             dl.facts {
                 @for (name, progress) in console.read_models.iter() {
                     dt { a href="/console/read-models" { (name) } }
-                    dd { (lag_text(lag(progress.position()), progress.is_stopped())) }
+                    dd { (lag_text(lag(progress.visible_position()), progress.is_stopped())) }
                 }
                 @for (name, status) in console.reactions.all() {
                     dt { a href="/console/reactions" { (name) } }

@@ -13,14 +13,14 @@ impl QueryValues {
     }
 
     /// Returns the first value of this name without the spaces around it. A missing value is empty.
-    pub(crate) fn get(&self, name: &str) -> &str {
+    pub(crate) fn value_or_empty(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(key, _)| key == name);
         found.map_or("", |(_, value)| value.trim())
     }
 
     /// Parses the first value of this name. Returns `None` if it is missing or not valid.
     pub(crate) fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
-        self.get(name).parse().ok()
+        self.value_or_empty(name).parse().ok()
     }
 }
 
@@ -32,11 +32,15 @@ mod tests {
     fn the_first_value_of_a_name_counts() {
         let values = QueryValues::parse("a=+%C3%BC+&b=7&b=8&c");
         assert_eq!(
-            [values.get("a"), values.get("c"), values.get("d")],
+            [
+                values.value_or_empty("a"),
+                values.value_or_empty("c"),
+                values.value_or_empty("d")
+            ],
             ["ü", "", ""]
         );
         assert_eq!(values.parsed::<u8>("b"), Some(7));
         assert_eq!(values.parsed::<u8>("a"), None);
-        assert_eq!(QueryValues::parse("%ff=&&=").get("a"), "");
+        assert_eq!(QueryValues::parse("%ff=&&=").value_or_empty("a"), "");
     }
 }

@@ -206,7 +206,7 @@ async fn show_editor(request: PageRequest) -> Response {
 /// Runs an EventQL query. Queries have permits of their own, because they may run longer than pages.
 async fn run_query(request: PageRequest, parts: Parts, body: Bytes) -> Response {
     let (state, visitor) = (&request.state, &request.visitor);
-    request.respond_with(eventql_editor::run(state, visitor, &parts, &body).await)
+    request.respond_with(eventql_editor::run_query(state, visitor, &parts, &body).await)
 }
 
 async fn show_rows(request: PageRequest, Path(name): Path<String>) -> Response {
@@ -218,7 +218,7 @@ async fn show_action(request: PageRequest, kind: ComponentKind, path: ActionPath
     let Path((name, command)) = path;
     let console = request.console();
     let action = OperatorAction::find(console, kind, &name, &command);
-    request.respond_with(action.map(|action| action.show(console, &request.visitor)))
+    request.respond_with(action.map(|action| action.show_confirmation(console, &request.visitor)))
 }
 
 async fn execute_action(

@@ -28,7 +28,7 @@ pub(crate) async fn show(
     name: &str,
     query: &str,
 ) -> Result<Response, Notice> {
-    let Some(table) = console.models.get(name) else {
+    let Some(table) = console.models.find_table(name) else {
         return Err(Notice::not_found("There is no read model of this name."));
     };
     let page = load(console, table, query).await;
@@ -66,7 +66,7 @@ async fn load(
     query: &str,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
     let values = QueryValues::parse(query);
-    let given = [("limit", PAGE), ("cursor", values.get("cursor"))];
+    let given = [("limit", PAGE), ("cursor", values.value_or_empty("cursor"))];
     let given = given.iter().filter(|(_, value)| !value.is_empty());
     let parameters =
         QueryParameters::new(given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))?;

@@ -124,7 +124,7 @@ fn differences<'a>(
 }
 
 /// Renders a state beside the event that led to it.
-pub(crate) fn step(
+pub(crate) fn render_step(
     state: DeclaredState,
     subject: &Subject,
     event: EventId,
@@ -200,11 +200,11 @@ pub(crate) async fn show(
 ) -> Result<Response, Notice> {
     let values = QueryValues::parse(query);
     let subject: Subject = values
-        .get("subject")
+        .value_or_empty("subject")
         .parse()
         .map_err(|error: es_event::InvalidSubject| Notice::invalid(error.to_string()))?;
     let event: EventId = values
-        .get("event")
+        .value_or_empty("event")
         .parse()
         .map_err(|error: es_event::InvalidEventId| Notice::invalid(error.to_string()))?;
     let states = console.states_of(&subject);

@@ -209,7 +209,7 @@ fn states_part(
     html! {
         div.states {
             @for ((state, snapshot), folded) in states.iter().zip(steps) {
-                (state_view::step(*state, subject, event.id, folded, *snapshot == Some(event.id)))
+                (state_view::render_step(*state, subject, event.id, folded, *snapshot == Some(event.id)))
             }
         }
     }

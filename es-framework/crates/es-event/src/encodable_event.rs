@@ -167,7 +167,7 @@ impl<'a> EncodableEvent<'a> {
     /// Appends the members that the store adds, up to the predecessor hash.
     fn write_record(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(br#","specversion":"1.0","id":""#);
-        out.extend_from_slice(decimal_digits(self.id).text());
+        out.extend_from_slice(decimal_digits(self.id).as_bytes());
         out.extend_from_slice(br#"","time":""#);
         out.extend_from_slice(self.time);
         out.extend_from_slice(br#"","datacontenttype":"application/json","predecessorhash":""#);

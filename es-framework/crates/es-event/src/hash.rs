@@ -172,7 +172,7 @@ fn digest_v2(metadata: &HashedMetadata<'_>, data: &[u8]) -> [u8; 32] {
 fn update_position(hasher: &mut Sha256, metadata: &HashedMetadata<'_>, separator: &str) {
     hasher.update(metadata.specversion);
     hasher.update(separator);
-    hasher.update(decimal_digits(metadata.id).text());
+    hasher.update(decimal_digits(metadata.id).as_bytes());
     hasher.update(separator);
     hasher.update(metadata.predecessor.version.prefix());
     hasher.update(metadata.predecessor.hex());
@@ -212,7 +212,7 @@ pub(super) fn decimal_digits(mut number: u64) -> DecimalDigits {
 }
 
 impl DecimalDigits {
-    pub(super) fn text(&self) -> &[u8] {
+    pub(super) fn as_bytes(&self) -> &[u8] {
         self.digits.get(self.start..).unwrap_or_default()
     }
 }
@@ -247,7 +247,7 @@ impl std::str::FromStr for Hash {
     type Err = InvalidHash;
 
     fn from_str(text: &str) -> Result<Self, InvalidHash> {
-        let (version, text) = HashVersion::split(text);
+        let (version, text) = HashVersion::split_prefix(text);
         if text.len() != 64 {
             return Err(InvalidHash);
         }

@@ -42,7 +42,7 @@ impl HashVersion {
 
     /// Splits the text of a hash into its version and its digits. A text with another
     /// prefix counts as version 1, with the prefix as a part of its digits.
-    pub(crate) fn split(text: &str) -> (Self, &str) {
+    pub(crate) fn split_prefix(text: &str) -> (Self, &str) {
         match text.strip_prefix(Self::V2.prefix()) {
             Some(digits) => (Self::V2, digits),
             None => (Self::V1, text),

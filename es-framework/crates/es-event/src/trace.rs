@@ -52,7 +52,7 @@ impl TraceContext {
     /// Fails if `traceparent` is malformed, or if `tracestate` stands alone, is longer than 512 bytes or
     /// has a control character.
     pub fn new(parent: Option<&str>, state: Option<&str>) -> Result<Option<Self>, InvalidTrace> {
-        let checked = Self::check(parent, state)?;
+        let checked = Self::check_fields(parent, state)?;
         Ok(checked.map(|(parent, state)| Self {
             parent: parent.into(),
             state: state.map(Into::into),
@@ -60,7 +60,7 @@ impl TraceContext {
     }
 
     /// Checks the two fields and returns them unchanged.
-    pub fn check<'a>(
+    pub fn check_fields<'a>(
         parent: Option<&'a str>,
         state: Option<&'a str>,
     ) -> Result<Option<(&'a str, Option<&'a str>)>, InvalidTrace> {

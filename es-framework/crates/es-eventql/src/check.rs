@@ -6,10 +6,10 @@ use super::{
 };
 
 /// Checks a query and all its subqueries.
-pub(super) fn check(statement: &Statement) -> Result<(), SpannedError> {
+pub(super) fn check_statement(statement: &Statement) -> Result<(), SpannedError> {
     for (index, source) in statement.sources.iter().enumerate() {
         if let RowSource::Query(inner) = &source.origin {
-            check(inner)?;
+            check_statement(inner)?;
         }
         let mut earlier = statement.sources.iter().take(index);
         if earlier.any(|other| other.alias == source.alias) {

@@ -95,8 +95,8 @@ impl EventQlQuery {
             }));
         }
         let tokens = lexer::tokenize(text)?;
-        let statement = parser::parse(&tokens)
-            .and_then(|statement| check::check(&statement).map(|()| statement))
+        let statement = parser::parse_query(&tokens)
+            .and_then(|statement| check::check_statement(&statement).map(|()| statement))
             .map_err(|fault| fault.locate(&tokens))?;
         Ok(Self {
             statement: Arc::new(statement),

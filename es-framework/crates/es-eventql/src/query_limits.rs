@@ -83,7 +83,7 @@ impl MemoryBudget {
     }
 
     /// Counts bytes as no longer held.
-    pub(super) fn release(&self, bytes: usize) {
+    pub(super) fn release_bytes(&self, bytes: usize) {
         self.held.fetch_sub(bytes, Ordering::Relaxed);
     }
 }

@@ -46,7 +46,7 @@ impl ApplicationModel {
         builder.add_read_models(models);
         builder.add_queries(queries);
         builder.add_reactions(reactions);
-        let (subjects, nodes, edges) = builder.finish();
+        let (subjects, nodes, edges) = builder.into_parts();
         let findings = find_in(&nodes, &edges, None);
         Self {
             application: application.to_owned(),

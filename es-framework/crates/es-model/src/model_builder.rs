@@ -53,7 +53,7 @@ impl ModelBuilder {
         let mut neighbour_lanes = NeighbourLaneCounts::default();
         let records = |command: &&CommandDescriptor| (command.events)().contains(&event.event_type);
         for command in commands.iter().filter(records) {
-            neighbour_lanes.add(Some(&self.lanes.lane(command.subject)));
+            neighbour_lanes.count_lane(Some(&self.lanes.lane(command.subject)));
         }
         let subject = event.subject.map(|template| self.lanes.lane(template));
         let mut node = self.node(NodeKind::Event, event.event_type, event.declaration);
@@ -189,7 +189,7 @@ impl ModelBuilder {
     }
 
     /// Returns the lanes, the nodes by kind, and the edges.
-    pub(crate) fn finish(mut self) -> (Vec<String>, Vec<ModelNode>, Vec<ModelEdge>) {
+    pub(crate) fn into_parts(mut self) -> (Vec<String>, Vec<ModelNode>, Vec<ModelEdge>) {
         self.nodes.sort_by_key(|node| node.kind);
         let used: BTreeSet<_> = self
             .nodes
@@ -243,7 +243,7 @@ impl ModelBuilder {
     fn lane_of(&self, ids: &[String]) -> Option<String> {
         let mut neighbour_lanes = NeighbourLaneCounts::default();
         for node in self.nodes.iter().filter(|node| ids.contains(&node.id)) {
-            neighbour_lanes.add(node.subject.as_ref());
+            neighbour_lanes.count_lane(node.subject.as_ref());
         }
         neighbour_lanes.most_frequent()
     }

@@ -28,7 +28,7 @@ impl SubjectLanes {
 
 impl NeighbourLaneCounts {
     /// Counts a neighbour's lane.
-    pub(crate) fn add(&mut self, lane: Option<&String>) {
+    pub(crate) fn count_lane(&mut self, lane: Option<&String>) {
         if let Some(lane) = lane {
             let count = self.0.entry(lane.clone()).or_default();
             *count = count.saturating_add(1);

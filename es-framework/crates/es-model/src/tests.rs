@@ -247,7 +247,7 @@ fn the_pictures_are_those_that_are_kept() {
 
 /// Boxes must not cover each other, and a line must not pass through the box of another node.
 fn assert_is_readable(model: &ApplicationModel) {
-    let layout = ModelLayout::of(model);
+    let layout = ModelLayout::from_model(model);
     for (index, one) in layout.boxes.iter().enumerate() {
         for other in &layout.boxes[index + 1..] {
             let beside = one.right() <= other.x || other.right() <= one.x;

@@ -33,7 +33,7 @@ impl<T: Send + Sync + 'static> ReloadedValue<T> {
     ///
     /// # Errors
     /// The first load fails.
-    pub fn start<R>(name: &'static str, files: Vec<PathBuf>, load: R) -> Result<Self>
+    pub fn load_and_watch<R>(name: &'static str, files: Vec<PathBuf>, load: R) -> Result<Self>
     where
         R: Fn() -> Result<T> + Send + Sync + 'static,
     {
@@ -143,7 +143,8 @@ mod tests {
         let file = folder.path().join("number");
         fs::write(&file, "1").unwrap();
         let watched = file.clone();
-        let value = ReloadedValue::start("numbers", vec![file.clone()], move || number(&watched));
+        let value =
+            ReloadedValue::load_and_watch("numbers", vec![file.clone()], move || number(&watched));
         let value = value.unwrap();
         assert_eq!(*value.current(), 1);
         fs::write(&file, "many").unwrap();
@@ -156,6 +157,6 @@ mod tests {
     #[tokio::test]
     async fn the_first_reading_has_to_succeed() {
         let read = || number(Path::new("/nowhere/at-all"));
-        assert!(ReloadedValue::start("numbers", vec![], read).is_err());
+        assert!(ReloadedValue::load_and_watch("numbers", vec![], read).is_err());
     }
 }

@@ -64,7 +64,7 @@ mod tests {
 
     use super::*;
 
-    fn command() -> Command {
+    fn clap_command() -> Command {
         let url = Arg::new("url").long("url").value_parser(["known"]);
         let token = Arg::new("token")
             .long("token")
@@ -81,8 +81,8 @@ mod tests {
 
     fn refusal(arguments: &[&str]) -> String {
         let line = [&["app"], arguments].concat();
-        let error = command().try_get_matches_from(line).unwrap_err();
-        hide_secrets_in_error(error, &command()).to_string()
+        let error = clap_command().try_get_matches_from(line).unwrap_err();
+        hide_secrets_in_error(error, &clap_command()).to_string()
     }
 
     #[test]

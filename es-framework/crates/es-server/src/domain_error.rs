@@ -84,13 +84,13 @@ impl DomainError {
     }
 
     /// Adds a detail.
-    pub(super) fn with(mut self, name: &str, detail: impl Into<Value>) -> Self {
+    pub(super) fn with_detail(mut self, name: &str, detail: impl Into<Value>) -> Self {
         self.details.insert(name.to_owned(), detail.into());
         self
     }
 
     /// Returns the error of an observation that ends with the server.
-    pub(super) fn shutdown() -> Self {
+    pub(super) fn for_shutdown() -> Self {
         let text = "the server is shutting down";
         Self::new(ErrorCode::ServerShuttingDown, text)
     }
@@ -104,8 +104,8 @@ impl DomainError {
         let description = Self::new(code, error.to_string());
         match error.start_token() {
             Some(token) => description
-                .with("line", json!(token.line))
-                .with("column", json!(token.column)),
+                .with_detail("line", json!(token.line))
+                .with_detail("column", json!(token.column)),
             None => description,
         }
     }
@@ -125,7 +125,7 @@ impl From<Conflict> for DomainError {
         let text = "precondition is violated";
         let error = Self::new(ErrorCode::PreconditionViolated, text);
         match conflict.precondition {
-            Some(index) => error.with("index", index),
+            Some(index) => error.with_detail("index", index),
             None => error,
         }
     }
@@ -136,13 +136,13 @@ impl From<SchemaConflict> for DomainError {
         match conflict {
             SchemaConflict::Candidate(reason) => {
                 let text = format!("event violates its schema: {reason}");
-                Self::new(ErrorCode::EventSchemaViolated, text).with("reason", reason)
+                Self::new(ErrorCode::EventSchemaViolated, text).with_detail("reason", reason)
             }
             SchemaConflict::Event { id, reason } => {
                 let text = format!("event {id} violates the schema: {reason}");
                 Self::new(ErrorCode::EventSchemaViolated, text)
-                    .with("eventId", id.to_string())
-                    .with("reason", reason)
+                    .with_detail("eventId", id.to_string())
+                    .with_detail("reason", reason)
             }
             SchemaConflict::Exists => {
                 let text = "the event type has a schema already";
@@ -150,7 +150,7 @@ impl From<SchemaConflict> for DomainError {
             }
             conflict @ SchemaConflict::TooMuchWork => {
                 Self::new(ErrorCode::EventSchemaViolated, conflict.to_string())
-                    .with("maxSteps", WorkBudget::WRITE)
+                    .with_detail("maxSteps", WorkBudget::WRITE)
             }
             conflict @ SchemaConflict::TooManySchemas => {
                 Self::new(ErrorCode::CapacityExceeded, conflict.to_string())
@@ -201,7 +201,8 @@ mod tests {
 
     #[test]
     fn an_error_has_the_url_of_its_code() {
-        let error = DomainError::new(ErrorCode::EventTypeUnknown, "unknown").with("value", "a.b");
+        let error =
+            DomainError::new(ErrorCode::EventTypeUnknown, "unknown").with_detail("value", "a.b");
         let expected = json!({
             "code": "https://docs.eventsourcingdb.io/errors/event-type-unknown",
             "description": "unknown",

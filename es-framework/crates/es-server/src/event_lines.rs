@@ -143,7 +143,7 @@ impl EventFrames {
         let mut frame = Vec::with_capacity(self.capacity);
         if self.write_first_line(&mut frame).await.is_break() {
             self.has_ended = true;
-            return Some(self.format.shutdown());
+            return Some(self.format.encode_shutdown());
         }
         while !self.has_ended && frame.len() < FRAME_SIZE {
             let Some(event) = self.events.next().now_or_never() else {
@@ -165,7 +165,7 @@ impl EventFrames {
             biased;
             () = shutdown(&mut client.is_shutting_down) => {
                 self.has_ended = true;
-                return Some(self.format.shutdown());
+                return Some(self.format.encode_shutdown());
             }
             lines = stored.next() => match lines {
                 Some(Ok(lines)) => return Some(Ok(lines)),

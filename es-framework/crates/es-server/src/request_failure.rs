@@ -27,9 +27,9 @@ pub(super) enum RequestFailure {
 
 impl RequestFailure {
     /// Adds the index of the element of the request that is at fault.
-    pub(super) fn at(self, index: usize) -> Self {
+    pub(super) fn with_index(self, index: usize) -> Self {
         match self {
-            Self::Domain(error) => Self::Domain(error.with("index", index)),
+            Self::Domain(error) => Self::Domain(error.with_detail("index", index)),
             transport @ Self::Transport(_) => transport,
         }
     }

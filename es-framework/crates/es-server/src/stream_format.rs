@@ -95,12 +95,12 @@ impl StreamFormat {
     }
 
     /// Returns the end of an observation when the server shuts down.
-    pub(super) fn shutdown(self) -> Result<Bytes, ServerShutdownError> {
+    pub(super) fn encode_shutdown(self) -> Result<Bytes, ServerShutdownError> {
         match self {
             Self::V1(_) => Err(ServerShutdownError),
             Self::V2 => {
                 let mut line = Vec::new();
-                write_error(&DomainError::shutdown(), &mut line);
+                write_error(&DomainError::for_shutdown(), &mut line);
                 Ok(line.into())
             }
         }

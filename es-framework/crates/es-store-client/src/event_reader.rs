@@ -42,7 +42,7 @@ pub(super) struct ChainLink {
 }
 
 /// Reads the stored events of a subject.
-pub(super) fn read(
+pub(super) fn read_events(
     http_client: Arc<StoreHttpClient>,
     subject: Subject,
     options: ReadOptions,
@@ -99,7 +99,7 @@ impl FilteredEventReader {
         if self.remaining == Some(0) {
             return Ok(None);
         }
-        while let Some(event) = self.events.next().await? {
+        while let Some(event) = self.events.next_event().await? {
             if self.event_types.is_empty() || self.event_types.contains(&event.event_type) {
                 self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(1));
                 return Ok(Some(event));
@@ -151,7 +151,7 @@ impl EventReader {
     }
 
     /// Returns the next requested event, or `None` at the end of the response.
-    pub(super) async fn next(&mut self) -> Result<Option<RecordedEvent>, StoreError> {
+    pub(super) async fn next_event(&mut self) -> Result<Option<RecordedEvent>, StoreError> {
         while let Some(line) = self.lines.next_line(&self.http_client).await? {
             let parsed = self.parser.parse(&line);
             match parsed.map_err(|error| self.http_client.corrupt(error.to_string()))? {

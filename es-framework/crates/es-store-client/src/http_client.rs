@@ -94,7 +94,7 @@ impl StoreHttpClient {
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let url = self.servers.join(path);
+        let url = self.servers.current_url(path);
         let url = url.as_ref().map_or("", |url| url.as_str());
         // Other servers ignore the header.
         self.client
@@ -110,7 +110,7 @@ impl StoreHttpClient {
         within: Duration,
     ) -> Result<Response, SendError> {
         let mut request = request.build().map_err(|error| SendError {
-            reason: self.describe(error),
+            reason: self.describe_error(error),
             may_have_arrived: false,
         })?;
         let mut servers = self.servers.len();
@@ -127,7 +127,7 @@ impl StoreHttpClient {
                 }
                 Ok(Err(error)) => SendError {
                     may_have_arrived: !error.is_connect() && !error.is_builder(),
-                    reason: self.describe(error),
+                    reason: self.describe_error(error),
                 },
                 Err(_) => SendError {
                     reason: format!("no response within {within:?}"),
@@ -230,7 +230,7 @@ impl StoreHttpClient {
         while let Some(chunk) = response
             .chunk()
             .await
-            .map_err(|error| self.describe(error))?
+            .map_err(|error| self.describe_error(error))?
         {
             if body.len().saturating_add(chunk.len()) > limit {
                 return Err(format!("the response is longer than {limit} bytes"));
@@ -241,7 +241,7 @@ impl StoreHttpClient {
     }
 
     /// Describes an error and its causes without the URL.
-    pub(super) fn describe(&self, error: reqwest::Error) -> String {
+    pub(super) fn describe_error(&self, error: reqwest::Error) -> String {
         describe_chain(&error.without_url())
     }
 

@@ -89,7 +89,7 @@ impl EventStore for EventSourcingDbStore {
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        event_reader::read(Arc::clone(&self.http_client), subject, options)
+        event_reader::read_events(Arc::clone(&self.http_client), subject, options)
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
@@ -116,7 +116,7 @@ impl EventStore for EventSourcingDbStore {
         event_type: EventType,
         schema: EventSchema,
     ) -> Result<(), RegisterError> {
-        register::register(&self.http_client, &event_type, &schema).await
+        register::register_schema(&self.http_client, &event_type, &schema).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {

@@ -53,7 +53,7 @@ impl LineReader {
                 Ok(None) if self.partial_line.is_empty() => return Ok(None),
                 Ok(None) => return Err(from.unavailable("the stream ended within a line")),
                 Err(error) => {
-                    let reason = from.describe(error);
+                    let reason = from.describe_error(error);
                     return Err(from.unavailable(format!("the stream broke off: {reason}")));
                 }
             }

@@ -43,14 +43,14 @@ impl RowLine<'_> {
     }
 
     /// Parses the payload.
-    pub(super) fn parse<P: DeserializeOwned>(&self) -> serde_json::Result<P> {
+    pub(super) fn parse_payload<P: DeserializeOwned>(&self) -> serde_json::Result<P> {
         let payload = self.data.or(self.payload).unwrap_or(RawValue::NULL);
         serde_json::from_str(payload.get())
     }
 
     /// Parses the payload of an error of version 2.
-    pub(super) fn failure(&self) -> serde_json::Result<StreamFailure> {
-        self.parse()
+    pub(super) fn parse_failure(&self) -> serde_json::Result<StreamFailure> {
+        self.parse_payload()
     }
 }
 
@@ -130,17 +130,17 @@ impl ListingReader {
                 "heartbeat" => {}
                 "end" if self.version == ApiVersion::V2 => return Ok(None),
                 "error" if self.version == ApiVersion::V2 => {
-                    let failure = self.check_parsed(row.failure())?;
+                    let failure = self.check_parsed(row.parse_failure())?;
                     return Err(store_error(&self.http_client, &failure));
                 }
                 "error" => {
-                    let ErrorPayload { error } = self.check_parsed(row.parse())?;
+                    let ErrorPayload { error } = self.check_parsed(row.parse_payload())?;
                     return Err(self
                         .http_client
                         .unavailable(self.http_client.printable(&error)));
                 }
                 kind if kind == self.kind => {
-                    return Ok(Some(self.check_parsed(row.parse())?));
+                    return Ok(Some(self.check_parsed(row.parse_payload())?));
                 }
                 other => {
                     let reason = format!("a line of the stream has the unknown type {other:?}");

@@ -71,7 +71,7 @@ impl Observation {
             none => none
                 .insert(connect(&self.http_client, &self.subject, &self.options, self.last).await?),
         };
-        match events.next().await? {
+        match events.next_event().await? {
             Some(event) => Ok(event),
             None => Err(self.http_client.unavailable("the observation ended").into()),
         }
@@ -86,7 +86,7 @@ impl Observation {
         if let Some(events) = &events
             && events.is_alive
         {
-            self.outage.reset();
+            self.outage.forget_failures();
         }
         match self.last {
             Some(last) => {

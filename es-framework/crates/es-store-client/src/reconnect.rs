@@ -91,7 +91,7 @@ impl Outage {
     }
 
     /// Forgets the failures, because the server has sent something.
-    pub(super) fn reset(&mut self) {
+    pub(super) fn forget_failures(&mut self) {
         *self = Self::new(self.policy);
     }
 
@@ -169,7 +169,7 @@ mod tests {
             let pause = outage.next_pause(unavailable()).unwrap();
             assert!((whole / 2..=whole).contains(&pause), "{pause:?}");
         }
-        outage.reset();
+        outage.forget_failures();
         assert!(outage.next_pause(unavailable()).unwrap() <= policy.first_pause);
         let many = (0..50).map(|_| with_jitter(Duration::from_secs(1)));
         assert!(many.collect::<std::collections::HashSet<_>>().len() > 10);

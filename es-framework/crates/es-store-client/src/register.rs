@@ -16,7 +16,7 @@ use es_event::EventType;
 use es_store::{EventSchema, RegisterError, SchemaConflict, StoreError};
 
 /// Registers the schema of an event type.
-pub(super) async fn register(
+pub(super) async fn register_schema(
     http_client: &StoreHttpClient,
     event_type: &EventType,
     schema: &EventSchema,
@@ -93,7 +93,7 @@ fn parse_outcome(http_client: &StoreHttpClient, body: &[u8]) -> Result<(), Regis
         match line.kind() {
             "end" => return Ok(()),
             "error" => {
-                let failure = line.failure().map_err(|_| broken())?;
+                let failure = line.parse_failure().map_err(|_| broken())?;
                 if failure.short_code() == "capacity-exceeded" {
                     return Err(SchemaConflict::TooManySchemas.into());
                 }

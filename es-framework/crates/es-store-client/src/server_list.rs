@@ -29,7 +29,7 @@ impl ServerList {
     }
 
     /// Returns the URL of a path on the server that requests go to.
-    pub(super) fn join(&self, path: &str) -> Option<Url> {
+    pub(super) fn current_url(&self, path: &str) -> Option<Url> {
         let base = self.bases.get(self.current.load(Ordering::Relaxed))?;
         let mut url = base.clone();
         url.set_path(&format!("{}{path}", base.path()));
@@ -51,7 +51,7 @@ impl ServerList {
             let failed = failed.origin().ascii_serialization();
             tracing::warn!("the event store at {failed} is away, so requests go to another server");
         }
-        self.join(path)
+        self.current_url(path)
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     fn requests_go_to_the_next_server_after_the_last_failed() {
         let servers = ServerList::parse("http://a:1, http://b:2/base/").unwrap();
         assert_eq!(servers.to_string(), "http://a:1, http://b:2/base");
-        let first = servers.join("api/v1/ping").unwrap();
+        let first = servers.current_url("api/v1/ping").unwrap();
         assert_eq!(first.as_str(), "http://a:1/api/v1/ping");
         let second = servers.fail_over(&first).unwrap();
         assert_eq!(second.as_str(), "http://b:2/base/api/v1/ping");

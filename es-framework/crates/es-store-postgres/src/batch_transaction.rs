@@ -124,10 +124,10 @@ impl BatchTransaction {
         connection: &mut PgConnection,
         state: &StoreState,
     ) -> Result<(), DatabaseError> {
-        let head = log_head::begin(connection).await?;
+        let head = log_head::begin_and_lock(connection).await?;
         self.take_waiting_appends(state.limits.batch);
         state.refresh_catalogue(connection, head.schemas).await?;
-        let stored = StoredLatestEvents::read(connection, &self.appends, head.last).await?;
+        let stored = StoredLatestEvents::read_latest(connection, &self.appends, head.last).await?;
         let catalogue = state.catalogue();
         let version = state.address.hash_version;
         let appends = &mut self.appends;
@@ -145,7 +145,7 @@ impl BatchTransaction {
             let PreparedEvents {
                 head, new_types, ..
             } = prepared;
-            event_insertion::insert(connection, prepared.events(), new_types, head).await?;
+            event_insertion::insert_events(connection, prepared.events(), new_types, head).await?;
             if let Some(rows) = state.inline_rows() {
                 let events: Vec<_> = prepared.events().collect();
                 rows.write(connection, &events).await?;
@@ -176,7 +176,7 @@ impl BatchTransaction {
         let Some(last) = prepared.events().next_back() else {
             return Ok(false);
         };
-        log_head::begin(connection).await?;
+        log_head::begin_and_lock(connection).await?;
         if log_head::holds_event(connection, last.id, last.hash).await? {
             // The events are visible but maybe not on a standby yet. This commit waits for that.
             log_head::commit_unchanged_head(connection).await?;

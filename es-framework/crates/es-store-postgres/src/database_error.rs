@@ -166,7 +166,7 @@ impl DatabaseError {
     }
 
     /// Returns the error for the callers of the store.
-    pub(super) fn at(&self, address: &str) -> StoreError {
+    pub(super) fn to_store_error(&self, address: &str) -> StoreError {
         let (address, reason) = (address.to_owned(), self.to_string());
         match (self, self.code().as_deref()) {
             // Disk full, out of memory.

@@ -42,7 +42,7 @@ impl FromStr for DatabaseServers {
 impl DatabaseServers {
     /// Returns the options of a connection to a server.
     #[must_use]
-    pub fn options(&self, server: usize) -> Option<&PgConnectOptions> {
+    pub fn connection_options(&self, server: usize) -> Option<&PgConnectOptions> {
         self.servers.get(server)
     }
 
@@ -51,7 +51,7 @@ impl DatabaseServers {
     ///
     /// # Errors
     /// No server accepts writes. The error says why, by the server whose error says most.
-    pub async fn connect(&self) -> Result<PrimaryConnection, sqlx::Error> {
+    pub async fn connect_to_primary(&self) -> Result<PrimaryConnection, sqlx::Error> {
         let servers = self.servers.iter().enumerate();
         let attempts = servers.map(|(server, options)| async move {
             let connecting = timeout(CONNECT_TIMEOUT, connect_to_primary(options)).await;
@@ -138,10 +138,10 @@ mod tests {
             addresses,
             expected.map(|(host, port)| (host.to_owned(), port))
         );
-        let second = servers.options(1).unwrap();
+        let second = servers.connection_options(1).unwrap();
         assert_eq!(second.get_username(), "me");
         assert_eq!(second.get_database(), Some("rows"));
-        assert!(servers.options(3).is_none());
+        assert!(servers.connection_options(3).is_none());
         assert!(!format!("{servers:?}").contains("cret"));
         assert!("postgres://a:port/rows".parse::<DatabaseServers>().is_err());
     }

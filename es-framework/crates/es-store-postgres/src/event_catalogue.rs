@@ -37,11 +37,11 @@ pub(super) async fn load_catalogue(
     for row in sqlx::query(IN_ORDER).fetch_all(connection).await? {
         let known = known_type(&row)?;
         if let Some(first) = row.try_get(1)? {
-            catalogue.record_event(&known.event_type, row::id(first)?);
+            catalogue.record_event(&known.event_type, row::convert_id(first)?);
         }
         if let Some(schema) = known.schema {
             let schema = EventSchema::parse_stored(schema.get()).map_err(broken)?;
-            let registered = catalogue.register(known.event_type, Arc::new(schema));
+            let registered = catalogue.register_schema(known.event_type, Arc::new(schema));
             registered.map_err(broken)?;
         }
     }

@@ -68,7 +68,7 @@ pub(super) fn ancestors(subject: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Inserts events and moves the end of the log to the last of them. The end must be locked.
-pub(super) async fn insert(
+pub(super) async fn insert_events(
     connection: &mut PgConnection,
     events: impl Iterator<Item = &RecordedEvent>,
     new_types: &[(EventType, EventId)],

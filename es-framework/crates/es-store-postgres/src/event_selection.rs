@@ -40,7 +40,7 @@ enum ScanIndex {
 
 impl ScanIndex {
     fn of(scan: &Scan) -> Self {
-        let is_root = key(&scan.subject).is_empty();
+        let is_root = subtree_key(&scan.subject).is_empty();
         match (scan.recursive, is_root, scan.event_types.is_empty()) {
             (true, true, true) => Self::Id,
             (true, true, false) => Self::Type,
@@ -82,7 +82,7 @@ impl ScanIndex {
 }
 
 /// Returns the text by which the index knows a subject as the root of a subtree; empty for `/`.
-pub(super) fn key(subject: &Subject) -> &str {
+pub(super) fn subtree_key(subject: &Subject) -> &str {
     subject.as_str().trim_end_matches('/')
 }
 
@@ -107,7 +107,7 @@ pub(super) async fn read_chunk(
         ScanIndex::Id => query,
         ScanIndex::Type => query.bind(types),
         ScanIndex::Subject => query.bind(scan.subject.as_str()),
-        ScanIndex::Subtree => query.bind(key(&scan.subject)),
+        ScanIndex::Subtree => query.bind(subtree_key(&scan.subject)),
     };
     let mut rows = query.fetch(connection);
     let mut decoder = RowDecoder::default();
@@ -117,13 +117,13 @@ pub(super) async fn read_chunk(
         let (id, event_type): (i64, &str) = (row.try_get(0)?, row.try_get(2)?);
         count = count.saturating_add(1);
         if scan.includes_type(event_type) {
-            let event: RecordedEvent = decoder.event(&row)?;
+            let event: RecordedEvent = decoder.decode_event(&row)?;
             bytes = bytes.saturating_add(event.data.get().len());
             events.push(event);
         }
         if count >= step || events.len() >= wanted || bytes >= limits.bytes {
             let end: Option<i64> = row.try_get(10)?;
-            rest = rest_after(scan, row::id(id)?, end);
+            rest = rest_after(scan, row::convert_id(id)?, end);
             break;
         }
     }
@@ -164,5 +164,5 @@ pub(super) async fn find_event(
         .bind(row::number(range.last))
         .fetch_optional(connection)
         .await?;
-    found.map(row::id).transpose()
+    found.map(row::convert_id).transpose()
 }

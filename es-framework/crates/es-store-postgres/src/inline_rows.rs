@@ -56,7 +56,7 @@ pub async fn read_events_between(
     let mut decoder = RowDecoder::default();
     let (mut events, mut size) = (Vec::new(), 0_usize);
     while let Some(row) = rows.try_next().await? {
-        let event = decoder.event(&row).map_err(into_sql_error)?;
+        let event = decoder.decode_event(&row).map_err(into_sql_error)?;
         size = size.saturating_add(event.data.get().len());
         if size > bytes {
             return Ok(None);

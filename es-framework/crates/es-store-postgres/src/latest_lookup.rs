@@ -7,7 +7,7 @@ use std::{
 
 use sqlx::PgConnection;
 
-use super::{database_error::DatabaseError, event_selection::key, row};
+use super::{database_error::DatabaseError, event_selection::subtree_key, row};
 use es_event::{EventId, Subject};
 use es_store::{
     PreconditionScope,
@@ -33,7 +33,7 @@ pub(super) struct StoredLatestEvents {
 impl StoredLatestEvents {
     /// Reads the latest event of each subject. The head of the log must be locked, and `last` is the
     /// event that it names.
-    pub(super) async fn read(
+    pub(super) async fn read_latest(
         connection: &mut PgConnection,
         appends: &[QueuedAppend],
         last: Option<EventId>,
@@ -42,7 +42,7 @@ impl StoredLatestEvents {
         for precondition in appends.iter().flat_map(|append| &append.preconditions) {
             match precondition.scope() {
                 PreconditionScope::Subject(subject) => subjects.insert(subject.as_str()),
-                PreconditionScope::Subtree(subject) => subtrees.insert(key(subject)),
+                PreconditionScope::Subtree(subject) => subtrees.insert(subtree_key(subject)),
                 // The head knows the latest event of all.
                 PreconditionScope::Store => false,
             };
@@ -73,7 +73,7 @@ async fn latest(
         .into_iter()
         .filter_map(|(subject, id)| Some((subject, id?)));
     found
-        .map(|(subject, id)| Ok((subject, row::id(id)?)))
+        .map(|(subject, id)| Ok((subject, row::convert_id(id)?)))
         .collect()
 }
 
@@ -85,7 +85,7 @@ impl LatestEvents for StoredLatestEvents {
     }
 
     fn of_subtree(&self, subject: &Subject) -> Result<Option<EventId>, Infallible> {
-        Ok(match key(subject) {
+        Ok(match subtree_key(subject) {
             "" => self.last,
             key => self.subtrees.get(key).copied(),
         })

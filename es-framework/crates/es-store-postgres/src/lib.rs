@@ -172,8 +172,10 @@ impl PostgresStore {
         loop {
             let events = pool.read(state, &read).await?;
             let schema = Arc::clone(schema);
-            let checked = schema_work::run(move || check_events(&schema, &events, None)).await?;
-            match checked.map_err(|error| error.at(&state.description))?? {
+            let checked =
+                schema_work::run_on_blocking_thread(move || check_events(&schema, &events, None))
+                    .await?;
+            match checked.map_err(|error| error.to_store_error(&state.description))?? {
                 Some(next) => read.next = next,
                 None => return Ok(()),
             }
@@ -259,7 +261,7 @@ impl EventStore for PostgresStore {
         let (answer, answered) = oneshot::channel();
         self.writer
             .admission
-            .push(WriterTask::Append(QueuedAppend {
+            .push_task(WriterTask::Append(QueuedAppend {
                 candidates,
                 preconditions,
                 bytes,
@@ -289,7 +291,7 @@ impl EventStore for PostgresStore {
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {
-        self.reader.clone().subjects(base)
+        self.reader.clone().list_subjects(base)
     }
 
     async fn read_child_subjects(
@@ -345,7 +347,7 @@ impl EventStore for PostgresStore {
 
     async fn health(&self) -> Result<(), StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.writer.admission.push(WriterTask::Probe(answer))?;
+        self.writer.admission.push_task(WriterTask::Probe(answer))?;
         let limit = self.writer.state.limits.health_time;
         let outcome = self.writer.await_answer(answered, limit).await;
         outcome.unwrap_or_else(|| {

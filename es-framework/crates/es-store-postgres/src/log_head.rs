@@ -30,11 +30,13 @@ pub(super) struct LogHead {
 }
 
 /// Begins a transaction and locks the end of the log until it ends.
-pub(super) async fn begin(connection: &mut PgConnection) -> Result<LogHead, DatabaseError> {
+pub(super) async fn begin_and_lock(
+    connection: &mut PgConnection,
+) -> Result<LogHead, DatabaseError> {
     sqlx::query(BEGIN).execute(&mut *connection).await?;
     let (last, hash, time, schemas): (Option<i64>, Vec<u8>, String, i64) =
         sqlx::query_as(LOCK).fetch_one(connection).await?;
-    let last = last.map(row::id).transpose()?;
+    let last = last.map(row::convert_id).transpose()?;
     let time = time.parse();
     Ok(LogHead {
         last,
@@ -63,7 +65,7 @@ pub(super) async fn read_last(
     let Some(last) = last else {
         return Ok(None);
     };
-    let (id, hash) = (row::id(last)?, head_hash(&hash)?);
+    let (id, hash) = (row::convert_id(last)?, head_hash(&hash)?);
     Ok(Some(EventIdentity { id, hash }))
 }
 

@@ -83,7 +83,7 @@ impl LogMonitor<'_> {
     }
 
     async fn find_server(&mut self) -> Result<WritableConnection, DatabaseError> {
-        let found = self.state.connect().await?;
+        let found = self.state.connect_to_primary().await?;
         // A server that was only slow still works on the statements that it has received.
         let is_same = |(server, is_slow)| is_slow && server == found.server;
         if self.lost.take().is_some_and(|lost| !is_same(lost)) {

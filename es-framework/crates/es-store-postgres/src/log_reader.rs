@@ -54,7 +54,7 @@ impl LogReader {
             };
             let (_, length) = watch::channel(length);
             let log = BoundedLog::new(self, length);
-            Ok::<_, StoreError>(scan::read(log, subject, options))
+            Ok::<_, StoreError>(scan::read_events(log, subject, options))
         };
         stream::once(begin).try_flatten().boxed()
     }
@@ -63,7 +63,7 @@ impl LogReader {
     pub(super) fn observe(self, subject: Subject, options: ObserveOptions) -> EventStream {
         let length = self.state.length();
         let log = BoundedLog::new(self, length);
-        scan::observe(log.clone(), log, subject, options)
+        scan::observe_events(log.clone(), log, subject, options)
     }
 }
 

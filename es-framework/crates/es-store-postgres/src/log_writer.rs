@@ -180,7 +180,7 @@ impl LogWriter {
             let _ = append.answer.send(Err(if may_be_stored {
                 error.unknown_at(address)
             } else {
-                error.at(address).into()
+                error.to_store_error(address).into()
             }));
         }
     }
@@ -206,7 +206,7 @@ impl LogWriter {
         let connection =
             match connection.filter(|connection| state.is_connection_current(connection)) {
                 Some(connection) => connection,
-                None => state.connect().await?,
+                None => state.connect_to_primary().await?,
             };
         Ok(&mut self.connection.insert(connection).connection)
     }
@@ -286,7 +286,7 @@ impl LogWriter {
             }
             is_sent = false;
             if !schedule.wait(&error).await {
-                return Err(error.at(&self.state.description).into());
+                return Err(error.to_store_error(&self.state.description).into());
             }
         }
     }
@@ -299,7 +299,8 @@ impl LogWriter {
         let limit = self.state.limits.attempt_time;
         let state = Arc::clone(&self.state);
         let connection = self.connection().await?;
-        let register = schema_registration::register(connection, &state, registration, is_sent);
+        let register =
+            schema_registration::register_schema(connection, &state, registration, is_sent);
         let registered = timeout(limit, register).await;
         registered.unwrap_or(Err(DatabaseError::Timeout))
     }
@@ -309,7 +310,7 @@ impl LogWriter {
         let limit = self.state.limits.health_time;
         let probe = async {
             let connection = self.connection().await?;
-            log_head::begin(connection).await?;
+            log_head::begin_and_lock(connection).await?;
             log_head::commit_unchanged_head(connection).await
         };
         let probed = timeout(limit, probe).await;
@@ -317,7 +318,7 @@ impl LogWriter {
         if let Err(error) = &probed {
             self.handle_failure(error).await;
         }
-        probed.map_err(|error| error.at(&self.state.description))
+        probed.map_err(|error| error.to_store_error(&self.state.description))
     }
 }
 

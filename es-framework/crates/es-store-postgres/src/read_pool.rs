@@ -68,7 +68,7 @@ impl ReadPool {
                 Remedy::Repeat if !is_final => {}
                 // The other connections are likely to be broken, too.
                 Remedy::Reconnect if !is_final => drop(self.take_idle()),
-                _ => return Err(error.at(&state.description)),
+                _ => return Err(error.to_store_error(&state.description)),
             }
             tokio::time::sleep(PAUSE).await;
         }
@@ -113,7 +113,7 @@ impl ReadPool {
 
 /// Connects, and makes the server end the statements of which the client has given up waiting.
 async fn connect(state: &StoreState) -> Result<WritableConnection, DatabaseError> {
-    let mut found = state.connect().await?;
+    let mut found = state.connect_to_primary().await?;
     let limit = state.limits.read_time.as_millis();
     sqlx::query(AssertSqlSafe(format!("SET statement_timeout = {limit}")))
         .execute(&mut found.connection)

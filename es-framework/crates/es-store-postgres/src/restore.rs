@@ -115,7 +115,7 @@ impl PostgresRestore {
     ///
     /// # Errors
     /// The line breaks the hash chain or cannot be written.
-    pub async fn add(&mut self, line: BackupLine) -> Result<(), PostgresRestoreError> {
+    pub async fn add_line(&mut self, line: BackupLine) -> Result<(), PostgresRestoreError> {
         match line {
             BackupLine::Event(event) => self.add_event(*event).await,
             BackupLine::Schema(event_type, schema) => {
@@ -174,13 +174,14 @@ impl PostgresRestore {
     /// Writes the events of a batch. Returns false if the log has other events by now.
     async fn write_batch(&mut self, head: &ChainHead) -> Result<bool, DatabaseError> {
         let connection = &mut self.connection;
-        let found = log_head::begin(connection).await?;
+        let found = log_head::begin_and_lock(connection).await?;
         let events = EventId::count_to(found.last);
         if events != self.stored.events() || found.chain.predecessor != self.stored.hash() {
             log_head::roll_back(connection).await?;
             return Ok(false);
         }
-        event_insertion::insert(connection, self.batch.iter(), &self.new_types, head).await?;
+        event_insertion::insert_events(connection, self.batch.iter(), &self.new_types, head)
+            .await?;
         log_head::commit(connection).await?;
         Ok(true)
     }
@@ -207,7 +208,7 @@ async fn open_log(
     let found = address.await_connection(&StoreLimits::default()).await?;
     let mut connection = found.connection;
     migration::migrate(&mut connection).await?;
-    let head = log_head::begin(&mut connection).await?;
+    let head = log_head::begin_and_lock(&mut connection).await?;
     log_head::roll_back(&mut connection).await?;
     let catalogue = event_catalogue::load_catalogue(&mut connection).await?;
     Ok((connection, head, catalogue.event_types()))
@@ -218,7 +219,7 @@ async fn add_schema(
     event_type: &EventType,
     schema: &str,
 ) -> Result<(), DatabaseError> {
-    let head = log_head::begin(connection).await?;
+    let head = log_head::begin_and_lock(connection).await?;
     let added = sqlx::query(ADD_SCHEMA)
         .bind(event_type.as_str())
         .bind(schema)

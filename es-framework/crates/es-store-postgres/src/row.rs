@@ -23,7 +23,7 @@ pub(super) fn number(number: impl TryInto<i64>) -> i64 {
 }
 
 /// Converts the id of a row.
-pub(super) fn id(number: i64) -> Result<EventId, DatabaseError> {
+pub(super) fn convert_id(number: i64) -> Result<EventId, DatabaseError> {
     u64::try_from(number)
         .ok()
         .and_then(EventId::new)
@@ -59,12 +59,12 @@ pub(super) struct RowDecoder {
 }
 
 impl RowDecoder {
-    pub(super) fn event(&mut self, row: &PgRow) -> Result<RecordedEvent, DatabaseError> {
+    pub(super) fn decode_event(&mut self, row: &PgRow) -> Result<RecordedEvent, DatabaseError> {
         let number: i64 = row.try_get(0)?;
         let fields = RowFields { row, id: number };
         let trace = TraceContext::new(fields.row.try_get(5)?, fields.row.try_get(6)?);
         Ok(RecordedEvent {
-            id: id(number)?,
+            id: convert_id(number)?,
             subject: fields.parsed(1, "subject")?,
             event_type: self
                 .interner

@@ -66,7 +66,7 @@ pub(super) fn check_events(
 ) -> Result<Result<Option<u64>, SchemaConflict>, DatabaseError> {
     let mut next = None;
     for (number, data) in events {
-        let id = row::id(*number)?;
+        let id = row::convert_id(*number)?;
         let data: &RawValue = serde_json::from_str(data)
             .map_err(|error| DatabaseError::flawed_event(*number, error))?;
         let mut own = WorkBudget::of(WorkBudget::WRITE);
@@ -81,7 +81,7 @@ pub(super) fn check_events(
 
 /// Registers a schema in one transaction. `is_sent` is true from the moment that the commit may have
 /// arrived.
-pub(super) async fn register(
+pub(super) async fn register_schema(
     connection: &mut PgConnection,
     state: &StoreState,
     registration: &SchemaRegistration,
@@ -90,7 +90,7 @@ pub(super) async fn register(
     let SchemaRegistration {
         event_type, schema, ..
     } = registration;
-    let head = log_head::begin(connection).await?;
+    let head = log_head::begin_and_lock(connection).await?;
     state.refresh_catalogue(connection, head.schemas).await?;
     if let Some(conflict) = find_conflict(connection, state, registration, &head).await? {
         log_head::roll_back(connection).await?;

@@ -44,7 +44,7 @@ pub(super) struct WritableConnection {
 impl StoreAddress {
     /// Connects to all servers at once, and returns the first that accepts writes and has the event
     /// `seen`. One that hangs delays nobody.
-    pub(super) async fn connect(
+    pub(super) async fn connect_to_primary(
         &self,
         limits: &StoreLimits,
         seen: Option<EventIdentity>,
@@ -80,7 +80,7 @@ impl StoreAddress {
     ) -> Result<WritableConnection, DatabaseError> {
         let begun = Instant::now();
         loop {
-            match self.connect(limits, None).await {
+            match self.connect_to_primary(limits, None).await {
                 Err(error)
                     if error.remedy() != Remedy::GiveUp && begun.elapsed() < limits.start_time =>
                 {

@@ -55,9 +55,9 @@ impl StoreState {
     }
 
     /// Connects to the server that accepts writes. It must have all events that this instance has seen.
-    pub(super) async fn connect(&self) -> Result<WritableConnection, DatabaseError> {
+    pub(super) async fn connect_to_primary(&self) -> Result<WritableConnection, DatabaseError> {
         let (seen, failovers) = (*self.seen(), *self.failovers.borrow());
-        let found = self.address.connect(&self.limits, seen).await?;
+        let found = self.address.connect_to_primary(&self.limits, seen).await?;
         Ok(WritableConnection { failovers, ..found })
     }
 

@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{
-    database_error::DatabaseError, event_selection::key, log_reader::LogReader,
+    database_error::DatabaseError, event_selection::subtree_key, log_reader::LogReader,
     read_pool::ReadStep, row,
 };
 use es_event::Subject;
@@ -51,7 +51,7 @@ fn parse_subjects(texts: impl Iterator<Item = String>) -> Result<Vec<Subject>, D
 
 impl LogReader {
     /// Lists a subject and all subjects below it, sorted.
-    pub(super) fn subjects(self, base: Subject) -> SubjectStream {
+    pub(super) fn list_subjects(self, base: Subject) -> SubjectStream {
         let most = self.state.limits.subjects;
         let parts = stream::try_unfold(Some(None), move |after| {
             let (reader, base) = (self.clone(), base.clone());
@@ -93,7 +93,7 @@ impl ReadStep for SubjectPage {
     type Output = Vec<Subject>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {
-        let base = key(&self.base);
+        let base = subtree_key(&self.base);
         let mut found = BTreeSet::new();
         let from = match &self.after {
             // No character of a subject sorts before U+0001.
@@ -137,7 +137,7 @@ impl ReadStep for ChildPage {
     type Output = Vec<Subject>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {
-        let base = key(&self.base);
+        let base = subtree_key(&self.base);
         let below = format!("{base}/");
         let mut from = below.clone();
         if base.is_empty() {

@@ -54,7 +54,7 @@ impl ChunkCollector for EventChunkCollector {
     }
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError> {
-        let event = self.decoder.event(row)?;
+        let event = self.decoder.check_and_decode(row)?;
         self.bytes = self.bytes.saturating_add(event.data.get().len());
         self.events.push(event);
         Ok(())
@@ -109,7 +109,7 @@ impl ChunkCollector for LineChunkCollector {
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError> {
         self.count = self.count.saturating_add(1);
-        self.renderer.render(row, &mut self.lines)
+        self.renderer.render_row(row, &mut self.lines)
     }
 
     fn len(&self) -> usize {

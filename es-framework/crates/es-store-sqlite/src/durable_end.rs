@@ -200,7 +200,7 @@ impl EndFileWriter {
     /// Each commit writes the file, which costs about two microseconds, but a flush takes as long as that
     /// of the commit itself. So the file is flushed at most once in an interval, and when the store is
     /// idle.
-    pub(super) fn record(&mut self, head: &ChainHead, schemas: usize, is_idle: bool) {
+    pub(super) fn record_end(&mut self, head: &ChainHead, schemas: usize, is_idle: bool) {
         let written = self.write(EndRecord::new(head, schemas), is_idle);
         if let Err(error) = &written
             && !self.has_failed
@@ -259,7 +259,7 @@ fn hash_of(connection: &Connection, id: u64) -> Result<Option<Hash>, StoreFileEr
     let hash = statement.query_row([row::number(id)], |row| row.get::<_, Vec<u8>>(0));
     Ok(hash
         .optional()?
-        .and_then(|bytes| stored_hash::parse(&bytes)))
+        .and_then(|bytes| stored_hash::parse_hash(&bytes)))
 }
 
 #[cfg(test)]

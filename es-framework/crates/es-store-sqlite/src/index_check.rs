@@ -48,7 +48,7 @@ pub(super) fn find_unindexed(
     while let Some(row) = rows.next()? {
         let number: i64 = row.get(0)?;
         // A read reports a damaged event.
-        let Ok(event) = decoder.event(row) else {
+        let Ok(event) = decoder.check_and_decode(row) else {
             continue;
         };
         for key in EventKeys::from_event(&event).into_keys() {

@@ -218,10 +218,10 @@ impl OpenStore {
 
     async fn probe(&self) -> Result<(), StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.admission.push(WriterTask::Probe(answer))?;
+        self.admission.push_task(WriterTask::Probe(answer))?;
         let gone = |_| self.admission.unavailable("its writer does not answer");
         answered.await.map_err(gone)??;
-        self.reader.check().await
+        self.reader.check_disk().await
     }
 }
 
@@ -248,14 +248,16 @@ impl EventStore for EmbeddedStore {
         drop(catalogue);
         let permit = self.open.admission.reserve_queue_space(bytes).await?;
         let (answer, answered) = oneshot::channel();
-        self.open.admission.push(WriterTask::Append(QueuedAppend {
-            candidates,
-            preconditions,
-            bytes,
-            schemas,
-            answer,
-            permit,
-        }))?;
+        self.open
+            .admission
+            .push_task(WriterTask::Append(QueuedAppend {
+                candidates,
+                preconditions,
+                bytes,
+                schemas,
+                answer,
+                permit,
+            }))?;
         let unknown = |reason: &str| AppendError::Unknown {
             address: self.open.shared.file.display().to_string(),
             reason: reason.to_owned(),
@@ -269,7 +271,7 @@ impl EventStore for EmbeddedStore {
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        scan::read(self.reader.clone(), subject, options)
+        scan::read_events(self.reader.clone(), subject, options)
     }
 
     fn read_lines(
@@ -290,11 +292,11 @@ impl EventStore for EmbeddedStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         let source = SubscriptionReader(self.reader.clone());
-        scan::observe(self.reader.clone(), source, subject, options)
+        scan::observe_events(self.reader.clone(), source, subject, options)
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {
-        self.reader.clone().subjects(base)
+        self.reader.clone().list_subjects(base)
     }
 
     async fn read_child_subjects(

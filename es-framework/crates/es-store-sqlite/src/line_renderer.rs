@@ -28,16 +28,16 @@ impl LineRenderer {
     }
 
     /// Appends a row as a line.
-    pub(super) fn render(
+    pub(super) fn render_row(
         &mut self,
         row: &Row<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), StoreFileError> {
-        let row = row_checksum::check(row)?;
+        let row = row_checksum::read_checked(row)?;
         if let Some(event) = borrow_event(&row) {
             event.append_line(self.shape, out);
         } else {
-            let event = self.decoder.decode(&row)?;
+            let event = self.decoder.decode_row(&row)?;
             EncodableEvent::from_recorded(&event).append_line(self.shape, out);
         }
         Ok(())
@@ -60,14 +60,14 @@ fn borrow_event<'a>(row: &StoredRow<'a>) -> Option<EncodableEvent<'a>> {
     let optional = |text: Option<&'a [u8]>| text.map(std::str::from_utf8).transpose().ok();
     let is_usual = row.has_checksum && is_line(data?);
     is_usual.then_some(EncodableEvent {
-        id: row::id(row.id).ok()?.get(),
+        id: row::convert_id(row.id).ok()?.get(),
         subject: subject?,
         event_type: event_type?,
         source: std::str::from_utf8(source?).ok()?,
         time: time?,
-        trace: TraceContext::check(optional(parent)?, optional(state)?).ok()?,
-        predecessor_hash: stored_hash::parse(predecessor_hash?)?,
-        hash: stored_hash::parse(hash?)?,
+        trace: TraceContext::check_fields(optional(parent)?, optional(state)?).ok()?,
+        predecessor_hash: stored_hash::parse_hash(predecessor_hash?)?,
+        hash: stored_hash::parse_hash(hash?)?,
         data: data?,
     })
 }

@@ -81,7 +81,7 @@ impl EventReader {
     }
 
     /// Checks whether the disk answers.
-    pub(super) async fn check(&self) -> Result<(), StoreError> {
+    pub(super) async fn check_disk(&self) -> Result<(), StoreError> {
         self.with_connection(|connection| {
             let mut statement = connection.prepare_cached("SELECT indexed FROM index_state")?;
             Ok(statement.query_row([], |_| Ok(()))?)
@@ -183,7 +183,7 @@ impl EventReader {
         };
         let read = move |connection: &Connection| {
             let transaction = connection.unchecked_transaction()?;
-            let chunk = plan.run(connection, &scan, new_builder(most))?;
+            let chunk = plan.read_chunk(connection, &scan, new_builder(most))?;
             transaction.commit()?;
             Ok(chunk)
         };
@@ -311,13 +311,13 @@ fn find_type(
     for id in &events.ids {
         let number = row::number(*id);
         let is_of_type = row_with_id(&mut statement, number, |row| {
-            row_checksum::check(row)?;
+            row_checksum::read_checked(row)?;
             let text = row.get_ref(2)?.as_str();
             let text = text.map_err(|error| StoreFileError::flawed_event(number, error))?;
             Ok(text == event_type.as_str())
         })?;
         if is_of_type {
-            return Ok(TypeSearch::Found(row::id(number)?));
+            return Ok(TypeSearch::Found(row::convert_id(number)?));
         }
     }
     drop(statement);

@@ -169,7 +169,7 @@ impl Restore {
     ///
     /// # Errors
     /// The line breaks the hash chain or cannot be written.
-    pub fn add(&mut self, line: BackupLine) -> Result<(), RestoreError> {
+    pub fn add_line(&mut self, line: BackupLine) -> Result<(), RestoreError> {
         match line {
             BackupLine::Event(event) => self.add_event(&event),
             BackupLine::Schema(event_type, schema) => {
@@ -198,7 +198,7 @@ impl Restore {
             .map_err(RestoreError::Broken)?;
         let is_new = self.types.insert(event.event_type.clone());
         let connection = self.connection()?;
-        row::insert(&mut row::prepare_insert(connection)?, event)?;
+        row::insert_event(&mut row::prepare_insert(connection)?, event)?;
         if is_new {
             connection.execute(
                 "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)",
@@ -230,7 +230,7 @@ impl Restore {
         drop(self.connection.take());
         let to = self.directory.join(DATABASE);
         fs::rename(self.directory.join(UNFINISHED), &to)?;
-        EndFileWriter::new(&to).record(&head, schemas, true);
+        EndFileWriter::new(&to).record_end(&head, schemas, true);
         File::open(&self.directory)?.sync_all()?;
         Ok(std::mem::take(&mut self.chain))
     }

@@ -32,7 +32,7 @@ pub(super) fn prepare_insert(connection: &Connection) -> rusqlite::Result<Cached
     connection.prepare_cached(INSERT)
 }
 
-pub(super) fn insert(
+pub(super) fn insert_event(
     statement: &mut CachedStatement<'_>,
     event: &RecordedEvent,
 ) -> rusqlite::Result<()> {
@@ -81,7 +81,7 @@ pub(super) fn number(number: impl TryInto<i64>) -> i64 {
 }
 
 /// Converts the id of a row.
-pub(super) fn id(number: i64) -> Result<EventId, StoreFileError> {
+pub(super) fn convert_id(number: i64) -> Result<EventId, StoreFileError> {
     u64::try_from(number)
         .ok()
         .and_then(EventId::new)
@@ -102,10 +102,10 @@ pub(super) fn row_with_id<T>(
 }
 
 /// Checks that a row is not damaged.
-pub(super) fn verify(row: &Row<'_>) -> Result<(), StoreFileError> {
-    let row = row_checksum::check(row)?;
+pub(super) fn verify_row(row: &Row<'_>) -> Result<(), StoreFileError> {
+    let row = row_checksum::read_checked(row)?;
     if !row.has_checksum {
-        RowDecoder::default().decode(&row)?;
+        RowDecoder::default().decode_row(&row)?;
     }
     Ok(())
 }
@@ -118,12 +118,18 @@ pub(super) struct RowDecoder {
 
 impl RowDecoder {
     /// Checks a row and decodes it.
-    pub(super) fn event(&mut self, row: &Row<'_>) -> Result<RecordedEvent, StoreFileError> {
-        self.decode(&row_checksum::check(row)?)
+    pub(super) fn check_and_decode(
+        &mut self,
+        row: &Row<'_>,
+    ) -> Result<RecordedEvent, StoreFileError> {
+        self.decode_row(&row_checksum::read_checked(row)?)
     }
 
     /// Decodes a row. A row without a checksum must have the right hash.
-    pub(super) fn decode(&mut self, row: &StoredRow<'_>) -> Result<RecordedEvent, StoreFileError> {
+    pub(super) fn decode_row(
+        &mut self,
+        row: &StoredRow<'_>,
+    ) -> Result<RecordedEvent, StoreFileError> {
         let event = self.parse(row)?;
         if row.has_checksum || event.computed_hash() == event.hash {
             Ok(event)
@@ -153,7 +159,7 @@ impl RowDecoder {
         );
         let data = RawValue::from_string(row.text(data, "data")?.to_owned());
         Ok(RecordedEvent {
-            id: id(row.id)?,
+            id: convert_id(row.id)?,
             subject: row.parsed(subject, "subject")?,
             event_type: self
                 .interner
@@ -205,6 +211,6 @@ impl<'a> StoredRow<'a> {
         let bytes = column.unwrap_or_default();
         let length = bytes.len();
         let broken = || self.flawed_column(name, format_args!("it has {length} bytes"));
-        stored_hash::parse(bytes).ok_or_else(broken)
+        stored_hash::parse_hash(bytes).ok_or_else(broken)
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn compute<const N: usize>(id: i64, columns: [Option<&[u8]>; N]) -> i
 }
 
 /// Reads a row and checks its checksum.
-pub(super) fn check<'a>(row: &'a Row<'_>) -> Result<StoredRow<'a>, StoreFileError> {
+pub(super) fn read_checked<'a>(row: &'a Row<'_>) -> Result<StoredRow<'a>, StoreFileError> {
     let id: i64 = row.get(0)?;
     let mut columns = [None; COLUMNS];
     for (column, index) in columns.iter_mut().zip(1..) {

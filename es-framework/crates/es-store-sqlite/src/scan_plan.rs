@@ -50,7 +50,7 @@ impl ReadPlan {
     }
 
     /// Reads the next chunk of the scan by this plan.
-    pub(super) fn run<B: ChunkCollector>(
+    pub(super) fn read_chunk<B: ChunkCollector>(
         self,
         connection: &Connection,
         scan: &Scan,
@@ -108,10 +108,10 @@ fn read_rows<B: ChunkCollector>(
                 builder.push(row)
             } else {
                 // A damaged event must not look like one that does not belong to the scan.
-                row::verify(row)
+                row::verify_row(row)
             }
         })?;
-        rest = scan.ids_after(row::id(number)?);
+        rest = scan.ids_after(row::convert_id(number)?);
         if builder.is_full() {
             break;
         }
@@ -134,7 +134,7 @@ fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, StoreFileError> {
         return if text(row, 1)? == scan.subject.as_str() {
             Ok(true)
         } else {
-            row::verify(row)?;
+            row::verify_row(row)?;
             let reason = "the index lists an event of another subject";
             Err(StoreFileError::Broken(reason.into()))
         };
@@ -183,7 +183,7 @@ fn read_all_rows<B: ChunkCollector>(
             return Err(StoreFileError::flawed_event(due, "is missing"));
         }
         builder.push(row)?;
-        rest = scan.ids_after(row::id(number)?);
+        rest = scan.ids_after(row::convert_id(number)?);
     }
     Ok(Chunk {
         count: builder.len(),

@@ -91,14 +91,14 @@ impl StoredEventsCheck {
         let mut work = 0_u64;
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
-            row_checksum::check(row)?;
+            row_checksum::read_checked(row)?;
             let data = row.get_ref(9)?.as_str();
             let data = serde_json::from_str(
                 data.map_err(|error| StoreFileError::flawed_event(id, error))?,
             );
             let data: &serde_json::value::RawValue =
                 data.map_err(|error| StoreFileError::flawed_event(id, error))?;
-            let id = row::id(id)?;
+            let id = row::convert_id(id)?;
             let steps = self
                 .limit
                 .map_or(WorkBudget::WRITE, |limit| limit.saturating_sub(work));

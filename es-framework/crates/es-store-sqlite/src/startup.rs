@@ -69,7 +69,8 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, Store
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (event_type, id) = (event_type(row)?, row.get(1)?);
-        let first = first_event.query_row([id], |row| Ok(RowDecoder::default().event(row)));
+        let first =
+            first_event.query_row([id], |row| Ok(RowDecoder::default().check_and_decode(row)));
         // A read reports an event that is damaged or missing.
         if let Some(Ok(first)) = first.optional()?
             && first.event_type != event_type
@@ -77,7 +78,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, Store
             let flaw = format!("is not of the type {event_type}, which lists it");
             return Err(StoreFileError::flawed_event(id, flaw));
         }
-        catalogue.record_event(&event_type, row::id(id)?);
+        catalogue.record_event(&event_type, row::convert_id(id)?);
     }
     let mut statement = connection.prepare("SELECT type, schema, checksum FROM event_schemas")?;
     let mut rows = statement.query([])?;
@@ -94,7 +95,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, Store
             return Err(broken(&"its checksum differs"));
         }
         let schema = EventSchema::parse_stored(text).map_err(|error| broken(&error))?;
-        let registered = catalogue.register(event_type.clone(), Arc::new(schema));
+        let registered = catalogue.register_schema(event_type.clone(), Arc::new(schema));
         registered.map_err(|error| broken(&error))?;
     }
     Ok(catalogue)
@@ -122,7 +123,7 @@ fn event_type(row: &Row<'_>) -> Result<EventType, StoreFileError> {
 pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, StoreFileError> {
     let last = connection
         .prepare(select!("ORDER BY id DESC LIMIT 1"))?
-        .query_row([], |row| Ok(RowDecoder::default().event(row)))
+        .query_row([], |row| Ok(RowDecoder::default().check_and_decode(row)))
         .optional()?
         .transpose()?;
     let Some(last) = last else {
@@ -157,14 +158,14 @@ fn fill_memtable(
         && let Some(row) = rows.next()?
     {
         let number: i64 = row.get(0)?;
-        let id = row::id(number)?.get();
+        let id = row::convert_id(number)?.get();
         if id != index.len() {
             return Err(StoreFileError::flawed_event(
                 row::number(index.len()),
                 "is missing",
             ));
         }
-        let event = decoder.event(row)?;
+        let event = decoder.check_and_decode(row)?;
         if !types.contains(event.event_type.as_str()) {
             let flaw = "has a type that the list of types lacks";
             return Err(StoreFileError::flawed_event(number, flaw));

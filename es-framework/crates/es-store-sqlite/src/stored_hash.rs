@@ -16,7 +16,7 @@ pub(super) fn bytes(hash: &Hash) -> Vec<u8> {
 }
 
 /// Parses a hash of the database. Returns `None` if the bytes are no hash.
-pub(super) fn parse(bytes: &[u8]) -> Option<Hash> {
+pub(super) fn parse_hash(bytes: &[u8]) -> Option<Hash> {
     if let Ok(digest) = bytes.try_into() {
         return Some(Hash::from_bytes(digest));
     }
@@ -34,10 +34,10 @@ mod tests {
         for version in [HashVersion::V1, HashVersion::V2] {
             let hash = Hash::new(version, [7; 32]);
             let stored = bytes(&hash);
-            assert_eq!(parse(&stored), Some(hash));
+            assert_eq!(parse_hash(&stored), Some(hash));
         }
         for broken in [&[][..], &[2; 31], &[3; 33], &[2; 34]] {
-            assert_eq!(parse(broken), None);
+            assert_eq!(parse_hash(broken), None);
         }
     }
 }

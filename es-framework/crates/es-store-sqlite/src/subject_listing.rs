@@ -21,7 +21,7 @@ const SUBJECTS: &str = "SELECT DISTINCT key FROM event_index \
 
 impl EventReader {
     /// Lists a subject and all subjects below it, sorted.
-    pub(super) fn subjects(self, base: Subject) -> SubjectStream {
+    pub(super) fn list_subjects(self, base: Subject) -> SubjectStream {
         let most = self.settings().subjects;
         let parts = stream::try_unfold(Some(None), move |after| {
             let (reader, base) = (self.clone(), base.clone());
@@ -99,7 +99,7 @@ impl EventReader {
 fn insert(tree: &mut SubjectListing, key: &[u8]) -> Result<(), StoreFileError> {
     let subject = subject_of_key(key).and_then(|text| text.parse().ok());
     let broken = || StoreFileError::Broken("the index has a broken subject".into());
-    tree.insert(subject.ok_or_else(broken)?);
+    tree.add_subject(subject.ok_or_else(broken)?);
     Ok(())
 }
 

@@ -78,7 +78,7 @@ impl EventWriter {
         };
         let (head, index) = startup::load_log(&connection, &settings).map_err(failed)?;
         let catalogue = startup::load_catalogue(&connection).map_err(failed)?;
-        end.record(&head, catalogue.schemas(), true);
+        end.record_end(&head, catalogue.schemas(), true);
         let (length, seen) = watch::channel(index.len());
         let unchecked = match index.covered() {
             covered if settings.checks_index && covered > settings.checked_at_start => 0..covered,
@@ -171,7 +171,7 @@ impl EventWriter {
             self.read_filter_step();
         }
         for register in registers {
-            self.register(register);
+            self.register_schema(register);
         }
         for probe in probes {
             let _ = probe.send(self.probe());
@@ -249,7 +249,7 @@ impl EventWriter {
         let (keys, step) = self.insert(&batch).inspect_err(|_| self.roll_back())?;
         self.commit()?;
         self.head = batch.head;
-        self.end.record(&self.head, catalogue.schemas(), false);
+        self.end.record_end(&self.head, catalogue.schemas(), false);
         let committed = CommittedBatch {
             events: CommittedEvents::default(),
             keys,
@@ -267,7 +267,7 @@ impl EventWriter {
         let mut statement = row::prepare_insert(&self.connection)?;
         let (mut keys, mut entries) = (Vec::new(), 0_usize);
         for event in batch.events() {
-            row::insert(&mut statement, event)?;
+            row::insert_event(&mut statement, event)?;
             let event_keys = EventKeys::from_event(event);
             entries = entries.saturating_add(event_keys.len());
             keys.push((event_keys, event.id.get()));

@@ -19,7 +19,7 @@ use es_event::{EventType, InvalidStreamLine, LineFormat, RecordedEvent, Subject}
 /// use es_framework::store::backup::BackupLine;
 ///
 /// let line = br#"{"type":"error","payload":{"error":"the disk is broken"}}"#;
-/// let BackupLine::Error(error) = BackupLine::parse(line)? else { panic!("it is one") };
+/// let BackupLine::Error(error) = BackupLine::parse_line(line)? else { panic!("it is one") };
 /// assert_eq!(error, "the disk is broken");
 /// # Ok::<_, es_framework::event::InvalidStreamLine>(())
 /// ```
@@ -81,7 +81,7 @@ impl BackupLine {
     ///
     /// # Errors
     /// It is not a line of a backup.
-    pub fn parse(line: &[u8]) -> Result<Self, InvalidStreamLine> {
+    pub fn parse_line(line: &[u8]) -> Result<Self, InvalidStreamLine> {
         let RawLine { r#type, payload } = serde_json::from_slice(line)?;
         match &*r#type {
             "event" | "item" => {

@@ -95,7 +95,7 @@ impl Catalogue {
     }
 
     /// Registers a schema. A type keeps its first schema.
-    pub fn register(
+    pub fn register_schema(
         &mut self,
         event_type: EventType,
         schema: Arc<EventSchema>,
@@ -198,7 +198,9 @@ mod tests {
             if let Err(refused) = catalogue.check_new_schema(&event_type, &schema) {
                 break refused;
             }
-            catalogue.register(event_type, Arc::clone(&schema)).unwrap();
+            catalogue
+                .register_schema(event_type, Arc::clone(&schema))
+                .unwrap();
         };
         assert_eq!(refused, SchemaConflict::TooManySchemas);
         assert_eq!(catalogue.schemas(), 10);

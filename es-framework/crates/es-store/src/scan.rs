@@ -23,7 +23,7 @@ use super::{
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 
 use chunk_prefetcher::ChunkPrefetcher;
-pub use observation::observe;
+pub use observation::observe_events;
 
 /// The selection of events of a read.
 #[doc(hidden)]
@@ -160,7 +160,7 @@ impl Scan {
 
 /// Reads the stored events that match the options.
 #[doc(hidden)]
-pub fn read<L>(log: L, subject: Subject, options: ReadOptions) -> EventStream
+pub fn read_events<L>(log: L, subject: Subject, options: ReadOptions) -> EventStream
 where
     L: Log + Chunks<Events = Vec<RecordedEvent>>,
 {

@@ -181,7 +181,7 @@ impl EventSchema {
         if schema.get("properties").is_none() {
             return Err(invalid(&"missing properties: 'properties'"));
         }
-        let patterns = references::check(&schema).map_err(|reason| invalid(&reason))?;
+        let patterns = references::check_references(&schema).map_err(|reason| invalid(&reason))?;
         let compile = || {
             let options = jsonschema::options_for().with_retriever(Nowhere);
             let compiled = set_patterns(options).build(&schema);

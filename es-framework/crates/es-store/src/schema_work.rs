@@ -32,7 +32,7 @@ static THREADS: LazyLock<Semaphore> = LazyLock::new(|| {
 /// # Errors
 /// All threads are busy with other schemas for a long time, or the work failed.
 #[doc(hidden)]
-pub async fn run<T: Send + 'static>(
+pub async fn run_on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StoreError> {
     let unavailable = |reason: &str| StoreError::Unavailable {
@@ -82,5 +82,5 @@ pub async fn check_candidates(
         );
         checked.map(|()| candidates)
     };
-    Ok(run(check).await??)
+    Ok(run_on_blocking_thread(check).await??)
 }

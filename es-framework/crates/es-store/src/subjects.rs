@@ -33,7 +33,7 @@ impl SubjectListing {
     }
 
     /// Adds a subject with events, and its parents.
-    pub fn insert(&mut self, subject: Subject) {
+    pub fn add_subject(&mut self, subject: Subject) {
         let mut next = Some(subject);
         while let Some(subject) = next.filter(|subject| subject.is_within(&self.base)) {
             // An earlier part has listed this subject. Its parents sort before it, so that part has listed them, too.
@@ -69,7 +69,7 @@ mod tests {
             loop {
                 let mut tree = SubjectListing::new(Subject::root(), after, most);
                 for subject in subjects {
-                    tree.insert(subject.parse().unwrap());
+                    tree.add_subject(subject.parse().unwrap());
                 }
                 let part: Vec<_> = tree.into_sorted().collect();
                 assert!(part.len() <= most);
@@ -86,7 +86,7 @@ mod tests {
     fn listed(base: &str, subjects: &[&str]) -> Vec<String> {
         let mut tree = SubjectListing::unlimited(base.parse().unwrap());
         for subject in subjects {
-            tree.insert(subject.parse().unwrap());
+            tree.add_subject(subject.parse().unwrap());
         }
         tree.into_sorted().map(|found| found.to_string()).collect()
     }

@@ -49,7 +49,7 @@ fn watch_tokens(settings: &Settings) -> Result<Option<ReloadedValue<Tokens>>> {
         let file = file.clone();
         move || Tokens::read(&file)
     };
-    let tokens = ReloadedValue::start("the tokens", files, read)?;
+    let tokens = ReloadedValue::load_and_watch("the tokens", files, read)?;
     if tokens.current().is_empty() {
         let file = file.display();
         let program = program_name();

@@ -62,7 +62,7 @@ fn word(text: &str) -> Result<String, &'static str> {
 }
 
 /// Returns the subcommand, for the application's command line.
-pub(crate) fn command() -> clap::Command {
+pub(crate) fn clap_command() -> clap::Command {
     <TokenArguments as clap::CommandFactory>::command()
 }
 

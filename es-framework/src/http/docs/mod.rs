@@ -53,7 +53,7 @@ const ASSETS: [Asset; 12] = [
 ];
 
 /// Returns the paths of the page.
-pub(super) fn paths() -> impl Iterator<Item = &'static str> {
+pub(super) fn page_paths() -> impl Iterator<Item = &'static str> {
     ASSETS.into_iter().map(|(path, ..)| path).chain(["/docs/"])
 }
 

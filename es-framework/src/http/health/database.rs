@@ -49,7 +49,7 @@ pub(in crate::http) async fn read_models(
 
 fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
     json!({
-        "position": progress.position().map(|id| id.to_string()),
+        "position": progress.visible_position().map(|id| id.to_string()),
         "eventsBehind": lag.events,
         "secondsBehind": lag.seconds,
         "rebuilt": progress.has_caught_up(),
@@ -70,7 +70,7 @@ fn rebuild(progress: &ReadModelProgress) -> Value {
     let pace = rebuilt.rebuild_pace();
     json!({
         "beside": beside.is_some(),
-        "position": rebuilt.position().map(|id| id.to_string()),
+        "position": rebuilt.visible_position().map(|id| id.to_string()),
         "eventsLeft": pace.map(|pace| pace.events_left),
         "eventsPerSecond": pace.map(|pace| pace.events_per_second),
         "secondsLeft": pace.and_then(|pace| pace.seconds_left),

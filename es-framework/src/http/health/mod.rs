@@ -199,13 +199,13 @@ pub(super) fn poison_event_json(event: PoisonEvent) -> Value {
 }
 
 /// Returns the JSON schema of the report.
-pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+pub(super) fn report_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<HealthReport>()
 }
 
 /// Returns the report. A caller without a credential gets only the status where the service
 /// authenticates callers, because the details name folders and addresses.
-pub(super) async fn show(
+pub(super) async fn show_report(
     State(surface): State<Arc<HttpContext>>,
     anonymous: Option<Extension<AnonymousRequest>>,
 ) -> Response {

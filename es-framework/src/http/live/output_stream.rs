@@ -111,7 +111,7 @@ impl OutputStream {
     async fn run_query(&mut self) -> Result<Option<Event>, Problem> {
         self.next_run = after(self.settings.gather_window);
         // The output may lack events that a read model applies while the query runs.
-        let position = self.changes.position();
+        let position = self.changes.applied_position();
         let json = self.request.run().await?;
         let tag = digest(json.get());
         if self.seen.as_ref().is_some_and(|seen| seen.tag == tag) {

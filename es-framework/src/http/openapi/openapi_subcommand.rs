@@ -22,7 +22,7 @@ const CHECK: &str = "check";
 const FILE: &str = "file";
 
 /// Returns the subcommand for the application's command line.
-pub(crate) fn command() -> clap::Command {
+pub(crate) fn clap_command() -> clap::Command {
     let format = Arg::new(FORMAT)
         .long(FORMAT)
         .value_parser(["json", "markdown"])

@@ -86,7 +86,7 @@ fn info(schemas: &mut Schemas) -> Operation {
 }
 
 fn health(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
-    let report = health::schema(schemas.response_generator_mut()).to_value();
+    let report = health::report_schema(schemas.response_generator_mut()).to_value();
     let answer = |status, description| {
         OpenApiResponse::new(status, description, &[]).with_json(report.clone())
     };

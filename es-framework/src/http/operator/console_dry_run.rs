@@ -76,7 +76,7 @@ impl DryRunner {
             };
             test.to_rust()
         };
-        let test = match recorder.events().map(code) {
+        let test = match recorder.recorded_events().map(code) {
             Some(Ok(code)) => CopiedTest::Code(code),
             Some(Err(error)) => CopiedTest::Reason(undecodable(&error)),
             None => CopiedTest::Reason(ReadRecorder::limit_message()),

@@ -21,7 +21,7 @@ const FORMAT: &str = "format";
 const MAX_BODY: u64 = 16 * 1024 * 1024;
 
 /// Returns the subcommand for the application's command line.
-pub(super) fn command() -> Command {
+pub(super) fn clap_command() -> Command {
     let name = Arg::new(COMMAND)
         .value_name("COMMAND")
         .required(true)
@@ -49,7 +49,7 @@ pub(super) fn command() -> Command {
 }
 
 /// Sends the request of the subcommand, and returns the text to print.
-pub(super) async fn execute(matches: &ArgMatches) -> Result<String> {
+pub(super) async fn send_and_render(matches: &ArgMatches) -> Result<String> {
     let api = OperatorArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     let text = |name| matches.get_one::<String>(name).map(String::as_str);
     let name = text(COMMAND).unwrap_or_default();

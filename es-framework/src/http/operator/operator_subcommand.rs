@@ -21,11 +21,11 @@ use crate::{
 const STATUS: &str = "status";
 
 /// Returns the subcommands of operators, for the application's command line.
-pub(crate) fn commands() -> impl Iterator<Item = Command> {
+pub(crate) fn clap_subcommands() -> impl Iterator<Item = Command> {
     COMPONENTS
         .into_iter()
         .map(command)
-        .chain([dry_run_subcommand::command()])
+        .chain([dry_run_subcommand::clap_command()])
 }
 
 fn command(component: ComponentKind) -> Command {
@@ -59,7 +59,7 @@ fn command(component: ComponentKind) -> Command {
 /// Runs the subcommand of this name, if it is one of an operator.
 pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<Result<()>> {
     if name == dry_run_subcommand::NAME {
-        return Some(print(dry_run_subcommand::execute(matches)));
+        return Some(print(dry_run_subcommand::send_and_render(matches)));
     }
     let component = COMPONENTS
         .into_iter()

@@ -27,11 +27,11 @@ pub(crate) struct CommandField {
 }
 
 /// Parses the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> CommandItem {
+pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> CommandItem {
     check_placement(&item.attrs, errors);
     serde_attr::check_struct(&item.attrs, DeclarationKind::Command, errors);
-    let attr = attr::read(&item.attrs, errors);
-    let fields = fields::read(item, DeclarationKind::Command, errors);
+    let attr = attr::parse_attributes(&item.attrs, errors);
+    let fields = fields::parse_fields(item, DeclarationKind::Command, errors);
     fields::check_placement(
         fields.as_deref().unwrap_or_default(),
         &["command", "event", "es"],
@@ -39,7 +39,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> CommandItem {
     );
     let fields = fields.map(|fields| {
         let with_rules = |field: Field| CommandField {
-            rules: validate::read(&field.attrs, errors),
+            rules: validate::parse_rules(&field.attrs, errors),
             field,
         };
         fields.into_iter().map(with_rules).collect()

@@ -34,10 +34,10 @@ const KEYS: [&str; 7] = [
 ];
 
 /// Parses all `#[command(…)]` attributes of the struct as one.
-pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
+pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
     let mut keys = AttributeKeys::new("command", &KEYS);
     let mut read = CommandAttr::default();
-    keys.read(attrs, errors, |key, meta, errors| {
+    keys.visit_keys(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)
     });
     read.has_subject = keys.contains("subject");

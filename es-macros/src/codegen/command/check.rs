@@ -57,7 +57,7 @@ pub(crate) fn check(declared: CommandItem, errors: &mut Errors) -> Option<Checke
         None => path(&ident, &attr, subject.as_ref(), fields.as_deref(), errors).map(Some),
         Some(internal) => no_path(internal, &attr, errors),
     };
-    let role = role::check(attr.role.as_ref(), attr.role_without_token.as_ref(), errors);
+    let role = role::check_role(attr.role.as_ref(), attr.role_without_token.as_ref(), errors);
     let summary = doc_comment::summary_or_name(&ident, attr.summary.as_ref(), &attrs);
     let mut command = CheckedCommand {
         ident,
@@ -123,7 +123,8 @@ fn subject(
         }
         return None;
     };
-    let template = Template::read(&text.value(), template::TemplateKind::Subject, text, errors)?;
+    let template =
+        Template::parse_or_record(&text.value(), template::TemplateKind::Subject, text, errors)?;
     // Without fields, another error is already recorded.
     if let Some(fields) = fields {
         fields::check_subject(&template, text, "command", &plain(fields), errors);
@@ -145,7 +146,8 @@ fn path(
     let Some(text) = &attr.path else {
         return path_of_subject(ident, attr.subject.as_ref()?, subject?, errors);
     };
-    let template = Template::read(&text.value(), template::TemplateKind::Path, text, errors)?;
+    let template =
+        Template::parse_or_record(&text.value(), template::TemplateKind::Path, text, errors)?;
     // Without fields, another error is already recorded.
     if let Some(fields) = fields.map(plain) {
         for field in fields::fields_of_template(&template, text, "command", &fields, errors) {

@@ -150,8 +150,8 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
 
 /// Generates stub implementations for a command with mistakes, so that the compiler reports only
 /// those mistakes.
-pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
-    let json = json_impls::stub(ident, framework);
+pub(crate) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream {
+    let json = json_impls::generate_stub(ident, framework);
     let declaration = declaration(ident, framework);
     quote! {
         #json

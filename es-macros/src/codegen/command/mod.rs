@@ -14,8 +14,8 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,
         manifest,
-        |item, errors| check::check(ast::read(item, errors), errors),
+        |item, errors| check::check(ast::parse_item(item, errors), errors),
         |_, command, framework| expand::expand(&command, framework),
-        |item, framework| expand::stub(&item.ident, framework),
+        |item, framework| expand::generate_stub(&item.ident, framework),
     )
 }

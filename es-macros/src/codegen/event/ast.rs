@@ -20,7 +20,7 @@ pub(crate) struct EventItem {
 }
 
 /// Parses the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> EventItem {
+pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> EventItem {
     for attr in &item.attrs {
         if attr.path().is_ident("command") {
             let message =
@@ -29,8 +29,8 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> EventItem {
         }
     }
     serde_attr::check_struct(&item.attrs, DeclarationKind::Event, errors);
-    let attr = attr::read(&item.attrs, errors);
-    let fields = fields::read(item, DeclarationKind::Event, errors);
+    let attr = attr::parse_attributes(&item.attrs, errors);
+    let fields = fields::parse_fields(item, DeclarationKind::Event, errors);
     let known = fields.as_deref().unwrap_or_default();
     fields::check_placement(known, &["command", "event", "es"], errors);
     let on_fields = known.iter().flat_map(|field| &field.attrs);

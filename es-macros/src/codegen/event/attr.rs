@@ -40,10 +40,10 @@ const KEYS: [&str; 7] = [
 ];
 
 /// Parses all `#[event(…)]` attributes of the struct as one.
-pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
+pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
     let mut keys = AttributeKeys::new("event", &KEYS);
     let mut read = EventAttr::default();
-    keys.read(attrs, errors, |key, meta, errors| {
+    keys.visit_keys(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)
     });
     read.has_package = keys.contains("package");

@@ -56,7 +56,7 @@ pub(crate) fn check(
         attr,
         fields,
     } = declared;
-    let event_type = event_type::resolve(&ident, &attr, manifest, errors);
+    let event_type = event_type::build_event_type(&ident, &attr, manifest, errors);
     if let Some(table) = &attr.read_model {
         column::check_table_name(table, errors);
         if let Some(fields) = &fields {
@@ -99,7 +99,7 @@ fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Opti
         Some(path) => (path, true),
         None => (written.as_str(), false),
     };
-    let template = Template::read(path, template::TemplateKind::Subject, text, errors)?;
+    let template = Template::parse_or_record(path, template::TemplateKind::Subject, text, errors)?;
     if template.segments().is_empty() {
         errors.record(
             text,

@@ -19,7 +19,7 @@ const MAX_LENGTH: usize = 512;
 
 /// Builds the type. The event store requires at least three segments of ASCII letters, digits, `-`
 /// and `_`, the first one with at least two characters.
-pub(crate) fn resolve(
+pub(crate) fn build_event_type(
     ident: &Ident,
     attr: &EventAttr,
     manifest: &Manifest,
@@ -162,7 +162,7 @@ mod tests {
     fn resolve(attr: &EventAttr, manifest: &str) -> Result<String, Vec<String>> {
         let mut errors = Errors::default();
         let ident = syn::parse_str("BookPurchasedEvent").unwrap();
-        let found = super::resolve(&ident, attr, &Manifest::parse(manifest), &mut errors);
+        let found = super::build_event_type(&ident, attr, &Manifest::parse(manifest), &mut errors);
         found.map(|found| found.text).ok_or(errors.messages())
     }
 

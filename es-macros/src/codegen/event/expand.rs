@@ -198,8 +198,12 @@ fn manifest() -> TokenStream {
 
 /// Generates stub implementations for an event with mistakes, so that the compiler reports only
 /// those mistakes.
-pub(crate) fn stub(ident: &Ident, commands: &[Path], framework: &Framework) -> TokenStream {
-    let json = json_impls::stub(ident, framework);
+pub(crate) fn generate_stub(
+    ident: &Ident,
+    commands: &[Path],
+    framework: &Framework,
+) -> TokenStream {
+    let json = json_impls::generate_stub(ident, framework);
     let declaration = impl_event(ident, "", &TokenStream::new(), framework);
     quote! {
         #json

@@ -15,11 +15,11 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,
         manifest,
-        |item, errors| check::check(ast::read(item, errors), manifest, errors),
+        |item, errors| check::check(ast::parse_item(item, errors), manifest, errors),
         |_, event, framework| expand::expand(&event, framework),
         |item, framework| {
-            let attr = attr::read(&item.attrs, &mut Errors::default());
-            expand::stub(&item.ident, &attr.from, framework)
+            let attr = attr::parse_attributes(&item.attrs, &mut Errors::default());
+            expand::generate_stub(&item.ident, &attr.from, framework)
         },
     )
 }

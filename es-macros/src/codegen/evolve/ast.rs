@@ -13,9 +13,9 @@ pub(crate) struct EvolveBlock {
 }
 
 /// Parses the `impl` block.
-pub(crate) fn read(input: TokenStream, errors: &mut Errors) -> Option<EvolveBlock> {
+pub(crate) fn parse_block(input: TokenStream, errors: &mut Errors) -> Option<EvolveBlock> {
     const MESSAGE: &str = "`#[evolve]` stands above the functions by which a state follows from events: write `#[evolve] impl Book { fn purchased(event: &BookPurchasedEvent) -> Self { … } }`";
-    let (mut item, es) = annotated_item::read(
+    let (mut item, es) = annotated_item::parse_annotated_item(
         input,
         |item: &mut ItemImpl| &mut item.attrs,
         MESSAGE,

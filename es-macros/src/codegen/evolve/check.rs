@@ -44,7 +44,7 @@ pub(crate) enum EvolveForm {
 
 /// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<EvolveStep> {
-    impl_block::check(item, &BLOCK, errors);
+    impl_block::reject_unsupported_parts(item, &BLOCK, errors);
     let functions: Vec<_> = item.items.iter().filter_map(function).collect();
     if functions.is_empty() {
         errors.record(
@@ -76,7 +76,7 @@ fn function(item: &ImplItem) -> Option<&ImplItemFn> {
 /// Checks one function of the block.
 fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<EvolveStep> {
     let sig = &function.sig;
-    signature::check(sig, &REASONS, errors);
+    signature::reject_unsupported_parts(sig, &REASONS, errors);
     let form = form(sig, errors);
     let event = event(sig, errors);
     let is_optional = output(sig, form?, errors);

@@ -19,7 +19,7 @@ pub(crate) fn evolve(
     let mut errors = Errors::default();
     let reason = "what a state follows from are the functions of the `impl`";
     annotated_item::refuse_arguments(arguments, "evolve", reason, &mut errors);
-    let Some(declared) = ast::read(input.clone(), &mut errors) else {
+    let Some(declared) = ast::parse_block(input.clone(), &mut errors) else {
         let stub = above_the_state(input.clone(), manifest);
         let errors = errors.into_compile_errors();
         return quote!(#errors #input #stub);

@@ -34,7 +34,7 @@ pub(crate) fn check(declared: &AnnotatedFunction, errors: &mut Errors) -> Option
     let command = command(declared, errors);
     let parameters = declared
         .parameters()
-        .map(|one| parameter::read(one, errors));
+        .map(|one| parameter::parse_parameter(one, errors));
     let parameters = parameters.collect();
     let output = output(&sig.output, sig, errors);
     Some(CheckedHandler {
@@ -54,7 +54,7 @@ const REASONS: SignatureMessages = SignatureMessages {
 };
 
 fn check_signature(sig: &Signature, errors: &mut Errors) {
-    signature::check(sig, &REASONS, errors);
+    signature::reject_unsupported_parts(sig, &REASONS, errors);
     if let Some(FnArg::Receiver(receiver)) = sig.inputs.first() {
         errors.record(
             receiver,

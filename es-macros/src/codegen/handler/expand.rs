@@ -207,7 +207,7 @@ fn implementation(
 
 /// Generates the function of a handler with mistakes, and stub implementations that prevent errors
 /// about commands without a handler.
-pub(crate) fn stub(declared: &AnnotatedFunction, framework: &Framework) -> TokenStream {
+pub(crate) fn generate_stub(declared: &AnnotatedFunction, framework: &Framework) -> TokenStream {
     let mut function = declared.function_without_attributes();
     // Further warnings about a function with mistakes would only distract.
     function.attrs.push(parse_quote!(#[allow(unused)]));

@@ -26,7 +26,7 @@ pub(crate) fn handler(
         no_function: "a handler is a function: write `#[handler]` above `fn decide(command: PurchaseBookCommand) -> BookPurchasedEvent { … }`",
         check: check::check,
         expand: expand::expand,
-        stub: expand::stub,
+        stub: expand::generate_stub,
     };
     passes.run(input, manifest, errors)
 }

@@ -27,7 +27,10 @@ impl InjectedParameter {
 }
 
 /// Parses a parameter that is a reference or an `Option` of a reference.
-pub(crate) fn read(parameter: &PatType, errors: &mut Errors) -> Option<InjectedParameter> {
+pub(crate) fn parse_parameter(
+    parameter: &PatType,
+    errors: &mut Errors,
+) -> Option<InjectedParameter> {
     let (reference, is_optional) = match &*parameter.ty {
         Type::Reference(reference) => (reference, false),
         other => match types::inside_option(other)? {
@@ -115,7 +118,7 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> StateSubject {
                     }
                     Err(error) => {
                         let message = format!("{error}: {EXAMPLE}");
-                        errors.push(syn::Error::new(error.span(), message));
+                        errors.record_parse_error(syn::Error::new(error.span(), message));
                     }
                 }
             }
@@ -155,7 +158,7 @@ fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
 }
 
 fn parse_template(text: LitStr, errors: &mut Errors) -> Option<(LitStr, Template)> {
-    let template = Template::read(
+    let template = Template::parse_or_record(
         &text.value(),
         template::TemplateKind::Subject,
         &text,

@@ -58,7 +58,7 @@ const SHAPES: &str = "write `fn purchased(event: &BookPurchasedEvent) -> Self` f
 /// Checks everything and reports all mistakes.
 pub(crate) fn check(declared: &AnnotatedImpl, errors: &mut Errors) -> Option<CheckedProjection> {
     let block = &declared.block;
-    impl_block::check(block, &BLOCK, errors);
+    impl_block::reject_unsupported_parts(block, &BLOCK, errors);
     let mut events = BTreeMap::new();
     let mut steps = Vec::new();
     for function in &declared.functions {
@@ -97,7 +97,7 @@ const BLOCK: impl_block::BlockMessages = impl_block::BlockMessages {
 /// Checks one function of the block.
 fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep> {
     let sig = &function.item.sig;
-    signature::check(sig, &REASONS, errors);
+    signature::reject_unsupported_parts(sig, &REASONS, errors);
     let key = match function.attributes.as_slice() {
         [] => None,
         [only] => attr::parse_key_attribute(only, errors),

@@ -151,7 +151,7 @@ fn change(step: &ProjectionStep, arguments: &TokenStream, module: &TokenStream) 
 
 /// Returns the block of a projection with mistakes and its stub, so that the compiler reports only these
 /// mistakes.
-pub(crate) fn stub(block: &ItemImpl, framework: &Framework) -> TokenStream {
+pub(crate) fn generate_stub(block: &ItemImpl, framework: &Framework) -> TokenStream {
     let mut block = block.clone();
     block.attrs.push(syn::parse_quote!(#[allow(unused)]));
     if !block.generics.params.is_empty() {

@@ -24,7 +24,8 @@ pub(crate) fn projection(
     let mut errors = Errors::default();
     let reason = "which events a row follows from is said by its functions";
     annotated_item::refuse_arguments(arguments, "projection", reason, &mut errors);
-    let Some(declared) = AnnotatedImpl::read(input.clone(), "key", NO_BLOCK, &mut errors) else {
+    let Some(declared) = AnnotatedImpl::parse_block(input.clone(), "key", NO_BLOCK, &mut errors)
+    else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);
     };
@@ -36,7 +37,7 @@ pub(crate) fn projection(
     match check::check(&declared, &mut errors) {
         Some(projection) if errors.is_empty() => expand::expand(block, &projection, &framework),
         _ => {
-            let stubbed = expand::stub(block, &framework);
+            let stubbed = expand::generate_stub(block, &framework);
             let errors = errors.into_compile_errors();
             quote!(#errors #stubbed)
         }

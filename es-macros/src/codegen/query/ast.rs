@@ -19,9 +19,9 @@ pub(crate) struct QueryInput {
 }
 
 /// Reads the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> QueryInput {
-    let attr = attr::read(&item.attrs, errors);
-    let fields = fields::read(item, DeclarationKind::Query, errors);
+pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> QueryInput {
+    let attr = attr::parse_attributes(&item.attrs, errors);
+    let fields = fields::parse_fields(item, DeclarationKind::Query, errors);
     let known = fields.as_deref().unwrap_or_default();
     fields::check_placement(known, &["query", "es"], errors);
     for attr in item.attrs.iter().filter(|attr| is_filter_attribute(attr)) {

@@ -45,10 +45,10 @@ const KEYS: [&str; 8] = [
 ];
 
 /// Parses all `#[query(…)]` attributes of the struct as one.
-pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
+pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
     let mut keys = AttributeKeys::new("query", &KEYS);
     let mut read = QueryAttr::default();
-    keys.read(attrs, errors, |key, meta, errors| {
+    keys.visit_keys(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)
     });
     read.has_path = keys.contains("path");
@@ -85,7 +85,7 @@ fn model(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Path> {
     }
     let message = format!(
         "`{}` is a struct with `#[derive(ReadModel)]`, without quotation marks: write `{example}`",
-        attribute::name(meta)
+        attribute::key_name(meta)
     );
     errors.record(value, message);
     None
@@ -155,7 +155,7 @@ pub(crate) fn read_filter(attr: &Attribute, errors: &mut Errors) -> Option<Filte
         errors.record(attr, message);
         return None;
     };
-    let name = attribute::name(meta);
+    let name = attribute::key_name(meta);
     let kind = match name.as_str() {
         "contains" => FilterKind::Contains,
         "eq" => FilterKind::Equal,

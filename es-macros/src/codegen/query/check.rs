@@ -88,7 +88,7 @@ pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<Checked
         let message = "`rows` are answered a page at a time by themselves, and one `row` is no page: remove `paged`";
         errors.record(paged, message);
     }
-    let role = role::check(role.as_ref(), role_without_token.as_ref(), errors);
+    let role = role::check_role(role.as_ref(), role_without_token.as_ref(), errors);
     let is_paged = paged.is_some() || rows.is_some();
     let is_one = rows.is_none();
     let source = rows.or(row).map(|model| RowSource {
@@ -129,7 +129,7 @@ fn template(ident: &Ident, attr: &QueryAttr, errors: &mut Errors) -> Option<Temp
         }
         return None;
     };
-    Template::read(&text.value(), template::TemplateKind::Path, text, errors)
+    Template::parse_or_record(&text.value(), template::TemplateKind::Path, text, errors)
 }
 
 fn parameter(

@@ -263,7 +263,7 @@ fn filter(parameter: &CheckedQueryField, source: &RowSource) -> Option<TokenStre
 
 /// Generates stub implementations for a query with mistakes, so that the compiler reports only these
 /// mistakes.
-pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+pub(crate) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::query);
     let declaration = declaration(ident, framework);
     quote! {

@@ -29,10 +29,10 @@ pub(crate) struct DeadlineAttr {
 }
 
 /// Parses the arguments of `#[reaction]`.
-pub(crate) fn read(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr {
+pub(crate) fn parse_arguments(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr {
     let mut keys = AttributeKeys::new("reaction", &["name", "begin", "attempts", "repeats"]);
     let mut read = ReactionAttr::default();
-    for meta in attribute::parse(arguments, errors).unwrap_or_default() {
+    for meta in attribute::parse_list(arguments, errors).unwrap_or_default() {
         match keys.recognize(&meta, errors) {
             Some("name") => {
                 read.name = attribute::parse_text(&meta, "name = \"LoanReminder\"", errors);

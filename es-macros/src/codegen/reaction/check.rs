@@ -58,7 +58,7 @@ pub(crate) fn check(
     errors: &mut Errors,
 ) -> Option<CheckedReaction> {
     let block = &declared.block;
-    impl_block::check(block, &BLOCK, errors);
+    impl_block::reject_unsupported_parts(block, &BLOCK, errors);
     if declared.functions.is_empty() {
         errors.record(
             &block.self_ty,
@@ -176,7 +176,7 @@ const FUNCTION: signature::SignatureMessages = signature::SignatureMessages {
 };
 
 fn check_signature(sig: &Signature, errors: &mut Errors) {
-    signature::check(sig, &FUNCTION, errors);
+    signature::reject_unsupported_parts(sig, &FUNCTION, errors);
     if let Some(receiver) = sig.receiver() {
         let message = "a reaction remembers nothing, so that it goes on after a restart: remove `self`, and take what is needed from the event";
         errors.record(receiver, message);

@@ -20,8 +20,9 @@ pub(crate) fn reaction(
     manifest: &Manifest,
 ) -> TokenStream {
     let mut errors = Errors::default();
-    let attr = attr::read(arguments, &mut errors);
-    let Some(declared) = AnnotatedImpl::read(input.clone(), "deadline", NO_BLOCK, &mut errors)
+    let attr = attr::parse_arguments(arguments, &mut errors);
+    let Some(declared) =
+        AnnotatedImpl::parse_block(input.clone(), "deadline", NO_BLOCK, &mut errors)
     else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);

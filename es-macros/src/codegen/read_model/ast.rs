@@ -20,10 +20,10 @@ pub(crate) struct ReadModelInput {
 }
 
 /// Reads the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> ReadModelInput {
+pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> ReadModelInput {
     serde_attr::check_struct(&item.attrs, DeclarationKind::ReadModel, errors);
-    let attr = attr::read(&item.attrs, errors);
-    let fields = fields::read(item, DeclarationKind::ReadModel, errors);
+    let attr = attr::parse_attributes(&item.attrs, errors);
+    let fields = fields::parse_fields(item, DeclarationKind::ReadModel, errors);
     let known = fields.as_deref().unwrap_or_default();
     fields::check_placement(known, &["read_model", "es"], errors);
     for attr in item.attrs.iter().filter(|attr| is_key(attr)) {

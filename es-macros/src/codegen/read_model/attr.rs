@@ -22,10 +22,10 @@ pub(crate) struct ReadModelAttr {
 const KEYS: [&str; 4] = ["table", "subject", "version", "inline"];
 
 /// Parses all `#[read_model(…)]` attributes of the struct as one.
-pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> ReadModelAttr {
+pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> ReadModelAttr {
     let mut keys = AttributeKeys::new("read_model", &KEYS);
     let mut read = ReadModelAttr::default();
-    keys.read(attrs, errors, |key, meta, errors| {
+    keys.visit_keys(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)
     });
     read.has_table = keys.contains("table");

@@ -102,7 +102,8 @@ fn subject(
     fields: Option<&[Field]>,
     errors: &mut Errors,
 ) -> Option<String> {
-    let template = Template::read(&text.value(), template::TemplateKind::Subject, text, errors)?;
+    let template =
+        Template::parse_or_record(&text.value(), template::TemplateKind::Subject, text, errors)?;
     let (key, fields) = (key?, fields?);
     let named: Vec<_> = template.fields().collect();
     match named.as_slice() {

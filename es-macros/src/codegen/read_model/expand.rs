@@ -112,12 +112,12 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
 
 /// Generates stub implementations for a read model with mistakes, so that the compiler reports only
 /// these mistakes.
-pub(crate) fn stub(item: &DeriveInput, framework: &Framework) -> TokenStream {
+pub(crate) fn generate_stub(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let ident = &item.ident;
     // The mistakes in the fields are reported already.
-    let fields = fields::read(item, DeclarationKind::ReadModel, &mut Errors::default());
+    let fields = fields::parse_fields(item, DeclarationKind::ReadModel, &mut Errors::default());
     let columns = column::column_functions(ident, &fields.unwrap_or_default(), framework);
-    let json = json_impls::stub(ident, framework);
+    let json = json_impls::generate_stub(ident, framework);
     let projection = quote!(#framework::projection);
     let declaration = declaration(ident, framework);
     quote! {

@@ -14,8 +14,8 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,
         manifest,
-        |item, errors| check::check(ast::read(item, errors), errors),
+        |item, errors| check::check(ast::parse_item(item, errors), errors),
         |_, model, framework| expand::expand(&model, framework),
-        expand::stub,
+        expand::generate_stub,
     )
 }

@@ -22,9 +22,9 @@ pub(crate) struct RejectionVariant {
 }
 
 /// Parses the item and all of its attributes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<RejectionItem> {
+pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> Option<RejectionItem> {
     let message = "a rejection has no generic parameters: its sorts are listed for callers, so write the types out";
-    generics::check(&item.generics, message, errors);
+    generics::reject_generics(&item.generics, message, errors);
     let (refusals, is_enum) = match &item.data {
         Data::Struct(data) => {
             let refusal = refusal(&item.ident, &item.attrs, &data.fields, errors);
@@ -87,7 +87,7 @@ fn refusal(
     RejectionVariant {
         ident: ident.clone(),
         summary: doc_comment::summary(attrs),
-        attr: attr::read(attrs, errors),
+        attr: attr::parse_attributes(attrs, errors),
         fields: fields
             .iter()
             .filter_map(|field| field.ident.clone())

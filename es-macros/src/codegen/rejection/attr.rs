@@ -42,10 +42,10 @@ const KINDS: [(&str, &str); 5] = [
 ];
 
 /// Parses all `#[rejection(…)]` attributes of a variant or a struct as one.
-pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> RejectionAttr {
+pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> RejectionAttr {
     let mut keys = AttributeKeys::new("rejection", &KEYS).called("word");
     let mut read = RejectionAttr::default();
-    keys.read(attrs, errors, |key, meta, errors| {
+    keys.visit_keys(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)
     });
     read.has_kind = KINDS.iter().any(|(word, _)| keys.contains(word));

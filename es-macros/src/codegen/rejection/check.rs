@@ -70,7 +70,7 @@ fn variant(refusal: &RejectionVariant, errors: &mut Errors) -> Option<CheckedVar
     let detail = attr
         .detail
         .as_ref()
-        .and_then(|text| detail::read(text, fields, errors));
+        .and_then(|text| detail::parse_detail(text, fields, errors));
     let name = match &attr.name {
         Some(name) => checked_name(name, errors),
         None => derived_name(ident, errors),

@@ -12,7 +12,11 @@ pub(crate) struct DetailTemplate {
 }
 
 /// Parses the detail. The generated code passes it to `write!` unchanged.
-pub(crate) fn read(text: &LitStr, known: &[Ident], errors: &mut Errors) -> Option<DetailTemplate> {
+pub(crate) fn parse_detail(
+    text: &LitStr,
+    known: &[Ident],
+    errors: &mut Errors,
+) -> Option<DetailTemplate> {
     let names = match names(&text.value()) {
         Ok(names) => names,
         Err(message) => {

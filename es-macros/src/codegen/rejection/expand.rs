@@ -125,7 +125,7 @@ fn impl_rejection(
 
 /// Generates stub implementations for a rejection with mistakes, so that the compiler reports only
 /// those mistakes.
-pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+pub(crate) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let unreachable = quote!(::core::unreachable!());
     let formatter = Ident::new("_", Span::call_site());
     let display = impl_display(ident, &formatter, &unreachable);

@@ -16,11 +16,11 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,
         manifest,
-        |item, errors| check::check(ast::read(item, errors)?, errors),
+        |item, errors| check::check(ast::parse_item(item, errors)?, errors),
         |_, rejection, framework| expand::expand(&rejection, framework),
         |item, framework| match item.data {
             Data::Union(_) => TokenStream::new(),
-            _ => expand::stub(&item.ident, framework),
+            _ => expand::generate_stub(&item.ident, framework),
         },
     )
 }

@@ -13,7 +13,7 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
         manifest,
         |item, errors| {
             let message = "a service is found by its type, which therefore has no generic parameters: write the types out";
-            generics::check(&item.generics, message, errors);
+            generics::reject_generics(&item.generics, message, errors);
             Some(())
         },
         |item, (), framework| inject_impl(&item.ident, framework),

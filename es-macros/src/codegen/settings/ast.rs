@@ -62,9 +62,9 @@ impl Setting {
 }
 
 /// Parses the struct and records all mistakes.
-pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<SettingsStruct> {
+pub(crate) fn parse_struct(item: &DeriveInput, errors: &mut Errors) -> Option<SettingsStruct> {
     let message = "settings are found by their type, which therefore has no generic parameters: write the types out";
-    generics::check(&item.generics, message, errors);
+    generics::reject_generics(&item.generics, message, errors);
     for attr in item.attrs.iter().filter(|attr| is_setting(attr)) {
         errors.record(
             attr,
@@ -99,7 +99,7 @@ pub(crate) fn read(item: &DeriveInput, errors: &mut Errors) -> Option<SettingsSt
 fn may_be_unused(attrs: &[Attribute], errors: &mut Errors) -> bool {
     let mut keys = AttributeKeys::new("settings", &["unused"]);
     let mut is_unused = false;
-    keys.read(attrs, errors, |_, meta, errors| {
+    keys.visit_keys(attrs, errors, |_, meta, errors| {
         attribute::check_flag(meta, errors);
         is_unused = true;
     });
@@ -171,7 +171,7 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
 fn keys(attrs: &[Attribute], errors: &mut Errors) -> (Option<LitStr>, Option<Expr>) {
     let mut keys = AttributeKeys::new("setting", &["default", "env"]);
     let (mut env, mut default) = (None, None);
-    keys.read(attrs, errors, |key, meta, errors| match key {
+    keys.visit_keys(attrs, errors, |key, meta, errors| match key {
         "env" => {
             let name = attribute::parse_text(meta, "env = \"LOAN_DAYS\"", errors);
             env = name.inspect(|name| check_env(name, errors));

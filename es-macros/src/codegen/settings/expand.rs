@@ -137,7 +137,7 @@ fn implementation(
 
 /// Generates stub implementations for settings with mistakes, so that the compiler reports only
 /// those mistakes.
-pub(crate) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+pub(crate) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream {
     implementation(
         ident,
         None,

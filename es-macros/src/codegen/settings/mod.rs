@@ -13,8 +13,8 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::derive(
         input,
         manifest,
-        ast::read,
+        ast::parse_struct,
         |item, settings, framework| expand::expand(&item.ident, &settings, framework),
-        |item, framework| expand::stub(&item.ident, framework),
+        |item, framework| expand::generate_stub(&item.ident, framework),
     )
 }

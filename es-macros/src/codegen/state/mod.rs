@@ -23,7 +23,7 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
         input,
         manifest,
         |item, errors| {
-            json_item::check(item, NOUN, errors);
+            json_item::check_json_support(item, NOUN, errors);
             Some(())
         },
         |item, (), framework| expand(item, framework),
@@ -42,7 +42,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
 }
 
 fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
-    let json = json_impls::stub(ident, framework);
+    let json = json_impls::generate_stub(ident, framework);
     // The stub does not require `#[evolve]`, so that the compiler reports the mistakes in the item and not
     // a missing `#[evolve]` as well.
     let origin = quote!(#framework::command::ParameterOrigin::Metadata);

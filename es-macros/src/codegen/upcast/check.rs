@@ -44,7 +44,7 @@ const REASONS: SignatureMessages = SignatureMessages {
 };
 
 fn check_signature(sig: &Signature, errors: &mut Errors) {
-    signature::check(sig, &REASONS, errors);
+    signature::reject_unsupported_parts(sig, &REASONS, errors);
     for input in &sig.inputs {
         match input {
             FnArg::Receiver(receiver) => {

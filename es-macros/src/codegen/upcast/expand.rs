@@ -49,7 +49,7 @@ pub(crate) fn expand(
 }
 
 /// Generates the function of an upcaster with mistakes. Further warnings about it would only distract.
-pub(crate) fn stub(declared: &AnnotatedFunction, _: &Framework) -> TokenStream {
+pub(crate) fn generate_stub(declared: &AnnotatedFunction, _: &Framework) -> TokenStream {
     let function = declared.function_without_attributes();
     quote!(#[allow(unused)] #function)
 }

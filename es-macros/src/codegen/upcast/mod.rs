@@ -22,7 +22,7 @@ pub(crate) fn upcast(
         no_function: "an upcaster is a function: write `#[upcast]` above `fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent { … }`",
         check: check::check,
         expand: expand::expand,
-        stub: expand::stub,
+        stub: expand::generate_stub,
     };
     passes.run(input, manifest, errors)
 }

@@ -8,5 +8,5 @@ mod rule;
 mod schema;
 
 pub(crate) use expand::{ValueWithRules, validation_statements};
-pub(crate) use rule::{Rule, read};
+pub(crate) use rule::{Rule, parse_rules};
 pub(crate) use schema::constraints;

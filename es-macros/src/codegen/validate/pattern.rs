@@ -10,7 +10,7 @@ use syn::LitStr;
 use crate::codegen::errors::Errors;
 
 /// Records an error for an invalid pattern.
-pub(super) fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
+pub(super) fn check_pattern(pattern: &LitStr, errors: &mut Errors) -> bool {
     let message = match foreign(&pattern.value()) {
         Ok(None) => return true,
         Ok(Some(message)) | Err(message) => message,

@@ -71,7 +71,7 @@ const EACH: &str = "each(text(max = 20))";
 const WITH: &str = "with = is_sound";
 
 /// Parses all `#[validate(…)]` attributes of a field.
-pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> Vec<Rule> {
+pub(crate) fn parse_rules(attrs: &[Attribute], errors: &mut Errors) -> Vec<Rule> {
     let mut keys = AttributeKeys::new("validate", &RULES).called("rule");
     let mut rules = vec![];
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("validate")) {
@@ -95,7 +95,7 @@ fn rule(meta: &Meta, keys: &mut AttributeKeys, errors: &mut Errors) -> Option<Ru
         "characters" => characters(meta, errors),
         "pattern" => {
             let pattern = quoted(meta, PATTERN, errors)?;
-            pattern::check(&pattern, errors).then_some(Rule::Pattern(pattern))
+            pattern::check_pattern(&pattern, errors).then_some(Rule::Pattern(pattern))
         }
         "range" => {
             let Bounds { min, max } = ends(meta, RANGE_OF, errors)?;
@@ -118,7 +118,7 @@ fn tokens(meta: &Meta, example: &str, errors: &mut Errors) -> Option<TokenStream
     match meta {
         Meta::List(list) => Some(list.tokens.clone()),
         Meta::Path(_) | Meta::NameValue(_) => {
-            let name = attribute::name(meta);
+            let name = attribute::key_name(meta);
             errors.record(meta, format!("`{name}` has arguments: write `{example}`"));
             None
         }
@@ -126,7 +126,7 @@ fn tokens(meta: &Meta, example: &str, errors: &mut Errors) -> Option<TokenStream
 }
 
 fn arguments(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Vec<Meta>> {
-    attribute::parse(tokens(meta, example, errors)?, errors)
+    attribute::parse_list(tokens(meta, example, errors)?, errors)
 }
 
 fn text(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
@@ -163,7 +163,7 @@ fn ends(meta: &Meta, of: BoundTarget, errors: &mut Errors) -> Option<Bounds> {
     let arguments = arguments(meta, of.example, errors)?;
     let (bounds, keys) = bound::parse_bounds(meta, arguments, of, errors)?;
     if !keys.contains("min") && !keys.contains("max") {
-        let name = attribute::name(meta);
+        let name = attribute::key_name(meta);
         let message = format!("`{name}` has an end at least: write `{}`", of.example);
         errors.record(meta, message);
         return None;
@@ -176,7 +176,7 @@ fn quoted(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitStr> {
     let text = syn::parse2::<LitStr>(tokens(meta, example, errors)?).ok();
     let text = text.filter(|text| !text.value().is_empty());
     if text.is_none() {
-        let name = attribute::name(meta);
+        let name = attribute::key_name(meta);
         let message = format!("`{name}` has one text in quotation marks: write `{example}`");
         errors.record(meta, message);
     }
@@ -190,7 +190,7 @@ fn characters(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
 fn alone(meta: &Meta, errors: &mut Errors) -> bool {
     let is_alone = matches!(meta, Meta::Path(_));
     if !is_alone {
-        let name = attribute::name(meta);
+        let name = attribute::key_name(meta);
         let message = format!("`{name}` has no arguments: write `{name}` alone");
         errors.record(meta, message);
     }
@@ -231,7 +231,7 @@ mod tests {
 
     fn messages(attr: Attribute) -> Vec<String> {
         let mut errors = Errors::default();
-        read(&[attr], &mut errors);
+        parse_rules(&[attr], &mut errors);
         errors.messages()
     }
 

@@ -25,14 +25,14 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
         input,
         manifest,
         |item, errors| {
-            json_item::check(item, NOUN, errors);
-            validation::check(item, errors);
+            json_item::check_json_support(item, NOUN, errors);
+            validation::check_rules(item, errors);
             Some(())
         },
         |item, (), framework| expand(item, framework),
         |item, framework| {
-            let mut stub = json_impls::stub(&item.ident, framework);
-            stub.extend(validation::stub(&item.ident, framework));
+            let mut stub = json_impls::generate_stub(&item.ident, framework);
+            stub.extend(validation::generate_stub(&item.ident, framework));
             stub
         },
     )

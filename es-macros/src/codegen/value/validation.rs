@@ -16,7 +16,7 @@ use crate::codegen::{
 };
 
 /// Records mistakes in the rules.
-pub(super) fn check(item: &DeriveInput, errors: &mut Errors) {
+pub(super) fn check_rules(item: &DeriveInput, errors: &mut Errors) {
     let (variants, fields): (Vec<_>, Vec<_>) = match &item.data {
         Data::Struct(data) => (vec![], data.fields.iter().collect()),
         Data::Enum(data) => {
@@ -35,7 +35,7 @@ pub(super) fn check(item: &DeriveInput, errors: &mut Errors) {
         }
     }
     for field in fields {
-        validate::read(&field.attrs, errors);
+        validate::parse_rules(&field.attrs, errors);
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
 }
 
 /// Generates the implementation for a value with mistakes.
-pub(super) fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
+pub(super) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream {
     implementation(ident, &TokenStream::new(), framework)
 }
 
@@ -145,7 +145,7 @@ fn checks(
     let is_inner = is_transparent || matches!(fields, Fields::Unnamed(_)) && fields.len() == 1;
     let rules: Vec<Vec<Rule>> = fields
         .iter()
-        .map(|field| validate::read(&field.attrs, &mut Errors::default()))
+        .map(|field| validate::parse_rules(&field.attrs, &mut Errors::default()))
         .collect();
     let checked = fields.iter().zip(&rules).enumerate();
     let checked = checked.map(|(index, (field, rules))| ValueWithRules {
@@ -217,6 +217,6 @@ fn words(attrs: &[Attribute]) -> impl Iterator<Item = (String, Option<String>)> 
     let elements = serde.filter_map(move |attr| attribute::parse_elements(attr, &mut errors));
     elements.flatten().map(|meta: Meta| {
         let text = attribute::parse_text(&meta, "", &mut Errors::default());
-        (attribute::name(&meta), text.map(|text| text.value()))
+        (attribute::key_name(&meta), text.map(|text| text.value()))
     })
 }

@@ -60,7 +60,7 @@ impl ReadRecorder {
 
     /// Returns the events that were read, in order, or `None` if they are too many or too large.
     #[must_use]
-    pub fn events(&self) -> Option<Vec<RecordedEvent>> {
+    pub fn recorded_events(&self) -> Option<Vec<RecordedEvent>> {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         (!read.is_incomplete).then(|| read.by_id.values().cloned().collect())
     }

@@ -122,7 +122,7 @@ impl ReactionExecutor {
     }
 
     /// Decides which steps follow from an event.
-    pub(super) fn plan(&self, event: &RecordedEvent) -> Result<ReactionPlan, ReactionError> {
+    pub(super) fn plan_steps(&self, event: &RecordedEvent) -> Result<ReactionPlan, ReactionError> {
         let mut plan = ReactionPlan::default();
         let mut view_number = 0;
         self.runtime.upcasters.read(event, |view| {
@@ -171,7 +171,7 @@ impl ReactionExecutor {
     }
 
     /// Executes a step once.
-    pub(super) async fn execute(
+    pub(super) async fn execute_step(
         &self,
         event: &RecordedEvent,
         instance: StepOfEventView,

@@ -117,7 +117,7 @@ impl ReactionProcessor {
     /// Releases the lease of this process, so that another one can try the call.
     pub(super) async fn release_lease(&mut self) {
         if self.checkpoints.needs_save()
-            && let Err(error) = self.save().await
+            && let Err(error) = self.save_checkpoint().await
         {
             let reaction = self.executor.reaction.name;
             tracing::debug!(reaction, %error, "a lease is not released and expires later");
@@ -151,7 +151,7 @@ impl ReactionProcessor {
     async fn skip(&mut self, parked: &ParkedEvent) -> Result<(), ReactionError> {
         if let Some(task) = &parked.task {
             self.checkpoints.mark_done(task.clone());
-            let saved = self.save().await;
+            let saved = self.save_checkpoint().await;
             if saved.is_err() {
                 self.checkpoints.unmark_done(task);
             }
@@ -159,7 +159,7 @@ impl ReactionProcessor {
         }
         let before = self.position;
         self.position = before.max(Some(parked.event.id));
-        let saved = self.save().await;
+        let saved = self.save_checkpoint().await;
         if saved.is_err() {
             self.position = before;
         }

@@ -91,7 +91,7 @@ impl ReactionProcessor {
     /// Plans and executes the steps that follow from an event.
     async fn handle_event(&mut self, event: RecordedEvent) -> Result<(), StopReason> {
         if self.event_types.contains(&event.event_type) {
-            let plan = match self.executor.plan(&event) {
+            let plan = match self.executor.plan_steps(&event) {
                 Ok(plan) => plan,
                 // An operator skipped the event.
                 Err(_) if self.checkpoints.has_passed(event.id) => ReactionPlan::default(),
@@ -198,14 +198,14 @@ impl ReactionProcessor {
             return Ok(());
         }
         if !self.executor.makes_call(instance) {
-            return self.executor.execute(event, instance).await;
+            return self.executor.execute_step(event, instance).await;
         }
         let Some(_permit) = self.acquire_lease(task).await? else {
             return Ok(());
         };
         tokio::select! {
             biased;
-            result = self.executor.execute(event, instance) => result?,
+            result = self.executor.execute_step(event, instance) => result?,
             () = renew_until_lost(&mut self.checkpoints) => return Err(ReactionError::TakenOver),
         }
         self.checkpoints.mark_done(task.clone());
@@ -238,7 +238,7 @@ impl ReactionProcessor {
     async fn save_until_stored(&mut self) -> Result<(), ReactionError> {
         let mut pause = FIRST_PAUSE;
         loop {
-            match self.save().await {
+            match self.save_checkpoint().await {
                 Err(error) if error.recovery() == Recovery::Wait => {
                     let reaction = self.executor.reaction.name;
                     tracing::warn!(reaction, %error, "a reaction cannot save its checkpoint and retries");

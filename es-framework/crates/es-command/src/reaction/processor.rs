@@ -76,7 +76,7 @@ impl ReactionProcessor {
             Some(progress) => processor.resume_from(&progress).await?,
             None if processor.executor.reaction.start == StartPosition::New => {
                 processor.position = newest_id(&*processor.executor.runtime.store).await?;
-                processor.save().await?;
+                processor.save_checkpoint().await?;
             }
             None => {}
         }
@@ -107,7 +107,7 @@ impl ReactionProcessor {
         while let Some(event) = events.next().await {
             let event = event?;
             // A poison event among them was skipped by an operator.
-            if let Ok(plan) = self.executor.plan(&event) {
+            if let Ok(plan) = self.executor.plan_steps(&event) {
                 let deadlines = plan.deadlines.into_iter();
                 let open =
                     deadlines.filter(|(at, _)| !progress.has_settled_deadline(*at, event.id));
@@ -172,13 +172,13 @@ impl ReactionProcessor {
     pub(super) async fn save_if_due(&mut self) -> Result<(), ReactionError> {
         let is_due = self.is_dirty && self.saved_at.elapsed() >= SAVE_INTERVAL;
         if is_due || self.events_since_save >= SAVE_AFTER_EVENTS {
-            self.save().await?;
+            self.save_checkpoint().await?;
         }
         Ok(())
     }
 
     /// Saves a checkpoint, unless another process has advanced as far and none waits for this one.
-    pub(super) async fn save(&mut self) -> Result<(), ReactionError> {
+    pub(super) async fn save_checkpoint(&mut self) -> Result<(), ReactionError> {
         loop {
             let progress = self.compute_progress();
             if self.checkpoints.save_and_release_lease(&progress).await? {

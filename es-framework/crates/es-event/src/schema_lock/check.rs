@@ -19,7 +19,7 @@ const MAX_REPAIRS: usize = 64;
 
 /// Compares an event with its locked schema. An upcaster may drop data, but it has to be able to
 /// deserialize the event.
-pub(super) fn event(
+pub(super) fn compare_event(
     locked: &Value,
     event: &EventDescriptor,
     is_upcast: bool,

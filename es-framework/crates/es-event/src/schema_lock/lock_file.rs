@@ -204,7 +204,7 @@ impl SchemaLock {
                 }
                 Some(event) => {
                     let is_upcast = upcasters.get(event_type).is_some();
-                    let found = check::event(locked, event, is_upcast);
+                    let found = check::compare_event(locked, event, is_upcast);
                     if found.is_empty() && today.events.get(event_type) != Some(locked) {
                         difference.changed.push(event.event_type);
                     }

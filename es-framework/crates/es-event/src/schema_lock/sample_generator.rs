@@ -128,9 +128,13 @@ impl<'a> SampleGenerator<'a> {
         };
         let mut both = SchemaSamples::without_variations(merged(&outside.base, &inside.base));
         let outer = outside.others.iter();
-        outer.for_each(|one| both.push_variation(one.map(|value| merged(value, &inside.base))));
+        outer.for_each(|one| {
+            both.push_variation(one.map_values(|value| merged(value, &inside.base)))
+        });
         let inner = inside.others.iter();
-        inner.for_each(|one| both.push_variation(one.map(|value| merged(&outside.base, value))));
+        inner.for_each(|one| {
+            both.push_variation(one.map_values(|value| merged(&outside.base, value)))
+        });
         Some(both)
     }
 

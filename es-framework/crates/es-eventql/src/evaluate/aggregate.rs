@@ -166,7 +166,7 @@ fn extreme(of: Aggregate, best: &mut Value, value: Value) -> Result<usize, Query
         *best = value;
         return Ok(size);
     }
-    if best.kind() != value.kind() {
+    if best.kind_name() != value.kind_name() {
         return Err(wrong(of, "values of one kind", &value));
     }
     let wanted = match of {
@@ -216,6 +216,6 @@ fn wrong(aggregate: Aggregate, expected: &'static str, found: &Value) -> QueryEr
     QueryErrorKind::WrongArgument {
         function: aggregate.name(),
         expected,
-        found: found.kind().into(),
+        found: found.kind_name().into(),
     }
 }

@@ -41,10 +41,10 @@ fn compare(operator: BinaryOperator, left: &Value, right: &Value) -> Result<bool
     }
     let is_ordered = !matches!(left, Value::Bool(_) | Value::Array(_) | Value::Record(_));
     let by_identity = matches!(operator, Op::Equal | Op::NotEqual);
-    if left.kind() != right.kind() || !(is_ordered || by_identity) {
+    if left.kind_name() != right.kind_name() || !(is_ordered || by_identity) {
         return Err(QueryErrorKind::NotComparable {
-            left: left.kind(),
-            right: right.kind(),
+            left: left.kind_name(),
+            right: right.kind_name(),
             operator: operator.symbol(),
         });
     }
@@ -66,7 +66,7 @@ fn contains(left: &Value, right: &Value) -> OperatorResult {
         other => Err(QueryErrorKind::WrongOperand {
             operator: "CONTAINS",
             expected: "an array on its left",
-            found: other.kind(),
+            found: other.kind_name(),
         }),
     }
 }
@@ -91,7 +91,7 @@ fn not_a_number(operator: &'static str, found: &Value) -> QueryErrorKind {
     QueryErrorKind::WrongOperand {
         operator,
         expected: "numbers",
-        found: found.kind(),
+        found: found.kind_name(),
     }
 }
 
@@ -152,12 +152,12 @@ pub(super) fn apply_sign(operator: UnaryOperator, operand: Value) -> OperatorRes
 pub(super) fn find_element(target: &Value, index: &Value) -> OperatorResult {
     match index {
         Value::Int(index) => target.element(*index),
-        Value::Text(name) => target.field(name),
+        Value::Text(name) => target.member(name),
         Value::Null => Ok(Value::Null),
         other => Err(QueryErrorKind::WrongOperand {
             operator: "[]",
             expected: "a whole number or a string",
-            found: other.kind(),
+            found: other.kind_name(),
         }),
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn argument_error(
         Value::Int(_) | Value::Float(_) => {
             format!("the number {}", value_for_message(found)).into()
         }
-        other => other.kind().into(),
+        other => other.kind_name().into(),
     };
     QueryErrorKind::WrongArgument {
         function: function.name(),

@@ -34,9 +34,9 @@ fn of_texts(function: Function, texts: &[&str]) -> Result<Value, QueryErrorKind>
     Ok(match (function, texts) {
         (Function::Lower, [text]) => Value::Text(text.to_lowercase().into()),
         (Function::Upper, [text]) => Value::Text(text.to_uppercase().into()),
-        (Function::Trim, [text]) => Value::text(text.trim()),
-        (Function::LTrim, [text]) => Value::text(text.trim_start()),
-        (Function::RTrim, [text]) => Value::text(text.trim_end()),
+        (Function::Trim, [text]) => Value::from_text(text.trim()),
+        (Function::LTrim, [text]) => Value::from_text(text.trim_start()),
+        (Function::RTrim, [text]) => Value::from_text(text.trim_end()),
         (Function::Len, [text]) => count(text.chars().count()),
         (Function::InStr, [text, part]) => match text.split_once(part) {
             Some((before, _)) => count(before.chars().count().saturating_add(1)),
@@ -52,7 +52,7 @@ fn of_texts(function: Function, texts: &[&str]) -> Result<Value, QueryErrorKind>
 /// Replaces all occurrences. An empty search string has no occurrences.
 fn replace(text: &str, from: &str, to: &str) -> Result<Value, QueryErrorKind> {
     if from.is_empty() {
-        return Ok(Value::text(text));
+        return Ok(Value::from_text(text));
     }
     let grown = text.matches(from).count().saturating_mul(to.len());
     if grown > MAX_GROWTH.saturating_add(text.len()) {

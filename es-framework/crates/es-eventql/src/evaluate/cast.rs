@@ -41,7 +41,7 @@ pub(crate) fn value_for_message(value: &Value) -> Box<str> {
                 _ => format!("{head}{rest}").into(),
             }
         }
-        None => value.kind().into(),
+        None => value.kind_name().into(),
     }
 }
 

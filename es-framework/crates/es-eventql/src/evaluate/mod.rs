@@ -46,7 +46,7 @@ impl NameBindings<'_> {
         match &expr.kind {
             ExprKind::Literal(literal) => Ok(literal.into()),
             ExprKind::Alias(name) => Ok(self.alias(name)),
-            ExprKind::Field(target, name) => self.evaluate(target)?.field(name).map_err(failed),
+            ExprKind::Field(target, name) => self.evaluate(target)?.member(name).map_err(failed),
             ExprKind::Index(target, index) => {
                 let target = self.evaluate(target)?;
                 apply_operator::find_element(&target, &self.evaluate_and_decode(index)?)
@@ -91,7 +91,7 @@ impl NameBindings<'_> {
         match self.evaluate(expr)? {
             Value::Bool(value) => Ok(value),
             other => {
-                let found = other.kind();
+                let found = other.kind_name();
                 Err(SpannedError::new(
                     expr.span,
                     QueryErrorKind::NotBoolean { place, found },

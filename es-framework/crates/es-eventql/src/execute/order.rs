@@ -45,7 +45,7 @@ pub(super) async fn sort_rows(
         if needed.is_some_and(|needed| heap.len() > needed)
             && let Some(greatest) = heap.pop()
         {
-            run.memory.release(greatest.size);
+            run.memory.release_bytes(greatest.size);
         }
     }
     let sorted = heap.into_sorted_vec();

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Parses a whole query. The last token has the kind [`TokenKind::End`].
-pub(super) fn parse(tokens: &[Token]) -> Result<Statement, SpannedError> {
+pub(super) fn parse_query(tokens: &[Token]) -> Result<Statement, SpannedError> {
     let mut parser = Parser {
         tokens,
         next: 0,

@@ -12,7 +12,7 @@ use super::{
 use crate::{EventQlQuery, EventSource, ast::Statement, lexer, parser};
 
 fn read(text: &str) -> Statement {
-    parser::parse(&lexer::tokenize(text).unwrap()).unwrap()
+    parser::parse_query(&lexer::tokenize(text).unwrap()).unwrap()
 }
 
 /// Asserts that the parser rejects the text, or reads the text and its canonical form alike.

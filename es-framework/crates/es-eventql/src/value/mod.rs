@@ -41,12 +41,12 @@ pub(super) enum Value {
 
 impl Value {
     /// Creates a text.
-    pub(super) fn text(text: &str) -> Self {
+    pub(super) fn from_text(text: &str) -> Self {
         Self::Text(text.into())
     }
 
     /// Returns the kind of the value for error messages.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(super) fn kind_name(&self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Bool(_) => "a boolean",
@@ -70,7 +70,7 @@ impl Value {
     ///
     /// # Errors
     /// Fails if the data is not valid text.
-    pub(super) fn field(&self, name: &str) -> Result<Self, QueryErrorKind> {
+    pub(super) fn member(&self, name: &str) -> Result<Self, QueryErrorKind> {
         match self {
             Self::Record(fields) => {
                 let mut fields = fields.iter().rev();
@@ -166,20 +166,20 @@ const EVENT_FIELDS: [&str; 13] = [
 fn event_field(event: &Arc<RecordedEvent>, name: &str) -> Value {
     let trace = event.trace.as_ref();
     match name {
-        "specversion" => Value::text(SPEC_VERSION),
+        "specversion" => Value::from_text(SPEC_VERSION),
         "id" => Value::Text(event.id.to_string().into()),
-        "time" => Value::text(event.time.as_str()),
+        "time" => Value::from_text(event.time.as_str()),
         "source" => Value::Text(Arc::clone(&event.source)),
-        "subject" => Value::text(event.subject.as_str()),
-        "type" => Value::text(event.event_type.as_str()),
-        "datacontenttype" => Value::text(DATA_CONTENT_TYPE),
+        "subject" => Value::from_text(event.subject.as_str()),
+        "type" => Value::from_text(event.event_type.as_str()),
+        "datacontenttype" => Value::from_text(DATA_CONTENT_TYPE),
         "data" => Value::Data(Arc::clone(event)),
         "predecessorhash" => Value::Text(event.predecessor_hash.to_string().into()),
         "hash" => Value::Text(event.hash.to_string().into()),
-        "traceparent" => trace.map_or(Value::Null, |trace| Value::text(trace.parent())),
+        "traceparent" => trace.map_or(Value::Null, |trace| Value::from_text(trace.parent())),
         "tracestate" => trace
             .and_then(|trace| trace.state())
-            .map_or(Value::Null, Value::text),
+            .map_or(Value::Null, Value::from_text),
         // The server signs events when it sends them, so queries see no signature.
         _ => Value::Null,
     }

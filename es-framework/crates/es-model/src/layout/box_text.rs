@@ -44,7 +44,7 @@ pub(crate) enum BoxLineKind {
 }
 
 impl BoxText {
-    pub(crate) fn of(node: &ModelNode, model: &ApplicationModel, plan: &ColumnPlan) -> Self {
+    pub(crate) fn from_node(node: &ModelNode, model: &ApplicationModel, plan: &ColumnPlan) -> Self {
         let mut lines = Vec::new();
         let mut add = |kind, text: &str| {
             let text = shorten(text);

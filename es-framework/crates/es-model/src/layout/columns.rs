@@ -26,7 +26,7 @@ enum FlowColumn {
 }
 
 impl ColumnPlan {
-    pub(crate) fn of(model: &ApplicationModel) -> Self {
+    pub(crate) fn from_model(model: &ApplicationModel) -> Self {
         let mut columns = flow_columns(model);
         let last = columns.values().max().copied();
         let views = last.map_or(0, |last| last.saturating_add(1));
@@ -43,7 +43,7 @@ impl ColumnPlan {
     }
 
     /// Returns the column of a node. An event that only earlier versions of the application recorded has none.
-    pub(crate) fn column(&self, id: &str) -> Option<usize> {
+    pub(crate) fn find_column(&self, id: &str) -> Option<usize> {
         self.columns.get(id).copied()
     }
 
@@ -53,7 +53,7 @@ impl ColumnPlan {
     }
 
     /// Returns the number of columns.
-    pub(crate) fn count(&self) -> usize {
+    pub(crate) fn column_count(&self) -> usize {
         let last = self.columns.values().max();
         last.map_or(0, |last| last.saturating_add(1))
     }
@@ -76,7 +76,7 @@ impl ColumnPlan {
     /// Returns whether an edge leads to the left or stays in its column. The picture has words for it instead
     /// of a line.
     pub(crate) fn leads_back(&self, edge: &ModelEdge) -> bool {
-        match (self.column(&edge.from), self.column(&edge.to)) {
+        match (self.find_column(&edge.from), self.find_column(&edge.to)) {
             (Some(from), Some(to)) => to <= from,
             _ => false,
         }

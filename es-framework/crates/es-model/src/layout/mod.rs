@@ -86,12 +86,12 @@ struct ColumnPlace {
 
 impl<'a> ModelLayout<'a> {
     /// Places the nodes of a model.
-    pub(crate) fn of(model: &'a ApplicationModel) -> Self {
-        let plan = ColumnPlan::of(model);
+    pub(crate) fn from_model(model: &'a ApplicationModel) -> Self {
+        let plan = ColumnPlan::from_model(model);
         let texts: BTreeMap<_, _> = model
             .nodes
             .iter()
-            .map(|node| (node.id.as_str(), BoxText::of(node, model, &plan)))
+            .map(|node| (node.id.as_str(), BoxText::from_node(node, model, &plan)))
             .collect();
         let places = column_places(model, &plan, &texts);
         let mut layout = Self {
@@ -126,7 +126,7 @@ impl<'a> ModelLayout<'a> {
         let nodes: Vec<_> = nodes
             .into_iter()
             .filter_map(|node| {
-                let column = plan.column(&node.id)?;
+                let column = plan.find_column(&node.id)?;
                 let place = places.get(column)?;
                 let text = texts.get(node.id.as_str())?.clone();
                 Some(PlacedBox {
@@ -166,9 +166,9 @@ fn column_places(
 ) -> Vec<ColumnPlace> {
     let mut x = MARGIN.saturating_mul(2);
     let mut places = Vec::new();
-    for column in 0..plan.count() {
+    for column in 0..plan.column_count() {
         let nodes = model.nodes.iter();
-        let here = nodes.filter(|node| plan.column(&node.id) == Some(column));
+        let here = nodes.filter(|node| plan.find_column(&node.id) == Some(column));
         let widths = here.filter_map(|node| texts.get(node.id.as_str()).map(BoxText::width));
         let width = widths.max().unwrap_or_default();
         places.push(ColumnPlace { x, width });

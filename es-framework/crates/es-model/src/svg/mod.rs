@@ -43,7 +43,7 @@ impl ApplicationModel {
     }
 
     fn draw(&self, style: Option<&str>, link: &dyn Fn(&ModelNode) -> Option<String>) -> String {
-        let layout = ModelLayout::of(self);
+        let layout = ModelLayout::from_model(self);
         let ModelLayout { width, height, .. } = layout;
         let name = escape(&self.application);
         let mut svg = format!(

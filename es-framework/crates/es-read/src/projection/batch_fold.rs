@@ -34,7 +34,7 @@ impl BatchFold {
 
     /// Decodes and upcasts the next event and adds its changes. Events after one that cannot be decoded
     /// are only counted, as are those that an operator has skipped.
-    pub(super) fn add(
+    pub(super) fn add_event(
         &mut self,
         skipped: &BTreeSet<EventId>,
         upcasters: &Upcasters,

@@ -56,7 +56,7 @@ impl<'a> BatchReader<'a> {
     }
 
     /// Waits for an event and returns all events that have arrived, up to a full batch.
-    pub(super) async fn next(&mut self) -> EventBatch {
+    pub(super) async fn next_batch(&mut self) -> EventBatch {
         if self.batch.events.is_empty() && !self.batch.is_full() {
             self.receive().await;
         }
@@ -90,12 +90,12 @@ impl<'a> BatchReader<'a> {
     fn add(&mut self, event: RecordedEvent) {
         self.batch.folds.resize_with(self.models.len(), || None);
         for (model, fold) in self.models.iter().zip(&mut self.batch.folds) {
-            let is_new = || model.progress.position() < Some(event.id);
+            let is_new = || model.progress.visible_position() < Some(event.id);
             if fold.is_none() && model.is_folded_on_read() && is_new() {
                 *fold = Some(BatchFold::new(&model.table));
             }
             if let Some(fold) = fold {
-                fold.add(&model.skipped, self.upcasters, &event);
+                fold.add_event(&model.skipped, self.upcasters, &event);
             }
         }
         self.batch.bytes = self.batch.bytes.saturating_add(event.data.get().len());
@@ -137,9 +137,9 @@ mod tests {
         let large = (many + 1..many + 4).map(|id| event(id, BATCH_BYTES / 2));
         let events = stream::iter(small.chain(large)).boxed();
         let mut batches = BatchReader::new(&[], &upcasters, events);
-        assert_eq!(batches.next().await.events.len(), BATCH);
-        assert_eq!(ids(&batches.next().await), [many, many + 1, many + 2]);
-        let last = batches.next().await;
+        assert_eq!(batches.next_batch().await.events.len(), BATCH);
+        assert_eq!(ids(&batches.next_batch().await), [many, many + 1, many + 2]);
+        let last = batches.next_batch().await;
         assert_eq!(ids(&last), [many + 3]);
         assert!(matches!(last.failure, Some(None)), "it has ended");
     }
@@ -153,8 +153,11 @@ mod tests {
         batches.fill(EventId::new(1)).await;
         assert_eq!(ids(&batches.batch), [0, 1]);
         assert!(batches.fill(EventId::new(9)).now_or_never().is_none());
-        assert_eq!(ids(&batches.next().await), [0, 1, 2, 3]);
-        assert!(batches.next().now_or_never().is_none(), "nothing is left");
+        assert_eq!(ids(&batches.next_batch().await), [0, 1, 2, 3]);
+        assert!(
+            batches.next_batch().now_or_never().is_none(),
+            "nothing is left"
+        );
     }
 
     #[tokio::test]
@@ -164,7 +167,7 @@ mod tests {
         let events = stream::iter([event(0, 1), Err(failure), event(1, 1)]).boxed();
         let mut batches = BatchReader::new(&[], &upcasters, events);
         batches.fill(EventId::new(9)).await;
-        let batch = batches.next().await;
+        let batch = batches.next_batch().await;
         assert_eq!(ids(&batch), [0]);
         assert!(matches!(batch.failure, Some(Some(StoreError::Refused(_)))));
     }

@@ -21,7 +21,7 @@ impl ReadModelWatcher {
     }
 
     /// Returns the last event that all of these read models have applied.
-    pub fn position(&mut self) -> Option<EventId> {
+    pub fn applied_position(&mut self) -> Option<EventId> {
         let states = self.0.iter_mut();
         let positions = states.map(|state| state.borrow_and_update().position);
         positions.min().flatten()
@@ -57,22 +57,22 @@ mod tests {
         let positions = ProgressRegistry::for_models(["books", "loans"]);
         let mut changes = ReadModelWatcher::subscribe(&["books"], &positions);
         let mut all = ReadModelWatcher::subscribe(&[], &positions);
-        assert_eq!(changes.position(), None);
+        assert_eq!(changes.applied_position(), None);
         positions
-            .get("loans")
+            .find_progress("loans")
             .unwrap()
             .record_position(EventId::new(7));
         let brief = Duration::from_millis(20);
         let waited = tokio::time::timeout(brief, changes.wait_for_change()).await;
         assert!(waited.is_err(), "nothing changed in the books");
         all.wait_for_change().await;
-        assert_eq!(all.position(), None);
+        assert_eq!(all.applied_position(), None);
         positions
-            .get("books")
+            .find_progress("books")
             .unwrap()
             .record_position(EventId::new(5));
         changes.wait_for_change().await;
-        assert_eq!(changes.position(), EventId::new(5));
-        assert_eq!(all.position(), EventId::new(5));
+        assert_eq!(changes.applied_position(), EventId::new(5));
+        assert_eq!(all.applied_position(), EventId::new(5));
     }
 }

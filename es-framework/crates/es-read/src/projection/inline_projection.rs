@@ -177,7 +177,7 @@ impl InlineProjection {
         };
         let mut fold = BatchFold::new(table);
         for event in &events {
-            fold.add(&skipped, &self.upcasters, event);
+            fold.add_event(&skipped, &self.upcasters, event);
         }
         let keys = fold.required_keys();
         let required = if keys.is_empty() {

@@ -28,7 +28,7 @@ use es_event::Declaration;
 /// #     }
 /// # }
 /// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
-/// assert!(models.get("book_copies").is_some());
+/// assert!(models.find_table("book_copies").is_some());
 /// # Ok::<_, es_framework::projection::InvalidReadModels>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -196,7 +196,7 @@ impl ReadModels {
 
     /// Returns the table of the read model with this name.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Table> {
+    pub fn find_table(&self, name: &str) -> Option<&Table> {
         self.0.iter().find(|table| table.model.name == name)
     }
 

@@ -113,7 +113,7 @@ impl ProjectionPipeline {
         }
         let newest = newest_id(&*self.store).await?;
         let mut rebuild = RebuildProgress::new(newest, self.position());
-        rebuild.update(self.position(), self.running());
+        rebuild.publish(self.position(), self.running());
         let options = ObserveOptions::recursive_after(self.position());
         let events = self.store.observe(es_event::Subject::root(), options);
         let mut reader = BatchReader::new(&self.models, &self.upcasters, events);
@@ -130,7 +130,7 @@ impl ProjectionPipeline {
             let batch = tokio::select! {
                 biased;
                 () = requested(end) => return Ok(PipelineEnd::Requested),
-                batch = reader.next() => batch,
+                batch = reader.next_batch() => batch,
             };
             let EventBatch {
                 events,
@@ -145,7 +145,7 @@ impl ProjectionPipeline {
                 // A rebuild reads and decodes the next batch during the write.
                 () = reader.fill(rebuild.newest()), if !rebuild.is_over() => applying.await?,
             }
-            rebuild.update(self.position(), self.running());
+            rebuild.publish(self.position(), self.running());
             match failure {
                 None => {}
                 Some(Some(error)) => return Err(error.into()),
@@ -215,7 +215,7 @@ impl ProjectionPipeline {
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
         loop {
             self.refresh_position(model).await?;
-            let position = model.progress.position();
+            let position = model.progress.visible_position();
             let new = events.partition_point(|event| Some(event.id) <= position);
             let events = events.get(new..).unwrap_or_default();
             let begin = SystemTime::now();
@@ -224,7 +224,7 @@ impl ProjectionPipeline {
                 result => result?,
             };
             // A rebuild does not belong to the traces of old commands.
-            if model.progress.position() > position && model.progress.has_caught_up() {
+            if model.progress.visible_position() > position && model.progress.has_caught_up() {
                 model.record_trace(events, begin);
             }
             return Ok(poison);
@@ -241,7 +241,7 @@ impl ProjectionPipeline {
         let stored = stored.filter(|stored| stored.is_current(&model.table));
         let stored = stored.ok_or(DatabaseError::Lost)?.checkpoint;
         let position = stored.map(|checkpoint| checkpoint.id);
-        match position.cmp(&model.progress.position()) {
+        match position.cmp(&model.progress.visible_position()) {
             Ordering::Less => Err(DatabaseError::Lost),
             Ordering::Equal => Ok(()),
             Ordering::Greater => {
@@ -304,7 +304,7 @@ impl ProjectionPipeline {
                 } else {
                     last
                 };
-                let from = model.progress.position();
+                let from = model.progress.visible_position();
                 let step = CheckpointStep { from, to };
                 self.database
                     .write_batch(&model.table, changes, step)
@@ -319,7 +319,7 @@ impl ProjectionPipeline {
     fn fold(&self, model: &RunningReadModel, events: &[RecordedEvent]) -> BatchFold {
         let mut fold = BatchFold::new(&model.table);
         for event in events {
-            fold.add(&model.skipped, &self.upcasters, event);
+            fold.add_event(&model.skipped, &self.upcasters, event);
         }
         fold
     }
@@ -334,7 +334,7 @@ impl ProjectionPipeline {
     /// Returns the last event that all running read models of the pipeline have applied.
     fn position(&self) -> Option<EventId> {
         self.running()
-            .map(|model| model.progress.position())
+            .map(|model| model.progress.visible_position())
             .min()
             .flatten()
     }

@@ -158,7 +158,7 @@ impl Processor {
                 let usable = kept.filter(|kept| kept.is_readable(table));
                 let position = usable.and_then(|kept| kept.checkpoint);
                 let position = position.map(|checkpoint| checkpoint.id);
-                if let Some(progress) = self.positions.get(table.model.name) {
+                if let Some(progress) = self.positions.find_progress(table.model.name) {
                     progress.record_position(position);
                     if position >= newest {
                         progress.record_catch_up();
@@ -209,9 +209,12 @@ impl Processor {
     async fn execute(&self, request: &OperatorRequest) -> OperatorResult {
         const KIND: ComponentKind = ComponentKind::ReadModel;
         let unknown = || OperatorError::Unknown(KIND, request.component.to_owned());
-        let table = self.models.get(request.component).ok_or_else(unknown)?;
+        let table = self
+            .models
+            .find_table(request.component)
+            .ok_or_else(unknown)?;
         let name = table.model.name;
-        let progress = self.positions.get(name).ok_or_else(unknown)?;
+        let progress = self.positions.find_progress(name).ok_or_else(unknown)?;
         let failed = |error: DatabaseError| OperatorError::Failed(KIND, error.to_string());
         let beside = progress.shadow_progress();
         if request.command == OperatorCommand::Rebuild {

@@ -31,7 +31,7 @@ impl ProgressRegistry {
 
     /// Returns the progress of the read model with this name.
     #[must_use]
-    pub fn get(&self, model: &str) -> Option<&ReadModelProgress> {
+    pub fn find_progress(&self, model: &str) -> Option<&ReadModelProgress> {
         self.0.get(model)
     }
 
@@ -68,7 +68,7 @@ impl ProgressRegistry {
 /// use es_framework::projection::ReadModelProgress;
 ///
 /// let progress = ReadModelProgress::default();
-/// assert!(progress.position().is_none() && !progress.has_caught_up());
+/// assert!(progress.visible_position().is_none() && !progress.has_caught_up());
 /// assert_eq!(progress.trouble(), None);
 /// ```
 #[derive(Debug, Clone)]
@@ -144,7 +144,7 @@ impl Default for ReadModelProgress {
 impl ReadModelProgress {
     /// Returns the last event that queries can see.
     #[must_use]
-    pub fn position(&self) -> Option<EventId> {
+    pub fn visible_position(&self) -> Option<EventId> {
         self.state.borrow().position
     }
 
@@ -341,7 +341,7 @@ mod tests {
     #[tokio::test]
     async fn one_read_model_does_not_wait_for_another() {
         let positions = ProgressRegistry::for_models(["books", "loans"]);
-        positions.get("books").unwrap().record_catch_up();
+        positions.find_progress("books").unwrap().record_catch_up();
         assert_eq!(
             positions.wait_until_reached(&["books"], None, BRIEF).await,
             Ok(())

@@ -40,7 +40,7 @@ impl RebuildProgress {
     }
 
     /// Publishes the progress of read models that have applied the events up to a position.
-    pub(super) fn update<'a>(
+    pub(super) fn publish<'a>(
         &mut self,
         position: Option<EventId>,
         models: impl Iterator<Item = &'a RunningReadModel>,

@@ -79,7 +79,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         paging: &PageParameters,
     ) -> Result<Page<Group<T, N, V>>, QueryError> {
         let database = self.rows.database;
-        let table = self.rows.table()?;
+        let table = self.rows.find_table()?;
         let filter = self.rows.filter_sql(table)?;
         let total = if paging.total {
             Some(self.count(table, &filter).await?)

@@ -302,7 +302,7 @@ fn check_query(query: &QueryDescriptor, models: &ReadModels) -> Result<(), Queri
         });
     }
     let mut tables = query.tables.iter().chain(query.read_models);
-    match tables.find(|table| models.get(table).is_none()) {
+    match tables.find(|table| models.find_table(table).is_none()) {
         None => Ok(()),
         Some(table) => Err(QueriesError::NoSuchTable {
             name,

@@ -106,7 +106,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// # Errors
     /// The database failed, or the cursor belongs to another query.
     pub async fn page(self, paging: &PageParameters) -> Result<Page<R>, QueryError> {
-        let table = self.table()?;
+        let table = self.find_table()?;
         let filter = self.filter_sql(table)?;
         let total = if paging.total {
             Some(self.count(table, &filter).await?)
@@ -118,7 +118,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         page.try_map(|row| Ok(R::from_cells(Cells::new(row.cells))?))
     }
 
-    pub(super) fn table(&self) -> Result<&'a Table, QueryError> {
+    pub(super) fn find_table(&self) -> Result<&'a Table, QueryError> {
         let table = self.database.find_table(R::TABLE);
         table.ok_or_else(|| QueryError::Undeclared {
             what: format!("the table {}", R::TABLE),

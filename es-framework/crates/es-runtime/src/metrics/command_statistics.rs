@@ -42,7 +42,7 @@ impl Default for CommandMinute {
 impl fmt::Debug for CommandMinute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CommandMinute")
-            .field("commands", &self.commands())
+            .field("commands", &self.command_count())
             .field("conflicts", &self.conflicts)
             .finish_non_exhaustive()
     }
@@ -55,14 +55,14 @@ impl CommandMinute {
     }
 
     /// Adds the commands and conflicts of another minute.
-    pub fn join(&mut self, other: &Self) {
+    pub fn add_minute(&mut self, other: &Self) {
         self.conflicts = self.conflicts.saturating_add(other.conflicts);
         // Only sketches of another configuration cannot be merged, and all have the same.
         let _ = self.times.merge(&other.times);
     }
 
     /// Returns the number of commands.
-    pub fn commands(&self) -> u64 {
+    pub fn command_count(&self) -> u64 {
         u64::try_from(self.times.count()).unwrap_or(u64::MAX)
     }
 
@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn a_minute_has_the_percentiles_of_its_times() {
         let mut sum = minute(1..=50);
-        sum.join(&minute(51..=100));
-        assert_eq!(sum.commands(), 100);
+        sum.add_minute(&minute(51..=100));
+        assert_eq!(sum.command_count(), 100);
         assert!(is_about(sum.median(), 50.0), "{:?}", sum.median());
         let tail = sum.percentile_99();
         assert!(is_about(tail, 99.0), "{tail:?}");
@@ -190,7 +190,7 @@ mod tests {
         }
         let bins = u32::try_from(all.times.length()).unwrap();
         assert!(bins <= MAX_BINS, "{bins}");
-        assert_eq!(all.commands(), 61);
+        assert_eq!(all.command_count(), 61);
     }
 
     #[test]
@@ -199,13 +199,19 @@ mod tests {
             statistics
                 .minutes
                 .iter()
-                .map(CommandMinute::commands)
+                .map(CommandMinute::command_count)
                 .collect()
         };
         let mut statistics = CommandStatistics::default();
-        statistics.current_minute().unwrap().join(&minute([1]));
+        statistics
+            .current_minute()
+            .unwrap()
+            .add_minute(&minute([1]));
         statistics.advance(59);
-        statistics.current_minute().unwrap().join(&minute([2]));
+        statistics
+            .current_minute()
+            .unwrap()
+            .add_minute(&minute([2]));
         assert_eq!(counts(&statistics).first(), Some(&1));
         statistics.advance(60);
         assert_eq!(counts(&statistics).iter().sum::<u64>(), 1);

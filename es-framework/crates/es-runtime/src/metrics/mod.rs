@@ -134,7 +134,7 @@ pub fn install() {
 /// ```
 #[must_use]
 pub fn render() -> String {
-    process::collect(&RECORDER.recorder);
+    process::measure_process(&RECORDER.recorder);
     RECORDER.handle.render()
 }
 

@@ -9,6 +9,6 @@ use metrics_process::Collector;
 static COLLECTOR: LazyLock<Collector> = LazyLock::new(Collector::default);
 
 /// Measures the process now.
-pub(super) fn collect(recorder: &PrometheusRecorder) {
+pub(super) fn measure_process(recorder: &PrometheusRecorder) {
     metrics::with_local_recorder(recorder, || COLLECTOR.collect());
 }

@@ -62,13 +62,13 @@ pub enum TlsFilesError {
 
 impl ServerTls {
     /// Loads the files and starts to watch them.
-    pub fn start(files: TlsFiles) -> Result<Self> {
+    pub fn load_and_watch(files: TlsFiles) -> Result<Self> {
         let both = vec![files.certificate.clone(), files.key.clone()];
         let load = move || {
             let identity = files.load();
             identity.map_err(|error| Error::because("the certificate cannot be used", error))
         };
-        ReloadedValue::start("the certificate and its key", both, load).map(Self)
+        ReloadedValue::load_and_watch("the certificate and its key", both, load).map(Self)
     }
 
     /// Returns an acceptor with the current certificate. Open connections keep the certificate that they
@@ -202,7 +202,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = tcp.local_addr().unwrap();
-        let tls = Some(ServerTls::start(files(folder.path())).unwrap());
+        let tls = Some(ServerTls::load_and_watch(files(folder.path())).unwrap());
         let limits = ConnectionLimits {
             handshake_time: Duration::from_millis(50),
             ..ConnectionLimits::default()

@@ -14,7 +14,9 @@ const QUEUED_LINES: usize = 16 * 1024;
 const FLUSH_TIME: Duration = Duration::from_secs(2);
 
 /// Starts the thread that writes the lines of the log to `output`.
-pub(super) fn start(output: impl Write + Send + 'static) -> (NonBlocking, LogWriterGuard) {
+pub(super) fn start_writer_thread(
+    output: impl Write + Send + 'static,
+) -> (NonBlocking, LogWriterGuard) {
     let dropped_lines = Arc::new(OnceLock::new());
     let output = DroppedLineReporter {
         // Lines that are queued together are written together.
@@ -99,7 +101,7 @@ mod tests {
     #[test]
     fn every_line_is_written_in_order_before_the_end() {
         let (sender, written) = mpsc::channel();
-        let (mut lines, guard) = start(RecordedWrites(sender));
+        let (mut lines, guard) = start_writer_thread(RecordedWrites(sender));
         let mut expected = String::new();
         for number in 0..1000 {
             let line = format!("line {number}\n");
@@ -129,7 +131,7 @@ mod tests {
     #[test]
     fn an_output_that_takes_nothing_holds_nobody_up() {
         let (release, stuck) = mpsc::channel();
-        let (mut lines, guard) = start(StuckPipe(stuck));
+        let (mut lines, guard) = start_writer_thread(StuckPipe(stuck));
         let line = [b'x'; 1 << 10];
         for _ in 0..2 * QUEUED_LINES {
             lines.write_all(&line).unwrap();
@@ -144,7 +146,7 @@ mod tests {
     #[test]
     fn dropped_lines_are_reported_once_lines_can_be_written_again() {
         let (release, stuck) = mpsc::channel();
-        let (mut lines, guard) = start(StuckPipe(stuck));
+        let (mut lines, guard) = start_writer_thread(StuckPipe(stuck));
         for _ in 0..2 * QUEUED_LINES {
             lines.write_all(&[b'x'; 1 << 10]).unwrap();
         }

@@ -76,7 +76,7 @@ impl Telemetry {
         let spans = exporter
             .as_ref()
             .map(|exporter| traces::layer(exporter, application));
-        let (writer, _log_writer) = log_writer::start(io::stderr());
+        let (writer, _log_writer) = log_writer::start_writer_thread(io::stderr());
         subscriber(log(settings.log_format, filter, writer), spans)
             .try_init()
             .map_err(|error| Error::because("the log cannot start", error))?;

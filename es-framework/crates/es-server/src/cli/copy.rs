@@ -110,9 +110,9 @@ impl CopyTarget {
 
     async fn add(&mut self, line: BackupLine) -> Result<(), CliError> {
         match self {
-            Self::Directory(restore) => Ok(restore.add(line)?),
+            Self::Directory(restore) => Ok(restore.add_line(line)?),
             #[cfg(feature = "postgres")]
-            Self::Postgres(restore) => Ok(restore.add(line).await?),
+            Self::Postgres(restore) => Ok(restore.add_line(line).await?),
         }
     }
 

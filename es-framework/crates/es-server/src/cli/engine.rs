@@ -46,7 +46,7 @@ impl std::fmt::Debug for EngineArguments {
 
 impl EngineArguments {
     /// Opens an existing store. A wrong path must not create a new one.
-    pub(super) async fn open(&self) -> Result<OpenEngine, CliError> {
+    pub(super) async fn open_existing(&self) -> Result<OpenEngine, CliError> {
         match (&self.engine, &self.data_directory) {
             (Some(url), _) => Ok(OpenEngine::connect(url, HashVersion::default()).await?),
             (None, Some(directory)) => Ok(open_existing(directory)?),

@@ -45,7 +45,7 @@ pub(super) fn numbered_lines(
 }
 
 pub(super) async fn verify_store(arguments: &EngineArguments) -> Result<ExitCode, CliError> {
-    let engine = arguments.open().await?;
+    let engine = arguments.open_existing().await?;
     let store = engine.port();
     let mut progress = ProgressDisplay::new("verify", count_events(&*store).await.ok());
     let verified = verify(&*store, |events| progress.update(events)).await;
@@ -86,7 +86,7 @@ pub(super) struct BackupArguments {
 }
 
 pub(super) async fn back_up(arguments: &BackupArguments) -> Result<(), CliError> {
-    let engine = arguments.engine.open().await?;
+    let engine = arguments.engine.open_existing().await?;
     let store = engine.port();
     let mut progress = ProgressDisplay::new("backup", Some(count_events(&*store).await?));
     let mut output = LineOutput::create(arguments.output.as_deref())?;
@@ -123,8 +123,8 @@ pub(super) fn restore(arguments: &RestoreArguments) -> Result<(), CliError> {
     let mut restore = Restore::begin(&arguments.data_directory)?;
     let mut progress = ProgressDisplay::new("restore", None);
     for (number, line) in lines {
-        let line = BackupLine::parse(&line?);
-        restore.add(line.map_err(|error| CliError::Line(number, error.to_string()))?)?;
+        let line = BackupLine::parse_line(&line?);
+        restore.add_line(line.map_err(|error| CliError::Line(number, error.to_string()))?)?;
         progress.update(restore.events());
     }
     let chain = restore.finish()?;

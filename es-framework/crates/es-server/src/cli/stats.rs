@@ -10,7 +10,7 @@ use es_store::{Order, ReadOptions};
 
 /// Prints the size of a store and its numbers of events, subjects and event types.
 pub(super) async fn print_stats(arguments: &EngineArguments) -> Result<(), CliError> {
-    let engine = arguments.open().await?;
+    let engine = arguments.open_existing().await?;
     let store = engine.port();
     let time_of_first = async |order| -> Result<String, CliError> {
         let options = ReadOptions {

@@ -33,7 +33,7 @@ pub(super) struct ExportArguments {
 }
 
 pub(super) async fn export(arguments: &ExportArguments) -> Result<(), CliError> {
-    let engine = arguments.engine.open().await?;
+    let engine = arguments.engine.open_existing().await?;
     let store = engine.port();
     let mut output = LineOutput::create(arguments.output.as_deref())?;
     let mut progress = ProgressDisplay::new("export", None);

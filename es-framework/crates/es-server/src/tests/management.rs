@@ -175,7 +175,7 @@ async fn a_backup_has_schemas_and_the_whole_chain() {
     assert_eq!(status, 200);
     let (mut chain, mut schemas) = (Chain::default(), 0);
     for line in text.lines() {
-        match BackupLine::parse(line.as_bytes()).unwrap() {
+        match BackupLine::parse_line(line.as_bytes()).unwrap() {
             BackupLine::Event(event) => chain.verify_next(&event).unwrap(),
             BackupLine::Schema(event_type, _) => {
                 assert_eq!(event_type.as_str(), "io.example.planned");
@@ -206,7 +206,9 @@ async fn events_ahead_of_the_clock_are_visible_in_health() {
     let day = Duration::from_secs(24 * 3_600);
     let time = EventTime::from_timestamp(Timestamp::now() + day);
     let event = RecordedEvent::record(candidate, EventId::FIRST, time.clone(), Hash::ZERO);
-    restore.add(BackupLine::Event(Box::new(event))).unwrap();
+    restore
+        .add_line(BackupLine::Event(Box::new(event)))
+        .unwrap();
     restore.finish().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();
     let server = TestServer::with(store, |_| {}).await;

@@ -42,6 +42,6 @@ async fn parse_schema(schema: Box<RawValue>) -> Result<EventSchema, ErrorRespons
     // The older dialect has the schema's text in a string.
     let text = serde_json::from_str::<String>(schema.get());
     let text = text.unwrap_or_else(|_| schema.get().to_owned());
-    let schema = schema_work::run(move || EventSchema::parse(&text)).await?;
+    let schema = schema_work::run_on_blocking_thread(move || EventSchema::parse(&text)).await?;
     schema.map_err(|error| ErrorResponse::invalid(error.to_string()))
 }

@@ -145,5 +145,5 @@ fn convert_latest(
 
 /// Returns the error for an unknown word.
 fn unknown(code: ErrorCode, name: &str, value: &str) -> DomainError {
-    DomainError::new(code, format!("{name} is unknown")).with("value", value)
+    DomainError::new(code, format!("{name} is unknown")).with_detail("value", value)
 }

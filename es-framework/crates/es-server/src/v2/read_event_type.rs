@@ -68,6 +68,6 @@ async fn find_event_type(
     known.ok_or_else(|| {
         let text = "event type is unknown: it has neither events nor a registered schema";
         let error = DomainError::new(ErrorCode::EventTypeUnknown, text);
-        error.with("value", event_type.as_str()).into()
+        error.with_detail("value", event_type.as_str()).into()
     })
 }

@@ -62,7 +62,8 @@ async fn register(
     event_type: EventType,
     schema: Box<RawValue>,
 ) -> Result<Vec<u8>, RequestFailure> {
-    let parsed = schema_work::run(move || EventSchema::parse(schema.get())).await?;
+    let parsed =
+        schema_work::run_on_blocking_thread(move || EventSchema::parse(schema.get())).await?;
     let schema = parsed
         .map_err(|error| DomainError::new(ErrorCode::EventSchemaMalformed, error.to_string()))?;
     let data = json!({"type": event_type, "schema": schema.json()});

@@ -24,7 +24,7 @@ pub(super) fn parse_written_subject(text: OptionalText) -> Result<Subject, Domai
     check_written_subject(&subject).map_err(|error| {
         let text = format!("subject is malformed: {error}");
         let error = DomainError::new(ErrorCode::SubjectMalformed, text);
-        error.with("value", subject.as_str())
+        error.with_detail("value", subject.as_str())
     })?;
     Ok(subject)
 }
@@ -50,7 +50,7 @@ fn parse<T: FromStr<Err: std::fmt::Display>>(
     let text = require(name, text, missing)?;
     text.parse().map_err(|error| {
         let description = format!("{name} is malformed: {error}");
-        DomainError::new(malformed, description).with("value", text)
+        DomainError::new(malformed, description).with_detail("value", text)
     })
 }
 

@@ -97,12 +97,12 @@ fn convert_body(
         let candidate = check_candidate(event.0, &at, settings);
         write
             .candidates
-            .push(candidate.map_err(|failure| failure.at(index))?);
+            .push(candidate.map_err(|failure| failure.with_index(index))?);
     }
     for (precondition, index) in preconditions.into_iter().zip(0_usize..) {
         let at = format!("/preconditions/{index}");
         let added = add_precondition(&mut write, precondition.0, &at);
-        added.map_err(|failure| failure.at(index))?;
+        added.map_err(|failure| failure.with_index(index))?;
     }
     Ok(write)
 }

@@ -108,7 +108,7 @@ pub(super) fn add_precondition(
         }
         other => {
             let error = DomainError::new(ErrorCode::PreconditionUnknown, "precondition is unknown");
-            return Err(error.with("value", other).into());
+            return Err(error.with_detail("value", other).into());
         }
     };
     write.require(precondition);

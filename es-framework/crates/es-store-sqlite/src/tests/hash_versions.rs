@@ -85,7 +85,7 @@ async fn a_backup_holds_both_versions() {
     let frames: Vec<_> = frames.try_collect().await.unwrap();
     for line in frames.concat().split_inclusive(|byte| *byte == b'\n') {
         restore
-            .add(backup::BackupLine::parse(line).unwrap())
+            .add_line(backup::BackupLine::parse_line(line).unwrap())
             .unwrap();
     }
     assert_eq!(restore.finish().unwrap().events(), 15);

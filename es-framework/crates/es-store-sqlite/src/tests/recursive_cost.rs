@@ -44,7 +44,7 @@ impl Chunks for CountingReader {
         let most = scan.next_count(limits.events);
         let plan = ReadPlan::choose(scan, &self.shared.log().index, most);
         let connection = self.connection.lock().unwrap();
-        let chunk = plan.run(&connection, scan, EventChunkCollector::new(most, limits));
+        let chunk = plan.read_chunk(&connection, scan, EventChunkCollector::new(most, limits));
         chunk.map_err(|error| error.to_store_error(&self.shared.file))
     }
 }

@@ -42,7 +42,7 @@ async fn backed_up() -> (Vec<RecordedEvent>, Vec<String>) {
 fn restore(directory: &Path, lines: &[String]) -> Result<u64, RestoreError> {
     let mut restore = Restore::begin(directory)?;
     for line in lines {
-        restore.add(BackupLine::parse(line.as_bytes()).unwrap())?;
+        restore.add_line(BackupLine::parse_line(line.as_bytes()).unwrap())?;
     }
     Ok(restore.finish()?.events())
 }

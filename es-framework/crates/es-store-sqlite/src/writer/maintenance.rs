@@ -55,7 +55,7 @@ impl EventWriter {
     /// Writes the durable end of the store, and flushes it.
     pub(super) fn record_end(&mut self) {
         let schemas = self.shared.catalogue().schemas();
-        self.end.record(&self.head, schemas, true);
+        self.end.record_end(&self.head, schemas, true);
     }
 
     fn start_compaction(&mut self) {

@@ -15,7 +15,7 @@ use es_store::{
 };
 
 impl EventWriter {
-    pub(super) fn register(&mut self, registration: SchemaRegistration) {
+    pub(super) fn register_schema(&mut self, registration: SchemaRegistration) {
         let outcome = self.try_register(&registration);
         let _ = registration.answer.send(outcome);
     }
@@ -41,7 +41,7 @@ impl EventWriter {
         let schema = Arc::clone(schema);
         let event_type = event_type.clone();
         let shared = Arc::clone(&self.shared);
-        shared.change_catalogue(|catalogue| catalogue.register(event_type, schema))?;
+        shared.change_catalogue(|catalogue| catalogue.register_schema(event_type, schema))?;
         self.record_end();
         Ok(())
     }

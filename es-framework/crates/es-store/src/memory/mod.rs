@@ -153,7 +153,7 @@ impl Log {
                 schema.check_event(event.id, &event.data, &mut budget)?;
             }
         }
-        Arc::make_mut(&mut self.catalogue).register(event_type, Arc::new(schema))
+        Arc::make_mut(&mut self.catalogue).register_schema(event_type, Arc::new(schema))
     }
 
     fn subjects(&self, base: Subject) -> SubjectListing {
@@ -161,7 +161,7 @@ impl Log {
         self.latest
             .keys()
             .cloned()
-            .for_each(|subject| tree.insert(subject));
+            .for_each(|subject| tree.add_subject(subject));
         tree
     }
 
@@ -247,11 +247,11 @@ impl EventStore for MemoryStore {
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        scan::read(self.clone(), subject, options)
+        scan::read_events(self.clone(), subject, options)
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        scan::observe(self.clone(), self.clone(), subject, options)
+        scan::observe_events(self.clone(), self.clone(), subject, options)
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {
@@ -281,7 +281,7 @@ impl EventStore for MemoryStore {
             let mut log = log.write().unwrap_or_else(PoisonError::into_inner);
             log.register(event_type, schema)
         };
-        Ok(schema_work::run(register).await??)
+        Ok(schema_work::run_on_blocking_thread(register).await??)
     }
 
     async fn health(&self) -> Result<(), StoreError> {

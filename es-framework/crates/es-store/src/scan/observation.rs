@@ -11,7 +11,7 @@ use es_event::{RecordedEvent, Subject};
 
 /// Subscribes to the stored events that match the options, and then to the new ones.
 #[doc(hidden)]
-pub fn observe<L: Log, C: Chunks<Events = Vec<RecordedEvent>>>(
+pub fn observe_events<L: Log, C: Chunks<Events = Vec<RecordedEvent>>>(
     log: L,
     source: C,
     subject: Subject,

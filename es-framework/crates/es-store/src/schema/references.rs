@@ -18,7 +18,7 @@ const IN_PLACE_BY_NAME: [&str; 2] = ["dependentSchemas", "dependencies"];
 
 /// Checks that all references stay in the schema and that they form no cycle. Returns the number of
 /// patterns.
-pub(super) fn check(schema: &Value) -> Result<usize, String> {
+pub(super) fn check_references(schema: &Value) -> Result<usize, String> {
     let mut walk = Walk {
         root: schema,
         path: Vec::new(),
@@ -138,7 +138,7 @@ mod tests {
             "properties": {"children": {"items": {"$ref": "#"}}},
             "not": {"items": {"$ref": "#"}},
         });
-        assert_eq!(check(&schema), Ok(0));
+        assert_eq!(check_references(&schema), Ok(0));
     }
 
     #[test]
@@ -151,15 +151,23 @@ mod tests {
             definitions.insert(name(length), json!({}));
             json!({ "$defs": definitions, "$ref": "#/$defs/s0" })
         };
-        assert_eq!(check(&chain(60)), Ok(0));
-        assert!(check(&chain(200)).unwrap_err().contains("nested schemas"));
+        assert_eq!(check_references(&chain(60)), Ok(0));
+        assert!(
+            check_references(&chain(200))
+                .unwrap_err()
+                .contains("nested schemas")
+        );
         let patterns = |count: usize| {
             let named = (0..count).map(|number| (number.to_string(), json!({"pattern": "a"})));
             let properties: serde_json::Map<_, _> = named.collect();
             json!({ "properties": properties, "patternProperties": {"a": {}} })
         };
-        assert_eq!(check(&patterns(199)), Ok(200));
-        assert!(check(&patterns(200)).unwrap_err().contains("200 patterns"));
+        assert_eq!(check_references(&patterns(199)), Ok(200));
+        assert!(
+            check_references(&patterns(200))
+                .unwrap_err()
+                .contains("200 patterns")
+        );
     }
 
     #[test]
@@ -171,6 +179,6 @@ mod tests {
         }
         definitions.insert("s40".into(), json!({}));
         let schema = json!({"$defs": definitions, "$ref": "#/$defs/s0"});
-        assert!(check(&schema).unwrap_err().contains("too many"));
+        assert!(check_references(&schema).unwrap_err().contains("too many"));
     }
 }

@@ -88,7 +88,7 @@ impl WriteAdmission {
         unchecked: u64,
     ) -> Result<oneshot::Receiver<Result<(), RegisterError>>, StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.push(WriterTask::Register(SchemaRegistration {
+        self.push_task(WriterTask::Register(SchemaRegistration {
             event_type,
             schema,
             unchecked,
@@ -98,7 +98,7 @@ impl WriteAdmission {
     }
 
     /// Adds a task to the queue.
-    pub fn push(&self, task: WriterTask) -> Result<(), StoreError> {
+    pub fn push_task(&self, task: WriterTask) -> Result<(), StoreError> {
         self.queue
             .push(task)
             .map_err(|_| self.unavailable("it was closed"))

@@ -15,7 +15,7 @@ use super::{client_break::ClientBreak, operation_change::OperationChange};
 struct AccessRequirement<'a>(BTreeMap<&'a str, BTreeSet<&'a str>>);
 
 /// Compares an operation of the committed document with the same operation of today's.
-pub(super) fn compare(before: &Value, after: &Value) -> Vec<OperationChange> {
+pub(super) fn compare_access(before: &Value, after: &Value) -> Vec<OperationChange> {
     let (old, new) = (requirements(before), requirements(after));
     let lost = old
         .iter()

@@ -55,7 +55,7 @@ impl ContractComparison {
                     changes.push(change(path, None, removed));
                 }
                 Some((path, after)) => {
-                    let found = operation_comparison::compare(readers, before, after);
+                    let found = operation_comparison::compare_operations(readers, before, after);
                     let declaration = locate(key.1, path);
                     let found = found.into_iter().map(|one| change(path, declaration, one));
                     changes.extend(found);

@@ -15,7 +15,7 @@ use super::{
 const PROBLEM: &str = "application/problem+json";
 
 /// Compares an operation of the committed document with the same operation of today's.
-pub(super) fn compare(
+pub(super) fn compare_operations(
     readers: (DocumentReader<'_>, DocumentReader<'_>),
     before: &Value,
     after: &Value,
@@ -28,7 +28,7 @@ pub(super) fn compare(
     comparison.names(before, after);
     comparison
         .changes
-        .extend(access_comparison::compare(before, after));
+        .extend(access_comparison::compare_access(before, after));
     comparison.parameters(before, after);
     comparison.request(before, after);
     comparison.responses(before, after);
@@ -229,9 +229,9 @@ fn parameters<'a>(
 /// The types of the problems that a response lists, in its schema or by its examples.
 fn problem_types<'a>(reader: DocumentReader<'a>, content: &'a Value) -> BTreeSet<String> {
     let schema = content.get("schema").unwrap_or(&Value::Null);
-    let problem = SchemaShape::read(reader, schema);
+    let problem = SchemaShape::from_schema(reader, schema);
     let types = problem.members.get("type");
-    let types = types.and_then(|types| SchemaShape::read(reader, types).values);
+    let types = types.and_then(|types| SchemaShape::from_schema(reader, types).values);
     let examples = object(content, "examples").into_iter().flatten();
     let of_examples = examples.filter_map(|(_, example)| example.pointer("/value/type"));
     types.unwrap_or_else(|| of_examples.map(Value::to_string).collect())

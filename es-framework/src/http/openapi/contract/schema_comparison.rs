@@ -65,8 +65,8 @@ impl<'a> SchemaComparison<'a> {
     /// Compares two schemas.
     pub(super) fn compare_schemas(&mut self, before: &'a Value, after: &'a Value) {
         let shapes = (
-            SchemaShape::read(self.before, before),
-            SchemaShape::read(self.after, after),
+            SchemaShape::from_schema(self.before, before),
+            SchemaShape::from_schema(self.after, after),
         );
         self.compare_shapes((before, &shapes.0), (after, &shapes.1));
     }
@@ -75,7 +75,7 @@ impl<'a> SchemaComparison<'a> {
     /// forms of a problem differ in these members only, so their members are compared as one form.
     pub(super) fn compare_problems(&mut self, before: &'a Value, after: &'a Value) {
         let read = |reader, schema| {
-            let mut shape = SchemaShape::read(reader, schema);
+            let mut shape = SchemaShape::from_schema(reader, schema);
             shape.merge_alternatives(reader);
             for name in OF_PROBLEM {
                 shape.members.remove(name);

@@ -35,7 +35,7 @@ pub(super) struct SchemaShape<'a> {
 
 impl<'a> SchemaShape<'a> {
     /// Reads a schema.
-    pub(super) fn read(reader: DocumentReader<'a>, schema: &'a Value) -> Self {
+    pub(super) fn from_schema(reader: DocumentReader<'a>, schema: &'a Value) -> Self {
         let mut shape = Self::default();
         shape.add(reader, schema, 0);
         shape
@@ -45,7 +45,7 @@ impl<'a> SchemaShape<'a> {
     pub(super) fn merge_alternatives(&mut self, reader: DocumentReader<'a>) {
         let mut required: Option<BTreeSet<&str>> = None;
         for form in std::mem::take(&mut self.alternatives) {
-            let form = Self::read(reader, form);
+            let form = Self::from_schema(reader, form);
             self.types = self.types.take().or(form.types);
             for (name, member) in form.members {
                 self.members.entry(name).or_insert(member);

@@ -25,7 +25,7 @@ impl Processor {
     ) -> Result<Vec<ProjectionPipeline>, ProcessorStartError> {
         let mut groups: BTreeMap<Option<EventId>, Vec<RunningReadModel>> = BTreeMap::new();
         for table in self.models.iter() {
-            let Some(progress) = self.positions.get(table.model.name) else {
+            let Some(progress) = self.positions.find_progress(table.model.name) else {
                 continue;
             };
             let serves = self.serving(table, progress).await?;
@@ -41,7 +41,7 @@ impl Processor {
                     progress,
                     skipped,
                 };
-                let position = followed.progress.position();
+                let position = followed.progress.visible_position();
                 groups.entry(position).or_default().push(followed);
             }
         }
@@ -152,7 +152,7 @@ impl Processor {
     /// Replaces tables by their shadow tables that are up to date.
     pub(super) async fn swap_rebuilt_tables(&self) -> Result<(), ProcessorStartError> {
         for table in self.models.iter() {
-            let Some(progress) = self.positions.get(table.model.name) else {
+            let Some(progress) = self.positions.find_progress(table.model.name) else {
                 continue;
             };
             let built = progress
@@ -191,7 +191,7 @@ impl Processor {
         table: &Table,
         progress: &ReadModelProgress,
     ) -> Result<Option<EventId>, ProcessorStartError> {
-        let mut position = progress.position();
+        let mut position = progress.visible_position();
         if self.database.appends_may_write(table) {
             let stored = self.database.load_checkpoint(table).await?;
             let checkpoint = stored.and_then(|stored| stored.checkpoint);
@@ -206,10 +206,10 @@ impl Processor {
         built: &ReadModelProgress,
         until: Option<EventId>,
     ) -> Result<(), ProcessorStartError> {
-        if built.position() >= until {
+        if built.visible_position() >= until {
             return Ok(());
         }
-        let lower = built.position().and_then(EventId::next);
+        let lower = built.visible_position().and_then(EventId::next);
         let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
         let skipped = self.database.load_skipped_ids(&table).await?;
         let pipeline = self.pipeline(vec![RunningReadModel {

@@ -101,7 +101,7 @@ impl RunningProcessor {
         let url = DatabaseUrl::File(file.to_owned());
         let database = Database::open(&url, &models).await.unwrap();
         let processor = Processor::new(Arc::new(store.clone()), database.clone(), models);
-        let progress = processor.progress().get("jars").unwrap().clone();
+        let progress = processor.progress().find_progress("jars").unwrap().clone();
         let operator = processor.operator_client();
         let task = tokio::spawn(processor.run());
         Self {
@@ -183,7 +183,7 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
         new.progress.wait_until_reached(None, PATIENCE).await,
         Ok(())
     );
-    assert_eq!(new.progress.position(), EventId::new(1));
+    assert_eq!(new.progress.visible_position(), EventId::new(1));
     assert_eq!(new.grams().await, [10, 20]);
     // A restart continues an interrupted rebuild.
     new.stop().await;
@@ -195,7 +195,7 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     })
     .await;
     let beside = new.progress.shadow_progress().unwrap();
-    assert_eq!(beside.position(), EventId::new(1));
+    assert_eq!(beside.visible_position(), EventId::new(1));
     let skipped = new
         .operator
         .send("jars", OperatorCommand::Skip)

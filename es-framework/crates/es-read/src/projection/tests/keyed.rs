@@ -259,14 +259,17 @@ async fn a_poison_event_stops_its_own_read_model_and_no_other() {
     super::write_raw(&store, "/pots/1", PotWateredEvent::TYPE, text.unwrap()).await;
     fill_and_count(&store).await;
     let (positions, _) = follow(&store, &database);
-    let trouble = stopped(positions.get("pots").unwrap()).await;
+    let trouble = stopped(positions.find_progress("pots").unwrap()).await;
     assert!(trouble.contains("event 2 on /pots/1"), "{trouble}");
     let last = EventId::new(4);
     positions
         .wait_until_reached(&["gifts"], last, PATIENCE)
         .await
         .unwrap();
-    assert_eq!(positions.get("pots").unwrap().position(), EventId::new(1));
+    assert_eq!(
+        positions.find_progress("pots").unwrap().visible_position(),
+        EventId::new(1)
+    );
     assert_eq!(rows::<Pot>(&database).await.len(), 1);
     assert_eq!(rows::<Gifts>(&database).await[0].count, 2);
 }
@@ -279,7 +282,7 @@ async fn a_projection_that_panics_stops_with_what_came_before() {
     write_event(&store, "/pots/1", &PotWateredEvent { liters: 2 }).await;
     write_event(&store, "/pots/1", &PotWateredEvent { liters: u32::MAX }).await;
     let (positions, _) = follow(&store, &database);
-    let trouble = stopped(positions.get("pots").unwrap()).await;
+    let trouble = stopped(positions.find_progress("pots").unwrap()).await;
     assert!(trouble.contains("event 3"), "{trouble}");
     assert!(trouble.contains("the pot overflows"), "{trouble}");
     assert_eq!(rows::<Pot>(&database).await[0].liters, 3);
@@ -295,7 +298,7 @@ async fn a_row_with_another_key_than_its_event_stops_its_read_model() {
     };
     write_event(&store, "/pots/seven", &filled).await;
     let (positions, _) = follow(&store, &database);
-    let trouble = stopped(positions.get("pots").unwrap()).await;
+    let trouble = stopped(positions.find_progress("pots").unwrap()).await;
     assert!(trouble.contains("\"seven\" is no key"), "{trouble}");
 }
 
@@ -319,7 +322,7 @@ async fn a_row_that_many_batches_change_misses_no_change() {
         store.append(candidates, vec![]).await.unwrap();
     }
     let (positions, _) = follow(&store, &database);
-    let trouble = stopped(positions.get("pots").unwrap()).await;
+    let trouble = stopped(positions.find_progress("pots").unwrap()).await;
     assert!(trouble.contains("event 7001 on /pots/1"), "{trouble}");
     assert_eq!(rows::<Pot>(&database).await[0].liters, 7_000);
     let last = EventId::new(7_100);

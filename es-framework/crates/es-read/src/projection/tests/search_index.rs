@@ -136,7 +136,7 @@ impl Notes {
         assert!(database.try_acquire_lease().await.unwrap());
         Self {
             database,
-            table: models.get("notes").unwrap().clone(),
+            table: models.find_table("notes").unwrap().clone(),
             rows: BTreeMap::new(),
             written: 0,
         }

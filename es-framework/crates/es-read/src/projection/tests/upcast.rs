@@ -34,7 +34,7 @@ async fn an_old_event_is_folded_as_what_it_is_read_as_today() {
     let processor = processor.with_upcasters(upcasters);
     let positions = processor.progress();
     tokio::spawn(processor.run());
-    let progress = positions.get("trees").unwrap();
+    let progress = positions.find_progress("trees").unwrap();
     progress
         .wait_until_reached(EventId::new(0), PATIENCE)
         .await

@@ -43,8 +43,10 @@ impl Connections {
     pub(super) async fn open(url: &str, query_time: Duration) -> Result<Self, DatabaseError> {
         let servers: DatabaseServers = url.parse()?;
         let query_time = query_time.as_millis().to_string();
-        let PrimaryConnection { connection, server } = servers.connect().await?;
-        let options = servers.options(server).ok_or(DatabaseError::Lost)?;
+        let PrimaryConnection { connection, server } = servers.connect_to_primary().await?;
+        let options = servers
+            .connection_options(server)
+            .ok_or(DatabaseError::Lost)?;
         let readers = RwLock::new(ReaderPool::new(options, server, &query_time));
         Ok(Self {
             servers,
@@ -73,8 +75,11 @@ impl Connections {
 
     /// Connects to the server that accepts writes, and lets queries read from it as well.
     async fn connect(&self) -> Result<PgConnection, DatabaseError> {
-        let PrimaryConnection { connection, server } = self.servers.connect().await?;
-        let options = self.servers.options(server).ok_or(DatabaseError::Lost)?;
+        let PrimaryConnection { connection, server } = self.servers.connect_to_primary().await?;
+        let options = self
+            .servers
+            .connection_options(server)
+            .ok_or(DatabaseError::Lost)?;
         let mut readers = self.readers.write().unwrap_or_else(PoisonError::into_inner);
         if readers.server != server {
             let host = options.get_host();
