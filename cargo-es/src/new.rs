@@ -90,7 +90,7 @@ pub(crate) fn create_application(
     ];
     let files = FILES.iter().map(|(path, template)| NewFile {
         path,
-        text: source_template::fill(template, &values),
+        text: source_template::fill_template(template, &values),
     });
     files::create_application(&root, &files.collect::<Vec<_>>())?;
     Ok(format!(

@@ -57,7 +57,7 @@ use codegen::manifest::Manifest;
 ///   Cargo.toml does not contain the framework needs this attribute.
 #[proc_macro_derive(Command, attributes(command, event, validate, serde, schemars, es))]
 pub fn derive_command(item: TokenStream) -> TokenStream {
-    codegen::command::derive(item.into(), &Manifest::of_this_crate()).into()
+    codegen::command::derive_command(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Declares an event: a fact, named in the past tense.
@@ -91,7 +91,7 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 /// as for `#[derive(Command)]`.
 #[proc_macro_derive(Event, attributes(command, event, validate, serde, schemars, es))]
 pub fn derive_event(item: TokenStream) -> TokenStream {
-    codegen::event::derive(item.into(), &Manifest::of_this_crate()).into()
+    codegen::event::derive_event(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Declares the reasons for which a handler rejects a command: an enum with a variant for each
@@ -117,7 +117,7 @@ pub fn derive_event(item: TokenStream) -> TokenStream {
 /// `#[es(crate = "…")]` works as for `#[derive(Command)]`.
 #[proc_macro_derive(Rejection, attributes(rejection, es))]
 pub fn derive_rejection(item: TokenStream) -> TokenStream {
-    codegen::rejection::derive(item.into(), &Manifest::of_this_crate()).into()
+    codegen::rejection::derive_rejection(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Declares a state: the facts about a subject that follow from its events.
@@ -127,7 +127,7 @@ pub fn derive_rejection(item: TokenStream) -> TokenStream {
 /// store its JSON. `#[evolve]` defines how the state follows from events.
 #[proc_macro_derive(State, attributes(serde, schemars, es))]
 pub fn derive_state(item: TokenStream) -> TokenStream {
-    codegen::state::derive(item.into(), &Manifest::of_this_crate()).into()
+    codegen::state::derive_state(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Defines how a state follows from events: one function for each event type.
@@ -155,14 +155,14 @@ pub fn evolve(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// that it contains.
 #[proc_macro_derive(Value, attributes(validate, serde, schemars, es))]
 pub fn derive_value(item: TokenStream) -> TokenStream {
-    codegen::value::derive(item.into(), &Manifest::of_this_crate()).into()
+    codegen::value::derive_value(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Lets handlers take a value of this type by reference. The application supplies the value with
 /// `App::provide`.
 #[proc_macro_derive(Service, attributes(es))]
 pub fn derive_service(item: TokenStream) -> TokenStream {
-    codegen::service::derive(item.into(), &Manifest::of_this_crate()).into()
+    codegen::service::derive_service(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Declares settings: flags and environment variables of the application. Handlers take settings by
@@ -185,7 +185,7 @@ pub fn derive_service(item: TokenStream) -> TokenStream {
 /// | `env = "LOAN_DAYS"` | the environment variable | the field's name in capitals |
 #[proc_macro_derive(Settings, attributes(setting, settings, es))]
 pub fn derive_settings(item: TokenStream) -> TokenStream {
-    codegen::settings::derive(item.into(), &Manifest::of_this_crate()).into()
+    codegen::settings::derive_settings(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Makes a function the handler of its command: a pure function that decides which events follow
@@ -247,7 +247,7 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[serde(…)]`, `#[schemars(…)]` and `#[es(crate = "…")]` are as for `#[derive(Event)]`.
 #[proc_macro_derive(ReadModel, attributes(read_model, key, index, serde, schemars, es))]
 pub fn derive_read_model(item: TokenStream) -> TokenStream {
-    codegen::read_model::derive(item.into(), &Manifest::of_this_crate()).into()
+    codegen::read_model::derive_read_model(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Makes a block of functions the projection of a read model: what its rows are after each event.
@@ -345,7 +345,7 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// is as for `#[derive(Command)]`.
 #[proc_macro_derive(Query, attributes(query, filter, serde, es))]
 pub fn derive_query(item: TokenStream) -> TokenStream {
-    codegen::query::derive(item.into(), &Manifest::of_this_crate()).into()
+    codegen::query::derive_query(item.into(), &Manifest::of_this_crate()).into()
 }
 
 /// Makes a function the upcaster of an old event. The upcaster converts the stored shape of the

@@ -8,7 +8,7 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("../../templates/add/command.rs");
 
-pub(super) fn generate(
+pub(super) fn generate_command(
     application: &ScaffoldTarget,
     arguments: &CommandArguments,
 ) -> Result<NewModule, ScaffoldError> {
@@ -29,7 +29,7 @@ pub(super) fn generate(
     let sample = rustfmt_layout::struct_literal(8, &command, &samples.collect::<Vec<_>>());
     let sentence =
         format!("decide when {command} is rejected, and write a scenario for each reason");
-    let text = source_template::fill(
+    let text = source_template::fill_template(
         TEMPLATE,
         &[
             ("command", &command),

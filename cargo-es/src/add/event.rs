@@ -8,7 +8,7 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("../../templates/add/event.rs");
 
-pub(super) fn generate(
+pub(super) fn generate_event(
     application: &ScaffoldTarget,
     arguments: &EventArguments,
 ) -> Result<NewModule, ScaffoldError> {
@@ -17,7 +17,7 @@ pub(super) fn generate(
     let fields = arguments.subject.complete_fields(&arguments.fields)?;
     let attribute = [format!("subject = \"{}\"", arguments.subject.as_str())];
     let sentence = format!("decide which handler records {event}, and write its scenario");
-    let text = source_template::fill(
+    let text = source_template::fill_template(
         TEMPLATE,
         &[
             ("event", &event),

@@ -27,12 +27,14 @@ pub(crate) fn add_declaration(
 ) -> Result<String, ScaffoldError> {
     let application = ScaffoldTarget::find(folder)?;
     let module = match declaration {
-        Declaration::Command(arguments) => command::generate(&application, arguments),
-        Declaration::Event(arguments) => event::generate(&application, arguments),
-        Declaration::State(arguments) => state::generate(&application, arguments),
-        Declaration::ReadModel(arguments) => read_model::generate(&application, arguments),
-        Declaration::Query(arguments) => query::generate(&application, arguments),
-        Declaration::Reaction(arguments) => reaction::generate(&application, arguments),
+        Declaration::Command(arguments) => command::generate_command(&application, arguments),
+        Declaration::Event(arguments) => event::generate_event(&application, arguments),
+        Declaration::State(arguments) => state::generate_state(&application, arguments),
+        Declaration::ReadModel(arguments) => {
+            read_model::generate_read_model(&application, arguments)
+        }
+        Declaration::Query(arguments) => query::generate_query(&application, arguments),
+        Declaration::Reaction(arguments) => reaction::generate_reaction(&application, arguments),
     }?;
     application.write_module(&module.name, &module.text)
 }

@@ -8,7 +8,7 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("../../templates/add/query.rs");
 
-pub(super) fn generate(
+pub(super) fn generate_query(
     application: &ScaffoldTarget,
     arguments: &QueryArguments,
 ) -> Result<NewModule, ScaffoldError> {
@@ -25,7 +25,7 @@ pub(super) fn generate(
         format!("{member} = {}", model.name),
     ];
     let sentence = format!("decide which rows {query} returns, and compare them with `query`");
-    let text = source_template::fill(
+    let text = source_template::fill_template(
         TEMPLATE,
         &[
             ("query", query),

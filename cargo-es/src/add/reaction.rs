@@ -8,7 +8,7 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("../../templates/add/reaction.rs");
 
-pub(super) fn generate(
+pub(super) fn generate_reaction(
     application: &ScaffoldTarget,
     arguments: &ReactionArguments,
 ) -> Result<NewModule, ScaffoldError> {
@@ -26,7 +26,7 @@ pub(super) fn generate(
         "decide when {reaction} sends {}, and compare it with `then_sent`",
         command.name
     );
-    let text = source_template::fill(
+    let text = source_template::fill_template(
         TEMPLATE,
         &[
             ("reaction", reaction),

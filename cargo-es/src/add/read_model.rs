@@ -8,7 +8,7 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("../../templates/add/read_model.rs");
 
-pub(super) fn generate(
+pub(super) fn generate_read_model(
     application: &ScaffoldTarget,
     arguments: &ReadModelArguments,
 ) -> Result<NewModule, ScaffoldError> {
@@ -42,7 +42,7 @@ pub(super) fn generate(
     let columns: Vec<_> = fields.iter().map(column).collect();
     let functions = generate_event_functions(&events, &fields);
     let sentence = format!("decide what each event changes in {model}, and compare `rows`");
-    let text = source_template::fill(
+    let text = source_template::fill_template(
         TEMPLATE,
         &[
             ("model", model),

@@ -8,7 +8,7 @@ use crate::{
 
 const TEMPLATE: &str = include_str!("../../templates/add/state.rs");
 
-pub(super) fn generate(
+pub(super) fn generate_state(
     application: &ScaffoldTarget,
     arguments: &StateArguments,
 ) -> Result<NewModule, ScaffoldError> {
@@ -20,7 +20,7 @@ pub(super) fn generate(
     let sentence =
         format!("decide what each event changes in {state}, and compare it with `then_state`");
     let fields = declarations(&arguments.fields);
-    let text = source_template::fill(
+    let text = source_template::fill_template(
         TEMPLATE,
         &[
             ("state", state),

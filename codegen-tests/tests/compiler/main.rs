@@ -17,3 +17,6 @@ mod diagnostics;
 mod documentation;
 mod outside_application;
 mod public_api;
+#[path = "../../../es-framework/tests/support/requirement.rs"]
+#[expect(dead_code, reason = "no test here needs a program")]
+mod requirement;

@@ -362,7 +362,7 @@ fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf
 /// Starts the thread of all projections.
 fn start_projections(processor: Processor, lifecycle: &Lifecycle) -> Result<BackgroundThread> {
     let failure = "the projections cannot start";
-    BackgroundThread::start("read-models", failure, lifecycle, |stop| async {
+    BackgroundThread::spawn_thread("read-models", failure, lifecycle, |stop| async {
         tokio::select! {
             () = processor.run() => {}
             () = stop.wait_until_requested() => {}
@@ -377,7 +377,7 @@ fn start_reactions(
     lifecycle: &Lifecycle,
 ) -> Result<BackgroundThread> {
     let failure = "the reactions cannot start";
-    BackgroundThread::start("reactions", failure, lifecycle, move |stop| {
+    BackgroundThread::spawn_thread("reactions", failure, lifecycle, move |stop| {
         runner.run_until(stop.wait_until_requested(), drain)
     })
 }

@@ -23,7 +23,7 @@ pub(super) struct BackgroundThread {
 
 impl BackgroundThread {
     /// Starts a thread with its own runtime that runs work. The work ends after the request that it is given.
-    pub(super) fn start<W: Future<Output = ()>>(
+    pub(super) fn spawn_thread<W: Future<Output = ()>>(
         name: &str,
         failure: &'static str,
         lifecycle: &Lifecycle,
@@ -109,7 +109,7 @@ mod tests {
     fn a_thread_that_panics_is_reported_and_one_that_is_stopped_is_not() {
         let lifecycle = Lifecycle::begin("library-service", "0.1.0");
         let failure = "it cannot begin";
-        let going = BackgroundThread::start(
+        let going = BackgroundThread::spawn_thread(
             "going",
             failure,
             &lifecycle,
@@ -117,7 +117,8 @@ mod tests {
         );
         going.unwrap().stop(Duration::ZERO);
         let broken = |_| async { assert!(failure.is_empty(), "on purpose") };
-        let breaking = BackgroundThread::start("breaking", failure, &lifecycle, broken).unwrap();
+        let breaking =
+            BackgroundThread::spawn_thread("breaking", failure, &lifecycle, broken).unwrap();
         // A thread that is stopped before it began would not panic.
         while !breaking.thread.is_finished() {
             std::thread::sleep(Duration::from_millis(1));
@@ -134,7 +135,7 @@ mod tests {
             let _ = blocked.recv();
         };
         let blocked =
-            BackgroundThread::start("blocked", "it cannot begin", &lifecycle, work).unwrap();
+            BackgroundThread::spawn_thread("blocked", "it cannot begin", &lifecycle, work).unwrap();
         blocked.stop(Duration::ZERO);
         drop(release);
     }

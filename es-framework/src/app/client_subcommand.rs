@@ -26,7 +26,7 @@ pub(super) fn clap_command() -> clap::Command {
 }
 
 /// Runs the subcommand.
-pub(super) fn run(matches: &ArgMatches) -> Result<()> {
+pub(super) fn run_client_subcommand(matches: &ArgMatches) -> Result<()> {
     let language = matches.get_one::<String>(LANGUAGE).map(String::as_str);
     let helper = match language.unwrap_or_default() {
         "typescript" => TYPESCRIPT,

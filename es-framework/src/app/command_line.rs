@@ -54,13 +54,16 @@ pub(super) fn run_subcommand(
     } = declarations;
     let (subcommand, matches) = matches.subcommand()?;
     match subcommand {
-        schema_lock_cli::NAME => Some(schema_lock_cli::run(matches, registry)),
-        openapi::openapi_subcommand::NAME => Some(openapi::openapi_subcommand::run(
-            matches, name, registry, queries,
+        schema_lock_cli::NAME => Some(schema_lock_cli::run_schema_subcommand(matches, registry)),
+        openapi::openapi_subcommand::NAME => Some(
+            openapi::openapi_subcommand::run_openapi_subcommand(matches, name, registry, queries),
+        ),
+        client_subcommand::NAME => Some(client_subcommand::run_client_subcommand(matches)),
+        model_subcommand::NAME => Some(model_subcommand::run_model_subcommand(
+            matches,
+            declarations,
         )),
-        client_subcommand::NAME => Some(client_subcommand::run(matches)),
-        model_subcommand::NAME => Some(model_subcommand::run(matches, declarations)),
-        auth::token_subcommand::NAME => Some(auth::token_subcommand::run(matches)),
-        _ => operator::operator_subcommand::run(subcommand, matches),
+        auth::token_subcommand::NAME => Some(auth::token_subcommand::run_token_subcommand(matches)),
+        _ => operator::operator_subcommand::run_operator_subcommand(subcommand, matches),
     }
 }

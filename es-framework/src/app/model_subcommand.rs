@@ -37,7 +37,10 @@ pub(super) fn clap_command() -> clap::Command {
 }
 
 /// Runs the subcommand.
-pub(super) fn run(matches: &ArgMatches, declarations: &Declarations) -> Result<()> {
+pub(super) fn run_model_subcommand(
+    matches: &ArgMatches,
+    declarations: &Declarations,
+) -> Result<()> {
     let mut model = declarations.build_application_model();
     if let Some(roles) = matches.get_many::<String>(ROLES) {
         model = model.with_roles(&roles.cloned().collect::<BTreeSet<_>>());

@@ -65,7 +65,7 @@ pub(crate) fn clap_command() -> clap::Command {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(matches: &clap::ArgMatches, registry: &Registry) -> Result<()> {
+pub(crate) fn run_schema_subcommand(matches: &clap::ArgMatches, registry: &Registry) -> Result<()> {
     let schema = SchemaArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     let outcome = match schema.subcommand {
         SchemaSubcommand::Check(lock_file) => check_file(&lock_file.file(), registry),

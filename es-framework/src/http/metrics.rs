@@ -54,7 +54,7 @@ async fn measure_lag(surface: &HttpContext) {
 }
 
 fn measure_reactions(reactions: &ReactionStatuses, newest: Option<EventId>) {
-    for (name, status) in reactions.all() {
+    for (name, status) in reactions.all_by_name() {
         let reaction = [("reaction", name)];
         gauge(&REACTION_STOPPED, &reaction).set(flag(status.is_stopped()));
         let open = u64::try_from(status.open_deadlines).unwrap_or(u64::MAX);

@@ -69,7 +69,7 @@ impl QueryRequest {
     }
 
     /// Runs the query and returns its output as JSON.
-    pub(super) async fn run(&self) -> Result<Box<RawValue>, Problem> {
+    pub(super) async fn run_to_json(&self) -> Result<Box<RawValue>, Problem> {
         let output = match &self.route.target {
             QueryRouteTarget::Query(query) => self.run_query(query).await,
             QueryRouteTarget::BrowseEvents(table) => self.browse_events(table).await,

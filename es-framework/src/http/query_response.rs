@@ -71,11 +71,11 @@ pub(super) fn ok_or_not_modified(json: &RawValue, headers: &HeaderMap) -> Respon
 }
 
 fn entity_tag(body: &str) -> String {
-    format!("\"{}\"", digest(body))
+    format!("\"{}\"", digest_output(body))
 }
 
 /// Returns a digest of an output as 32 hexadecimal digits.
-pub(super) fn digest(body: &str) -> String {
+pub(super) fn digest_output(body: &str) -> String {
     let hash = Sha256::digest(body.as_bytes());
     let first = hash.iter().take(16);
     first.map(|byte| format!("{byte:02x}")).collect()

@@ -32,9 +32,12 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
         let parameters = (in_path, in_query);
         let request = QueryRequest::new(Arc::clone(&route), surface, uri, parameters, headers)?;
         if live::is_requested(&request.headers) {
-            live::respond(request).await
+            live::stream_outputs(request).await
         } else {
-            Ok(ok_or_not_modified(&request.run().await?, &request.headers))
+            Ok(ok_or_not_modified(
+                &request.run_to_json().await?,
+                &request.headers,
+            ))
         }
     };
     (mounted, get(handler))

@@ -37,7 +37,7 @@ pub(super) async fn inject_faults(
 
 /// Starts an instance. A database that cannot be opened is reported in the trace.
 pub(super) async fn start_instance(world: &SimulatedWorld, instance: &SimulatedInstance) {
-    if let Err(error) = instance.start().await {
+    if let Err(error) = instance.start_process().await {
         world.record_trace(instance.name, format_args!("cannot start: {error}"));
     }
 }

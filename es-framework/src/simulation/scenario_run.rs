@@ -45,7 +45,7 @@ pub(super) fn run_seed(seed: u64, defect: Option<Defect>) -> std::io::Result<Run
 async fn run(seed: u64) -> RunReport {
     let world = Arc::new(SimulatedWorld::new(seed));
     let server = Arc::new(StoreServer::new(Arc::clone(&world)));
-    let flushing = tokio::spawn(Arc::clone(&server).run());
+    let flushing = tokio::spawn(Arc::clone(&server).flush_appends());
     let printed = Arc::default();
     let instances = ["a", "b"].map(|name| {
         let (world, server) = (Arc::clone(&world), Arc::clone(&server));
@@ -74,7 +74,7 @@ async fn run(seed: u64) -> RunReport {
             instances: Arc::clone(&instances),
             history: Arc::clone(&history),
         };
-        tokio::spawn(client.run(OPERATIONS))
+        tokio::spawn(client.run_operations(OPERATIONS))
     });
     for client in clients.collect::<Vec<_>>() {
         let _ = client.await;

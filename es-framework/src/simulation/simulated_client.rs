@@ -52,7 +52,7 @@ pub(super) struct SimulatedClient {
 
 impl SimulatedClient {
     /// Carries out so many operations. The first two open and fill a wallet.
-    pub(super) async fn run(self, operations: u32) {
+    pub(super) async fn run_operations(self, operations: u32) {
         let id = self.number % u32::try_from(WALLETS).unwrap_or(1);
         for index in 0..operations {
             let operation = match index {

@@ -134,7 +134,7 @@ impl SimulatedInstance {
     }
 
     /// Starts a process. Does nothing if one is running.
-    pub(super) async fn start(&self) -> Result<(), crate::projection::DatabaseError> {
+    pub(super) async fn start_process(&self) -> Result<(), crate::projection::DatabaseError> {
         if self.is_running() {
             return Ok(());
         }
@@ -273,7 +273,7 @@ impl SimulatedInstance {
             self.world
                 .record_trace(self.name, "rebuilds its read model");
             let _ = operator
-                .send("simulated_wallets", OperatorCommand::Rebuild)
+                .send_command("simulated_wallets", OperatorCommand::Rebuild)
                 .await;
         }
     }
@@ -295,7 +295,7 @@ impl SimulatedInstance {
             }
         }
         let now = self.clock.now();
-        for (name, status) in process.reactions.all() {
+        for (name, status) in process.reactions.all_by_name() {
             let is_due = status.next_deadline.is_some_and(|next| next <= now);
             if status.position < last || is_due {
                 return Some(format!("{} reacts in {name} up to {status:?}", self.name));

@@ -74,7 +74,7 @@ impl StoreServer {
     }
 
     /// Flushes appends until the returned future is dropped.
-    pub(super) async fn run(self: Arc<Self>) {
+    pub(super) async fn flush_appends(self: Arc<Self>) {
         loop {
             self.has_arrived.notified().await;
             let world = &self.world;

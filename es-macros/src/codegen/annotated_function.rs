@@ -25,7 +25,7 @@ pub(crate) struct FunctionMacro<T> {
 
 impl<T> FunctionMacro<T> {
     /// Returns the function with its generated code, or compile errors and a stub.
-    pub(crate) fn run(
+    pub(crate) fn expand_annotated(
         &self,
         input: TokenStream,
         manifest: &Manifest,

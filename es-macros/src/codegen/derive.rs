@@ -6,7 +6,7 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident};
 use super::{errors::Errors, framework::Framework, manifest::Manifest, types};
 
 /// Returns the code of a derive, or the compile errors and a stub.
-pub(crate) fn derive<T>(
+pub(crate) fn expand_derive<T>(
     input: TokenStream,
     manifest: &Manifest,
     check: impl FnOnce(&DeriveInput, &mut Errors) -> Option<T>,

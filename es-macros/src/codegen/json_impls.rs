@@ -36,7 +36,7 @@ pub(crate) struct FieldWithConstraints<'a> {
 
 impl JsonStruct<'_> {
     /// Generates `impl Serialize`, `Deserialize` and `JsonSchema`.
-    pub(crate) fn expand(self, framework: &Framework) -> TokenStream {
+    pub(crate) fn expand_impls(self, framework: &Framework) -> TokenStream {
         let shadow = self.shadow(framework);
         around(self.ident, &shadow, framework)
     }

@@ -71,21 +71,21 @@ fn derive(
 #[test]
 fn a_command_expands_to_what_a_person_would_write() {
     compare("command", |item, manifest| {
-        derive(item, command::derive, manifest)
+        derive(item, command::derive_command, manifest)
     });
 }
 
 #[test]
 fn an_event_expands_to_what_a_person_would_write() {
     compare("event", |item, manifest| {
-        derive(item, event::derive, manifest)
+        derive(item, event::derive_event, manifest)
     });
 }
 
 #[test]
 fn a_rejection_expands_to_what_a_person_would_write() {
     compare("rejection", |item, manifest| {
-        derive(item, rejection::derive, manifest)
+        derive(item, rejection::derive_rejection, manifest)
     });
 }
 
@@ -99,42 +99,42 @@ fn a_handler_expands_to_what_a_person_would_write() {
 #[test]
 fn a_read_model_expands_to_what_a_person_would_write() {
     compare("read_model", |item, manifest| {
-        derive(item, read_model::derive, manifest)
+        derive(item, read_model::derive_read_model, manifest)
     });
 }
 
 #[test]
 fn a_query_expands_to_what_a_person_would_write() {
     compare("query", |item, manifest| {
-        derive(item, query::derive, manifest)
+        derive(item, query::derive_query, manifest)
     });
 }
 
 #[test]
 fn a_state_expands_to_what_a_person_would_write() {
     compare("state", |item, manifest| {
-        derive(item, state::derive, manifest)
+        derive(item, state::derive_state, manifest)
     });
 }
 
 #[test]
 fn a_value_expands_to_what_a_person_would_write() {
     compare("value", |item, manifest| {
-        derive(item, value::derive, manifest)
+        derive(item, value::derive_value, manifest)
     });
 }
 
 #[test]
 fn settings_expand_to_what_a_person_would_write() {
     compare("settings", |item, manifest| {
-        derive(item, settings::derive, manifest)
+        derive(item, settings::derive_settings, manifest)
     });
 }
 
 #[test]
 fn a_service_expands_to_what_a_person_would_write() {
     compare("service", |item, manifest| {
-        derive(item, service::derive, manifest)
+        derive(item, service::derive_service, manifest)
     });
 }
 
@@ -247,18 +247,18 @@ fn expand_mutations(folder: &Path) {
     for input in inputs(folder) {
         let code: TokenStream = fs::read_to_string(input).unwrap().parse().unwrap();
         for mutation in mutations(code) {
-            let _ = command::derive(mutation.clone(), &manifest);
-            let _ = event::derive(mutation.clone(), &manifest);
-            let _ = rejection::derive(mutation.clone(), &manifest);
+            let _ = command::derive_command(mutation.clone(), &manifest);
+            let _ = event::derive_event(mutation.clone(), &manifest);
+            let _ = rejection::derive_rejection(mutation.clone(), &manifest);
             let _ = handler::handler(TokenStream::new(), mutation.clone(), &manifest);
-            let _ = read_model::derive(mutation.clone(), &manifest);
+            let _ = read_model::derive_read_model(mutation.clone(), &manifest);
             let _ = projection::projection(TokenStream::new(), mutation.clone(), &manifest);
-            let _ = query::derive(mutation.clone(), &manifest);
-            let _ = state::derive(mutation.clone(), &manifest);
+            let _ = query::derive_query(mutation.clone(), &manifest);
+            let _ = state::derive_state(mutation.clone(), &manifest);
             let _ = evolve::evolve(TokenStream::new(), mutation.clone(), &manifest);
-            let _ = value::derive(mutation.clone(), &manifest);
-            let _ = settings::derive(mutation.clone(), &manifest);
-            let _ = service::derive(mutation.clone(), &manifest);
+            let _ = value::derive_value(mutation.clone(), &manifest);
+            let _ = settings::derive_settings(mutation.clone(), &manifest);
+            let _ = service::derive_service(mutation.clone(), &manifest);
             let _ = upcast::upcast(TokenStream::new(), mutation, &manifest);
         }
     }

@@ -44,7 +44,7 @@ fn identify(console: &Console, headers: &HeaderMap) -> Visitor {
     let Some(token) = &console.operator_token else {
         return Visitor::without_credential(console, headers);
     };
-    if let Some(session) = Session::find(headers, token) {
+    if let Some(session) = Session::find_in_cookies(headers, token) {
         let form_token = session.form_token(token);
         return Visitor::SignedInOperator { form_token };
     }
@@ -127,7 +127,7 @@ pub(crate) fn check_form(
     }
     let form = serde_urlencoded::from_bytes::<FormToken>(body).ok();
     let token = console.operator_token.as_ref();
-    let session = token.and_then(|token| Session::find(headers, token));
+    let session = token.and_then(|token| Session::find_in_cookies(headers, token));
     let is_own = form
         .zip(token)
         .zip(session)
@@ -150,7 +150,7 @@ pub(crate) fn read_form<T: DeserializeOwned>(
 ) -> Result<T, Notice> {
     check_form(console, headers, visitor, body)?;
     serde_urlencoded::from_bytes(body)
-        .map_err(|error| Notice::invalid(format!("The form is not valid: {error}.")))
+        .map_err(|error| Notice::invalid_input(format!("The form is not valid: {error}.")))
 }
 
 /// `GET /console/sign-in`.

@@ -41,7 +41,7 @@ struct CommandPage<'a> {
 }
 
 /// Shows the form with the example of the command.
-pub(crate) fn show(
+pub(crate) fn show_command_form(
     console: &Console,
     visitor: &Visitor,
     name: &str,

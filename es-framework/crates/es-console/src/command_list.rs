@@ -14,7 +14,11 @@ use crate::{
 pub(crate) const PATH: &str = "/console/commands";
 
 /// Shows the commands, and carries the subject and the event of the query to their forms.
-pub(crate) fn show(console: &Console, visitor: &Visitor, query: &str) -> Result<Response, Notice> {
+pub(crate) fn show_command_list(
+    console: &Console,
+    visitor: &Visitor,
+    query: &str,
+) -> Result<Response, Notice> {
     let context = DryRunContext::parse(query)?;
     let commands: Vec<_> = match &context.subject {
         Some(subject) => console.commands_of(subject).collect(),

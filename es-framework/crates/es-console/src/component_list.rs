@@ -20,7 +20,7 @@ use crate::{
 const ERROR: usize = 500;
 
 /// Shows all components of a kind.
-pub(crate) async fn show(
+pub(crate) async fn show_component_list(
     console: &Console,
     visitor: &Visitor,
     kind: ComponentKind,
@@ -65,7 +65,7 @@ fn read_models(console: &Console, newest: Option<EventId>) -> Vec<Markup> {
 }
 
 fn reactions(console: &Console, newest: Option<EventId>) -> Vec<Markup> {
-    let statuses = console.reactions.all().into_iter();
+    let statuses = console.reactions.all_by_name().into_iter();
     let cards = statuses.map(|(name, status)| {
         let card = ComponentCard {
             kind: ComponentKind::Reaction,

@@ -20,13 +20,13 @@ impl DryRunContext {
         let subject = match values.value_or_empty("subject") {
             "" => None,
             subject => Some(subject.parse().map_err(|error: InvalidSubject| {
-                Notice::invalid(format!("The subject is not valid: {error}."))
+                Notice::invalid_input(format!("The subject is not valid: {error}."))
             })?),
         };
         let at = match values.value_or_empty("at") {
             "" => None,
             at => Some(at.parse().map_err(|error: InvalidEventId| {
-                Notice::invalid(format!("The event is not valid: {error}."))
+                Notice::invalid_input(format!("The event is not valid: {error}."))
             })?),
         };
         Ok(Self { subject, at })

@@ -111,7 +111,7 @@ impl DryRunOutcome {
 fn read<T: DeserializeOwned>(json: &str) -> Result<T, Notice> {
     let value = serde_json::from_str(json);
     value.map_err(|error| {
-        Notice::invalid(format!(
+        Notice::invalid_input(format!(
             "The result of the dry run is not readable: {error}."
         ))
     })

@@ -25,14 +25,14 @@ const RELATED: usize = 30;
 const METADATA: usize = 500;
 
 /// Shows one event.
-pub(crate) async fn show(
+pub(crate) async fn show_event_details(
     console: &Console,
     visitor: &Visitor,
     id: &str,
 ) -> Result<Response, Notice> {
     let id: EventId = id
         .parse()
-        .map_err(|error: es_event::InvalidEventId| Notice::invalid(error.to_string()))?;
+        .map_err(|error: es_event::InvalidEventId| Notice::invalid_input(error.to_string()))?;
     let store = &*console.store;
     let Some(event) = event_with_id(store, id).await? else {
         return Err(Notice::not_found(format!("The store has no event {id}.")));

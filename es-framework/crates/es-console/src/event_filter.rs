@@ -171,7 +171,7 @@ impl FilterInput {
 
 impl EventFilter {
     /// Returns true for an event that the filter selects. The store has checked subject and type already.
-    pub(crate) fn matches(&self, event: &RecordedEvent) -> bool {
+    pub(crate) fn matches_event(&self, event: &RecordedEvent) -> bool {
         self.matches_time(event) && self.matches_trace(event) && self.matches_text(event)
     }
 

@@ -21,7 +21,7 @@ pub(crate) const PAGE: usize = 50;
 const SUMMARY: usize = 40;
 
 /// Shows a page of the event stream.
-pub(crate) async fn show(
+pub(crate) async fn show_event_list(
     console: &Console,
     visitor: &Visitor,
     query: &str,

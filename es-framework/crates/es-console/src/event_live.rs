@@ -54,7 +54,7 @@ struct LiveEvents {
 }
 
 /// Responds with the stream of new events. `Last-Event-ID` continues an earlier stream.
-pub(crate) fn respond(
+pub(crate) fn stream_events(
     console: Arc<Console>,
     permit: OwnedSemaphorePermit,
     headers: &HeaderMap,

@@ -54,7 +54,7 @@ pub(crate) async fn search(
     while let Some(event) = events.try_next().await? {
         found.searched = found.searched.saturating_add(1);
         let id = event.id;
-        if filter.matches(&event) {
+        if filter.matches_event(&event) {
             found.events.push(event);
         }
         let is_full = found.events.len() >= most;

@@ -46,7 +46,7 @@ struct EventQlPage<'a> {
 }
 
 /// Shows the editor.
-pub(crate) fn show(console: &Console, visitor: &Visitor) -> Response {
+pub(crate) fn show_eventql_editor(console: &Console, visitor: &Visitor) -> Response {
     let page = EventQlPage {
         console,
         visitor,
@@ -70,7 +70,7 @@ pub(crate) async fn run_query(
     let run = match state.limits.acquire_query().await {
         Some(_permit) => {
             let log = QueryLog::begin(request, &query);
-            let run = EventQlRun::execute(console, &query).await;
+            let run = EventQlRun::run_query(console, &query).await;
             log.end(&run);
             run
         }

@@ -50,7 +50,7 @@ impl EventQlRun {
     }
 
     /// Runs a query until it ends or has more rows than a page shows. Dropping the future ends the query.
-    pub(crate) async fn execute(console: &Console, query: &str) -> Self {
+    pub(crate) async fn run_query(console: &Console, query: &str) -> Self {
         let begin = Instant::now();
         let mut rows = Vec::new();
         let end = match EventQlQuery::parse(query) {

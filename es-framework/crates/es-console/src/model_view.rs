@@ -16,7 +16,11 @@ use crate::{
 const NODE: &str = "node";
 
 /// Shows the picture, and the node in the query of the address.
-pub(crate) fn show(console: &Console, visitor: &Visitor, query: &str) -> Result<Response, Notice> {
+pub(crate) fn show_model_view(
+    console: &Console,
+    visitor: &Visitor,
+    query: &str,
+) -> Result<Response, Notice> {
     let model = &console.model;
     let selected = match QueryValues::parse(query).value_or_empty(NODE) {
         "" => None,

@@ -21,7 +21,7 @@ impl Notice {
     }
 
     /// Says that the address or the form has a wrong value.
-    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+    pub(crate) fn invalid_input(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "Not valid", detail)
     }
 

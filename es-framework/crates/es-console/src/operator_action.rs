@@ -47,7 +47,7 @@ pub(crate) fn action_path(kind: ComponentKind, name: &str, command: OperatorComm
 
 impl OperatorAction {
     /// Finds the command that a path names.
-    pub(crate) fn find(
+    pub(crate) fn find_by_path(
         console: &Console,
         kind: ComponentKind,
         name: &str,
@@ -59,7 +59,7 @@ impl OperatorAction {
                 models.find(|model| *model == name)
             }
             ComponentKind::Reaction => {
-                let mut reactions = console.reactions.all().into_keys();
+                let mut reactions = console.reactions.all_by_name().into_keys();
                 reactions.find(|reaction| *reaction == name)
             }
         };
@@ -143,7 +143,7 @@ impl OperatorAction {
     }
 
     /// Sends the command of a form.
-    pub(crate) async fn execute(
+    pub(crate) async fn send_to_component(
         self,
         console: &Console,
         visitor: &Visitor,
@@ -165,9 +165,9 @@ impl OperatorAction {
             component = name,
             "an operator sends a command from the console"
         );
-        match operator.send(name, command).await {
+        match operator.send_command(name, command).await {
             Ok(_) => Ok(Redirect::to(list_path(kind)).into_response()),
-            Err(error) => Err(Notice::invalid(format!("{error}."))),
+            Err(error) => Err(Notice::invalid_input(format!("{error}."))),
         }
     }
 }

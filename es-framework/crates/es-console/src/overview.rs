@@ -38,7 +38,10 @@ struct EventCounts {
 }
 
 /// Shows the overview.
-pub(crate) async fn show(console: &Console, visitor: &Visitor) -> Result<Response, Notice> {
+pub(crate) async fn show_overview(
+    console: &Console,
+    visitor: &Visitor,
+) -> Result<Response, Notice> {
     let store = &*console.store;
     let newest = newest_id(store).await?;
     let counts = count_events(store, newest, Timestamp::now()).await?;
@@ -166,7 +169,7 @@ fn components_card(console: &Console, newest: Option<EventId>, size: Option<u64>
                     dt { a href="/console/read-models" { (name) } }
                     dd { (lag_text(lag(progress.visible_position()), progress.is_stopped())) }
                 }
-                @for (name, status) in console.reactions.all() {
+                @for (name, status) in console.reactions.all_by_name() {
                     dt { a href="/console/reactions" { (name) } }
                     dd { (lag_text(lag(status.position), status.is_stopped())) }
                 }

@@ -129,12 +129,12 @@ impl PageRequest {
 }
 
 async fn show_events(request: PageRequest) -> Response {
-    let page = event_list::show(request.console(), &request.visitor, request.query());
+    let page = event_list::show_event_list(request.console(), &request.visitor, request.query());
     request.respond(page).await
 }
 
 async fn show_event(request: PageRequest, Path(id): Path<String>) -> Response {
-    let page = event_details::show(request.console(), &request.visitor, &id);
+    let page = event_details::show_event_details(request.console(), &request.visitor, &id);
     request.respond(page).await
 }
 
@@ -147,41 +147,47 @@ async fn show_subject(request: PageRequest, Path(subject): Path<String>) -> Resp
     let page = async {
         let subject = format!("/{subject}").parse();
         let subject = subject
-            .map_err(|error: es_event::InvalidSubject| Notice::invalid(error.to_string()))?;
+            .map_err(|error: es_event::InvalidSubject| Notice::invalid_input(error.to_string()))?;
         let children = subject_list::children(console, &subject, query).await?;
-        subject_timeline::show(console, &request.visitor, subject, children, query).await
+        subject_timeline::show_subject_timeline(console, &request.visitor, subject, children, query)
+            .await
     };
     request.respond(page).await
 }
 
 async fn show_state(request: PageRequest, Path(name): Path<String>) -> Response {
-    let page = state_view::show(request.console(), &request.visitor, &name, request.query());
+    let page = state_view::show_state(request.console(), &request.visitor, &name, request.query());
     request.respond(page).await
 }
 
 async fn show_overview(request: PageRequest) -> Response {
-    let page = overview::show(request.console(), &request.visitor);
+    let page = overview::show_overview(request.console(), &request.visitor);
     request.respond(page).await
 }
 
 async fn show_components(request: PageRequest, kind: ComponentKind) -> Response {
-    let page = component_list::show(request.console(), &request.visitor, kind);
+    let page = component_list::show_component_list(request.console(), &request.visitor, kind);
     request.respond(page).await
 }
 
 async fn show_model(request: PageRequest) -> Response {
-    let page = async { model_view::show(request.console(), &request.visitor, request.query()) };
+    let page =
+        async { model_view::show_model_view(request.console(), &request.visitor, request.query()) };
     request.respond(page).await
 }
 
 async fn show_commands(request: PageRequest) -> Response {
-    let page = async { command_list::show(request.console(), &request.visitor, request.query()) };
+    let page = async {
+        command_list::show_command_list(request.console(), &request.visitor, request.query())
+    };
     request.respond(page).await
 }
 
 async fn show_command(request: PageRequest, Path(name): Path<String>) -> Response {
     let query = request.query();
-    let page = async { command_form::show(request.console(), &request.visitor, &name, query) };
+    let page = async {
+        command_form::show_command_form(request.console(), &request.visitor, &name, query)
+    };
     request.respond(page).await
 }
 
@@ -199,7 +205,12 @@ async fn try_command(
 }
 
 async fn show_editor(request: PageRequest) -> Response {
-    let page = async { Ok(eventql_editor::show(request.console(), &request.visitor)) };
+    let page = async {
+        Ok(eventql_editor::show_eventql_editor(
+            request.console(),
+            &request.visitor,
+        ))
+    };
     request.respond(page).await
 }
 
@@ -210,14 +221,14 @@ async fn run_query(request: PageRequest, parts: Parts, body: Bytes) -> Response 
 }
 
 async fn show_rows(request: PageRequest, Path(name): Path<String>) -> Response {
-    let page = row_list::show(request.console(), &request.visitor, &name, request.query());
+    let page = row_list::show_row_list(request.console(), &request.visitor, &name, request.query());
     request.respond(page).await
 }
 
 async fn show_action(request: PageRequest, kind: ComponentKind, path: ActionPath) -> Response {
     let Path((name, command)) = path;
     let console = request.console();
-    let action = OperatorAction::find(console, kind, &name, &command);
+    let action = OperatorAction::find_by_path(console, kind, &name, &command);
     request.respond_with(action.map(|action| action.show_confirmation(console, &request.visitor)))
 }
 
@@ -231,9 +242,11 @@ async fn execute_action(
     let Path((name, command)) = path;
     let console = request.console();
     let page = async {
-        let action = OperatorAction::find(console, kind, &name, &command)?;
+        let action = OperatorAction::find_by_path(console, kind, &name, &command)?;
         let visitor = &request.visitor;
-        action.execute(console, visitor, &headers, &body).await
+        action
+            .send_to_component(console, visitor, &headers, &body)
+            .await
     };
     request.respond(page).await
 }
@@ -262,5 +275,5 @@ async fn stream_events(
         return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     };
     let query = address.query().unwrap_or_default();
-    event_live::respond(state.console, permit, &headers, query)
+    event_live::stream_events(state.console, permit, &headers, query)
 }

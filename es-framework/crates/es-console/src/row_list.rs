@@ -22,7 +22,7 @@ const PAGE: &str = "50";
 const VALUE: usize = 80;
 
 /// Shows a page of rows.
-pub(crate) async fn show(
+pub(crate) async fn show_row_list(
     console: &Console,
     visitor: &Visitor,
     name: &str,

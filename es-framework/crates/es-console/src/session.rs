@@ -28,7 +28,7 @@ impl Session {
     }
 
     /// Finds the session in the cookies of a request, if it is valid.
-    pub(crate) fn find(headers: &HeaderMap, token: &ApiToken) -> Option<Self> {
+    pub(crate) fn find_in_cookies(headers: &HeaderMap, token: &ApiToken) -> Option<Self> {
         let cookies = headers.get_all(header::COOKIE).iter();
         let cookies = cookies.filter_map(|value| value.to_str().ok());
         let mut cookies = cookies.flat_map(|list| list.split(';'));
@@ -112,11 +112,14 @@ mod tests {
         let session = Session::begin(&token("secret"));
         let sent = headers(&format!("a=b; es_console={}", session.value));
         assert_eq!(
-            Session::find(&sent, &token("secret")),
+            Session::find_in_cookies(&sent, &token("secret")),
             Some(session.clone())
         );
-        assert_eq!(Session::find(&sent, &token("other")), None);
-        assert_eq!(Session::find(&HeaderMap::new(), &token("secret")), None);
+        assert_eq!(Session::find_in_cookies(&sent, &token("other")), None);
+        assert_eq!(
+            Session::find_in_cookies(&HeaderMap::new(), &token("secret")),
+            None
+        );
         let form = session.form_token(&token("secret"));
         assert!(session.owns_form(&token("secret"), &form));
         assert!(!session.owns_form(&token("other"), &form));
@@ -144,7 +147,11 @@ mod tests {
                 continue;
             };
             let sent = HeaderMap::from_iter([(header::COOKIE, value)]);
-            assert_eq!(Session::find(&sent, &token("secret")), None, "{wrong}");
+            assert_eq!(
+                Session::find_in_cookies(&sent, &token("secret")),
+                None,
+                "{wrong}"
+            );
         }
     }
 

@@ -192,7 +192,7 @@ fn value_row(path: &str, value: &str, difference: Difference<'_>) -> Markup {
 }
 
 /// Shows the whole state of a subject after an event.
-pub(crate) async fn show(
+pub(crate) async fn show_state(
     console: &Console,
     visitor: &Visitor,
     name: &str,
@@ -202,11 +202,11 @@ pub(crate) async fn show(
     let subject: Subject = values
         .value_or_empty("subject")
         .parse()
-        .map_err(|error: es_event::InvalidSubject| Notice::invalid(error.to_string()))?;
+        .map_err(|error: es_event::InvalidSubject| Notice::invalid_input(error.to_string()))?;
     let event: EventId = values
         .value_or_empty("event")
         .parse()
-        .map_err(|error: es_event::InvalidEventId| Notice::invalid(error.to_string()))?;
+        .map_err(|error: es_event::InvalidEventId| Notice::invalid_input(error.to_string()))?;
     let states = console.states_of(&subject);
     let state = states
         .into_iter()

@@ -37,7 +37,7 @@ struct TimelinePage {
 }
 
 /// Shows a subject.
-pub(crate) async fn show(
+pub(crate) async fn show_subject_timeline(
     console: &Console,
     visitor: &Visitor,
     subject: Subject,

@@ -136,7 +136,7 @@ pub struct OperatorRequest {
 
 impl OperatorRequest {
     /// Sends the result to the operator, who may have stopped waiting.
-    pub fn respond(self, result: OperatorResult) {
+    pub fn send_result(self, result: OperatorResult) {
         let _ = self.result.send(result);
     }
 
@@ -218,7 +218,7 @@ impl OperatorClient {
     ///
     /// # Errors
     /// See [`OperatorError`].
-    pub async fn send(
+    pub async fn send_command(
         &self,
         component: &str,
         command: OperatorCommand,

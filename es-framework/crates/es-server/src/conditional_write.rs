@@ -88,7 +88,7 @@ impl ConditionalWrite {
     }
 
     /// Checks the conditions and appends the events.
-    pub(super) async fn execute(
+    pub(super) async fn check_and_append(
         mut self,
         server: &ServerState,
     ) -> Result<Vec<RecordedEvent>, WriteFailure> {

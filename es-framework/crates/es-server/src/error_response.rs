@@ -29,7 +29,7 @@ impl ErrorResponse {
     }
 
     /// Returns the response to an invalid request.
-    pub(super) fn invalid(text: impl Into<Cow<'static, str>>) -> Self {
+    pub(super) fn invalid_request(text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, text)
     }
 
@@ -139,7 +139,7 @@ impl From<RegisterError> for ErrorResponse {
 
 impl From<InvalidOptions> for ErrorResponse {
     fn from(error: InvalidOptions) -> Self {
-        Self::invalid(error.to_string())
+        Self::invalid_request(error.to_string())
     }
 }
 
@@ -168,7 +168,7 @@ impl From<WriteFailure> for ErrorResponse {
     fn from(failure: WriteFailure) -> Self {
         match failure {
             WriteFailure::Append(error) => error.into(),
-            WriteFailure::Query(error) => Self::invalid(format!(
+            WriteFailure::Query(error) => Self::invalid_request(format!(
                 "invalid request: the query of a precondition: {error}"
             )),
             WriteFailure::NotBoolean => Conflict::default().into(),

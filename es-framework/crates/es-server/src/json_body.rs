@@ -28,7 +28,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
     ) -> Result<Self, ErrorResponse> {
         JsonText::from_request(request, server)
             .await?
-            .parse()
+            .parse_object()
             .map(Self)
     }
 }
@@ -49,16 +49,16 @@ impl FromRequest<Arc<ServerState>> for JsonText {
 
 impl JsonText {
     /// Parses a body that must be a JSON object.
-    pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ErrorResponse> {
+    pub(super) fn parse_object<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ErrorResponse> {
         // serde would take the elements of an array as the members in their order.
         if self.0.trim_ascii_start().first() != Some(&b'{') {
-            return Err(ErrorResponse::invalid(
+            return Err(ErrorResponse::invalid_request(
                 "invalid request: the request body is not a JSON object",
             ));
         }
         parse_with_path(&self.0).map_err(|error| {
             let (path, reason) = (error.path().to_string(), error.inner());
-            ErrorResponse::invalid(match path.as_str() {
+            ErrorResponse::invalid_request(match path.as_str() {
                 "." => format!("invalid request: {reason}"),
                 path => format!("invalid request: {path}: {reason}"),
             })
@@ -89,7 +89,7 @@ pub(super) async fn read_json_body(
         .unwrap_or_else(|_| Err(ErrorResponse::body_too_slow()))?;
     let checked = serde_json::from_slice::<DiscardedJson>(&body);
     checked.map_err(|error| {
-        ErrorResponse::invalid(format!("the request body is not valid JSON: {error}"))
+        ErrorResponse::invalid_request(format!("the request body is not valid JSON: {error}"))
     })?;
     Ok(body)
 }
@@ -103,7 +103,7 @@ async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorRespons
     match body.collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(ErrorResponse::body_too_large(limit)),
-        Err(_) => Err(ErrorResponse::invalid(
+        Err(_) => Err(ErrorResponse::invalid_request(
             "the connection ended within the request body",
         )),
     }

@@ -15,7 +15,7 @@ use es_event::Subject;
 use es_store::ObserveOptions;
 
 /// Observes a subject, unless there are too many observers.
-pub(super) async fn observe(
+pub(super) async fn observe_subject(
     server: Arc<ServerState>,
     subject: Subject,
     options: ObserveOptions,

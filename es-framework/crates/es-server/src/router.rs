@@ -45,7 +45,7 @@ async fn apply_protocol(request: Request, next: Next) -> Response {
     let response = if has_valid_host(&request) {
         next.run(request).await
     } else {
-        ErrorResponse::invalid("invalid request: it needs the header Host exactly once")
+        ErrorResponse::invalid_request("invalid request: it needs the header Host exactly once")
             .into_response()
     };
     let mut response = if accepts_batches {

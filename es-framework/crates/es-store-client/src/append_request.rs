@@ -35,7 +35,7 @@ pub(super) async fn append(
         reason,
     };
     let writing = async {
-        let response = http_client.send(request, within).await;
+        let response = http_client.send_request(request, within).await;
         let response = response.map_err(|error| {
             if error.may_have_arrived {
                 return unknown(error.reason);

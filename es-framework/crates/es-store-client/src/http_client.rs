@@ -51,7 +51,7 @@ pub(super) struct SendError {
 impl StoreHttpClient {
     /// Creates a client for the servers of these settings.
     pub(super) fn new(settings: ClientSettings) -> Result<Self, InvalidClientSettings> {
-        let servers = ServerList::parse(&settings.url)?;
+        let servers = ServerList::parse_urls(&settings.url)?;
         let token = &settings.api_token;
         if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(InvalidClientSettings::ApiToken);
@@ -104,7 +104,7 @@ impl StoreHttpClient {
 
     /// Sends a request and waits for the head of its response. A request that did not reach its server
     /// goes to the next one.
-    pub(super) async fn send(
+    pub(super) async fn send_request(
         &self,
         request: RequestBuilder,
         within: Duration,
@@ -152,7 +152,7 @@ impl StoreHttpClient {
         request: RequestBuilder,
         within: Duration,
     ) -> Result<Response, StoreError> {
-        let sent = self.send(request, within).await;
+        let sent = self.send_request(request, within).await;
         let response = sent.map_err(|error| self.unavailable(error.reason))?;
         if response.status() == StatusCode::OK {
             return Ok(response);

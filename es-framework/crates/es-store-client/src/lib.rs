@@ -93,7 +93,7 @@ impl EventStore for EventSourcingDbStore {
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        observation::observe(Arc::clone(&self.http_client), subject, options)
+        observation::observe_subject(Arc::clone(&self.http_client), subject, options)
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {

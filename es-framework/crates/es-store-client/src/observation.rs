@@ -27,7 +27,7 @@ struct Observation {
 }
 
 /// Observes the events of a subject.
-pub(super) fn observe(
+pub(super) fn observe_subject(
     http_client: Arc<StoreHttpClient>,
     subject: Subject,
     options: ObserveOptions,
@@ -117,7 +117,7 @@ async fn connect(
     let version = http_client.version().await?;
     let request = http_client.authorized(version, DataRoute::Read("observe-events"));
     let request = StoreHttpClient::with_json(request, body);
-    let sent = http_client.send(request, silence).await;
+    let sent = http_client.send_request(request, silence).await;
     let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
     if response.status() != StatusCode::OK {
         return Err(FailedAttempt {

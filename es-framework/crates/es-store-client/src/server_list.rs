@@ -15,7 +15,7 @@ pub(super) struct ServerList {
 
 impl ServerList {
     /// Parses base URLs that commas separate.
-    pub(super) fn parse(urls: &str) -> Result<Self, InvalidClientSettings> {
+    pub(super) fn parse_urls(urls: &str) -> Result<Self, InvalidClientSettings> {
         let bases = urls.split(',').map(|url| parse_base(url.trim()));
         Ok(Self {
             bases: bases.collect::<Result<_, _>>()?,
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn requests_go_to_the_next_server_after_the_last_failed() {
-        let servers = ServerList::parse("http://a:1, http://b:2/base/").unwrap();
+        let servers = ServerList::parse_urls("http://a:1, http://b:2/base/").unwrap();
         assert_eq!(servers.to_string(), "http://a:1, http://b:2/base");
         let first = servers.current_url("api/v1/ping").unwrap();
         assert_eq!(first.as_str(), "http://a:1/api/v1/ping");

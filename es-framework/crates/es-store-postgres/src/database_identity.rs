@@ -22,7 +22,9 @@ impl DatabaseIdentity {
     ///
     /// # Errors
     /// The server does not answer.
-    pub async fn read(connection: &mut PgConnection) -> Result<Option<Self>, sqlx::Error> {
+    pub async fn read_from_database(
+        connection: &mut PgConnection,
+    ) -> Result<Option<Self>, sqlx::Error> {
         match sqlx::query_scalar(READ).fetch_one(connection).await {
             Ok(identity) => Ok(Some(Self(identity))),
             Err(sqlx::Error::Database(_)) => Ok(None),
@@ -39,6 +41,6 @@ impl ReadStep for ReadIdentity {
     type Output = Option<DatabaseIdentity>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError> {
-        Ok(DatabaseIdentity::read(connection).await?)
+        Ok(DatabaseIdentity::read_from_database(connection).await?)
     }
 }

@@ -147,7 +147,7 @@ impl PostgresStore {
     #[doc(hidden)]
     pub async fn identity(&self) -> Result<Option<DatabaseIdentity>, StoreError> {
         let LogReader { pool, state } = &self.reader;
-        pool.read(state, &ReadIdentity).await
+        pool.run_step(state, &ReadIdentity).await
     }
 
     /// Writes rows in the transaction of each later append. Only the first call has an effect.
@@ -170,7 +170,7 @@ impl PostgresStore {
             last,
         };
         loop {
-            let events = pool.read(state, &read).await?;
+            let events = pool.run_step(state, &read).await?;
             let schema = Arc::clone(schema);
             let checked =
                 schema_work::run_on_blocking_thread(move || check_events(&schema, &events, None))
@@ -206,7 +206,7 @@ fn start_writer(
     let writer = LogWriter::new(Arc::clone(state), Arc::clone(queue));
     std::thread::Builder::new()
         .name("event-writer".into())
-        .spawn(move || writer.run(&runtime))
+        .spawn(move || writer.write_until_closed(&runtime))
 }
 
 impl RunningWriter {
@@ -283,11 +283,11 @@ impl EventStore for PostgresStore {
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        self.reader.clone().read(subject, options)
+        self.reader.clone().read_events(subject, options)
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        self.reader.clone().observe(subject, options)
+        self.reader.clone().observe_events(subject, options)
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {
@@ -305,7 +305,7 @@ impl EventStore for PostgresStore {
 
     fn read_event_types(&self) -> EventTypeStream {
         let LogReader { pool, state } = self.reader.clone();
-        let listed = async move { pool.read(&state, &ReadEventTypes).await };
+        let listed = async move { pool.run_step(&state, &ReadEventTypes).await };
         let types = stream::once(listed).map_ok(|types| stream::iter(types).map(Ok));
         types.try_flatten().boxed()
     }
@@ -315,7 +315,7 @@ impl EventStore for PostgresStore {
         event_type: EventType,
     ) -> Result<Option<KnownEventType>, StoreError> {
         let LogReader { pool, state } = &self.reader;
-        pool.read(state, &ReadEventType(event_type)).await
+        pool.run_step(state, &ReadEventType(event_type)).await
     }
 
     async fn register_event_schema(

@@ -35,14 +35,14 @@ pub(super) struct LogReader {
 impl LogReader {
     /// Returns the number of stored events.
     pub(super) async fn read_length(&self) -> Result<u64, StoreError> {
-        let last = self.pool.read(&self.state, &ReadLast).await?;
+        let last = self.pool.run_step(&self.state, &ReadLast).await?;
         last.into_iter()
             .for_each(|last| self.state.record_seen(last));
         Ok(EventId::count_to(last.map(|last| last.id)))
     }
 
     /// Reads the stored events that match the options.
-    pub(super) fn read(self, subject: Subject, options: ReadOptions) -> EventStream {
+    pub(super) fn read_events(self, subject: Subject, options: ReadOptions) -> EventStream {
         let begin = async move {
             // Each step returns its events and the end of the log. Only two kinds of reads need the end
             // before their first step, so most reads save a request.
@@ -60,7 +60,7 @@ impl LogReader {
     }
 
     /// Subscribes to the events that match the options.
-    pub(super) fn observe(self, subject: Subject, options: ObserveOptions) -> EventStream {
+    pub(super) fn observe_events(self, subject: Subject, options: ObserveOptions) -> EventStream {
         let length = self.state.length();
         let log = BoundedLog::new(self, length);
         scan::observe_events(log.clone(), log, subject, options)
@@ -100,7 +100,7 @@ impl Chunks for BoundedLog {
             events: self.step.load(Ordering::Relaxed),
             bytes: state.limits.chunk_bytes,
         };
-        let chunk = pool.read(state, &ChunkRead { scan, limits }).await?;
+        let chunk = pool.run_step(state, &ChunkRead { scan, limits }).await?;
         let newest = chunk.events.iter().max_by_key(|event| event.id);
         newest
             .into_iter()
@@ -138,7 +138,7 @@ impl Log for BoundedLog {
             range,
             order,
         };
-        pool.read(state, &find).await
+        pool.run_step(state, &find).await
     }
 }
 

@@ -83,7 +83,7 @@ impl LogWriter {
 
     /// Runs until the queue is closed and empty. The runtime belongs to this thread alone, which
     /// blocks while the queue is empty.
-    pub(super) fn run(mut self, runtime: &Runtime) {
+    pub(super) fn write_until_closed(mut self, runtime: &Runtime) {
         // No caller waits any longer, whatever ends this thread.
         let queue = Arc::clone(&self.queue);
         let _guard = AbandonQueueOnDrop(&queue);

@@ -46,7 +46,7 @@ impl ReadPool {
     }
 
     /// Runs a step, and repeats it until it succeeds or its time is over.
-    pub(super) async fn read<S: ReadStep>(
+    pub(super) async fn run_step<S: ReadStep>(
         &self,
         state: &StoreState,
         step: &S,

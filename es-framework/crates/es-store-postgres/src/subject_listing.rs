@@ -60,7 +60,7 @@ impl LogReader {
                     return Ok::<_, StoreError>(None);
                 };
                 let page = SubjectPage { base, after, most };
-                let subjects = reader.pool.read(&reader.state, &page).await?;
+                let subjects = reader.pool.run_step(&reader.state, &page).await?;
                 let last = subjects.last().filter(|_| subjects.len() >= most).cloned();
                 Ok(Some((stream::iter(subjects).map(Ok), last.map(Some))))
             }
@@ -76,7 +76,7 @@ impl LogReader {
         limit: usize,
     ) -> Result<Vec<Subject>, StoreError> {
         let page = ChildPage { base, after, limit };
-        self.pool.read(&self.state, &page).await
+        self.pool.run_step(&self.state, &page).await
     }
 }
 

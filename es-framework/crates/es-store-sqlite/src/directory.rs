@@ -28,7 +28,7 @@ pub(super) struct DataDirectory {
 
 impl DataDirectory {
     /// Creates the directory if it is missing, and locks it.
-    pub(super) fn lock(path: &Path) -> Result<Self, OpenError> {
+    pub(super) fn create_and_lock(path: &Path) -> Result<Self, OpenError> {
         let unusable = |source| OpenError::Directory {
             directory: path.to_owned(),
             source,

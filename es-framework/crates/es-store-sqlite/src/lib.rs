@@ -157,12 +157,12 @@ impl EmbeddedStore {
         settings: EngineSettings,
         temporary: Option<TemporaryDirectory>,
     ) -> Result<Self, OpenError> {
-        let lock = DataDirectory::lock(directory)?;
+        let lock = DataDirectory::create_and_lock(directory)?;
         let queue = Arc::new(WriteQueue::default());
         let (writer, shared, length) = EventWriter::open(lock, settings, Arc::clone(&queue))?;
         let thread = std::thread::Builder::new()
             .name("event-writer".into())
-            .spawn(move || writer.run())
+            .spawn(move || writer.write_until_closed())
             .map_err(|source| OpenError::Directory {
                 directory: directory.to_owned(),
                 source,

@@ -26,7 +26,7 @@ pub(super) struct RecentLimits {
 impl RecentEvents {
     /// Adds the events of a commit and returns the oldest commits beyond the limits, so that the
     /// caller can free them after the lock is released.
-    pub(super) fn push(
+    pub(super) fn push_commit(
         &mut self,
         commit: CommittedEvents,
         limits: RecentLimits,
@@ -126,7 +126,7 @@ mod tests {
     fn recent(commits: &[std::ops::Range<u64>]) -> RecentEvents {
         let mut recent = RecentEvents::default();
         for ids in commits {
-            drop(recent.push(ids.clone().map(event).collect(), LIMITS));
+            drop(recent.push_commit(ids.clone().map(event).collect(), LIMITS));
         }
         recent
     }

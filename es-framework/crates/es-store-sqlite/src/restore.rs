@@ -107,7 +107,7 @@ impl Restore {
         if !is_empty(directory)? {
             return Err(RestoreError::NotEmpty(directory.to_owned()));
         }
-        let lock = DataDirectory::lock(directory)?;
+        let lock = DataDirectory::create_and_lock(directory)?;
         // An earlier attempt that was killed leaves these files.
         remove(directory);
         Self::open(directory, lock, false)
@@ -122,7 +122,7 @@ impl Restore {
         if !is_empty(directory)? {
             return Err(RestoreError::NotEmpty(directory.to_owned()));
         }
-        let lock = DataDirectory::lock(directory)?;
+        let lock = DataDirectory::create_and_lock(directory)?;
         Self::open(directory, lock, true)
     }
 

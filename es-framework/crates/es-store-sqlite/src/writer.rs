@@ -115,7 +115,7 @@ impl EventWriter {
     }
 
     /// Runs until the queue is closed and empty.
-    pub(super) fn run(mut self) {
+    pub(super) fn write_until_closed(mut self) {
         // No caller waits any longer, whatever ends this thread.
         let queue = Arc::clone(&self.queue);
         let _guard = AbandonQueueOnDrop(&queue);
@@ -132,7 +132,7 @@ impl EventWriter {
                 }
             }
         }
-        self.close();
+        self.compact_for_close();
     }
 
     /// Executes the next tasks, or maintenance when there are none. Returns `false` at the end.
@@ -350,7 +350,7 @@ impl EventWriter {
             for (event_keys, id) in keys {
                 log.index.insert(event_keys, id);
             }
-            let evicted = log.recent.push(events, recent);
+            let evicted = log.recent.push_commit(events, recent);
             let is_due = self.compaction.is_idle() && log.index.pending() >= memtable_entries;
             let next = is_due.then(|| log.index.start_compaction());
             (log.index.len(), next, (memtable, evicted))

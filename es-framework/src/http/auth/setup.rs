@@ -47,7 +47,7 @@ fn watch_tokens(settings: &Settings) -> Result<Option<ReloadedValue<Tokens>>> {
     let files = vec![file.clone()];
     let read = {
         let file = file.clone();
-        move || Tokens::read(&file)
+        move || Tokens::read_file(&file)
     };
     let tokens = ReloadedValue::load_and_watch("the tokens", files, read)?;
     if tokens.current().is_empty() {

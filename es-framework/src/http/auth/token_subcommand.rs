@@ -67,7 +67,7 @@ pub(crate) fn clap_command() -> clap::Command {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(matches: &clap::ArgMatches) -> Result<()> {
+pub(crate) fn run_token_subcommand(matches: &clap::ArgMatches) -> Result<()> {
     let arguments = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     match arguments.command {
         TokenAction::Create {
@@ -129,7 +129,7 @@ fn text(file: &Path) -> Result<String> {
 fn parse(file: &Path, text: &str) -> Result<Tokens> {
     let failed =
         |error| Error::because(format!("{} is not as it should be", file.display()), error);
-    Tokens::parse(text).map_err(failed)
+    Tokens::parse_tokens(text).map_err(failed)
 }
 
 /// Locks the file against other commands. The lock is a separate file, because the tokens file is
@@ -171,7 +171,7 @@ mod tests {
             !text.contains(&alice) && !text.contains(&bob),
             "hashes only"
         );
-        let tokens = Tokens::read(&file).unwrap();
+        let tokens = Tokens::read_file(&file).unwrap();
         assert!(
             tokens
                 .find_caller(alice.as_bytes())
@@ -180,7 +180,7 @@ mod tests {
         );
         assert_eq!(tokens.find_caller(bob.as_bytes()).unwrap().name(), "bob");
         revoke(&file, "alice").unwrap();
-        let tokens = Tokens::read(&file).unwrap();
+        let tokens = Tokens::read_file(&file).unwrap();
         assert_eq!(tokens.find_caller(alice.as_bytes()), None);
         assert!(tokens.find_caller(bob.as_bytes()).is_some());
     }
@@ -205,7 +205,7 @@ mod tests {
                 scope.spawn(move || create(file, &format!("t{number}"), &[]).unwrap());
             }
         });
-        let tokens = Tokens::read(&file).unwrap();
+        let tokens = Tokens::read_file(&file).unwrap();
         assert!((0..8).all(|number| tokens.contains_name(&format!("t{number}"))));
     }
 }

@@ -51,13 +51,13 @@ pub(super) enum TokensError {
 
 impl Tokens {
     /// Reads the tokens from a file that only its owner may use.
-    pub(super) fn read(file: &Path) -> Result<Self> {
+    pub(super) fn read_file(file: &Path) -> Result<Self> {
         let read = || {
             check_owner_only(file)?;
             if fs::metadata(file)?.len() > MAX_FILE {
                 return Err(TokensError::TooLarge);
             }
-            Self::parse(&fs::read_to_string(file)?)
+            Self::parse_tokens(&fs::read_to_string(file)?)
         };
         let problem = |error| {
             let file = file.display();
@@ -67,7 +67,7 @@ impl Tokens {
     }
 
     /// Parses the text of a file of tokens.
-    pub(super) fn parse(text: &str) -> Result<Self, TokensError> {
+    pub(super) fn parse_tokens(text: &str) -> Result<Self, TokensError> {
         let mut names = BTreeSet::new();
         let mut tokens = Vec::new();
         for (line, number) in text.lines().zip(1..) {
@@ -184,7 +184,7 @@ mod tests {
         let staff = Token::new("alice", &["staff".into(), "reader".into()], "secret-a");
         let nobody = Token::new("probe", &[], "secret-b");
         let text = format!("# who may call\n\n{}{}", staff.to_line(), nobody.to_line());
-        Tokens::parse(&text).unwrap()
+        Tokens::parse_tokens(&text).unwrap()
     }
 
     #[test]
@@ -224,11 +224,14 @@ mod tests {
             format!("ali\u{e7}e staff {hash}"),
             format!("- staff {hash}"),
         ] {
-            let error = Tokens::parse(&format!("# one\n{line}\n")).unwrap_err();
+            let error = Tokens::parse_tokens(&format!("# one\n{line}\n")).unwrap_err();
             assert!(error.to_string().contains("line 2"), "{line}: {error}");
         }
         let twice = format!("a - {hash}\na - {hash}\n");
-        assert!(matches!(Tokens::parse(&twice), Err(TokensError::Twice(2))));
+        assert!(matches!(
+            Tokens::parse_tokens(&twice),
+            Err(TokensError::Twice(2))
+        ));
     }
 
     #[test]
@@ -238,12 +241,12 @@ mod tests {
         let file = folder.path().join("tokens");
         fs::write(&file, "").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
-        let error = Tokens::read(&file).unwrap_err().to_string();
+        let error = Tokens::read_file(&file).unwrap_err().to_string();
         assert!(
             error.contains("640") && error.contains("chmod 600"),
             "{error}"
         );
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        assert!(Tokens::read(&file).unwrap().is_empty());
+        assert!(Tokens::read_file(&file).unwrap().is_empty());
     }
 }

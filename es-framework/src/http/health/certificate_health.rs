@@ -9,7 +9,7 @@ use x509_parser::{certificate::X509Certificate, parse_x509_certificate, pem::Pem
 use super::HealthComponent;
 
 /// Checks the service's own certificate chain, and a file with certificates that it trusts.
-pub(super) async fn check(
+pub(super) async fn check_certificates(
     own: Vec<CertificateDer<'static>>,
     trusted: Option<PathBuf>,
 ) -> HealthComponent {
@@ -96,7 +96,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("certificates.pem");
         std::fs::write(&file, texts.concat()).unwrap();
-        check(Vec::new(), Some(file)).await
+        check_certificates(Vec::new(), Some(file)).await
     }
 
     const VALID: &str = include_str!("fixtures/valid.pem");
@@ -104,7 +104,10 @@ mod tests {
 
     #[tokio::test]
     async fn without_certificates_there_is_nothing_wrong() {
-        assert_eq!(check(Vec::new(), None).await.status, HealthStatus::Up);
+        assert_eq!(
+            check_certificates(Vec::new(), None).await.status,
+            HealthStatus::Up
+        );
     }
 
     #[tokio::test]
@@ -137,7 +140,7 @@ mod tests {
             assert_eq!(component.status, HealthStatus::Down, "{text}");
             assert!(component.details["error"].is_string(), "{text}");
         }
-        let missing = check(Vec::new(), Some("/nowhere/at-all.pem".into())).await;
+        let missing = check_certificates(Vec::new(), Some("/nowhere/at-all.pem".into())).await;
         assert_eq!(missing.status, HealthStatus::Down);
     }
 }

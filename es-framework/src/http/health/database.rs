@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Checks the database and the read models in it.
-pub(super) async fn check(
+pub(super) async fn check_database(
     database: &Database,
     positions: &ProgressRegistry,
     store: &dyn EventStore,

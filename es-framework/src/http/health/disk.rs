@@ -10,7 +10,7 @@ use super::HealthComponent;
 const THRESHOLD: u64 = 10 * 1024 * 1024;
 
 /// Checks that the disk of a folder has free space.
-pub(super) async fn check(folder: PathBuf) -> HealthComponent {
+pub(super) async fn check_disk(folder: PathBuf) -> HealthComponent {
     // A disk that hangs must not block other requests.
     let checked = tokio::task::spawn_blocking(move || check_now(&folder)).await;
     checked.unwrap_or_else(|error| HealthComponent::down(json!({ "error": error.to_string() })))

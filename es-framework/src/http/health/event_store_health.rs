@@ -14,11 +14,14 @@ use crate::{
 };
 
 /// Checks the event store, and reports the reactions that follow it.
-pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -> HealthComponent {
+pub(super) async fn check_event_store(
+    store: &dyn EventStore,
+    statuses: &ReactionStatuses,
+) -> HealthComponent {
     let health = store.health().await;
     let mut details = Map::new();
     details.insert("store".into(), store.description().into());
-    if !statuses.all().is_empty() {
+    if !statuses.all_by_name().is_empty() {
         // A store that does not answer gets no second request.
         let newest = match &health {
             Ok(()) => load_newest_id(store).await,
@@ -42,7 +45,7 @@ pub(super) async fn check(store: &dyn EventStore, statuses: &ReactionStatuses) -
 
 /// Returns the status of each reaction as JSON, with its lag behind the newest event.
 pub(in crate::http) fn reactions(statuses: &ReactionStatuses, newest: Option<EventId>) -> Value {
-    let told = statuses.all().into_iter();
+    let told = statuses.all_by_name().into_iter();
     let told = told.map(|(name, status)| (name.to_owned(), reaction(&status, newest)));
     Value::Object(told.collect())
 }

@@ -142,14 +142,17 @@ impl HealthComponent {
 impl Health {
     async fn report(&self) -> HealthReport {
         let (db, event_store, disk, ssl) = tokio::join!(
-            within_limit(database::check(
+            within_limit(database::check_database(
                 &self.database,
                 &self.positions,
                 &*self.store
             )),
-            within_limit(event_store_health::check(&*self.store, &self.reactions)),
-            within_limit(disk::check(self.folder.clone())),
-            within_limit(certificate_health::check(
+            within_limit(event_store_health::check_event_store(
+                &*self.store,
+                &self.reactions
+            )),
+            within_limit(disk::check_disk(self.folder.clone())),
+            within_limit(certificate_health::check_certificates(
                 self.tls
                     .as_ref()
                     .map(ServerTls::current_certificates)

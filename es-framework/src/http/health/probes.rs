@@ -92,7 +92,10 @@ impl Health {
 
     async fn readiness(&self) -> HealthReport {
         let (event_store, db) = tokio::join!(
-            within_limit(event_store_health::check(&*self.store, &self.reactions)),
+            within_limit(event_store_health::check_event_store(
+                &*self.store,
+                &self.reactions
+            )),
             within_limit(self.database_answers()),
         );
         HealthReport::from_components(BTreeMap::from([

@@ -36,11 +36,11 @@ pub(super) fn is_requested(headers: &HeaderMap) -> bool {
 }
 
 /// Responds with the stream of outputs, the first one at once.
-pub(super) async fn respond(request: QueryRequest) -> Result<Response, Problem> {
+pub(super) async fn stream_outputs(request: QueryRequest) -> Result<Response, Problem> {
     let permit = request.surface.live.try_acquire_permit()?;
     let seen = LastSeenOutput::from_headers(&request.headers)?;
     let outputs = OutputStream::open(request, seen, permit).await?;
-    let mut response = Sse::new(stream::unfold(outputs, OutputStream::next)).into_response();
+    let mut response = Sse::new(stream::unfold(outputs, OutputStream::next_output)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::VARY, HeaderValue::from_static("accept"));
     headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));

@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use super::{
-    super::{Problem, query::QueryRequest, query_response::digest},
+    super::{Problem, query::QueryRequest, query_response::digest_output},
     last_seen::LastSeenOutput,
     live_queries::LiveQuerySettings,
 };
@@ -70,7 +70,7 @@ impl OutputStream {
     }
 
     /// Waits for the next event, and returns it with the rest of the stream.
-    pub(super) async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
+    pub(super) async fn next_output(mut self) -> Option<(Result<Event, Infallible>, Self)> {
         let mut is_over = self.is_over.clone();
         let event = tokio::select! {
             biased;
@@ -112,8 +112,8 @@ impl OutputStream {
         self.next_run = after(self.settings.gather_window);
         // The output may lack events that a read model applies while the query runs.
         let position = self.changes.applied_position();
-        let json = self.request.run().await?;
-        let tag = digest(json.get());
+        let json = self.request.run_to_json().await?;
+        let tag = digest_output(json.get());
         if self.seen.as_ref().is_some_and(|seen| seen.tag == tag) {
             return Ok(None);
         }

@@ -51,7 +51,7 @@ pub(crate) fn clap_command() -> clap::Command {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(
+pub(crate) fn run_openapi_subcommand(
     matches: &ArgMatches,
     name: &str,
     registry: &Registry,

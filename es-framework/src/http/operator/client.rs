@@ -62,7 +62,7 @@ impl OperatorArguments {
     ///
     /// # Errors
     /// The application cannot be reached, or its response is not successful.
-    pub(super) async fn send(&self, method: Method, path: &str) -> Result<Value> {
+    pub(super) async fn send_request(&self, method: Method, path: &str) -> Result<Value> {
         self.send_body(method, path, None).await
     }
 

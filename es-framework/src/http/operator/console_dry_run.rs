@@ -65,7 +65,9 @@ impl DryRunner {
         let time = whole_second(self.clock().now());
         let recorder = Arc::new(ReadRecorder::new(self.store()));
         let runner = self.with_store_and_clock(Arc::clone(&recorder) as _, Clock::at(time));
-        let response = runner.run(command, at, json.as_bytes(), request).await?;
+        let response = runner
+            .decide_command(command, at, json.as_bytes(), request)
+            .await?;
         let code = |past: Vec<_>| {
             let test = DryRunTestSource {
                 command,

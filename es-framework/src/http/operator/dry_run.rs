@@ -48,7 +48,9 @@ pub(super) fn route(commands: &[CommandDescriptor]) -> (String, MethodRouter<Arc
         let (parts, body) = request.into_parts();
         let body = read_body(body, context.limits).await?;
         let at = read_at(parameters)?;
-        let response = runner.run(command, at.as_deref(), &body, &parts).await?;
+        let response = runner
+            .decide_command(command, at.as_deref(), &body, &parts)
+            .await?;
         Ok(Json(response))
     };
     (PATH.to_owned(), post(handle))

@@ -109,7 +109,7 @@ impl DryRunner {
     }
 
     /// Decides on a command as of an event, or as of now. The caller has checked that an operator asks for it.
-    pub(super) async fn run(
+    pub(super) async fn decide_command(
         &self,
         command: &CommandDescriptor,
         at: Option<&str>,

@@ -57,7 +57,7 @@ fn command(component: ComponentKind) -> Command {
 }
 
 /// Runs the subcommand of this name, if it is one of an operator.
-pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<Result<()>> {
+pub(crate) fn run_operator_subcommand(name: &str, matches: &ArgMatches) -> Option<Result<()>> {
     if name == dry_run_subcommand::NAME {
         return Some(print(dry_run_subcommand::send_and_render(matches)));
     }
@@ -76,7 +76,7 @@ async fn execute(
 ) -> Result<String> {
     let path = component.path();
     let Some((verb, matches)) = matches.subcommand().filter(|(verb, _)| *verb != STATUS) else {
-        let all = api.send(Method::GET, path).await?;
+        let all = api.send_request(Method::GET, path).await?;
         let all = all.as_object().into_iter().flatten();
         return Ok(all
             .map(|(name, status)| status_text(name, status))
@@ -85,7 +85,7 @@ async fn execute(
     let name = matches.get_one::<String>("name");
     let name = name.map(String::as_str).unwrap_or_default();
     let path = format!("{path}/{name}/{verb}");
-    let response = api.send(Method::POST, &path).await?;
+    let response = api.send_request(Method::POST, &path).await?;
     let mut commands = component.commands().iter();
     let result = commands.find(|command| command.verb() == verb);
     let result = result.map_or("", |command| result_text(component, *command));

@@ -68,7 +68,7 @@ async fn send_command(
         ComponentKind::ReadModel => &context.read_models,
         ComponentKind::Reaction => &context.reactions,
     };
-    match operator.send(&name, command).await {
+    match operator.send_command(&name, command).await {
         Ok(event) => {
             let event = event.map(health::poison_event_json);
             Json(json!({ component.member(): name, "event": event })).into_response()

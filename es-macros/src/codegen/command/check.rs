@@ -44,7 +44,7 @@ impl CheckedCommand {
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check(declared: CommandItem, errors: &mut Errors) -> Option<CheckedCommand> {
+pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Option<CheckedCommand> {
     let CommandItem {
         ident,
         attrs,

@@ -17,7 +17,7 @@ use crate::codegen::{
 };
 
 /// Generates all implementations and the registration.
-pub(crate) fn expand(command: &CheckedCommand, framework: &Framework) -> TokenStream {
+pub(crate) fn expand_command(command: &CheckedCommand, framework: &Framework) -> TokenStream {
     let json = json(command, framework);
     let validation = validation(command, framework);
     let clone = impl_clone(command);
@@ -50,7 +50,7 @@ fn json(command: &CheckedCommand, framework: &Framework) -> TokenStream {
         attrs: &command.attrs,
         fields: &fields,
     };
-    wire.expand(framework)
+    wire.expand_impls(framework)
 }
 
 /// The JSON schema of a field includes its validation rules.

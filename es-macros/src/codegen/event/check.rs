@@ -45,7 +45,7 @@ impl CheckedEvent {
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check(
+pub(crate) fn check_event(
     declared: EventItem,
     manifest: &Manifest,
     errors: &mut Errors,

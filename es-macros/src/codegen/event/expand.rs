@@ -15,7 +15,7 @@ use crate::codegen::{
 };
 
 /// Generates all implementations and the registration.
-pub(crate) fn expand(event: &CheckedEvent, framework: &Framework) -> TokenStream {
+pub(crate) fn expand_event(event: &CheckedEvent, framework: &Framework) -> TokenStream {
     let json = json(event, framework);
     let subject = event
         .subject
@@ -67,7 +67,7 @@ fn json(event: &CheckedEvent, framework: &Framework) -> TokenStream {
         attrs: &event.attrs,
         fields: &fields,
     };
-    wire.expand(framework)
+    wire.expand_impls(framework)
 }
 
 fn impl_event(

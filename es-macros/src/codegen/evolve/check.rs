@@ -43,7 +43,7 @@ pub(crate) enum EvolveForm {
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check(item: &ItemImpl, errors: &mut Errors) -> Vec<EvolveStep> {
+pub(crate) fn check_evolve(item: &ItemImpl, errors: &mut Errors) -> Vec<EvolveStep> {
     impl_block::reject_unsupported_parts(item, &BLOCK, errors);
     let functions: Vec<_> = item.items.iter().filter_map(function).collect();
     if functions.is_empty() {

@@ -9,7 +9,7 @@ use crate::codegen::framework::Framework;
 
 /// Generates the implementation that calls the functions. Without functions, the implementation is
 /// the stub of a block with mistakes.
-pub(crate) fn expand(
+pub(crate) fn expand_evolve(
     state: &Type,
     forwarded: &[Attribute],
     steps: &[EvolveStep],
@@ -79,9 +79,12 @@ fn after(step: &EvolveStep) -> TokenStream {
         quote!(event)
     };
     match (form, is_optional) {
-        (EvolveForm::Begins, false) => {
-            quote_spanned!(span=> ::core::option::Option::Some(Self::#ident(#event)))
-        }
+        (EvolveForm::Begins, false) => quote_spanned! {span=>
+            ::core::option::Option::Some({
+                let state: Self = Self::#ident(#event);
+                state
+            })
+        },
         (EvolveForm::Begins, true) => quote_spanned!(span=> Self::#ident(#event)),
         (EvolveForm::Replaces, false) => quote_spanned! {span=>
             before.map(|state| -> Self { state.#ident(#event) })

@@ -29,17 +29,17 @@ pub(crate) fn evolve(
         let errors = errors.into_compile_errors();
         return quote!(#errors #item);
     };
-    let steps = check::check(item, &mut errors);
+    let steps = check::check_evolve(item, &mut errors);
     if errors.is_empty() {
         let forwarded = annotated_item::forwarded(&item.attrs);
-        let implementation = expand::expand(&item.self_ty, &forwarded, &steps, &framework);
+        let implementation = expand::expand_evolve(&item.self_ty, &forwarded, &steps, &framework);
         return quote!(#item #implementation);
     }
     let stub = item
         .generics
         .params
         .is_empty()
-        .then(|| expand::expand(&item.self_ty, &[], &[], &framework));
+        .then(|| expand::expand_evolve(&item.self_ty, &[], &[], &framework));
     let errors = errors.into_compile_errors();
     quote! {
         #errors
@@ -59,5 +59,5 @@ fn above_the_state(input: TokenStream, manifest: &Manifest) -> Option<TokenStrea
     let is_plain = item.generics.params.is_empty();
     let framework = Framework::resolve(&item.attrs, manifest, &mut Errors::default())?;
     let ident = &item.ident;
-    is_plain.then(|| expand::expand(&parse_quote!(#ident), &[], &[], &framework))
+    is_plain.then(|| expand::expand_evolve(&parse_quote!(#ident), &[], &[], &framework))
 }

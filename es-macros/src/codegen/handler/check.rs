@@ -28,7 +28,10 @@ pub(crate) struct CheckedHandler {
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<CheckedHandler> {
+pub(crate) fn check_handler(
+    declared: &AnnotatedFunction,
+    errors: &mut Errors,
+) -> Option<CheckedHandler> {
     let ItemFn { attrs, sig, .. } = &declared.item;
     check_signature(sig, errors);
     let command = command(declared, errors);

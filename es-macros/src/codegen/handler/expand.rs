@@ -12,7 +12,7 @@ use crate::codegen::{
 };
 
 /// Generates the function and the implementation that calls it.
-pub(crate) fn expand(
+pub(crate) fn expand_handler(
     function: &ItemFn,
     handler: &CheckedHandler,
     framework: &Framework,

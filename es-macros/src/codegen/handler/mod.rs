@@ -24,9 +24,9 @@ pub(crate) fn handler(
     let input = without_body::add_body(input, &mut errors);
     let passes = FunctionMacro {
         no_function: "a handler is a function: write `#[handler]` above `fn decide(command: PurchaseBookCommand) -> BookPurchasedEvent { … }`",
-        check: check::check,
-        expand: expand::expand,
+        check: check::check_handler,
+        expand: expand::expand_handler,
         stub: expand::generate_stub,
     };
-    passes.run(input, manifest, errors)
+    passes.expand_annotated(input, manifest, errors)
 }

@@ -56,7 +56,10 @@ pub(crate) enum StepShape {
 const SHAPES: &str = "write `fn purchased(event: &BookPurchasedEvent) -> Self` for a new row, `fn borrowed(&mut self, event: &BookBorrowedEvent)` for a change, `fn removed(self, event: &BookRemovedEvent) -> Option<Self>` for one that may end the row, or `fn counted(row: Option<Self>, event: &BookBorrowedEvent) -> Option<Self>` for all of these";
 
 /// Checks everything and reports all mistakes.
-pub(crate) fn check(declared: &AnnotatedImpl, errors: &mut Errors) -> Option<CheckedProjection> {
+pub(crate) fn check_projection(
+    declared: &AnnotatedImpl,
+    errors: &mut Errors,
+) -> Option<CheckedProjection> {
     let block = &declared.block;
     impl_block::reject_unsupported_parts(block, &BLOCK, errors);
     let mut events = BTreeMap::new();

@@ -8,7 +8,7 @@ use super::check::{CheckedProjection, ProjectionStep, StepShape};
 use crate::codegen::framework::Framework;
 
 /// Returns the block, and the implementation that calls its functions.
-pub(crate) fn expand(
+pub(crate) fn expand_projection(
     block: &ItemImpl,
     projection: &CheckedProjection,
     framework: &Framework,

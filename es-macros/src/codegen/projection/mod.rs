@@ -34,8 +34,10 @@ pub(crate) fn projection(
         let errors = errors.into_compile_errors();
         return quote!(#errors #block);
     };
-    match check::check(&declared, &mut errors) {
-        Some(projection) if errors.is_empty() => expand::expand(block, &projection, &framework),
+    match check::check_projection(&declared, &mut errors) {
+        Some(projection) if errors.is_empty() => {
+            expand::expand_projection(block, &projection, &framework)
+        }
         _ => {
             let stubbed = expand::generate_stub(block, &framework);
             let errors = errors.into_compile_errors();

@@ -57,7 +57,7 @@ pub(crate) enum ValueCount {
 const PAGING: [&str; 3] = ["limit", "cursor", "total"];
 
 /// Checks everything and reports all mistakes.
-pub(crate) fn check(declared: QueryInput, errors: &mut Errors) -> Option<CheckedQuery> {
+pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<CheckedQuery> {
     let QueryInput {
         ident,
         attrs,

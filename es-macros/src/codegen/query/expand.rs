@@ -11,7 +11,7 @@ use super::{
 use crate::codegen::{declaration, doc_comment, framework::Framework, role::role_constants};
 
 /// Returns all code that the derive generates.
-pub(crate) fn expand(query: &CheckedQuery, framework: &Framework) -> TokenStream {
+pub(crate) fn expand_query(query: &CheckedQuery, framework: &Framework) -> TokenStream {
     let implementation = implementation(query, framework);
     let source = query.source.as_ref();
     let handler = source.map(|source| handler(query, source, framework));

@@ -52,7 +52,7 @@ pub(crate) enum CallParameter {
 const FORMS: &str = "write `fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand` to send a command, or `async fn mail(event: &BookBorrowedEvent, mailer: &Mailer) -> Result<(), MailError>` to call another system";
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check(
+pub(crate) fn check_reaction(
     declared: &AnnotatedImpl,
     attr: ReactionAttr,
     errors: &mut Errors,

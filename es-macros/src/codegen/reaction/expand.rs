@@ -11,7 +11,7 @@ use super::{
 use crate::codegen::framework::Framework;
 
 /// Generates the block, the implementation that calls its functions, and the registration.
-pub(crate) fn expand(
+pub(crate) fn expand_reaction(
     block: &ItemImpl,
     reaction: &CheckedReaction,
     framework: &Framework,

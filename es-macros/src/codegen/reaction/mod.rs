@@ -32,8 +32,10 @@ pub(crate) fn reaction(
         let errors = errors.into_compile_errors();
         return quote!(#errors #block);
     };
-    match check::check(&declared, attr, &mut errors) {
-        Some(reaction) if errors.is_empty() => expand::expand(block, &reaction, &framework),
+    match check::check_reaction(&declared, attr, &mut errors) {
+        Some(reaction) if errors.is_empty() => {
+            expand::expand_reaction(block, &reaction, &framework)
+        }
         _ => {
             let mut block = block.clone();
             // Further warnings about a block with mistakes would only distract.

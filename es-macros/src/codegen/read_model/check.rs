@@ -29,7 +29,10 @@ pub(crate) struct CheckedReadModel {
 }
 
 /// Checks everything and reports all mistakes.
-pub(crate) fn check(declared: ReadModelInput, errors: &mut Errors) -> Option<CheckedReadModel> {
+pub(crate) fn check_read_model(
+    declared: ReadModelInput,
+    errors: &mut Errors,
+) -> Option<CheckedReadModel> {
     let ReadModelInput {
         ident,
         attrs,

@@ -15,7 +15,7 @@ use crate::codegen::{
 };
 
 /// Returns all code that the derive generates.
-pub(crate) fn expand(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
+pub(crate) fn expand_read_model(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
     let json = json(model, framework);
     let implementation = implementation(model, framework);
     let ident = &model.ident;
@@ -45,7 +45,7 @@ fn json(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
         attrs: &model.attrs,
         fields: &fields,
     };
-    wire.expand(framework)
+    wire.expand_impls(framework)
 }
 
 fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStream {

@@ -10,12 +10,12 @@ use proc_macro2::TokenStream;
 use super::{derive, manifest::Manifest};
 
 /// Returns the code of `#[derive(ReadModel)]`, or compile errors and a stub.
-pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
-    derive::derive(
+pub(crate) fn derive_read_model(input: TokenStream, manifest: &Manifest) -> TokenStream {
+    derive::expand_derive(
         input,
         manifest,
-        |item, errors| check::check(ast::parse_item(item, errors), errors),
-        |_, model, framework| expand::expand(&model, framework),
+        |item, errors| check::check_read_model(ast::parse_item(item, errors), errors),
+        |_, model, framework| expand::expand_read_model(&model, framework),
         expand::generate_stub,
     )
 }

@@ -29,7 +29,10 @@ pub(crate) struct CheckedVariant {
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check(declared: RejectionItem, errors: &mut Errors) -> Option<CheckedRejection> {
+pub(crate) fn check_rejection(
+    declared: RejectionItem,
+    errors: &mut Errors,
+) -> Option<CheckedRejection> {
     let RejectionItem {
         ident,
         refusals,

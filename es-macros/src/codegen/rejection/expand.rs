@@ -10,7 +10,7 @@ use super::{
 use crate::codegen::{declaration, framework::Framework};
 
 /// Generates all implementations and the registration.
-pub(crate) fn expand(rejection: &CheckedRejection, framework: &Framework) -> TokenStream {
+pub(crate) fn expand_rejection(rejection: &CheckedRejection, framework: &Framework) -> TokenStream {
     let CheckedRejection {
         ident,
         variants,

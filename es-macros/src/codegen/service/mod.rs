@@ -7,8 +7,8 @@ use syn::{Ident, ext::IdentExt as _};
 use super::{derive, framework::Framework, generics, manifest::Manifest};
 
 /// Returns the code of `#[derive(Service)]`, or compile errors and a stub.
-pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
-    derive::derive(
+pub(crate) fn derive_service(input: TokenStream, manifest: &Manifest) -> TokenStream {
+    derive::expand_derive(
         input,
         manifest,
         |item, errors| {

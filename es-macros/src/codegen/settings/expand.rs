@@ -8,7 +8,7 @@ use super::ast::{Setting, SettingsStruct};
 use crate::codegen::{declaration, framework::Framework, service};
 
 /// Generates all implementations.
-pub(crate) fn expand(
+pub(crate) fn expand_settings(
     ident: &Ident,
     settings: &SettingsStruct,
     framework: &Framework,

@@ -18,8 +18,8 @@ const NOUN: ItemNoun = ItemNoun {
 };
 
 /// Returns the code of `#[derive(State)]`, or compile errors and a stub.
-pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
-    derive::derive(
+pub(crate) fn derive_state(input: TokenStream, manifest: &Manifest) -> TokenStream {
+    derive::expand_derive(
         input,
         manifest,
         |item, errors| {

@@ -21,7 +21,10 @@ pub(crate) struct CheckedUpcaster {
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<CheckedUpcaster> {
+pub(crate) fn check_upcaster(
+    declared: &AnnotatedFunction,
+    errors: &mut Errors,
+) -> Option<CheckedUpcaster> {
     let ItemFn { attrs, sig, .. } = &declared.item;
     check_signature(sig, errors);
     let event = event(declared, errors);

@@ -8,7 +8,7 @@ use super::check::CheckedUpcaster;
 use crate::codegen::{annotated_function::AnnotatedFunction, declaration, framework::Framework};
 
 /// Generates the function, the implementation that calls it, and the registration.
-pub(crate) fn expand(
+pub(crate) fn expand_upcaster(
     function: &ItemFn,
     upcaster: &CheckedUpcaster,
     framework: &Framework,

@@ -20,9 +20,9 @@ pub(crate) fn upcast(
     annotated_item::refuse_arguments(arguments, "upcast", reason, &mut errors);
     let passes = FunctionMacro {
         no_function: "an upcaster is a function: write `#[upcast]` above `fn pages_became_a_number(old: BookPurchasedV1) -> BookPurchasedEvent { … }`",
-        check: check::check,
-        expand: expand::expand,
+        check: check::check_upcaster,
+        expand: expand::expand_upcaster,
         stub: expand::generate_stub,
     };
-    passes.run(input, manifest, errors)
+    passes.expand_annotated(input, manifest, errors)
 }

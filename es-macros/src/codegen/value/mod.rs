@@ -20,8 +20,8 @@ const NOUN: ItemNoun = ItemNoun {
 };
 
 /// Returns the code of `#[derive(Value)]`, or compile errors and a stub.
-pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
-    derive::derive(
+pub(crate) fn derive_value(input: TokenStream, manifest: &Manifest) -> TokenStream {
+    derive::expand_derive(
         input,
         manifest,
         |item, errors| {
@@ -40,7 +40,7 @@ pub(crate) fn derive(input: TokenStream, manifest: &Manifest) -> TokenStream {
 
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let json = json_impls::expand_item(item, framework);
-    let rules = validation::expand(item, framework);
+    let rules = validation::expand_validate(item, framework);
     let ident = &item.ident;
     let column = json_item::is_fieldless_enum(item).then(|| {
         quote! {

@@ -40,7 +40,7 @@ pub(super) fn check_rules(item: &DeriveInput, errors: &mut Errors) {
 }
 
 /// Generates `impl Validate`.
-pub(super) fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
+pub(super) fn expand_validate(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let checks = match &item.data {
         Data::Struct(data) => of_struct(item, &data.fields, framework),
         Data::Enum(data) => of_enum(item, data.variants.iter(), framework),

@@ -46,7 +46,7 @@ impl SubjectLocks {
 
     /// Locks all of these subjects. Every command locks the stripes in ascending order, which rules
     /// out deadlocks.
-    pub(super) async fn lock<'a>(
+    pub(super) async fn lock_subjects<'a>(
         &self,
         subjects: impl Iterator<Item = &'a Subject>,
     ) -> Result<SubjectLockGuard, LockTimeout> {

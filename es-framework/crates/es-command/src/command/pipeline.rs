@@ -168,7 +168,7 @@ async fn lock_subjects(
     context: &CommandContext,
 ) -> Result<SubjectLockGuard, CommandError> {
     let subjects = plan.subjects_to_read(context).into_iter();
-    let guard = bus.locks.lock(subjects).await;
+    let guard = bus.locks.lock_subjects(subjects).await;
     guard.map_err(|_| CommandError::Contended(plan.subject.clone()))
 }
 

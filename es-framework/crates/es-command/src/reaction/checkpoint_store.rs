@@ -78,7 +78,9 @@ impl CheckpointStore {
     }
 
     /// Loads the last checkpoint, if there is one.
-    pub(super) async fn load(&mut self) -> Result<Option<&ReactionProgress>, ReactionError> {
+    pub(super) async fn load_checkpoint(
+        &mut self,
+    ) -> Result<Option<&ReactionProgress>, ReactionError> {
         let latest = latest_event(&*self.store, self.subject.clone(), false).await?;
         self.last = latest.as_ref().map(|event| event.id);
         self.known = latest.map(|event| event.payload()).transpose()?;
@@ -86,17 +88,18 @@ impl CheckpointStore {
         let known = self.known.as_ref();
         self.done
             .retain(|task| !known.is_some_and(|known| known.is_task_done(task)));
-        Ok(self.progress())
+        Ok(self.last_progress())
     }
 
     /// Returns the progress of the last known checkpoint.
-    pub(super) fn progress(&self) -> Option<&ReactionProgress> {
+    pub(super) fn last_progress(&self) -> Option<&ReactionProgress> {
         self.known.as_ref().map(|known| &known.progress)
     }
 
     /// Returns whether some process has handled an event.
     pub(super) fn has_passed(&self, event: EventId) -> bool {
-        self.progress().is_some_and(|known| known.has_passed(event))
+        self.last_progress()
+            .is_some_and(|known| known.has_passed(event))
     }
 
     /// Returns whether a task was executed or skipped, by this process or another.
@@ -163,7 +166,7 @@ impl CheckpointStore {
     /// Renews the lease of this process. Returns `false` if the lease is lost.
     pub(super) async fn renew_lease(&mut self, duration: Duration) -> Result<bool, ReactionError> {
         loop {
-            let (Some(own), Some(progress)) = (self.own_lease(), self.progress()) else {
+            let (Some(own), Some(progress)) = (self.own_lease(), self.last_progress()) else {
                 return Ok(false);
             };
             let (lease, progress) = (own.renewed(duration), progress.clone());
@@ -205,10 +208,10 @@ impl CheckpointStore {
         lease: Option<CallLease>,
     ) -> Result<bool, ReactionError> {
         if self.is_stale {
-            self.load().await?;
+            self.load_checkpoint().await?;
             return Ok(false);
         }
-        let known = self.progress().filter(|known| known.is_ahead_of(own));
+        let known = self.last_progress().filter(|known| known.is_ahead_of(own));
         let progress = known.unwrap_or(own).clone();
         let noted = self.known.iter().flat_map(|known| &known.done);
         let done = noted
@@ -238,7 +241,7 @@ impl CheckpointStore {
                 Ok(true)
             }
             Err(AppendError::Conflict(_)) => {
-                self.load().await?;
+                self.load_checkpoint().await?;
                 Ok(false)
             }
             Err(error) => {

@@ -284,6 +284,7 @@ impl DeadlineTime for Option<Timestamp> {
 /// One is a state or the metadata of a request, at compile time.
 #[doc(hidden)]
 #[must_use]
+#[track_caller]
 pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Parameter] {
     let mut rest = parameters;
     while let [first, others @ ..] = rest {

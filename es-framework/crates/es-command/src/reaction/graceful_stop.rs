@@ -63,7 +63,7 @@ impl ReactionProcessor {
     pub(super) async fn hand_over(mut self) {
         let handing_over = async {
             // An append that the stop interrupted may have arrived.
-            let _ = self.checkpoints.load().await;
+            let _ = self.checkpoints.load_checkpoint().await;
             self.release_lease().await;
         };
         if timeout(HAND_OVER_TIMEOUT, handing_over).await.is_err() {

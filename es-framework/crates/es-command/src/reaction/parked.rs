@@ -78,7 +78,7 @@ impl ReactionProcessor {
     /// Parks the reaction until it may resume.
     pub(super) async fn park(mut self, parked: &ParkedEvent, requests: &mut OperatorRequests) {
         self.release_lease().await;
-        let _ = self.checkpoints.load().await;
+        let _ = self.checkpoints.load_checkpoint().await;
         if self.is_handled(parked) {
             return;
         }
@@ -93,7 +93,7 @@ impl ReactionProcessor {
                         if may_resume {
                             self.report_resumed();
                         }
-                        request.respond(result);
+                        request.send_result(result);
                         if may_resume {
                             return;
                         }
@@ -104,7 +104,7 @@ impl ReactionProcessor {
                 },
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
-            let loaded = self.checkpoints.load().await.map(|_| ());
+            let loaded = self.checkpoints.load_checkpoint().await.map(|_| ());
             if loaded.is_ok() && self.is_handled(parked) {
                 let reaction = self.executor.reaction.name;
                 tracing::info!(reaction, event = %parked.event.id, "a parked reaction resumes: another process has handled the poison event");

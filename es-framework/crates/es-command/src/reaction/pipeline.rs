@@ -39,7 +39,7 @@ const LEASE_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 impl ReactionProcessor {
     /// Subscribes to the event store and handles events and deadlines until something fails.
-    pub(super) async fn run(&mut self) -> Result<Infallible, StopReason> {
+    pub(super) async fn process_until_failure(&mut self) -> Result<Infallible, StopReason> {
         let options = ObserveOptions::recursive_after(self.position);
         let store = Arc::clone(&self.executor.runtime.store);
         let events = store.observe(Subject::root(), options);
@@ -129,7 +129,7 @@ impl ReactionProcessor {
         self.handle_first = Some(handle_first);
         while let Some(deadline) = self.deadlines.find_due(now) {
             // Another process may be ahead, and its checkpoint counts for every process.
-            let elsewhere = self.checkpoints.progress();
+            let elsewhere = self.checkpoints.last_progress();
             let elsewhere = elsewhere.and_then(|progress| progress.position);
             if self.position < handle_first.max(elsewhere) {
                 return Ok(());
@@ -227,7 +227,7 @@ impl ReactionProcessor {
                 LeaseResult::HeldElsewhere => {
                     drop(permit);
                     tokio::time::sleep(LEASE_POLL_INTERVAL).await;
-                    self.checkpoints.load().await?;
+                    self.checkpoints.load_checkpoint().await?;
                 }
             }
         }

@@ -72,7 +72,7 @@ impl ReactionProcessor {
             is_dirty: false,
             has_advanced: false,
         };
-        match processor.checkpoints.load().await?.cloned() {
+        match processor.checkpoints.load_checkpoint().await?.cloned() {
             Some(progress) => processor.resume_from(&progress).await?,
             None if processor.executor.reaction.start == StartPosition::New => {
                 processor.position = newest_id(&*processor.executor.runtime.store).await?;
@@ -148,7 +148,7 @@ impl ReactionProcessor {
 
     /// Removes the deadlines that other processes have met, and returns the progress of this process.
     pub(super) fn compute_progress(&mut self) -> ReactionProgress {
-        if let Some(known) = self.checkpoints.progress() {
+        if let Some(known) = self.checkpoints.last_progress() {
             let nanosecond = SignedDuration::from_nanos(1);
             let last = known.settled.saturating_add(nanosecond);
             let last = last.unwrap_or(known.settled);
@@ -184,7 +184,7 @@ impl ReactionProcessor {
             if self.checkpoints.save_and_release_lease(&progress).await? {
                 break;
             }
-            let elsewhere = self.checkpoints.progress();
+            let elsewhere = self.checkpoints.last_progress();
             let is_as_far = elsewhere.is_some_and(|progress| progress.position >= self.position);
             if is_as_far && !self.checkpoints.needs_save() {
                 break;

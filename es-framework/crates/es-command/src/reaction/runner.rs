@@ -160,7 +160,7 @@ async fn run_until_failure(executor: ReactionExecutor, stop: &GracefulStop) -> S
     let failed = tokio::select! {
         biased;
         () = stop.wait_until_drained(calls) => None,
-        failed = processor.run() => Some(failed),
+        failed = processor.process_until_failure() => Some(failed),
     };
     match failed {
         None => {
@@ -206,7 +206,7 @@ async fn unstopped<T>(
             biased;
             done = &mut work => return done,
             Some(request) = requests.recv() => {
-                request.respond(Err(OperatorError::NotStopped(ComponentKind::Reaction, reaction)));
+                request.send_result(Err(OperatorError::NotStopped(ComponentKind::Reaction, reaction)));
             }
         }
     }

@@ -47,7 +47,7 @@ impl ReactionStatus {
 ///
 /// /// Returns the reactions that need attention.
 /// fn troubled(statuses: &ReactionStatuses) -> Vec<&'static str> {
-///     let troubled = statuses.all().into_iter().filter(|(_, status)| status.trouble.is_some());
+///     let troubled = statuses.all_by_name().into_iter().filter(|(_, status)| status.trouble.is_some());
 ///     troubled.map(|(name, _)| name).collect()
 /// }
 ///
@@ -59,7 +59,7 @@ pub struct ReactionStatuses(Arc<Mutex<BTreeMap<&'static str, ReactionStatus>>>);
 impl ReactionStatuses {
     /// Returns the status of every reaction by name.
     #[must_use]
-    pub fn all(&self) -> BTreeMap<&'static str, ReactionStatus> {
+    pub fn all_by_name(&self) -> BTreeMap<&'static str, ReactionStatus> {
         self.lock().clone()
     }
 

@@ -184,7 +184,7 @@ impl Operator {
         reaction: &str,
         command: OperatorCommand,
     ) -> Result<Option<PoisonEvent>, OperatorError> {
-        self.client.send(reaction, command).await
+        self.client.send_command(reaction, command).await
     }
 
     fn statuses(&self) -> &ReactionStatuses {

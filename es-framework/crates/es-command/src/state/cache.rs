@@ -39,7 +39,7 @@ impl Default for StateCache {
 
 impl StateCache {
     /// Removes and returns a state. Returns nothing while another command uses it.
-    pub(super) fn take<S: Evolve>(
+    pub(super) fn take_state<S: Evolve>(
         &self,
         subject: &Subject,
         recursive: bool,

@@ -111,7 +111,7 @@ impl StateDescriptor {
                     states.store_in_cache(&scope.subject, scope.recursive, *rebuilt);
                 }
             },
-            replay: StateReplay::begin::<S>,
+            replay: StateReplay::begin_replay::<S>,
         }
     }
 

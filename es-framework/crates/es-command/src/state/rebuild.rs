@@ -113,7 +113,7 @@ impl StateLoader {
         subject: &Subject,
         recursive: bool,
     ) -> Result<RebuiltState<S>, RebuildError> {
-        if let Some(cached) = self.cache.take(subject, recursive) {
+        if let Some(cached) = self.cache.take_state(subject, recursive) {
             let rebuilt = self.fold_newer_events(subject, recursive, cached).await?;
             if let Some(rebuilt) = rebuilt {
                 metrics::count_rebuild::<S>(RebuildStart::Cache);
@@ -159,7 +159,7 @@ impl StateLoader {
         recursive: bool,
     ) -> Option<RebuiltState<S>> {
         let snapshots = self.snapshots.as_ref()?;
-        let (state, latest) = snapshots.load::<S>(subject, recursive).await?;
+        let (state, latest) = snapshots.load_snapshot::<S>(subject, recursive).await?;
         Some(RebuiltState {
             state: Some(state),
             latest: Some(latest),

@@ -72,7 +72,7 @@ impl<S: Evolve> StateFold for TypedState<S> {
 
 impl StateReplay {
     /// Starts the replay of a state of type `S`.
-    pub(super) fn begin<S: Evolve>(upcasters: Upcasters) -> Self {
+    pub(super) fn begin_replay<S: Evolve>(upcasters: Upcasters) -> Self {
         let state = Box::new(TypedState::<S>(None));
         Self { upcasters, state }
     }

@@ -102,7 +102,7 @@ impl Snapshots {
 
     /// Returns the stored state of a subject and its last event. Returns `None` if there is no
     /// snapshot or it cannot be read.
-    pub(super) async fn load<S: Evolve>(
+    pub(super) async fn load_snapshot<S: Evolve>(
         &self,
         subject: &Subject,
         recursive: bool,

@@ -6,7 +6,7 @@ use super::{call_numeric, call_text, call_time};
 use crate::{function::Function, query_error::QueryErrorKind, value::Value};
 
 /// Calls a function with decoded values. Returns null if an argument is null.
-pub(super) fn call(
+pub(super) fn call_function(
     function: Function,
     arguments: &[Value],
     now: Timestamp,
@@ -25,14 +25,14 @@ pub(super) fn call(
         | Function::Cos
         | Function::Exp
         | Function::Pow
-        | Function::Sqrt => call_numeric::call(function, arguments),
+        | Function::Sqrt => call_numeric::call_numeric_function(function, arguments),
         Function::Year
         | Function::Month
         | Function::Day
         | Function::Hour
         | Function::Minute
         | Function::Second
-        | Function::Weekday => call_time::call(function, arguments),
-        _ => call_text::call(function, arguments),
+        | Function::Weekday => call_time::call_time_function(function, arguments),
+        _ => call_text::call_text_function(function, arguments),
     }
 }

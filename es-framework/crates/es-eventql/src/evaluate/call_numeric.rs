@@ -14,7 +14,10 @@ pub(super) fn random() -> f64 {
     bits as f64 / 9_007_199_254_740_992.0
 }
 
-pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, QueryErrorKind> {
+pub(super) fn call_numeric_function(
+    function: Function,
+    arguments: &[Value],
+) -> Result<Value, QueryErrorKind> {
     match (function, arguments) {
         (Function::Abs, [Value::Int(value)]) => {
             let absolute = value.checked_abs();

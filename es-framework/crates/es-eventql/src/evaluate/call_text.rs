@@ -7,7 +7,10 @@ use crate::{function::Function, query_error::QueryErrorKind, value::Value};
 /// exhaust the memory.
 const MAX_GROWTH: usize = 64 * 1024;
 
-pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, QueryErrorKind> {
+pub(super) fn call_text_function(
+    function: Function,
+    arguments: &[Value],
+) -> Result<Value, QueryErrorKind> {
     if let (Function::Len, [Value::Array(items)]) = (function, arguments) {
         return Ok(count(items.len()));
     }

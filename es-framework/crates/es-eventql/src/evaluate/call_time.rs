@@ -5,7 +5,10 @@ use jiff::civil::{Date, Time};
 use super::{argument_error::argument_error, cast::to_utc};
 use crate::{function::Function, query_error::QueryErrorKind, value::Value};
 
-pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, QueryErrorKind> {
+pub(super) fn call_time_function(
+    function: Function,
+    arguments: &[Value],
+) -> Result<Value, QueryErrorKind> {
     let [value] = arguments else {
         return Ok(Value::Null);
     };

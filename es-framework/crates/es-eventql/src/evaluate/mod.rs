@@ -69,7 +69,7 @@ impl NameBindings<'_> {
             ExprKind::Call(Function::If, arguments) => self.choose(arguments),
             ExprKind::Call(function, arguments) => {
                 let arguments = self.evaluate_and_decode_all(arguments)?;
-                call::call(*function, &arguments, self.now).map_err(failed)
+                call::call_function(*function, &arguments, self.now).map_err(failed)
             }
         }
     }

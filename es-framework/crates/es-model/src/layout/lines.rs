@@ -19,7 +19,7 @@ pub(crate) struct PlacedLine<'a> {
 }
 
 /// Returns the lines of all edges that lead to the right.
-pub(super) fn place<'a>(
+pub(super) fn place_lines<'a>(
     model: &'a ApplicationModel,
     boxes: &[PlacedBox<'a>],
 ) -> Vec<PlacedLine<'a>> {

@@ -108,7 +108,7 @@ impl<'a> ModelLayout<'a> {
         for subject in subjects.chain([None]) {
             layout.place_lane(model, &plan, &texts, &places, subject);
         }
-        layout.lines = lines::place(model, &layout.boxes);
+        layout.lines = lines::place_lines(model, &layout.boxes);
         layout
     }
 
@@ -148,10 +148,10 @@ impl<'a> ModelLayout<'a> {
         let first_view = plan.views();
         let (flow, view_boxes): (Vec<_>, Vec<_>) =
             nodes.into_iter().partition(|one| one.column < first_view);
-        let (flow, flow_bottom) = rows::place(model, flow, top);
+        let (flow, flow_bottom) = rows::place_rows(model, flow, top);
         self.boxes.extend(flow);
-        let bottom =
-            views::place(model, &mut self.boxes, view_boxes, first_view, top).max(flow_bottom);
+        let bottom = views::place_views(model, &mut self.boxes, view_boxes, first_view, top)
+            .max(flow_bottom);
         let height = bottom.saturating_sub(y).saturating_add(MARGIN);
         self.lanes.push(PlacedLane { subject, y, height });
         self.height = y.saturating_add(height).saturating_add(MARGIN);

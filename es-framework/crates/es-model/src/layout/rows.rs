@@ -12,7 +12,7 @@ use crate::{
 type LaneRow<'a> = Vec<PlacedBox<'a>>;
 
 /// Places the boxes of the flow, and returns them with the bottom of the last row.
-pub(super) fn place<'a>(
+pub(super) fn place_rows<'a>(
     model: &ApplicationModel,
     boxes: Vec<PlacedBox<'a>>,
     top: u32,

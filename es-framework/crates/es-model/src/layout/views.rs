@@ -4,7 +4,7 @@ use super::{GAP, PlacedBox};
 use crate::{application_model::ApplicationModel, edge::EdgeKind};
 
 /// Adds the boxes of a lane to those that are placed, and returns the bottom of the lowest.
-pub(super) fn place<'a>(
+pub(super) fn place_views<'a>(
     model: &ApplicationModel,
     placed: &mut Vec<PlacedBox<'a>>,
     boxes: Vec<PlacedBox<'a>>,

@@ -166,7 +166,7 @@ impl Processor {
                 }
             }
             while let Ok(request) = self.requests.try_recv() {
-                request.respond(Err(OperatorError::StandsBy));
+                request.send_result(Err(OperatorError::StandsBy));
             }
             if self.database.try_acquire_lease().await? {
                 return Ok(());
@@ -200,7 +200,7 @@ impl Processor {
         while running.next().await.is_some() {}
         if let Some(request) = request.filter(OperatorRequest::is_awaited) {
             let result = self.execute(&request).await;
-            request.respond(result);
+            request.send_result(result);
         }
         self.swap_rebuilt_tables().await
     }

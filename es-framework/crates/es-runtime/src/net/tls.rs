@@ -65,7 +65,7 @@ impl ServerTls {
     pub fn load_and_watch(files: TlsFiles) -> Result<Self> {
         let both = vec![files.certificate.clone(), files.key.clone()];
         let load = move || {
-            let identity = files.load();
+            let identity = files.load_identity();
             identity.map_err(|error| Error::because("the certificate cannot be used", error))
         };
         ReloadedValue::load_and_watch("the certificate and its key", both, load).map(Self)
@@ -92,7 +92,7 @@ pub fn install_cryptography() {
 
 impl TlsFiles {
     /// Loads and checks the files.
-    pub(crate) fn load(&self) -> Result<TlsIdentity, TlsFilesError> {
+    pub(crate) fn load_identity(&self) -> Result<TlsIdentity, TlsFilesError> {
         let Self { certificate, key } = self;
         let chain = load_certificates(certificate)?;
         let secret = load_private_key(key)?;
@@ -161,14 +161,14 @@ mod tests {
     }
 
     fn refusal(files: &TlsFiles) -> String {
-        files.load().unwrap_err().to_string()
+        files.load_identity().unwrap_err().to_string()
     }
 
     #[test]
     fn a_certificate_goes_with_its_own_key_only() {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (mine, theirs) = (files(folder.path()), files(other.path()));
-        assert!(mine.load().is_ok());
+        assert!(mine.load_identity().is_ok());
         let mixed = TlsFiles {
             key: theirs.key,
             ..mine
@@ -190,7 +190,7 @@ mod tests {
         fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
         assert!(refusal(&good).contains("chmod 600"));
         fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(good.load().is_ok());
+        assert!(good.load_identity().is_ok());
         fs::write(&key, "no key").unwrap();
         assert!(refusal(&good).contains("holds no private key"));
         fs::remove_file(&certificate).unwrap();

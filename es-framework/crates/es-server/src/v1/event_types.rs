@@ -65,7 +65,7 @@ fn describe(known: KnownEventType, dialect: Dialect) -> EventTypeResponse {
 /// Parses an event type. The error starts with the words that clients look for.
 pub(super) fn parse_event_type(event_type: &str) -> Result<EventType, ErrorResponse> {
     let parsed = event_type.parse::<EventType>();
-    parsed.map_err(|error| ErrorResponse::invalid(error.to_string()))
+    parsed.map_err(|error| ErrorResponse::invalid_request(error.to_string()))
 }
 
 pub(super) async fn read_event_type(

@@ -28,7 +28,7 @@ pub(super) async fn health(
         None | Some("json") => false,
         Some("openmetrics") => true,
         Some(_) => {
-            return Err(ErrorResponse::invalid(
+            return Err(ErrorResponse::invalid_request(
                 "invalid format: use json or openmetrics",
             ));
         }

@@ -11,7 +11,7 @@ use crate::{
     auth::RequireApiToken,
     error_response::ErrorResponse,
     json_body::JsonBody,
-    observation::observe,
+    observation::observe_subject,
     state::ServerState,
     strict_object::{StrictObject, object_or_default},
 };
@@ -33,5 +33,5 @@ pub(super) async fn observe_events(
 ) -> Result<Response, ErrorResponse> {
     let options: ObserveOptions = object_or_default(request.options).try_into()?;
     let format = server.v1_format();
-    observe(server, request.subject, options, format).await
+    observe_subject(server, request.subject, options, format).await
 }

@@ -124,7 +124,7 @@ fn parse_bound(
     older: Option<EventId>,
 ) -> Result<Option<Bound>, ErrorResponse> {
     match (newer, older) {
-        (Some(_), Some(_)) => Err(ErrorResponse::invalid(format!(
+        (Some(_), Some(_)) => Err(ErrorResponse::invalid_request(format!(
             "invalid options: {name} and {name}Id cannot be given together"
         ))),
         (Some(bound), None) => Ok(Some(bound.0.into())),

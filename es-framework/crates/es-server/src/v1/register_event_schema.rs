@@ -43,5 +43,5 @@ async fn parse_schema(schema: Box<RawValue>) -> Result<EventSchema, ErrorRespons
     let text = serde_json::from_str::<String>(schema.get());
     let text = text.unwrap_or_else(|_| schema.get().to_owned());
     let schema = schema_work::run_on_blocking_thread(move || EventSchema::parse(&text)).await?;
-    schema.map_err(|error| ErrorResponse::invalid(error.to_string()))
+    schema.map_err(|error| ErrorResponse::invalid_request(error.to_string()))
 }

@@ -23,7 +23,7 @@ pub(super) async fn run_eventql_query(
     JsonBody(request): JsonBody<RunEventQlQueryRequest>,
 ) -> Result<Response, ErrorResponse> {
     let query = EventQlQuery::parse(&request.query)
-        .map_err(|error| ErrorResponse::invalid(format!("invalid query: {error}")))?;
+        .map_err(|error| ErrorResponse::invalid_request(format!("invalid query: {error}")))?;
     let permit = server.admit_query().await?;
     Ok(query_response(&server, &query, server.v1_format(), permit))
 }

@@ -97,7 +97,7 @@ pub(super) async fn write_events(
     let write = parse_write(&body, &server.settings)?;
     drop(body);
     let settings = &server.settings;
-    let writing = write.execute(&server);
+    let writing = write.check_and_append(&server);
     let recorded = timeout(settings.request_time, writing)
         .await
         .map_err(|_| ErrorResponse::unknown_outcome())??;
@@ -109,7 +109,7 @@ fn parse_write(
     body: &JsonText,
     settings: &ServerSettings,
 ) -> Result<ConditionalWrite, ErrorResponse> {
-    let request: WriteEventsRequest<'_> = body.parse()?;
+    let request: WriteEventsRequest<'_> = body.parse_object()?;
     let preconditions = request.preconditions.unwrap_or_default();
     check_counts(request.events.len(), preconditions.len(), settings)?;
     let candidates = check_all(request.events, "events", |event| {
@@ -129,12 +129,12 @@ fn check_counts(
 ) -> Result<(), ErrorResponse> {
     let limit = settings.events_limit;
     if events == 0 {
-        return Err(ErrorResponse::invalid(
+        return Err(ErrorResponse::invalid_request(
             "invalid request: events: a write has at least one event",
         ));
     }
     if events > limit || preconditions > limit {
-        return Err(ErrorResponse::invalid(format!(
+        return Err(ErrorResponse::invalid_request(format!(
             "invalid request: a write has at most {limit} events and as many preconditions"
         )));
     }
@@ -151,7 +151,7 @@ fn check_all<T, U>(
         convert(element).map_err(|reason| format!("invalid request: {name}[{index}]{reason}"))
     };
     let checked: Result<_, String> = elements.into_iter().enumerate().map(check).collect();
-    checked.map_err(ErrorResponse::invalid)
+    checked.map_err(ErrorResponse::invalid_request)
 }
 
 fn convert_candidate(

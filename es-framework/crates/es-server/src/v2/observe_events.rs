@@ -13,7 +13,7 @@ use super::{
     values::{OptionalText, parse_subject},
 };
 use crate::{
-    auth::RequireApiToken, observation::observe, request_failure::RequestFailure,
+    auth::RequireApiToken, observation::observe_subject, request_failure::RequestFailure,
     state::ServerState, stream_format::StreamFormat,
 };
 
@@ -37,5 +37,5 @@ pub(super) async fn observe_events(
         .into_object()
         .unwrap_or_default()
         .into_observe_options()?;
-    Ok(observe(server, subject, options, StreamFormat::V2).await?)
+    Ok(observe_subject(server, subject, options, StreamFormat::V2).await?)
 }

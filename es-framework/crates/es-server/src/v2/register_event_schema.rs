@@ -49,7 +49,7 @@ fn check_schema(schema: Option<Box<RawValue>>) -> Result<Box<RawValue>, RequestF
     };
     match schema.get().as_bytes().first() {
         Some(b'{') => Ok(schema),
-        Some(b'n') => Err(ErrorResponse::invalid(null_at("/schema")).into()),
+        Some(b'n') => Err(ErrorResponse::invalid_request(null_at("/schema")).into()),
         _ => {
             let text = "schema is not an object";
             Err(DomainError::new(ErrorCode::EventSchemaNotObject, text).into())

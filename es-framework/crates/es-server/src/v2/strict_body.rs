@@ -43,7 +43,7 @@ fn rejection(pointer: &str, error: &serde_json::Error) -> ErrorResponse {
     // The position says less than the pointer.
     let text = text.split(" at line ").next().unwrap_or_default();
     let member = |start: &str| Some(text.strip_prefix(start)?.split('`').next()?.to_owned());
-    ErrorResponse::invalid(if text.starts_with("invalid type: null") {
+    ErrorResponse::invalid_request(if text.starts_with("invalid type: null") {
         null_at(pointer)
     } else if let Some(unknown) = member("unknown field `") {
         // The path of the error may end with the member or with the object around it.

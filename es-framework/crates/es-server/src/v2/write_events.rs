@@ -64,7 +64,7 @@ async fn execute(
     write: ConditionalWrite,
 ) -> Result<Vec<u8>, RequestFailure> {
     let settings = &server.settings;
-    let writing = timeout(settings.request_time, write.execute(&server));
+    let writing = timeout(settings.request_time, write.check_and_append(&server));
     let recorded = writing
         .await
         .map_err(|_| ErrorResponse::unknown_outcome())??;
@@ -133,7 +133,7 @@ fn check_data(data: Option<Box<RawValue>>, at: &str) -> Result<Box<RawValue>, Re
         return Err(DomainError::new(ErrorCode::DataMissing, "data is missing").into());
     };
     if data.get() == "null" {
-        return Err(ErrorResponse::invalid(null_at(&format!("{at}/data"))).into());
+        return Err(ErrorResponse::invalid_request(null_at(&format!("{at}/data"))).into());
     }
     let compact = compact_object(&data);
     compact.map_err(|error| DomainError::new(ErrorCode::DataMalformed, error.to_string()).into())

@@ -120,7 +120,7 @@ fn parse_payload<T: serde::de::DeserializeOwned>(
     at: &str,
 ) -> Result<T, ErrorResponse> {
     if payload.get() == "null" {
-        return Err(ErrorResponse::invalid(null_at(at)));
+        return Err(ErrorResponse::invalid_request(null_at(at)));
     }
     parse_object(payload.get().as_bytes(), at)
 }

@@ -86,7 +86,7 @@ impl EventWriter {
     }
 
     /// Compacts all of the index, so that the next start is fast. Nothing is lost if that fails.
-    pub(super) fn close(mut self) {
+    pub(super) fn compact_for_close(mut self) {
         let mut closing = Ok(());
         // The compaction that runs, then the entries that came meanwhile.
         for _ in 0..2 {

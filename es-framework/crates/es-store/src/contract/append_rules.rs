@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 
-use super::support::{all, append, candidate, ids, read, subject, write};
+use super::support::{append, candidate, ids, read, read_all, subject, write};
 use crate::{AppendError, EventStore, Precondition, ReadOptions};
 use es_event::{Hash, TraceContext};
 
@@ -14,13 +14,13 @@ pub(super) async fn events_are_numbered_from_zero_without_a_gap(store: &impl Eve
     ];
     let second = append(store, pair, vec![]).await.unwrap();
     assert_eq!((ids(&first), ids(&second)), (vec![0, 1], vec![2, 3]));
-    assert_eq!(ids(&all(store).await), [0, 1, 2, 3]);
+    assert_eq!(ids(&read_all(store).await), [0, 1, 2, 3]);
 }
 
 pub(super) async fn each_event_names_the_hash_of_the_one_before_it(store: &impl EventStore) {
     write(store, &["/a", "/b", "/a/c"]).await;
     let mut predecessor = Hash::ZERO;
-    for event in all(store).await {
+    for event in read_all(store).await {
         assert_eq!(event.verify(predecessor), Ok(()));
         predecessor = event.hash;
     }
@@ -69,7 +69,7 @@ pub(super) async fn an_append_of_several_subjects_is_all_or_nothing(store: &impl
         matches!(refused, Err(AppendError::Conflict(_))),
         "{refused:?}"
     );
-    assert_eq!(ids(&all(store).await), [0]);
+    assert_eq!(ids(&read_all(store).await), [0]);
     let taken = append(
         store,
         pair(),
@@ -86,7 +86,7 @@ pub(super) async fn concurrent_writers_share_one_chain(store: &impl EventStore) 
         }
     });
     join_all(writers).await;
-    let events = all(store).await;
+    let events = read_all(store).await;
     assert_eq!(ids(&events), (0..128).collect::<Vec<_>>());
     let mut predecessor = Hash::ZERO;
     for event in events {

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 
-use super::support::{all, append, candidate, id, subject, write};
+use super::support::{append, candidate, id, read_all, subject, write};
 use crate::{AppendError, EventStore, Precondition};
 
 /// Returns true if a write to `/target` passes under these preconditions.
@@ -105,7 +105,7 @@ pub(super) async fn of_many_who_want_the_same_pristine_subtree_one_gets_it(
         )
     });
     let passed = join_all(writers).await.into_iter().filter(Result::is_ok);
-    assert_eq!((passed.count(), all(store).await.len()), (1, 1));
+    assert_eq!((passed.count(), read_all(store).await.len()), (1, 1));
 }
 
 pub(super) async fn a_store_on_an_event_id_has_not_grown(store: &impl EventStore) {
@@ -148,5 +148,5 @@ pub(super) async fn of_many_who_want_the_same_pristine_subject_one_gets_it(
         .into_iter()
         .filter(|passed| *passed)
         .count();
-    assert_eq!((passed, all(store).await.len()), (1, 1));
+    assert_eq!((passed, read_all(store).await.len()), (1, 1));
 }

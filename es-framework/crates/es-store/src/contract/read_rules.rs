@@ -4,11 +4,11 @@ use std::num::NonZeroU64;
 
 use futures_util::TryStreamExt as _;
 
-use super::support::{all, append, candidate, event_type, id, ids, read, subject, write};
+use super::support::{append, candidate, event_type, id, ids, read, read_all, subject, write};
 use crate::{Bound, EventStore, FromLatestEvent, IfEventIsMissing, Order, ReadOptions, StoreError};
 
 pub(super) async fn an_unknown_subject_reads_as_nothing(store: &impl EventStore) {
-    assert!(all(store).await.is_empty());
+    assert!(read_all(store).await.is_empty());
     write(store, &["/a"]).await;
     assert!(read(store, "/b", ReadOptions::recursive()).await.is_empty());
     assert!(read(store, "/", ReadOptions::default()).await.is_empty());
@@ -27,7 +27,7 @@ pub(super) async fn a_read_is_of_the_subject_alone_unless_recursive(store: &impl
         ids(&read(store, "/a/b", ReadOptions::recursive()).await),
         [1, 2]
     );
-    assert_eq!(ids(&all(store).await), [0, 1, 2, 3]);
+    assert_eq!(ids(&read_all(store).await), [0, 1, 2, 3]);
 }
 
 pub(super) async fn a_recursive_read_keeps_to_whole_segments(store: &impl EventStore) {
@@ -166,7 +166,7 @@ pub(super) async fn a_long_read_is_complete(store: &impl EventStore) {
     for first in (0..EVENTS).step_by(100) {
         append(store, batch(first).collect(), vec![]).await.unwrap();
     }
-    assert_eq!(ids(&all(store).await), (0..EVENTS).collect::<Vec<_>>());
+    assert_eq!(ids(&read_all(store).await), (0..EVENTS).collect::<Vec<_>>());
     let threes = read(store, "/threes", ReadOptions::default()).await;
     assert_eq!(ids(&threes), (0..EVENTS).step_by(3).collect::<Vec<_>>());
     let options = ReadOptions {

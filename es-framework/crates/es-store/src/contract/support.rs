@@ -68,7 +68,7 @@ pub(super) async fn read(
         .unwrap()
 }
 
-pub(super) async fn all(store: &impl EventStore) -> Vec<RecordedEvent> {
+pub(super) async fn read_all(store: &impl EventStore) -> Vec<RecordedEvent> {
     read(store, "/", ReadOptions::recursive()).await
 }
 
@@ -77,7 +77,7 @@ pub(super) fn ids(events: &[RecordedEvent]) -> Vec<u64> {
 }
 
 /// Returns the next `count` events of an endless stream.
-pub(super) async fn next(stream: &mut EventStream, count: usize) -> Vec<RecordedEvent> {
+pub(super) async fn next_events(stream: &mut EventStream, count: usize) -> Vec<RecordedEvent> {
     stream.take(count).try_collect().await.unwrap()
 }
 

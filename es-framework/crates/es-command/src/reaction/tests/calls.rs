@@ -115,8 +115,8 @@ async fn an_event_that_one_cannot_deal_with_stops_no_other() {
     let (running, operator) = world.start(&all);
     let statuses = operator.statuses();
     eventually(async || world.reminded().await.len() == 1).await;
-    eventually(async || statuses.all()["Calling"].is_stopped()).await;
-    let all = statuses.all();
+    eventually(async || statuses.all_by_name()["Calling"].is_stopped()).await;
+    let all = statuses.all_by_name();
     assert!(all["Panicking"].is_stopped());
     assert!(!all["Dunning"].is_stopped());
     let trouble = |name: &str| all[name].trouble.clone().unwrap();

@@ -108,7 +108,7 @@ fn world() -> (World, Arc<Letterbox>) {
 /// Waits until the reaction is parked and returns the event.
 async fn stops(operator: &super::Operator) -> EventId {
     let stopped = || {
-        let all = operator.statuses().all();
+        let all = operator.statuses().all_by_name();
         all.into_values().find_map(|status| status.stopped_at)
     };
     eventually(async || stopped().is_some()).await;
@@ -132,7 +132,8 @@ async fn what_an_operator_has_left_out_is_left_out_by_every_instance_and_every_s
     assert!(left_out.reason.ends_with("it is closed"), "{left_out}");
     // The reaction still carries out the other actions of the event.
     eventually(async || world.reminded().await == ["/invoices/a"]).await;
-    let goes_on = |operator: &super::Operator| !operator.statuses().all()["Posting"].is_stopped();
+    let goes_on =
+        |operator: &super::Operator| !operator.statuses().all_by_name()["Posting"].is_stopped();
     eventually(async || goes_on(&operator) && goes_on(&other)).await;
     first.abort();
     second.abort();
@@ -177,7 +178,7 @@ async fn an_event_that_is_taken_again_may_succeed_or_stop_the_reaction_once_more
         .unwrap();
     eventually(async || world.reminded().await == ["/invoices/a"]).await;
     // The operator sends no command to the other instance.
-    eventually(async || !other.statuses().all()["Posting"].is_stopped()).await;
+    eventually(async || !other.statuses().all_by_name()["Posting"].is_stopped()).await;
     running.abort();
     second.abort();
 }
@@ -199,7 +200,7 @@ async fn a_deadline_that_is_left_out_is_settled_and_those_after_it_are_met() {
     // One of the two instances handles the deadline of the second invoice.
     eventually(async || letterbox.letters.load(Ordering::Relaxed) == 1).await;
     eventually(async || {
-        let goes_on = |one: &super::Operator| !one.statuses().all()["Dunning"].is_stopped();
+        let goes_on = |one: &super::Operator| !one.statuses().all_by_name()["Dunning"].is_stopped();
         goes_on(&operator) && goes_on(&other)
     })
     .await;

@@ -198,7 +198,7 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     assert_eq!(beside.visible_position(), EventId::new(1));
     let skipped = new
         .operator
-        .send("jars", OperatorCommand::Skip)
+        .send_command("jars", OperatorCommand::Skip)
         .await
         .unwrap();
     assert_eq!(skipped.unwrap().id.get(), 2);
@@ -239,7 +239,7 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
     back.until(ReadModelProgress::is_stopped).await;
     assert_eq!(back.grams().await, [10]);
     back.operator
-        .send("jars", OperatorCommand::Skip)
+        .send_command("jars", OperatorCommand::Skip)
         .await
         .unwrap();
     back.reach(1).await;
@@ -267,7 +267,7 @@ async fn an_operator_has_rows_made_again_while_events_come() {
         assert_eq!(
             running
                 .operator
-                .send("jars", OperatorCommand::Rebuild)
+                .send_command("jars", OperatorCommand::Rebuild)
                 .await,
             Ok(None)
         );
@@ -297,25 +297,31 @@ async fn an_event_that_stopped_a_read_model_is_taken_again_when_an_operator_asks
     let refused = running.progress.poison_event().unwrap();
     assert_eq!((refused.id.get(), refused.subject.as_str()), (0, "/jars/1"));
     assert!(refused.reason.contains("spills"), "{}", refused.reason);
-    let again = running.operator.send("jars", OperatorCommand::Retry).await;
+    let again = running
+        .operator
+        .send_command("jars", OperatorCommand::Retry)
+        .await;
     assert_eq!(again.unwrap(), Some(refused));
     running.until(ReadModelProgress::is_stopped).await;
     SPILLS.store(false, Ordering::Relaxed);
     running
         .operator
-        .send("jars", OperatorCommand::Retry)
+        .send_command("jars", OperatorCommand::Retry)
         .await
         .unwrap();
     running.reach(1).await;
     assert_eq!(running.grams().await, [SPILLED, 2]);
-    let nothing = running.operator.send("jars", OperatorCommand::Skip).await;
+    let nothing = running
+        .operator
+        .send_command("jars", OperatorCommand::Skip)
+        .await;
     assert_eq!(
         nothing,
         Err(OperatorError::NotStopped(ComponentKind::ReadModel, "jars"))
     );
     let unknown = running
         .operator
-        .send("cups", OperatorCommand::Rebuild)
+        .send_command("cups", OperatorCommand::Rebuild)
         .await;
     assert_eq!(
         unknown,

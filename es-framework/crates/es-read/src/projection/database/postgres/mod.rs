@@ -140,7 +140,7 @@ impl ReadModelStore for PostgresReadModelStore {
 
     async fn identity(&self) -> Result<Option<DatabaseIdentity>, DatabaseError> {
         let mut connection = self.connections.readers().acquire().await?;
-        Ok(DatabaseIdentity::read(&mut connection).await?)
+        Ok(DatabaseIdentity::read_from_database(&mut connection).await?)
     }
 
     fn rejects_nul_character(&self) -> bool {
