@@ -142,7 +142,7 @@ settings! {
     http_headers_seconds: Duration = Duration::from_secs(30),
     /// Number of connections that may be open at once.
     http_connection_limit: usize = 480,
-    /// Number of commands and queries that run at once.
+    /// Number of commands and queries that may run at once.
     http_request_limit: usize = 400,
     /// Time from the headers of a request to its response.
     http_request_seconds: Duration = Duration::from_secs(60),

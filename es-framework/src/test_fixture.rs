@@ -9,7 +9,7 @@ use crate::{
         Command, Condition, Handle, HandlerContext, HandlerError, HandlerEvent, UntypedDecision,
     },
     declaration,
-    event::{Event, InvalidSubjectPart, Subject, SubjectPart},
+    event::{Event, InvalidSubjectValue, Subject, SubjectTemplatePart},
     projection::{Cell, CellError, ColumnDescriptor, ColumnKind, EventRow, ReadModelDescriptor},
     validate::{Validate, Violations, rules},
 };
@@ -58,10 +58,10 @@ impl Command for PlantTreeCommand {
     const CONDITION: Condition = Condition::Pristine;
     const DECLARATION: Declaration = declaration!();
 
-    fn subject(&self) -> Result<Subject, InvalidSubjectPart> {
+    fn subject(&self) -> Result<Subject, InvalidSubjectValue> {
         Subject::fill_template(&[
-            SubjectPart::Text("/trees/"),
-            SubjectPart::Field("id", &self.id),
+            SubjectTemplatePart::Text("/trees/"),
+            SubjectTemplatePart::Field("id", &self.id),
         ])
     }
 }
@@ -131,10 +131,10 @@ impl Command for WaterTreeCommand {
     const CONDITION: Condition = Condition::Exists;
     const DECLARATION: Declaration = declaration!();
 
-    fn subject(&self) -> Result<Subject, InvalidSubjectPart> {
+    fn subject(&self) -> Result<Subject, InvalidSubjectValue> {
         Subject::fill_template(&[
-            SubjectPart::Text("/trees/"),
-            SubjectPart::Field("id", &self.id),
+            SubjectTemplatePart::Text("/trees/"),
+            SubjectTemplatePart::Field("id", &self.id),
         ])
     }
 }

@@ -80,7 +80,7 @@ impl Declarations {
     }
 
     /// Reads the settings that no code provides from the environment, and adds them to the services.
-    pub(super) fn provide_settings_from_env(&mut self) -> Result<()> {
+    pub(super) fn read_unprovided_settings(&mut self) -> Result<()> {
         let declared = self.unprovided_settings();
         let framework = SettingsArguments::command();
         settings::check_clashes(&framework, &declared)
@@ -95,7 +95,7 @@ impl Declarations {
             let provided = (settings.provide)(&matches, self.services.clone());
             self.services = provided.map_err(|error| start_error(self.name, error))?;
         }
-        self.check_services()
+        Ok(())
     }
 
     /// Checks that every service that handlers and reactions take is provided.

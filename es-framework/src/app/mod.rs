@@ -205,7 +205,8 @@ impl App {
         };
         let store = self.event_store.take();
         let mut declarations = self.into_declarations()?;
-        declarations.provide_settings_from_env()?;
+        declarations.read_unprovided_settings()?;
+        declarations.check_services()?;
         Application::build(declarations, settings, store).await
     }
 }

@@ -140,7 +140,7 @@ pub(crate) struct SettingsArguments {
     event_store_data_dir: PathBuf,
 
     /// Database of the read models: sqlite::memory: holds up to 1 GiB and is rebuilt from the events
-    /// at each start. A file such as sqlite:books.db keeps them across restarts, and so does
+    /// at each start. A file such as sqlite:books.db keeps the read models across restarts, and so does
     /// postgres://user:password@host/name.
     #[arg(
         long,

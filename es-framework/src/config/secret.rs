@@ -23,7 +23,7 @@ impl Secret {
         &self.0
     }
 
-    /// Converts the token of `EVENT_STORE_API_TOKEN`.
+    /// Converts the API token of the event store, from the settings or generated.
     pub(crate) fn to_api_token(&self) -> Result<ApiToken> {
         let token = self.reveal().parse();
         token.map_err(|error| Error::because("EVENT_STORE_API_TOKEN", error))

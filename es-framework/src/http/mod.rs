@@ -68,7 +68,7 @@ pub struct RequestLimits {
     pub headers_size: usize,
     /// Number of headers.
     pub header_count: usize,
-    /// Number of commands and queries that run at once.
+    /// Number of commands and queries that may run at once.
     pub requests: usize,
     /// Time from the headers of a request to its response.
     pub request_time: Duration,

@@ -181,6 +181,7 @@ fn write_note(command: WriteNoteCommand) -> NoteWrittenEvent {
     NoteWrittenEvent { operation }
 }
 
+/// A hold belongs to no wallet. It ends at its deadline unless it is settled before.
 #[derive(Command)]
 #[command(subject = "/holds/{id}", condition = pristine)]
 pub(super) struct PlaceHoldCommand {

@@ -60,7 +60,7 @@ pub(crate) fn subject_part(field: &Field, framework: &Framework) -> TokenStream 
     let span = field.ty.span();
     let framework = framework.with_span(span);
     let (member, value) = (&field.member, reference_to(field));
-    quote_spanned!(span=> #framework::event::SubjectPart::field(#member, #value))
+    quote_spanned!(span=> #framework::event::SubjectTemplatePart::field(#member, #value))
 }
 
 /// Generates a reference to a field, with the span of its type.

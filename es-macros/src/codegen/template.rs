@@ -153,7 +153,7 @@ pub(crate) fn subject_parts(
     framework: &Framework,
     field: impl Fn(&str) -> Option<TokenStream>,
 ) -> Vec<TokenStream> {
-    let part = quote!(#framework::event::SubjectPart);
+    let part = quote!(#framework::event::SubjectTemplatePart);
     let mut parts = vec![];
     let mut text = String::new();
     for segment in template.segments() {

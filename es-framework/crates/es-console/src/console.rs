@@ -145,19 +145,18 @@ impl Console {
 #[derive(Debug, Clone)]
 pub(crate) struct ConsoleState {
     pub(crate) console: Arc<Console>,
-    pub(crate) limits: ConsoleLimits,
+    pub(crate) permits: ConsolePermits,
 }
 
-/// Bounds the work of the console: the number of pages that are built, of streams that are open and of queries
-/// that run.
+/// The permits of the console: for pages that are built, for streams that are open and for queries that run.
 #[derive(Debug, Clone)]
-pub(crate) struct ConsoleLimits {
+pub(crate) struct ConsolePermits {
     pages: Arc<Semaphore>,
     streams: Arc<Semaphore>,
     queries: Arc<Semaphore>,
 }
 
-impl Default for ConsoleLimits {
+impl Default for ConsolePermits {
     fn default() -> Self {
         Self {
             pages: Arc::new(Semaphore::new(PAGES)),
@@ -167,7 +166,7 @@ impl Default for ConsoleLimits {
     }
 }
 
-impl ConsoleLimits {
+impl ConsolePermits {
     /// Waits for the right to build a page, for a limited time.
     pub(crate) async fn acquire_page(&self) -> Option<OwnedSemaphorePermit> {
         acquire(&self.pages).await
@@ -197,11 +196,11 @@ mod tests {
 
     #[tokio::test]
     async fn one_query_too_many_waits() {
-        let limits = ConsoleLimits::default();
-        let (first, second) = (limits.acquire_query().await, limits.acquire_query().await);
+        let permits = ConsolePermits::default();
+        let (first, second) = (permits.acquire_query().await, permits.acquire_query().await);
         assert!(first.is_some() && second.is_some());
-        assert!(limits.acquire_query().now_or_never().is_none());
+        assert!(permits.acquire_query().now_or_never().is_none());
         drop(second);
-        assert!(limits.acquire_query().await.is_some());
+        assert!(permits.acquire_query().await.is_some());
     }
 }

@@ -1,4 +1,5 @@
-//! Searches events with bounded work: a page ends when it is full, and when enough events were read.
+//! Searches events with bounded work: a page ends when it is full, when enough events were
+//! read, or when its time is over.
 
 use std::{
     num::NonZeroU64,

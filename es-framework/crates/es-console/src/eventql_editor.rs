@@ -67,7 +67,7 @@ pub(crate) async fn run_query(
     let form: EventQlForm = read_form(console, &request.headers, visitor, body)?;
     // Forms end lines with CR LF.
     let query = form.query.replace("\r\n", "\n");
-    let run = match state.limits.acquire_query().await {
+    let run = match state.permits.acquire_query().await {
         Some(_permit) => {
             let log = QueryLog::begin(request, &query);
             let run = EventQlRun::run_query(console, &query).await;

@@ -18,7 +18,7 @@ use es_runtime::operator::ComponentKind;
 use crate::{
     access::{self, FORM_SIZE},
     assets, command_form, command_list, component_list,
-    console::{Console, ConsoleLimits, ConsoleState},
+    console::{Console, ConsolePermits, ConsoleState},
     event_details, event_list, event_live, eventql_editor,
     layout::Visitor,
     model_view,
@@ -39,7 +39,7 @@ type ActionPath = Path<(String, String)>;
 pub fn router(console: Console) -> Router {
     let state = ConsoleState {
         console: Arc::new(console),
-        limits: ConsoleLimits::default(),
+        permits: ConsolePermits::default(),
     };
     // A form encodes a byte as up to three.
     let command_size = state.console.command_size.saturating_mul(3);
@@ -116,7 +116,7 @@ impl PageRequest {
 
     /// Responds with a page that is built while it holds one of the permits for pages.
     async fn respond(&self, page: impl Future<Output = Result<Response, Notice>>) -> Response {
-        let Some(_permit) = self.state.limits.acquire_page().await else {
+        let Some(_permit) = self.state.permits.acquire_page().await else {
             return Notice::busy().respond(self.console().name, &self.visitor);
         };
         self.respond_with(page.await)
@@ -270,7 +270,7 @@ async fn stream_events(
     headers: HeaderMap,
     address: Uri,
 ) -> Response {
-    let Some(permit) = state.limits.acquire_stream() else {
+    let Some(permit) = state.permits.acquire_stream() else {
         let text = "Too many event streams are open. Close another page of the console.";
         return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
     };

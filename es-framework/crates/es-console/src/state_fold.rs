@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::console::{Console, DeclaredState};
 
-/// The number of events that are folded for a page.
+/// The most stored events that a page folds before it gives up.
 const FOLDED: u64 = 20_000;
 /// Time after which a page folds no further event.
 const FOLD_TIME: Duration = Duration::from_secs(5);

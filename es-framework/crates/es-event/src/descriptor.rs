@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-use super::{InvalidSubjectPart, Subject};
+use super::{InvalidSubjectValue, Subject};
 use crate::Declaration;
 
 /// An event type that an application declares, named in the past tense. `#[derive(Event)]`
@@ -46,7 +46,7 @@ pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     ///
     /// # Errors
     /// Fails if a field's value cannot be part of a subject.
-    fn subject(&self, command: &Subject) -> Result<Subject, InvalidSubjectPart> {
+    fn subject(&self, command: &Subject) -> Result<Subject, InvalidSubjectValue> {
         Ok(command.clone())
     }
 }

@@ -59,7 +59,7 @@ pub use id::{EventId, InvalidEventId};
 pub use invalid_stream_line::InvalidStreamLine;
 pub use poison_event::PoisonEvent;
 pub use recorded_event::{BrokenChain, DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
-pub use subject::{InvalidSubject, InvalidSubjectPart, Subject, SubjectPart};
+pub use subject::{InvalidSubject, InvalidSubjectValue, Subject, SubjectTemplatePart};
 pub use subject_value::SubjectValue;
 pub use time::EventTime;
 pub use trace::{InvalidTrace, TraceContext};

@@ -52,15 +52,15 @@ impl Subject {
     /// # Errors
     /// Fails if a field value is empty or contains a character that subjects do not allow. A slash
     /// is not allowed either: a value fills exactly one segment and cannot reach another subject.
-    pub fn fill_template(parts: &[SubjectPart<'_>]) -> Result<Self, InvalidSubjectPart> {
+    pub fn fill_template(parts: &[SubjectTemplatePart<'_>]) -> Result<Self, InvalidSubjectValue> {
         let mut text = String::with_capacity(64);
         for part in parts {
             match part {
-                SubjectPart::Text(fixed) => text.push_str(fixed),
-                SubjectPart::Field(name, value) => push_field(&mut text, name, *value)?,
+                SubjectTemplatePart::Text(fixed) => text.push_str(fixed),
+                SubjectTemplatePart::Field(name, value) => push_field(&mut text, name, *value)?,
             }
         }
-        text.parse().map_err(|_| InvalidSubjectPart {
+        text.parse().map_err(|_| InvalidSubjectValue {
             field: "",
             value: text.into(),
         })
@@ -70,10 +70,10 @@ impl Subject {
     ///
     /// # Errors
     /// Fails for the same reasons as [`Subject::fill_template`].
-    pub fn below(&self, parts: &[SubjectPart<'_>]) -> Result<Self, InvalidSubjectPart> {
+    pub fn below(&self, parts: &[SubjectTemplatePart<'_>]) -> Result<Self, InvalidSubjectValue> {
         let below = Self::fill_template(parts)?;
         let text = format!("{}{below}", self.0.trim_end_matches('/'));
-        text.parse().map_err(|_| InvalidSubjectPart {
+        text.parse().map_err(|_| InvalidSubjectValue {
             field: "",
             value: text.into(),
         })
@@ -125,17 +125,17 @@ impl Subject {
 /// One part of a subject template.
 ///
 /// ```
-/// use es_framework::event::{Subject, SubjectPart};
+/// use es_framework::event::{Subject, SubjectTemplatePart};
 ///
 /// let id = 42;
-/// let subject = Subject::fill_template(&[SubjectPart::Text("/books/"), SubjectPart::field("id", &id)])?;
+/// let subject = Subject::fill_template(&[SubjectTemplatePart::Text("/books/"), SubjectTemplatePart::field("id", &id)])?;
 /// assert_eq!(subject.as_str(), "/books/42");
-/// let elsewhere = [SubjectPart::Text("/books/"), SubjectPart::field("id", &"../readers")];
+/// let elsewhere = [SubjectTemplatePart::Text("/books/"), SubjectTemplatePart::field("id", &"../readers")];
 /// assert!(Subject::fill_template(&elsewhere).is_err());
-/// # Ok::<_, es_framework::event::InvalidSubjectPart>(())
+/// # Ok::<_, es_framework::event::InvalidSubjectValue>(())
 /// ```
 #[derive(Clone, Copy)]
-pub enum SubjectPart<'a> {
+pub enum SubjectTemplatePart<'a> {
     /// Fixed text of the template.
     Text(&'static str),
     /// The JSON name of a field and its value.
@@ -145,9 +145,9 @@ pub enum SubjectPart<'a> {
 /// The error for a field value that cannot be part of a subject.
 ///
 /// ```
-/// use es_framework::event::{Subject, SubjectPart};
+/// use es_framework::event::{Subject, SubjectTemplatePart};
 ///
-/// let template = [SubjectPart::Text("/books/"), SubjectPart::field("isbn", &"978 3")];
+/// let template = [SubjectTemplatePart::Text("/books/"), SubjectTemplatePart::field("isbn", &"978 3")];
 /// let error = Subject::fill_template(&template).unwrap_err();
 /// assert_eq!((error.field, &*error.value), ("isbn", "978 3"));
 /// ```
@@ -155,7 +155,7 @@ pub enum SubjectPart<'a> {
 #[error(
     "{value:?} cannot name a subject: use ASCII letters, digits, '-' and '_', at least one and at most {MAX_LENGTH}"
 )]
-pub struct InvalidSubjectPart {
+pub struct InvalidSubjectValue {
     /// The JSON name of the field.
     pub field: &'static str,
     /// The rejected value.
@@ -166,7 +166,7 @@ fn push_field(
     text: &mut String,
     field: &'static str,
     value: &dyn fmt::Display,
-) -> Result<(), InvalidSubjectPart> {
+) -> Result<(), InvalidSubjectValue> {
     use fmt::Write as _;
 
     let start = text.len();
@@ -175,7 +175,7 @@ fn push_field(
     if written.is_ok() && is_segment(value) && text.len() <= MAX_LENGTH {
         return Ok(());
     }
-    Err(InvalidSubjectPart {
+    Err(InvalidSubjectValue {
         field,
         value: value.into(),
     })
@@ -304,8 +304,8 @@ mod tests {
     fn a_field_fills_one_segment_and_no_more() {
         let filled = |value: &str| {
             Subject::fill_template(&[
-                SubjectPart::Text("/books/"),
-                SubjectPart::Field("id", &value),
+                SubjectTemplatePart::Text("/books/"),
+                SubjectTemplatePart::Field("id", &value),
             ])
         };
         assert_eq!(filled("42").unwrap(), subject("/books/42"));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::SubjectPart;
+use super::SubjectTemplatePart;
 
 /// A value whose text fills one segment of a subject.
 /// [`Subject::fill_template`](super::Subject::fill_template) checks the characters of the text at run
@@ -11,7 +11,7 @@ use super::SubjectPart;
 /// ```
 /// use std::fmt;
 ///
-/// use es_framework::event::{Subject, SubjectPart};
+/// use es_framework::event::{Subject, SubjectTemplatePart};
 ///
 /// struct Shelf(u8);
 ///
@@ -21,9 +21,9 @@ use super::SubjectPart;
 ///     }
 /// }
 ///
-/// let parts = [SubjectPart::Text("/"), SubjectPart::field("shelf", &Shelf(7))];
+/// let parts = [SubjectTemplatePart::Text("/"), SubjectTemplatePart::field("shelf", &Shelf(7))];
 /// assert_eq!(Subject::fill_template(&parts)?.as_str(), "/shelf-7");
-/// # Ok::<_, es_framework::event::InvalidSubjectPart>(())
+/// # Ok::<_, es_framework::event::InvalidSubjectValue>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in a subject",
@@ -36,7 +36,7 @@ pub trait SubjectValue: fmt::Display {}
 #[diagnostic::do_not_recommend]
 impl<T: fmt::Display> SubjectValue for T {}
 
-impl<'a> SubjectPart<'a> {
+impl<'a> SubjectTemplatePart<'a> {
     /// Creates the part of a subject that a field fills, from the field's JSON name and its value.
     #[must_use]
     pub fn field(name: &'static str, value: &'a impl SubjectValue) -> Self {

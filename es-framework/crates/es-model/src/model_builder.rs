@@ -19,7 +19,7 @@ use crate::{
     json_schema,
     node::{ModelNode, NodeKind},
     source_path::path_from_package,
-    subject_lanes::{NeighbourLaneCounts, SubjectLanes},
+    subject_lanes::{LaneVotes, SubjectLanes},
 };
 
 /// The graph while declarations are added to it.
@@ -50,10 +50,10 @@ impl ModelBuilder {
     }
 
     fn add_event(&mut self, event: &EventDescriptor, commands: &[CommandDescriptor]) {
-        let mut neighbour_lanes = NeighbourLaneCounts::default();
+        let mut neighbour_lanes = LaneVotes::default();
         let records = |command: &&CommandDescriptor| (command.events)().contains(&event.event_type);
         for command in commands.iter().filter(records) {
-            neighbour_lanes.count_lane(Some(&self.lanes.lane(command.subject)));
+            neighbour_lanes.add_vote(Some(&self.lanes.lane(command.subject)));
         }
         let subject = event.subject.map(|template| self.lanes.lane(template));
         let mut node = self.node(NodeKind::Event, event.event_type, event.declaration);
@@ -241,9 +241,9 @@ impl ModelBuilder {
 
     /// Returns the lane that most of these nodes stand in.
     fn lane_of(&self, ids: &[String]) -> Option<String> {
-        let mut neighbour_lanes = NeighbourLaneCounts::default();
+        let mut neighbour_lanes = LaneVotes::default();
         for node in self.nodes.iter().filter(|node| ids.contains(&node.id)) {
-            neighbour_lanes.count_lane(node.subject.as_ref());
+            neighbour_lanes.add_vote(node.subject.as_ref());
         }
         neighbour_lanes.most_frequent()
     }

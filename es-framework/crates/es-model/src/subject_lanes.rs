@@ -9,9 +9,9 @@ use es_event::subject_template::shape;
 #[derive(Debug, Default)]
 pub(crate) struct SubjectLanes(BTreeMap<String, String>);
 
-/// Counts the lanes of a node's neighbours. The node stands in the lane that most of them have.
+/// The votes of a node's neighbours, each for its own lane. The node stands in the lane with the most votes.
 #[derive(Debug, Default)]
-pub(crate) struct NeighbourLaneCounts(BTreeMap<String, usize>);
+pub(crate) struct LaneVotes(BTreeMap<String, usize>);
 
 impl SubjectLanes {
     /// Returns the lane of a template.
@@ -26,9 +26,9 @@ impl SubjectLanes {
     }
 }
 
-impl NeighbourLaneCounts {
-    /// Counts a neighbour's lane.
-    pub(crate) fn count_lane(&mut self, lane: Option<&String>) {
+impl LaneVotes {
+    /// Adds the vote of a neighbour.
+    pub(crate) fn add_vote(&mut self, lane: Option<&String>) {
         if let Some(lane) = lane {
             let count = self.0.entry(lane.clone()).or_default();
             *count = count.saturating_add(1);

@@ -85,7 +85,7 @@ impl HttpListener {
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub IpAddr);
 
-/// Tells if a request that came over a connection has exactly one `Host`, as RFC 9112 (section 3.2)
+/// Returns whether a request that came over a connection has exactly one `Host`, as RFC 9112 (section 3.2)
 /// requires from HTTP/1.1 on. Requests inside of the process need none.
 #[doc(hidden)]
 pub fn has_valid_host<B>(request: &hyper::Request<B>) -> bool {

@@ -17,7 +17,7 @@ const QUEUE_LENGTH: usize = 8;
 /// # use es_framework::operator::{OperatorClient, OperatorCommand, OperatorError};
 /// /// Skips an event that nobody can repair.
 /// async fn skip(operator: &OperatorClient) -> Result<(), OperatorError> {
-///     let skipped = operator.send("book_copies", OperatorCommand::Skip).await?;
+///     let skipped = operator.send_command("book_copies", OperatorCommand::Skip).await?;
 ///     println!("skipped: {skipped:?}");
 ///     Ok(())
 /// }
@@ -168,7 +168,7 @@ pub type OperatorRequests = mpsc::Receiver<OperatorRequest>;
 /// let processor = Processor::new(Arc::new(MemoryStore::new()), database, models);
 /// let operator = processor.operator_client();
 /// let running = tokio::spawn(processor.run());
-/// let result = operator.send("book_copies", OperatorCommand::Rebuild).await;
+/// let result = operator.send_command("book_copies", OperatorCommand::Rebuild).await;
 /// let unknown = OperatorError::Unknown(ComponentKind::ReadModel, "book_copies".into());
 /// assert_eq!(result, Err(unknown));
 /// # running.abort();

@@ -31,7 +31,7 @@ pub fn hide_secrets_in_error(mut error: Error, command: &Command) -> Error {
     error
 }
 
-/// Tells if a word could be a flag or the misspelt name of a subcommand.
+/// Returns whether a word could be a flag or the misspelt name of a subcommand.
 fn is_plain_word(word: &str) -> bool {
     let (is_flag, name) = match word.strip_prefix("--") {
         Some(name) => (true, name),
@@ -44,7 +44,7 @@ fn is_plain_word(word: &str) -> bool {
             .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
 }
 
-/// Tells if an argument, as clap writes it, has a secret value: `--database-url <URL>`.
+/// Returns whether an argument, as clap writes it, has a secret value: `--database-url <URL>`.
 fn is_secret(argument: &str, command: &Command) -> bool {
     let is_named = |known: &Arg| {
         let flag = argument.split([' ', '=']).next().unwrap_or_default();

@@ -25,7 +25,7 @@ pub enum Defect {
     ForgetOtherSubjects,
     /// A projection stores the first event of a batch as its checkpoint.
     CheckpointFirstEvent,
-    /// The idempotency key of a reaction's command depends on the process.
+    /// Each process of the service gives a reaction's command another idempotency key, so that each of them sends it.
     SendOncePerProcess,
     /// A start of a reaction forgets the open deadlines.
     ForgetOpenDeadlines,

@@ -37,7 +37,7 @@ use es_store_sqlite::EmbeddedStoreOptions;
 /// An event store that speaks versions 1 and 2 of EventSourcingDB's HTTP API.
 ///
 /// `run` serves the store. The other commands work on a PostgreSQL database or on a data directory
-/// that no running event store uses. A running event store offers the same at its endpoints, such as POST /api/v1/backup.
+/// that no running event store uses. A running event store does some of this at its endpoints, such as POST /api/v1/backup.
 #[derive(Debug, Parser)]
 #[command(name = "event-store", version, after_help = EXAMPLES)]
 struct Cli {

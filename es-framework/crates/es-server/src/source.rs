@@ -17,7 +17,7 @@ pub(super) fn check_source(source: &str, dialect: Dialect) -> Result<(), &'stati
     Ok(())
 }
 
-/// Tells if the text has a scheme and contains only characters of RFC 3986.
+/// Returns whether the text has a scheme and contains only characters of RFC 3986.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;

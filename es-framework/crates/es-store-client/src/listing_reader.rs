@@ -49,7 +49,7 @@ impl RowLine<'_> {
     }
 
     /// Parses the payload of an error of version 2.
-    pub(super) fn parse_failure(&self) -> serde_json::Result<StreamFailure> {
+    pub(super) fn parse_stream_failure(&self) -> serde_json::Result<StreamFailure> {
         self.parse_payload()
     }
 }
@@ -130,7 +130,7 @@ impl ListingReader {
                 "heartbeat" => {}
                 "end" if self.version == ApiVersion::V2 => return Ok(None),
                 "error" if self.version == ApiVersion::V2 => {
-                    let failure = self.check_parsed(row.parse_failure())?;
+                    let failure = self.check_parsed(row.parse_stream_failure())?;
                     return Err(store_error(&self.http_client, &failure));
                 }
                 "error" => {

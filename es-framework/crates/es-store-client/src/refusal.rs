@@ -6,7 +6,7 @@ use super::http_client::StoreHttpClient;
 use es_event::StreamFailure;
 use es_store::{SchemaConflict, StoreError};
 
-/// Tells if an error status guarantees that the server has written nothing.
+/// Returns whether an error status guarantees that the server has written nothing.
 pub(super) fn is_definite(status: StatusCode) -> bool {
     status.is_client_error()
         || status.is_redirection()

@@ -93,7 +93,7 @@ fn parse_outcome(http_client: &StoreHttpClient, body: &[u8]) -> Result<(), Regis
         match line.kind() {
             "end" => return Ok(()),
             "error" => {
-                let failure = line.parse_failure().map_err(|_| broken())?;
+                let failure = line.parse_stream_failure().map_err(|_| broken())?;
                 if failure.short_code() == "capacity-exceeded" {
                     return Err(SchemaConflict::TooManySchemas.into());
                 }

@@ -125,7 +125,9 @@ async fn parse_event_type(
             let line: RowLine<'_> =
                 serde_json::from_slice(&body).map_err(|error| broken(&error))?;
             if line.kind() == "error" {
-                let failure = line.parse_failure().map_err(|error| broken(&error))?;
+                let failure = line
+                    .parse_stream_failure()
+                    .map_err(|error| broken(&error))?;
                 return match failure.short_code() {
                     "event-type-unknown" => Ok(None),
                     _ => Err(store_error(http_client, &failure)),

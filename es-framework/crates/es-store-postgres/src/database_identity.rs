@@ -1,4 +1,4 @@
-//! Tells if two connections lead to the same database.
+//! Returns whether two connections lead to the same database.
 
 use async_trait::async_trait;
 use sqlx::PgConnection;

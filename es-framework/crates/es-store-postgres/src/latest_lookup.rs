@@ -11,7 +11,7 @@ use super::{database_error::DatabaseError, event_selection::subtree_key, row};
 use es_event::{EventId, Subject};
 use es_store::{
     PreconditionScope,
-    write::{LatestEvents, QueuedAppend},
+    write::{StoredEventLookup, QueuedAppend},
 };
 
 const OF_SUBJECTS: &str = "SELECT wanted.subject, (SELECT e.id FROM es_events e \
@@ -77,7 +77,7 @@ async fn latest(
         .collect()
 }
 
-impl LatestEvents for StoredLatestEvents {
+impl StoredEventLookup for StoredLatestEvents {
     type Error = Infallible;
 
     fn of_subject(&self, subject: &Subject) -> Result<Option<EventId>, Infallible> {

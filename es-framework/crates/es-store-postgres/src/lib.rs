@@ -55,7 +55,7 @@ use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
     schema_work,
-    write::{QueuedAppend, WriteAdmission, WriteQueue, WriterTask, candidate_size},
+    write::{QueuedAppend, QueuedTask, WriteAdmission, WriteQueue, candidate_size},
 };
 
 pub use database_error::{PostgresOpenError, is_aborted};
@@ -261,7 +261,7 @@ impl EventStore for PostgresStore {
         let (answer, answered) = oneshot::channel();
         self.writer
             .admission
-            .push_task(WriterTask::Append(QueuedAppend {
+            .push_task(QueuedTask::Append(QueuedAppend {
                 candidates,
                 preconditions,
                 bytes,
@@ -326,7 +326,7 @@ impl EventStore for PostgresStore {
         let catalogue = self.writer.state.catalogue();
         catalogue.check_new_schema(&event_type, &schema)?;
         let schema = Arc::new(schema);
-        let _permit = self.writer.admission.begin_schema_check().await?;
+        let _permit = self.writer.admission.reserve_registration().await?;
         let unchecked = self.reader.read_length().await?;
         if let Some(last) = unchecked.checked_sub(1) {
             self.check_stored_events(&event_type, &schema, last).await?;
@@ -347,7 +347,7 @@ impl EventStore for PostgresStore {
 
     async fn health(&self) -> Result<(), StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.writer.admission.push_task(WriterTask::Probe(answer))?;
+        self.writer.admission.push_task(QueuedTask::Probe(answer))?;
         let limit = self.writer.state.limits.health_time;
         let outcome = self.writer.await_answer(answered, limit).await;
         outcome.unwrap_or_else(|| {

@@ -21,7 +21,7 @@ use super::{
 use es_runtime::metrics::record_commit;
 use es_store::{
     RegisterError, SchemaConflict, StoreError,
-    write::{CommitLinger, QueueOutcome, QueuedAppend, SchemaRegistration, WriteQueue, WriterTask},
+    write::{CommitLinger, QueueOutcome, QueuedAppend, QueuedTask, SchemaRegistration, WriteQueue},
 };
 
 /// The channel on which instances tell each other that there are new events.
@@ -113,16 +113,16 @@ impl LogWriter {
         }
     }
 
-    async fn execute(&mut self, tasks: Vec<WriterTask>) {
+    async fn execute(&mut self, tasks: Vec<QueuedTask>) {
         let mut appends = Vec::with_capacity(tasks.len());
         let (mut registrations, mut probes) = (Vec::new(), Vec::new());
         for task in tasks {
             match task {
                 // Nobody waits for an append whose time is over, so it is not written.
-                WriterTask::Append(append) if append.answer.is_closed() => {}
-                WriterTask::Append(append) => appends.push(append),
-                WriterTask::Register(registration) => registrations.push(registration),
-                WriterTask::Probe(answer) => probes.push(answer),
+                QueuedTask::Append(append) if append.answer.is_closed() => {}
+                QueuedTask::Append(append) => appends.push(append),
+                QueuedTask::Register(registration) => registrations.push(registration),
+                QueuedTask::Probe(answer) => probes.push(answer),
             }
         }
         if !appends.is_empty() {
@@ -135,7 +135,7 @@ impl LogWriter {
             let _ = registration.answer.send(outcome);
         }
         for probe in probes {
-            let _ = probe.send(self.probe().await);
+            let _ = probe.send(self.probe_writing().await);
         }
     }
 
@@ -306,7 +306,7 @@ impl LogWriter {
     }
 
     /// Commits a transaction that leaves the head row unchanged, which shows that the log can be written.
-    async fn probe(&mut self) -> Result<(), StoreError> {
+    async fn probe_writing(&mut self) -> Result<(), StoreError> {
         let limit = self.state.limits.health_time;
         let probe = async {
             let connection = self.connection().await?;

@@ -3,9 +3,9 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
+    database_error::SqliteError,
     index::{IndexKey, SubjectKeyRange, child_of_key, subject_key, subject_of_key},
     reader::EventReader,
-    store_file_error::StoreFileError,
 };
 use es_event::Subject;
 use es_store::StoreError;
@@ -55,7 +55,7 @@ impl EventReader {
     }
 
     /// Returns the key from which the listing continues after a child.
-    fn key_after(&self, connection: &Connection, child: &[u8]) -> Result<IndexKey, StoreFileError> {
+    fn key_after(&self, connection: &Connection, child: &[u8]) -> Result<IndexKey, SqliteError> {
         Ok(if self.has_events(connection, child)? {
             least_key_after(child)
         } else {
@@ -63,7 +63,7 @@ impl EventReader {
         })
     }
 
-    fn has_events(&self, connection: &Connection, key: &[u8]) -> Result<bool, StoreFileError> {
+    fn has_events(&self, connection: &Connection, key: &[u8]) -> Result<bool, SqliteError> {
         let first = self.first_key(connection, key, &least_key_after(key))?;
         Ok(first.is_some())
     }
@@ -74,7 +74,7 @@ impl EventReader {
         connection: &Connection,
         from: &[u8],
         to: &[u8],
-    ) -> Result<Option<IndexKey>, StoreFileError> {
+    ) -> Result<Option<IndexKey>, SqliteError> {
         // Memory comes first: entries that leave it meanwhile are on disk by then.
         let in_memory = self.shared().log().index.first_key_in_memory(from, to);
         let mut statement = connection.prepare_cached(FIRST_KEY)?;
@@ -93,6 +93,6 @@ fn least_key_after_subtree(key: &[u8]) -> IndexKey {
     [key, b"0"].concat().into()
 }
 
-fn broken_key() -> StoreFileError {
-    StoreFileError::Broken("the index has a broken subject".into())
+fn broken_key() -> SqliteError {
+    SqliteError::Broken("the index has a broken subject".into())
 }

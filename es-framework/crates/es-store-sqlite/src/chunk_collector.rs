@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::{
-    line_renderer::LineRenderer, row::RowDecoder, store_file_error::StoreFileError,
+    database_error::SqliteError, line_renderer::LineRenderer, row::RowDecoder,
     store_settings::ChunkLimits,
 };
 use es_event::{LineFormat, RecordedEvent};
@@ -15,7 +15,7 @@ pub(super) trait ChunkCollector {
     /// Makes room for this number of rows.
     fn reserve(&mut self, rows: usize);
 
-    fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError>;
+    fn push(&mut self, row: &Row<'_>) -> Result<(), SqliteError>;
 
     fn len(&self) -> usize;
 
@@ -53,7 +53,7 @@ impl ChunkCollector for EventChunkCollector {
         self.events.reserve(rows.min(self.most));
     }
 
-    fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError> {
+    fn push(&mut self, row: &Row<'_>) -> Result<(), SqliteError> {
         let event = self.decoder.check_and_decode(row)?;
         self.bytes = self.bytes.saturating_add(event.data.get().len());
         self.events.push(event);
@@ -107,7 +107,7 @@ impl ChunkCollector for LineChunkCollector {
         self.lines.reserve(length.min(self.most_bytes));
     }
 
-    fn push(&mut self, row: &Row<'_>) -> Result<(), StoreFileError> {
+    fn push(&mut self, row: &Row<'_>) -> Result<(), SqliteError> {
         self.count = self.count.saturating_add(1);
         self.renderer.render_row(row, &mut self.lines)
     }

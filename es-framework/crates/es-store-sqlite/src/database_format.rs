@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
-use super::{durable_end, store_file_error::OpenError, store_settings::EngineSettings};
+use super::{database_error::OpenError, durable_end, store_settings::EngineSettings};
 use es_runtime::secret_file;
 
 /// "ESEV" in the header of the file, by which `file` and this store recognize it.

@@ -8,7 +8,7 @@ use std::{
 
 use uuid::Uuid;
 
-use super::{durable_end, store_file_error::OpenError};
+use super::{database_error::OpenError, durable_end};
 
 /// The name of the database file.
 pub(super) const DATABASE: &str = "events.sqlite";
@@ -51,8 +51,8 @@ impl DataDirectory {
         }
     }
 
-    /// The database file.
-    pub(super) fn file(&self) -> PathBuf {
+    /// Returns the path of the database file.
+    pub(super) fn database_file(&self) -> PathBuf {
         self.path.join(DATABASE)
     }
 }

@@ -12,9 +12,8 @@ use std::{
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
-    row,
-    store_file_error::{OpenError, StoreFileError},
-    stored_hash,
+    database_error::{OpenError, SqliteError},
+    row, stored_hash,
 };
 use es_event::Hash;
 use es_store::write::ChainHead;
@@ -254,7 +253,7 @@ fn count(connection: &Connection, statement: &str) -> rusqlite::Result<u64> {
     Ok(u64::try_from(found).unwrap_or_default())
 }
 
-fn hash_of(connection: &Connection, id: u64) -> Result<Option<Hash>, StoreFileError> {
+fn hash_of(connection: &Connection, id: u64) -> Result<Option<Hash>, SqliteError> {
     let mut statement = connection.prepare("SELECT hash FROM events WHERE id = ?1")?;
     let hash = statement.query_row([row::number(id)], |row| row.get::<_, Vec<u8>>(0));
     Ok(hash

@@ -6,10 +6,10 @@ use std::ops::Range;
 use rusqlite::Connection;
 
 use super::{
+    database_error::SqliteError,
     index::EventKeys,
     reader::EventReader,
     row::{self, RowDecoder, select},
-    store_file_error::StoreFileError,
 };
 use es_store::StoreError;
 
@@ -39,7 +39,7 @@ impl EventReader {
 pub(super) fn find_unindexed(
     connection: &Connection,
     range: Range<u64>,
-) -> Result<Option<u64>, StoreFileError> {
+) -> Result<Option<u64>, SqliteError> {
     let mut entry = connection.prepare_cached(HAS_ENTRY)?;
     let mut events =
         connection.prepare_cached(select!("WHERE id >= ?1 AND id < ?2 ORDER BY id"))?;
@@ -52,7 +52,7 @@ pub(super) fn find_unindexed(
             continue;
         };
         for key in EventKeys::from_event(&event).into_keys() {
-            let exists = entry.exists((&*key, number)).map_err(StoreFileError::from);
+            let exists = entry.exists((&*key, number)).map_err(SqliteError::from);
             match exists {
                 Ok(true) => {}
                 Ok(false) => return Ok(Some(event.id.get())),

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::index::{PostingIndex, descendants_key, subject_key};
 use es_event::{EventId, Subject};
-use es_store::write::LatestEvents;
+use es_store::write::StoredEventLookup;
 
 /// Looks up latest events by the index.
 pub(super) struct IndexedLatestEvents<'a> {
@@ -12,7 +12,7 @@ pub(super) struct IndexedLatestEvents<'a> {
     pub(super) connection: &'a Connection,
 }
 
-impl LatestEvents for IndexedLatestEvents<'_> {
+impl StoredEventLookup for IndexedLatestEvents<'_> {
     type Error = rusqlite::Error;
 
     fn of_subject(&self, subject: &Subject) -> rusqlite::Result<Option<EventId>> {

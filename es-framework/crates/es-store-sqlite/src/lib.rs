@@ -5,6 +5,7 @@
 
 mod child_subjects;
 mod chunk_collector;
+mod database_error;
 mod database_format;
 mod directory;
 mod durable_end;
@@ -22,7 +23,6 @@ mod scan_plan;
 mod schema_check;
 mod shared;
 mod startup;
-mod store_file_error;
 mod store_settings;
 mod stored_hash;
 mod subject_listing;
@@ -56,12 +56,12 @@ use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType, LineStream,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, scan,
     schema_work,
-    write::{QueuedAppend, WriteAdmission, WriteQueue, WriterTask, candidate_size},
+    write::{QueuedAppend, QueuedTask, WriteAdmission, WriteQueue, candidate_size},
 };
 
+pub use database_error::OpenError;
 pub use embedded_store_options::EmbeddedStoreOptions;
 pub use restore::{Restore, RestoreError};
-pub use store_file_error::OpenError;
 
 /// The time that a queued append waits for the disk.
 const WRITE_LIMIT: Duration = Duration::from_secs(30);
@@ -218,7 +218,7 @@ impl OpenStore {
 
     async fn probe(&self) -> Result<(), StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.admission.push_task(WriterTask::Probe(answer))?;
+        self.admission.push_task(QueuedTask::Probe(answer))?;
         let gone = |_| self.admission.unavailable("its writer does not answer");
         answered.await.map_err(gone)??;
         self.reader.check_disk().await
@@ -250,7 +250,7 @@ impl EventStore for EmbeddedStore {
         let (answer, answered) = oneshot::channel();
         self.open
             .admission
-            .push_task(WriterTask::Append(QueuedAppend {
+            .push_task(QueuedTask::Append(QueuedAppend {
                 candidates,
                 preconditions,
                 bytes,
@@ -330,7 +330,7 @@ impl EventStore for EmbeddedStore {
             .catalogue()
             .check_new_schema(&event_type, &schema)?;
         let schema = Arc::new(schema);
-        let _permit = self.open.admission.begin_schema_check().await?;
+        let _permit = self.open.admission.reserve_registration().await?;
         // The check runs here and not on the writer thread, where all appends would wait for it.
         let unchecked = self.reader.check_existing(&event_type, &schema).await?;
         let answered = self

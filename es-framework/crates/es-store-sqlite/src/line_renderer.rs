@@ -4,9 +4,9 @@
 use rusqlite::Row;
 
 use super::{
+    database_error::SqliteError,
     row::{self, RowDecoder},
     row_checksum::{self, StoredRow},
-    store_file_error::StoreFileError,
     stored_hash,
 };
 use es_event::{EncodableEvent, LineFormat, TraceContext};
@@ -32,7 +32,7 @@ impl LineRenderer {
         &mut self,
         row: &Row<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(), StoreFileError> {
+    ) -> Result<(), SqliteError> {
         let row = row_checksum::read_checked(row)?;
         if let Some(event) = borrow_event(&row) {
             event.append_line(self.shape, out);

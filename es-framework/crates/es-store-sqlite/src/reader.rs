@@ -12,13 +12,13 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{
     chunk_collector::{ChunkCollector, EventChunkCollector, LineChunkCollector},
+    database_error::SqliteError,
     database_format,
     index::{IndexLookup, subject_key},
     row::{self, row_with_id, select},
     row_checksum,
     scan_plan::ReadPlan,
     shared::SharedState,
-    store_file_error::StoreFileError,
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType, LineFormat, RecordedEvent, Subject};
@@ -98,7 +98,7 @@ impl EventReader {
     /// Runs a query on a connection of the pool, outside the async threads.
     pub(super) async fn with_connection<T: Send + 'static>(
         &self,
-        query: impl FnOnce(&Connection) -> Result<T, StoreFileError> + Send + 'static,
+        query: impl FnOnce(&Connection) -> Result<T, SqliteError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let running = self.pool.running.acquire().await;
         let _running = running.map_err(|error| self.unavailable(&error))?;
@@ -112,7 +112,7 @@ impl EventReader {
     /// other queries keep the async threads busy.
     async fn with_connection_inline<T: Send + 'static>(
         &self,
-        query: impl FnOnce(&Connection) -> Result<T, StoreFileError> + Send + 'static,
+        query: impl FnOnce(&Connection) -> Result<T, SqliteError> + Send + 'static,
     ) -> Result<T, StoreError> {
         if let (Ok(_running), Ok(_inline)) = (
             self.pool.running.try_acquire(),
@@ -126,7 +126,7 @@ impl EventReader {
     /// Runs a query on a connection of the pool. A connection that failed is not used again.
     fn run<T>(
         &self,
-        query: impl FnOnce(&Connection) -> Result<T, StoreFileError>,
+        query: impl FnOnce(&Connection) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
         if self.shared.is_index_damaged() {
             return Err(self.unavailable(&"its index was damaged on the disk and is built again"));
@@ -200,7 +200,7 @@ impl EventReader {
         self.read_chunk(scan, limit, events).await
     }
 
-    fn connection(&self) -> Result<Connection, StoreFileError> {
+    fn connection(&self) -> Result<Connection, SqliteError> {
         let idle = self.pool.idle.lock();
         let idle = idle.unwrap_or_else(PoisonError::into_inner).pop();
         match idle {
@@ -304,7 +304,7 @@ fn find_type(
     event_type: &EventType,
     order: Order,
     range: IdRange,
-) -> Result<TypeSearch, StoreFileError> {
+) -> Result<TypeSearch, SqliteError> {
     let transaction = connection.unchecked_transaction()?;
     let events = lookup.read_ids(connection)?;
     let mut statement = connection.prepare_cached(EVENT)?;
@@ -313,7 +313,7 @@ fn find_type(
         let is_of_type = row_with_id(&mut statement, number, |row| {
             row_checksum::read_checked(row)?;
             let text = row.get_ref(2)?.as_str();
-            let text = text.map_err(|error| StoreFileError::flawed_event(number, error))?;
+            let text = text.map_err(|error| SqliteError::flawed_event(number, error))?;
             Ok(text == event_type.as_str())
         })?;
         if is_of_type {

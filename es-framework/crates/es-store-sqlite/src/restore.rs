@@ -10,11 +10,11 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
+    database_error::{OpenError, SqliteError},
     database_format,
     directory::{DATABASE, DataDirectory},
     durable_end::EndFileWriter,
     row, row_checksum, startup,
-    store_file_error::{OpenError, StoreFileError},
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType, RecordedEvent};
@@ -80,8 +80,8 @@ pub enum RestoreError {
     Disk(String),
 }
 
-impl From<StoreFileError> for RestoreError {
-    fn from(error: StoreFileError) -> Self {
+impl From<SqliteError> for RestoreError {
+    fn from(error: SqliteError) -> Self {
         Self::Disk(error.to_string())
     }
 }

@@ -6,8 +6,8 @@ use rusqlite::{CachedStatement, Connection, Row};
 use serde_json::value::RawValue;
 
 use super::{
+    database_error::SqliteError,
     row_checksum::{self, StoredRow},
-    store_file_error::StoreFileError,
     stored_hash,
 };
 use es_event::{EventId, FieldInterner, Hash, RecordedEvent, TraceContext};
@@ -81,28 +81,28 @@ pub(super) fn number(number: impl TryInto<i64>) -> i64 {
 }
 
 /// Converts the id of a row.
-pub(super) fn convert_id(number: i64) -> Result<EventId, StoreFileError> {
+pub(super) fn convert_id(number: i64) -> Result<EventId, SqliteError> {
     u64::try_from(number)
         .ok()
         .and_then(EventId::new)
-        .ok_or_else(|| StoreFileError::flawed_event(number, "has a negative id"))
+        .ok_or_else(|| SqliteError::flawed_event(number, "has a negative id"))
 }
 
 /// Runs a query for one id and reads its row. An id that the index lists has a row.
 pub(super) fn row_with_id<T>(
     statement: &mut CachedStatement<'_>,
     id: i64,
-    read: impl FnOnce(&Row<'_>) -> Result<T, StoreFileError>,
-) -> Result<T, StoreFileError> {
+    read: impl FnOnce(&Row<'_>) -> Result<T, SqliteError>,
+) -> Result<T, SqliteError> {
     let mut rows = statement.query([id])?;
     match rows.next()? {
         Some(row) => read(row),
-        None => Err(StoreFileError::flawed_event(id, "is missing")),
+        None => Err(SqliteError::flawed_event(id, "is missing")),
     }
 }
 
 /// Checks that a row is not damaged.
-pub(super) fn verify_row(row: &Row<'_>) -> Result<(), StoreFileError> {
+pub(super) fn verify_row(row: &Row<'_>) -> Result<(), SqliteError> {
     let row = row_checksum::read_checked(row)?;
     if !row.has_checksum {
         RowDecoder::default().decode_row(&row)?;
@@ -118,30 +118,24 @@ pub(super) struct RowDecoder {
 
 impl RowDecoder {
     /// Checks a row and decodes it.
-    pub(super) fn check_and_decode(
-        &mut self,
-        row: &Row<'_>,
-    ) -> Result<RecordedEvent, StoreFileError> {
+    pub(super) fn check_and_decode(&mut self, row: &Row<'_>) -> Result<RecordedEvent, SqliteError> {
         self.decode_row(&row_checksum::read_checked(row)?)
     }
 
     /// Decodes a row. A row without a checksum must have the right hash.
-    pub(super) fn decode_row(
-        &mut self,
-        row: &StoredRow<'_>,
-    ) -> Result<RecordedEvent, StoreFileError> {
+    pub(super) fn decode_row(&mut self, row: &StoredRow<'_>) -> Result<RecordedEvent, SqliteError> {
         let event = self.parse(row)?;
         if row.has_checksum || event.computed_hash() == event.hash {
             Ok(event)
         } else {
-            Err(StoreFileError::flawed_event(
+            Err(SqliteError::flawed_event(
                 row.id,
                 "was damaged on the disk: its hash differs",
             ))
         }
     }
 
-    fn parse(&mut self, row: &StoredRow<'_>) -> Result<RecordedEvent, StoreFileError> {
+    fn parse(&mut self, row: &StoredRow<'_>) -> Result<RecordedEvent, SqliteError> {
         let [
             subject,
             event_type,
@@ -180,20 +174,20 @@ impl RowDecoder {
 
 /// The errors name the event and the column.
 impl<'a> StoredRow<'a> {
-    fn flawed_column(&self, name: &str, flaw: impl std::fmt::Display) -> StoreFileError {
-        StoreFileError::flawed_event(self.id, format!("has a broken {name}: {flaw}"))
+    fn flawed_column(&self, name: &str, flaw: impl std::fmt::Display) -> SqliteError {
+        SqliteError::flawed_event(self.id, format!("has a broken {name}: {flaw}"))
     }
 
     fn optional_text(
         &self,
         column: Option<&'a [u8]>,
         name: &str,
-    ) -> Result<Option<&'a str>, StoreFileError> {
+    ) -> Result<Option<&'a str>, SqliteError> {
         let text = column.map(str::from_utf8).transpose();
         text.map_err(|error| self.flawed_column(name, error))
     }
 
-    fn text(&self, column: Option<&'a [u8]>, name: &str) -> Result<&'a str, StoreFileError> {
+    fn text(&self, column: Option<&'a [u8]>, name: &str) -> Result<&'a str, SqliteError> {
         let missing = || self.flawed_column(name, "it is NULL");
         self.optional_text(column, name)?.ok_or_else(missing)
     }
@@ -202,12 +196,12 @@ impl<'a> StoredRow<'a> {
         &self,
         column: Option<&'a [u8]>,
         name: &str,
-    ) -> Result<T, StoreFileError> {
+    ) -> Result<T, SqliteError> {
         let parsed = self.text(column, name)?.parse();
         parsed.map_err(|error| self.flawed_column(name, error))
     }
 
-    fn hash(&self, column: Option<&'a [u8]>, name: &str) -> Result<Hash, StoreFileError> {
+    fn hash(&self, column: Option<&'a [u8]>, name: &str) -> Result<Hash, SqliteError> {
         let bytes = column.unwrap_or_default();
         let length = bytes.len();
         let broken = || self.flawed_column(name, format_args!("it has {length} bytes"));

@@ -2,14 +2,14 @@
 
 use rusqlite::{Row, types::ValueRef};
 
-use super::store_file_error::StoreFileError;
+use super::database_error::SqliteError;
 use es_event::EventType;
 
 /// The number of the columns that the checksum covers besides the id.
 const COLUMNS: usize = 9;
 /// The column of the checksum.
 const CHECKSUM: usize = 10;
-/// The length in bytes up to which a column is copied to those before it, because one step for all of them is
+/// Columns of at most this length in bytes are gathered in a buffer, because one checksum step for all of them is
 /// faster than a step for each.
 const COPIED: usize = 1 << 10;
 
@@ -46,7 +46,7 @@ pub(super) fn compute<const N: usize>(id: i64, columns: [Option<&[u8]>; N]) -> i
 }
 
 /// Reads a row and checks its checksum.
-pub(super) fn read_checked<'a>(row: &'a Row<'_>) -> Result<StoredRow<'a>, StoreFileError> {
+pub(super) fn read_checked<'a>(row: &'a Row<'_>) -> Result<StoredRow<'a>, SqliteError> {
     let id: i64 = row.get(0)?;
     let mut columns = [None; COLUMNS];
     for (column, index) in columns.iter_mut().zip(1..) {
@@ -54,7 +54,7 @@ pub(super) fn read_checked<'a>(row: &'a Row<'_>) -> Result<StoredRow<'a>, StoreF
             ValueRef::Null => None,
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
             ValueRef::Integer(_) | ValueRef::Real(_) => {
-                return Err(StoreFileError::flawed_event(
+                return Err(SqliteError::flawed_event(
                     id,
                     "has a column of another type",
                 ));
@@ -65,12 +65,12 @@ pub(super) fn read_checked<'a>(row: &'a Row<'_>) -> Result<StoredRow<'a>, StoreF
         ValueRef::Null => false,
         ValueRef::Integer(stored) if stored == compute(id, columns) => true,
         ValueRef::Integer(_) => {
-            return Err(StoreFileError::flawed_event(
+            return Err(SqliteError::flawed_event(
                 id,
                 "was damaged on the disk: its checksum differs",
             ));
         }
-        _ => return Err(StoreFileError::flawed_event(id, "has a broken checksum")),
+        _ => return Err(SqliteError::flawed_event(id, "has a broken checksum")),
     };
     Ok(StoredRow {
         id,

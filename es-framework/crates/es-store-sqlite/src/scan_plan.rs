@@ -4,11 +4,11 @@ use rusqlite::{Connection, Row};
 
 use super::{
     chunk_collector::ChunkCollector,
+    database_error::SqliteError,
     index::{
         EventIds, IndexKey, IndexLookup, PostingIndex, descendants_key, subject_key, type_key,
     },
     row::{self, row_with_id, select},
-    store_file_error::StoreFileError,
 };
 use es_store::{
     Order,
@@ -55,7 +55,7 @@ impl ReadPlan {
         connection: &Connection,
         scan: &Scan,
         builder: B,
-    ) -> Result<Chunk<B::Output>, StoreFileError> {
+    ) -> Result<Chunk<B::Output>, SqliteError> {
         let ids = match self {
             Self::AllRows => return read_all_rows(connection, scan, builder),
             Self::Index(lookup) => lookup.read_ids(connection)?,
@@ -96,7 +96,7 @@ fn read_rows<B: ChunkCollector>(
     scan: &Scan,
     found: &EventIds,
     mut builder: B,
-) -> Result<Chunk<B::Output>, StoreFileError> {
+) -> Result<Chunk<B::Output>, SqliteError> {
     let mut statement = connection.prepare_cached(ONE)?;
     builder.reserve(found.ids.len());
     let mut rest = (!found.ids.is_empty()).then_some(scan.range);
@@ -126,7 +126,7 @@ fn read_rows<B: ChunkCollector>(
 
 /// Returns true if a listed event belongs to a scan. The index also lists the events of other
 /// subjects if two keys have the same hash.
-fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, StoreFileError> {
+fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, SqliteError> {
     if !scan.event_types.is_empty() && !scan.includes_type(text(row, 2)?) {
         return Ok(false);
     }
@@ -136,7 +136,7 @@ fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, StoreFileError> {
         } else {
             row::verify_row(row)?;
             let reason = "the index lists an event of another subject";
-            Err(StoreFileError::Broken(reason.into()))
+            Err(SqliteError::Broken(reason.into()))
         };
     }
     let base = scan.subject.as_str().trim_end_matches('/');
@@ -144,12 +144,11 @@ fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, StoreFileError> {
     Ok(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
-fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, StoreFileError> {
+fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, SqliteError> {
     let text = row.get_ref(column)?.as_str();
     text.map_err(|error| {
-        row.get(0).map_or_else(StoreFileError::from, |id| {
-            StoreFileError::flawed_event(id, error)
-        })
+        row.get(0)
+            .map_or_else(SqliteError::from, |id| SqliteError::flawed_event(id, error))
     })
 }
 
@@ -158,7 +157,7 @@ fn read_all_rows<B: ChunkCollector>(
     connection: &Connection,
     scan: &Scan,
     mut builder: B,
-) -> Result<Chunk<B::Output>, StoreFileError> {
+) -> Result<Chunk<B::Output>, SqliteError> {
     let mut statement = connection.prepare_cached(match scan.order {
         Order::Chronological => ALL_FORTH,
         Order::Antichronological => ALL_BACK,
@@ -177,10 +176,10 @@ fn read_all_rows<B: ChunkCollector>(
         // Ids have no gaps, so a row that does not exist was lost.
         let row = rows
             .next()?
-            .ok_or_else(|| StoreFileError::flawed_event(due, "is missing"))?;
+            .ok_or_else(|| SqliteError::flawed_event(due, "is missing"))?;
         let number: i64 = row.get(0)?;
         if number != due {
-            return Err(StoreFileError::flawed_event(due, "is missing"));
+            return Err(SqliteError::flawed_event(due, "is missing"));
         }
         builder.push(row)?;
         rest = scan.ids_after(row::convert_id(number)?);

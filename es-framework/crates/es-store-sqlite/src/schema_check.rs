@@ -5,10 +5,10 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::{
+    database_error::SqliteError,
     reader::EventReader,
     row::{self, select},
     row_checksum,
-    store_file_error::StoreFileError,
 };
 use es_event::EventType;
 use es_store::{EventSchema, RegisterError, SchemaConflict, schema::WorkBudget};
@@ -78,7 +78,7 @@ impl StoredEventsCheck {
     pub(super) fn run_step(
         &mut self,
         connection: &Connection,
-    ) -> Result<SchemaCheckStep, StoreFileError> {
+    ) -> Result<SchemaCheckStep, SqliteError> {
         if self.next > self.last {
             return Ok(SchemaCheckStep::Passed);
         }
@@ -93,11 +93,10 @@ impl StoredEventsCheck {
             let id: i64 = row.get(0)?;
             row_checksum::read_checked(row)?;
             let data = row.get_ref(9)?.as_str();
-            let data = serde_json::from_str(
-                data.map_err(|error| StoreFileError::flawed_event(id, error))?,
-            );
+            let data =
+                serde_json::from_str(data.map_err(|error| SqliteError::flawed_event(id, error))?);
             let data: &serde_json::value::RawValue =
-                data.map_err(|error| StoreFileError::flawed_event(id, error))?;
+                data.map_err(|error| SqliteError::flawed_event(id, error))?;
             let id = row::convert_id(id)?;
             let steps = self
                 .limit

@@ -6,11 +6,11 @@ use std::{collections::HashSet, fmt, sync::Arc};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{
+    database_error::SqliteError,
     index::{CompactionProgress, EventKeys, PostingIndex},
     index_check,
     row::{self, RowDecoder, select},
     row_checksum,
-    store_file_error::StoreFileError,
     store_settings::EngineSettings,
 };
 use es_event::EventType;
@@ -21,7 +21,7 @@ use es_store::{EventSchema, catalogue::Catalogue, write::ChainHead};
 pub(super) fn load_log(
     connection: &Connection,
     settings: &EngineSettings,
-) -> Result<(ChainHead, PostingIndex), StoreFileError> {
+) -> Result<(ChainHead, PostingIndex), SqliteError> {
     let head = load_head(connection)?;
     let length = head.next.map_or(u64::MAX, |next| next.get());
     let types = load_type_names(connection)?;
@@ -49,18 +49,18 @@ pub(super) fn load_log(
 }
 
 /// Loads the number of events that the index on disk covers.
-fn load_coverage(connection: &Connection, length: u64) -> Result<u64, StoreFileError> {
+fn load_coverage(connection: &Connection, length: u64) -> Result<u64, SqliteError> {
     let covered: i64 =
         connection.query_row("SELECT indexed FROM index_state", [], |row| row.get(0))?;
     let covered = u64::try_from(covered).ok();
     let reason = "the index claims events that are not there";
     covered
         .filter(|covered| *covered <= length)
-        .ok_or_else(|| StoreFileError::Broken(reason.into()))
+        .ok_or_else(|| SqliteError::Broken(reason.into()))
 }
 
 /// Loads the event types of events and of schemas, and the schemas.
-pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, StoreFileError> {
+pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, SqliteError> {
     check_structure(connection, "event_types")?;
     check_structure(connection, "event_schemas")?;
     let mut catalogue = Catalogue::default();
@@ -76,7 +76,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, Store
             && first.event_type != event_type
         {
             let flaw = format!("is not of the type {event_type}, which lists it");
-            return Err(StoreFileError::flawed_event(id, flaw));
+            return Err(SqliteError::flawed_event(id, flaw));
         }
         catalogue.record_event(&event_type, row::convert_id(id)?);
     }
@@ -85,7 +85,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, Store
     while let Some(row) = rows.next()? {
         let event_type = event_type(row)?;
         let broken = |error: &dyn fmt::Display| {
-            StoreFileError::Broken(format!("the schema of {event_type} is broken: {error}"))
+            SqliteError::Broken(format!("the schema of {event_type} is broken: {error}"))
         };
         let text = row.get_ref(1)?.as_str().map_err(|error| broken(&error))?;
         let stored: Option<i64> = row.get(2)?;
@@ -101,26 +101,26 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, Store
     Ok(catalogue)
 }
 
-/// Checks that no row of a small table was lost.
-fn check_structure(connection: &Connection, table: &str) -> Result<(), StoreFileError> {
+/// Checks that a table is not damaged, so that a read misses no row. That reads the whole table, so it is only for small ones.
+fn check_structure(connection: &Connection, table: &str) -> Result<(), SqliteError> {
     let statement = format!("PRAGMA quick_check({table})");
     let found: String = connection.query_row(&statement, [], |row| row.get(0))?;
     match found.as_str() {
         "ok" => Ok(()),
-        found => Err(StoreFileError::Broken(format!(
+        found => Err(SqliteError::Broken(format!(
             "the table {table} is damaged: {found}"
         ))),
     }
 }
 
-fn event_type(row: &Row<'_>) -> Result<EventType, StoreFileError> {
+fn event_type(row: &Row<'_>) -> Result<EventType, SqliteError> {
     let text: String = row.get(0)?;
     let parsed = text.parse();
-    parsed.map_err(|_| StoreFileError::Broken(format!("it lists the broken event type {text:?}")))
+    parsed.map_err(|_| SqliteError::Broken(format!("it lists the broken event type {text:?}")))
 }
 
 /// Loads the end of the chain.
-pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, StoreFileError> {
+pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, SqliteError> {
     let last = connection
         .prepare(select!("ORDER BY id DESC LIMIT 1"))?
         .query_row([], |row| Ok(RowDecoder::default().check_and_decode(row)))
@@ -133,12 +133,11 @@ pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, StoreFileE
     Ok(ChainHead {
         next: last.id.next(),
         predecessor: last.hash,
-        time: time
-            .map_err(|error| StoreFileError::flawed_event(row::number(last.id.get()), error))?,
+        time: time.map_err(|error| SqliteError::flawed_event(row::number(last.id.get()), error))?,
     })
 }
 
-fn load_type_names(connection: &Connection) -> Result<HashSet<String>, StoreFileError> {
+fn load_type_names(connection: &Connection) -> Result<HashSet<String>, SqliteError> {
     let mut statement = connection.prepare("SELECT type FROM event_types")?;
     let names = statement.query_map([], |row| row.get(0))?;
     Ok(names.collect::<rusqlite::Result<_>>()?)
@@ -150,7 +149,7 @@ fn fill_memtable(
     index: &mut PostingIndex,
     types: &HashSet<String>,
     limit: usize,
-) -> Result<(), StoreFileError> {
+) -> Result<(), SqliteError> {
     let mut statement = connection.prepare(select!("WHERE id >= ?1 ORDER BY id"))?;
     let mut rows = statement.query([row::number(index.covered())])?;
     let mut decoder = RowDecoder::default();
@@ -160,7 +159,7 @@ fn fill_memtable(
         let number: i64 = row.get(0)?;
         let id = row::convert_id(number)?.get();
         if id != index.len() {
-            return Err(StoreFileError::flawed_event(
+            return Err(SqliteError::flawed_event(
                 row::number(index.len()),
                 "is missing",
             ));
@@ -168,7 +167,7 @@ fn fill_memtable(
         let event = decoder.check_and_decode(row)?;
         if !types.contains(event.event_type.as_str()) {
             let flaw = "has a type that the list of types lacks";
-            return Err(StoreFileError::flawed_event(number, flaw));
+            return Err(SqliteError::flawed_event(number, flaw));
         }
         index.insert(EventKeys::from_event(&event), id);
     }
@@ -176,13 +175,10 @@ fn fill_memtable(
 }
 
 /// Writes all entries in memory to the index on disk, in one transaction.
-fn compact_at_once(
-    connection: &Connection,
-    index: &mut PostingIndex,
-) -> Result<(), StoreFileError> {
+fn compact_at_once(connection: &Connection, index: &mut PostingIndex) -> Result<(), SqliteError> {
     if index.pending() == 0 {
         let missing = row::number(index.len());
-        return Err(StoreFileError::flawed_event(missing, "is missing"));
+        return Err(SqliteError::flawed_event(missing, "is missing"));
     }
     let compaction = index.start_compaction();
     let transaction = connection.unchecked_transaction()?;

@@ -4,10 +4,10 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use rusqlite::Connection;
 
 use super::{
+    database_error::SqliteError,
     index::{IndexKey, SubjectKeyRange, subject_of_key},
     reader::EventReader,
     row,
-    store_file_error::StoreFileError,
 };
 use es_event::Subject;
 use es_store::{StoreError, SubjectStream, subjects::SubjectListing};
@@ -91,14 +91,14 @@ impl EventReader {
         .await
     }
 
-    fn failed(&self, error: &StoreFileError) -> StoreError {
+    fn failed(&self, error: &SqliteError) -> StoreError {
         error.to_store_error(&self.shared().file)
     }
 }
 
-fn insert(tree: &mut SubjectListing, key: &[u8]) -> Result<(), StoreFileError> {
+fn insert(tree: &mut SubjectListing, key: &[u8]) -> Result<(), SqliteError> {
     let subject = subject_of_key(key).and_then(|text| text.parse().ok());
-    let broken = || StoreFileError::Broken("the index has a broken subject".into());
+    let broken = || SqliteError::Broken("the index has a broken subject".into());
     tree.add_subject(subject.ok_or_else(broken)?);
     Ok(())
 }
@@ -107,13 +107,13 @@ fn subjects(
     connection: &Connection,
     after: &[u8],
     to: &[u8],
-) -> Result<Vec<IndexKey>, StoreFileError> {
+) -> Result<Vec<IndexKey>, SqliteError> {
     let mut statement = connection.prepare_cached(SUBJECTS)?;
     let mut rows = statement.query((after, to, row::number(STEP)))?;
     let mut keys = Vec::new();
     while let Some(row) = rows.next()? {
         let key = row.get_ref(0)?.as_blob();
-        let broken = |_| StoreFileError::Broken("the index has a subject of another kind".into());
+        let broken = |_| SqliteError::Broken("the index has a subject of another kind".into());
         keys.push(key.map_err(broken)?.into());
     }
     Ok(keys)

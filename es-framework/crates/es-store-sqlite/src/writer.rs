@@ -19,23 +19,23 @@ use tokio::sync::watch;
 #[cfg(test)]
 use super::shared::InjectedFault;
 use super::{
+    database_error::{BatchFailure, OpenError, SqliteError},
     database_format,
     directory::DataDirectory,
     durable_end::{self, EndFileWriter},
-    index::{Compaction, CompactionProgress, EventKeys},
+    index::{CompactionProgress, EventKeys, MemtableCompaction},
     latest_events::IndexedLatestEvents,
     recent::CommittedEvents,
     row,
     shared::{IndexedLog, SharedState},
     startup,
-    store_file_error::{BatchFailure, OpenError, StoreFileError},
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType};
 use es_runtime::metrics::record_commit;
 use es_store::write::{
     AppendOutcome, BatchLimits, ChainHead, ChainedAppends, CommitLinger, QueueOutcome,
-    QueuedAppend, WriteQueue, WriterTask,
+    QueuedAppend, QueuedTask, WriteQueue,
 };
 
 const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)";
@@ -46,7 +46,7 @@ pub(super) struct EventWriter {
     connection: Connection,
     head: ChainHead,
     end: EndFileWriter,
-    compaction: Compaction,
+    compaction: MemtableCompaction,
     linger: CommitLinger,
     /// The indexed events that neither the start nor a later step has compared with the index.
     unchecked: Range<u64>,
@@ -68,11 +68,11 @@ impl EventWriter {
         settings: EngineSettings,
         queue: Arc<WriteQueue>,
     ) -> Result<(Self, Arc<SharedState>, watch::Receiver<u64>), OpenError> {
-        let file = directory.file();
+        let file = directory.database_file();
         durable_end::check_file(&file, settings.accept_loss)?;
         let connection = database_format::open_writer(&file, &settings)?;
         let mut end = EndFileWriter::new(&file);
-        let failed = |error: StoreFileError| {
+        let failed = |error: SqliteError| {
             let (file, reason) = (file.clone(), error.to_string());
             OpenError::Database { file, reason }
         };
@@ -100,7 +100,7 @@ impl EventWriter {
             connection,
             head,
             end,
-            compaction: Compaction::default(),
+            compaction: MemtableCompaction::default(),
             linger: CommitLinger::default(),
             unchecked,
             is_stale: false,
@@ -154,27 +154,27 @@ impl EventWriter {
         true
     }
 
-    fn execute(&mut self, tasks: Vec<WriterTask>) {
+    fn execute(&mut self, tasks: Vec<QueuedTask>) {
         #[cfg(test)]
         self.inject_fault();
         let mut appends = Vec::with_capacity(tasks.len());
         let (mut registers, mut probes) = (Vec::new(), Vec::new());
         for task in tasks {
             match task {
-                WriterTask::Append(append) => appends.push(append),
-                WriterTask::Register(register) => registers.push(register),
-                WriterTask::Probe(answer) => probes.push(answer),
+                QueuedTask::Append(append) => appends.push(append),
+                QueuedTask::Register(register) => registers.push(register),
+                QueuedTask::Probe(answer) => probes.push(answer),
             }
         }
         if !appends.is_empty() {
             self.write(appends);
-            self.read_filter_step();
+            self.read_bloom_filter_step();
         }
         for register in registers {
             self.register_schema(register);
         }
         for probe in probes {
-            let _ = probe.send(self.probe());
+            let _ = probe.send(self.probe_writing());
         }
     }
 
@@ -288,7 +288,7 @@ impl EventWriter {
             return Ok(());
         };
         self.roll_back();
-        let error = StoreFileError::from(error);
+        let error = SqliteError::from(error);
         self.is_stale = true;
         // A full disk ends the transaction before its commit record. After any other failure, the
         // whole transaction may be in the write-ahead log, where the next start would find it.

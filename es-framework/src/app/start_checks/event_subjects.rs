@@ -47,7 +47,7 @@ impl EventSubjects {
 
     /// Returns the subjects of an event, or `None` if the declarations do not say all of them. An event
     /// that no handler returns may come from another service.
-    pub(super) fn find_subjects(&self, event_type: &str) -> Option<&BTreeSet<String>> {
+    pub(super) fn all_subjects_of(&self, event_type: &str) -> Option<&BTreeSet<String>> {
         let is_known = self.is_complete && !self.upcast.contains(event_type);
         is_known.then(|| self.by_event.get(event_type)).flatten()
     }
@@ -60,7 +60,7 @@ impl EventSubjects {
     ) -> Option<BTreeSet<&str>> {
         let mut outside = BTreeSet::new();
         for event in events {
-            let subjects = self.find_subjects(event)?;
+            let subjects = self.all_subjects_of(event)?;
             if subjects.iter().any(|subject| scope.may_contain(subject)) {
                 return None;
             }

@@ -18,31 +18,31 @@ pub(super) async fn check_certificates(
 }
 
 fn check_all(own: &[CertificateDer<'_>], trusted: Option<&Path>) -> HealthComponent {
-    let mut chains = CertificateChains::default();
+    let mut certificates = CheckedCertificates::default();
     for certificate in own {
         match parse_x509_certificate(certificate) {
-            Ok((_, certificate)) => chains.add(&certificate),
+            Ok((_, certificate)) => certificates.add(&certificate),
             Err(error) => return HealthComponent::down(json!({ "error": error.to_string() })),
         }
     }
     let Some(file) = trusted else {
-        return chains.report(None);
+        return certificates.report(None);
     };
-    if let Err(reason) = chains.add_file(file) {
+    if let Err(reason) = certificates.add_file(file) {
         let file = file.display().to_string();
         return HealthComponent::down(json!({ "file": file, "error": reason }));
     }
-    chains.report(Some(file))
+    certificates.report(Some(file))
 }
 
 /// The valid and the invalid certificates, as the health report shows them.
 #[derive(Default)]
-struct CertificateChains {
+struct CheckedCertificates {
     valid: Vec<Value>,
     invalid: Vec<Value>,
 }
 
-impl CertificateChains {
+impl CheckedCertificates {
     fn add_file(&mut self, file: &Path) -> Result<(), String> {
         let text = std::fs::read(file).map_err(|error| error.to_string())?;
         let mut blocks = Pem::iter_from_buffer(&text).peekable();
@@ -60,15 +60,15 @@ impl CertificateChains {
     /// Adds the details of a certificate, and its validity at this time.
     fn add(&mut self, certificate: &X509Certificate<'_>) {
         let validity = certificate.validity();
-        let chain = json!({
+        let details = json!({
             "subject": certificate.subject().to_string(),
             "notBefore": validity.not_before.to_string(),
             "notAfter": validity.not_after.to_string(),
         });
         if validity.is_valid() {
-            self.valid.push(chain)
+            self.valid.push(details)
         } else {
-            self.invalid.push(chain)
+            self.invalid.push(details)
         }
     }
 

@@ -1,8 +1,8 @@
 //! Live queries: the output of a query as server-sent events, sent again whenever it changes.
 //! The format is that of the HTML Standard, section "Server-sent events".
 
-mod last_seen;
 mod live_queries;
+mod output_id;
 mod output_stream;
 
 use axum::{
@@ -12,9 +12,9 @@ use axum::{
 use futures_util::stream;
 
 use super::{Problem, query::QueryRequest};
-use last_seen::LastSeenOutput;
 use live_queries::EVENT_STREAM;
 pub use live_queries::{LiveQueries, LiveQuerySettings};
+use output_id::OutputId;
 use output_stream::OutputStream;
 
 const JSON: &str = "application/json";
@@ -38,7 +38,7 @@ pub(super) fn is_requested(headers: &HeaderMap) -> bool {
 /// Responds with the stream of outputs, the first one at once.
 pub(super) async fn stream_outputs(request: QueryRequest) -> Result<Response, Problem> {
     let permit = request.surface.live.try_acquire_permit()?;
-    let seen = LastSeenOutput::from_headers(&request.headers)?;
+    let seen = OutputId::from_headers(&request.headers)?;
     let outputs = OutputStream::open(request, seen, permit).await?;
     let mut response = Sse::new(stream::unfold(outputs, OutputStream::next_output)).into_response();
     let headers = response.headers_mut();

@@ -11,8 +11,8 @@ use tokio::{
 
 use super::{
     super::{Problem, query::QueryRequest, query_response::digest_output},
-    last_seen::LastSeenOutput,
     live_queries::LiveQuerySettings,
+    output_id::OutputId,
 };
 use crate::projection::ReadModelWatcher;
 
@@ -27,7 +27,7 @@ pub(super) struct OutputStream {
     settings: LiveQuerySettings,
     is_over: watch::Receiver<bool>,
     /// The id of the last output that was sent. At first, the id in the header `Last-Event-ID`.
-    seen: Option<LastSeenOutput>,
+    seen: Option<OutputId>,
     /// The first event to send.
     first: Option<Event>,
     /// True if the stream ends because the query failed.
@@ -42,7 +42,7 @@ impl OutputStream {
     /// client has already received this output.
     pub(super) async fn open(
         request: QueryRequest,
-        seen: Option<LastSeenOutput>,
+        seen: Option<OutputId>,
         permit: OwnedSemaphorePermit,
     ) -> Result<Self, Problem> {
         let surface = &request.surface;
@@ -117,7 +117,7 @@ impl OutputStream {
         if self.seen.as_ref().is_some_and(|seen| seen.tag == tag) {
             return Ok(None);
         }
-        let seen = LastSeenOutput { position, tag };
+        let seen = OutputId { position, tag };
         let event = output_event(&json, &seen)?;
         self.seen = Some(seen);
         Ok(Some(event))
@@ -125,7 +125,7 @@ impl OutputStream {
 }
 
 /// Creates the server-sent event of an output.
-fn output_event(json: &RawValue, id: &LastSeenOutput) -> Result<Event, Problem> {
+fn output_event(json: &RawValue, id: &OutputId) -> Result<Event, Problem> {
     let event = Event::default().id(id.to_string()).json_data(json);
     event.map_err(|error| Problem::log_internal_error(&error))
 }

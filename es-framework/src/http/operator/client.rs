@@ -69,7 +69,7 @@ impl OperatorArguments {
     /// Sends a request with a JSON body, if there is one, and returns the JSON of a successful response.
     ///
     /// # Errors
-    /// As [`OperatorArguments::send`].
+    /// As [`OperatorArguments::send_request`].
     pub(super) async fn send_body(
         &self,
         method: Method,

@@ -64,7 +64,7 @@ impl DryRunner {
         let command = self.find_command(command)?;
         let time = whole_second(self.clock().now());
         let recorder = Arc::new(ReadRecorder::new(self.store()));
-        let runner = self.with_store_and_clock(Arc::clone(&recorder) as _, Clock::at(time));
+        let runner = self.with_other_store_and_clock(Arc::clone(&recorder) as _, Clock::at(time));
         let response = runner
             .decide_command(command, at, json.as_bytes(), request)
             .await?;

@@ -39,7 +39,7 @@ pub(super) fn clap_command() -> Command {
         .value_parser(["text", "json"])
         .default_value("text")
         .help("As lines for people, or as the response of the application");
-    // The text follows the arguments, which would replace it.
+    // `about` comes after `augment_args`, which would replace it.
     OperatorArguments::augment_args(Command::new(NAME))
         .about("Shows the events or the rejection that a command would lead to in the running application, and writes nothing")
         .arg(name)

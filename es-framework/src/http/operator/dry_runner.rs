@@ -79,7 +79,11 @@ impl DryRunner {
 
     /// Returns a runner that reads from this store, and whose handlers take this clock.
     #[cfg(feature = "console")]
-    pub(super) fn with_store_and_clock(&self, store: Arc<dyn EventStore>, clock: Clock) -> Self {
+    pub(super) fn with_other_store_and_clock(
+        &self,
+        store: Arc<dyn EventStore>,
+        clock: Clock,
+    ) -> Self {
         Self {
             bus: self.bus.with_other_store(store).with_clock(clock),
             ..self.clone()

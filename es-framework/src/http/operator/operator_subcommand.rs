@@ -40,7 +40,7 @@ fn command(component: ComponentKind) -> Command {
         ),
     };
     let command = Command::new(component.subcommand());
-    // The text follows the arguments, which would replace it.
+    // `about` comes after `augment_args`, which would replace it.
     let command = OperatorArguments::augment_args(command)
         .about(about)
         .subcommand_required(true)

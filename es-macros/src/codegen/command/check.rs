@@ -37,7 +37,7 @@ impl CheckedCommand {
     }
 
     /// Returns the JSON name of the field with this name.
-    pub(crate) fn member(&self, name: &str) -> String {
+    pub(crate) fn member_name(&self, name: &str) -> String {
         self.field(name)
             .map_or_else(|| name.to_owned(), |field| field.member.clone())
     }
@@ -70,7 +70,7 @@ pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Optio
         fields: fields?,
     };
     command.path = path?.map_or_else(String::new, |path| {
-        path.render(|field| command.member(field))
+        path.render(|field| command.member_name(field))
     });
     Some(command)
 }

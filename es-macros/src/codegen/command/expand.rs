@@ -114,7 +114,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
         ..
     } = command;
     let name = ident.unraw().to_string();
-    let subject = command.subject.render(|field| command.member(field));
+    let subject = command.subject.render(|field| command.member_name(field));
     let role = role_constants(command.role.as_ref());
     let condition = format_ident!("{condition}");
     let fields = command.fields.iter().map(|field| field.field.name());
@@ -140,7 +140,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
                 &self,
             ) -> ::core::result::Result<
                 #framework::event::Subject,
-                #framework::event::InvalidSubjectPart,
+                #framework::event::InvalidSubjectValue,
             > {
                 #framework::event::Subject::fill_template(&[#(#parts),*])
             }
@@ -182,7 +182,7 @@ pub(crate) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream
                 &self,
             ) -> ::core::result::Result<
                 #framework::event::Subject,
-                #framework::event::InvalidSubjectPart,
+                #framework::event::InvalidSubjectValue,
             > {
                 ::core::unreachable!()
             }

@@ -127,7 +127,7 @@ fn impl_subject(
             #command: &#framework::event::Subject,
         ) -> ::core::result::Result<
             #framework::event::Subject,
-            #framework::event::InvalidSubjectPart,
+            #framework::event::InvalidSubjectValue,
         > {
             #body
         }

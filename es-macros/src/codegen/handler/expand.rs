@@ -145,7 +145,7 @@ fn subjects(parameters: &[&InjectedParameter], framework: &Framework) -> Option<
                 parameter: usize,
             ) -> ::core::result::Result<
                 #framework::event::Subject,
-                #framework::event::InvalidSubjectPart,
+                #framework::event::InvalidSubjectValue,
             > {
                 match parameter {
                     #(#arms)*
@@ -166,7 +166,7 @@ fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
     let mut field = naming::field_ident(name).unwrap_or_else(|| format_ident!("_"));
     field.set_span(span);
     let framework = framework.with_span(span);
-    quote_spanned!(span=> #framework::event::SubjectPart::field(#member, &self.#field))
+    quote_spanned!(span=> #framework::event::SubjectTemplatePart::field(#member, &self.#field))
 }
 
 fn implementation(

@@ -106,8 +106,8 @@ fn may_be_unused(attrs: &[Attribute], errors: &mut Errors) -> bool {
     is_unused
 }
 
-/// The start of the application detects two structs with the same variable. One struct with two
-/// equal variables is detected here.
+/// Records an error for two fields of the struct with the same environment variable. The start of the application
+/// detects two structs with the same variable.
 fn check_variables(settings: &[Setting], errors: &mut Errors) {
     let mut seen = BTreeMap::new();
     for Setting { ident, env, .. } in settings {

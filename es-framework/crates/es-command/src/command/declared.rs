@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::Condition;
 use crate::validate::Validate;
-use es_event::{Declaration, InvalidSubjectPart, Subject};
+use es_event::{Declaration, InvalidSubjectValue, Subject};
 
 /// A command: a request to change something, named in the imperative. `#[derive(Command)]`
 /// implements it, together with `Clone`, because each attempt after a conflict decides on a clone.
@@ -61,5 +61,5 @@ pub trait Command:
     ///
     /// # Errors
     /// A field's value cannot stand in a subject.
-    fn subject(&self) -> Result<Subject, InvalidSubjectPart>;
+    fn subject(&self) -> Result<Subject, InvalidSubjectValue>;
 }

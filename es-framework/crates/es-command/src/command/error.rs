@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Rejection, Violation};
-use es_event::{Declaration, DecodeError, EventId, InvalidSubjectPart, Subject, UpcastersError};
+use es_event::{Declaration, DecodeError, EventId, InvalidSubjectValue, Subject, UpcastersError};
 use es_store::StoreError;
 
 /// The error for a body that is empty or not JSON.
@@ -136,7 +136,7 @@ pub enum HandlerError {
         /// The event's type.
         event_type: &'static str,
         /// The field.
-        part: InvalidSubjectPart,
+        part: InvalidSubjectValue,
     },
     /// The handler reads a parameter that [`Handle::PARAMETERS`](super::Handle::PARAMETERS) does not
     /// describe.

@@ -6,7 +6,7 @@ use super::{
     Command, HandlerContext, HandlerError, Parameter, RejectionDescriptor, ReplySchema,
     UntypedDecision,
 };
-use es_event::{Declaration, InvalidSubjectPart, Subject};
+use es_event::{Declaration, InvalidSubjectValue, Subject};
 
 /// A command that has a handler. `#[handler]` implements it; a second handler for the same command
 /// is a second implementation, which the compiler refuses.
@@ -40,7 +40,7 @@ pub trait Handle: Command {
     ///
     /// # Errors
     /// A field's value is not a valid subject segment.
-    fn parameter_subject(&self, parameter: usize) -> Result<Subject, InvalidSubjectPart> {
+    fn parameter_subject(&self, parameter: usize) -> Result<Subject, InvalidSubjectValue> {
         let _ = parameter;
         self.subject()
     }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{CommandError, CommandOutcome, CommandRequest, IdempotencyKey, NewEvent, Violation};
 use es_event::{
-    EventId, EventType, InvalidSubjectPart, Metadata, RecordedEvent, Subject, SubjectPart,
+    EventId, EventType, InvalidSubjectValue, Metadata, RecordedEvent, Subject, SubjectTemplatePart,
 };
 use es_store::{EventStore, latest_event};
 
@@ -109,10 +109,10 @@ impl IdempotentRequest {
     }
 }
 
-fn record_subject(key: &IdempotencyKey) -> Result<Subject, InvalidSubjectPart> {
+fn record_subject(key: &IdempotencyKey) -> Result<Subject, InvalidSubjectValue> {
     Subject::fill_template(&[
-        SubjectPart::Text("/es-framework/idempotency-keys/"),
-        SubjectPart::Field("Idempotency-Key", &key.digest()),
+        SubjectTemplatePart::Text("/es-framework/idempotency-keys/"),
+        SubjectTemplatePart::Field("Idempotency-Key", &key.digest()),
     ])
 }
 

@@ -9,7 +9,7 @@ use super::{
     ParameterOrigin, Violation, handler_context::ResolvedArgument,
 };
 use crate::state::{CachedState, RebuildError, StateDescriptor, StateScope};
-use es_event::{EventId, InvalidSubjectPart, Subject};
+use es_event::{EventId, InvalidSubjectValue, Subject};
 use es_store::{Precondition, latest_event};
 
 /// The subjects and parameters of a command, known before anything is read.
@@ -46,7 +46,7 @@ impl InputPlan {
         })
     }
 
-    fn resolve<C: Handle>(command: &C) -> Result<Self, InvalidSubjectPart> {
+    fn resolve<C: Handle>(command: &C) -> Result<Self, InvalidSubjectValue> {
         let scope = |(index, parameter): (usize, &'static Parameter)| {
             let scope = match parameter.origin {
                 ParameterOrigin::State(_) => Some(StateScope {
@@ -64,7 +64,7 @@ impl InputPlan {
                 .iter()
                 .enumerate()
                 .map(scope)
-                .collect::<Result<_, InvalidSubjectPart>>()?,
+                .collect::<Result<_, InvalidSubjectValue>>()?,
         })
     }
 

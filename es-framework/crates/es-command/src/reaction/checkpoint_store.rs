@@ -10,7 +10,7 @@ use super::{
     checkpoint::{CallLease, ReactionCheckpoint, ReactionProgress, ReactionTask},
 };
 use es_event::{
-    EventCandidate, EventId, EventType, InvalidSubjectPart, Metadata, Subject, SubjectPart,
+    EventCandidate, EventId, EventType, InvalidSubjectValue, Metadata, Subject, SubjectTemplatePart,
 };
 use es_runtime::simulation::{self, Defect};
 use es_store::{AppendError, EventStore, Precondition, StoreError, latest_event};
@@ -59,10 +59,10 @@ impl CheckpointStore {
         store: Arc<dyn EventStore>,
         source: Arc<str>,
         instance: Uuid,
-    ) -> Result<Self, InvalidSubjectPart> {
+    ) -> Result<Self, InvalidSubjectValue> {
         let subject = Subject::fill_template(&[
-            SubjectPart::Text("/es-framework/reactions/"),
-            SubjectPart::Field("name", &reaction),
+            SubjectTemplatePart::Text("/es-framework/reactions/"),
+            SubjectTemplatePart::Field("name", &reaction),
         ])?;
         Ok(Self {
             store,

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::command::CommandError;
-use es_event::{DecodeError, InvalidSubjectPart};
+use es_event::{DecodeError, InvalidSubjectValue};
 use es_store::StoreError;
 
 /// The reason why a reaction cannot handle an event.
@@ -44,7 +44,7 @@ pub enum ReactionError {
     },
     /// The name of the reaction is not a valid subject segment.
     #[error("a reaction cannot have this name: {0}")]
-    Name(InvalidSubjectPart),
+    Name(InvalidSubjectValue),
     /// The event store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -16,20 +16,20 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The reason why a processor stops.
 pub(super) enum StopReason {
     /// An event that the reaction cannot handle.
-    Poison(Box<ParkedEvent>),
+    Poison(Box<ParkReason>),
     /// A failure of the event store.
     Store(ReactionError),
 }
 
-/// The poison event at which a reaction is parked.
-pub(super) struct ParkedEvent {
+/// The reason why a reaction is parked: the poison event, the task that fails and its error.
+pub(super) struct ParkReason {
     event: RecordedEvent,
     /// The task that fails. It is missing if the event cannot even be decoded.
     task: Option<ReactionTask>,
     error: ReactionError,
 }
 
-impl ParkedEvent {
+impl ParkReason {
     pub(super) const fn new(
         event: RecordedEvent,
         task: Option<ReactionTask>,
@@ -47,8 +47,8 @@ impl ParkedEvent {
     }
 }
 
-impl From<ParkedEvent> for StopReason {
-    fn from(parked: ParkedEvent) -> Self {
+impl From<ParkReason> for StopReason {
+    fn from(parked: ParkReason) -> Self {
         Self::Poison(Box::new(parked))
     }
 }
@@ -76,7 +76,7 @@ impl StopReason {
 
 impl ReactionProcessor {
     /// Parks the reaction until it may resume.
-    pub(super) async fn park(mut self, parked: &ParkedEvent, requests: &mut OperatorRequests) {
+    pub(super) async fn park(mut self, parked: &ParkReason, requests: &mut OperatorRequests) {
         self.release_lease().await;
         let _ = self.checkpoints.load_checkpoint().await;
         if self.is_handled(parked) {
@@ -127,7 +127,7 @@ impl ReactionProcessor {
     async fn apply_operator_command(
         &mut self,
         command: OperatorCommand,
-        parked: &ParkedEvent,
+        parked: &ParkReason,
     ) -> OperatorResult {
         let RecordedEvent { id, subject, .. } = &parked.event;
         let reaction = self.executor.reaction.name;
@@ -148,7 +148,7 @@ impl ReactionProcessor {
     }
 
     /// Saves a checkpoint that skips the failing task or event in every process.
-    async fn skip(&mut self, parked: &ParkedEvent) -> Result<(), ReactionError> {
+    async fn skip(&mut self, parked: &ParkReason) -> Result<(), ReactionError> {
         if let Some(task) = &parked.task {
             self.checkpoints.mark_done(task.clone());
             let saved = self.save_checkpoint().await;
@@ -167,14 +167,14 @@ impl ReactionProcessor {
     }
 
     /// Returns whether the last loaded checkpoint records the failing task or event as handled.
-    fn is_handled(&self, parked: &ParkedEvent) -> bool {
+    fn is_handled(&self, parked: &ParkReason) -> bool {
         match &parked.task {
             Some(task) => self.checkpoints.is_in_checkpoint(task),
             None => self.checkpoints.has_passed(parked.event.id),
         }
     }
 
-    fn report_parked(&self, parked: &ParkedEvent) {
+    fn report_parked(&self, parked: &ParkReason) {
         let RecordedEvent { id, subject, .. } = &parked.event;
         let (name, error) = (self.executor.reaction.name, &parked.error);
         tracing::error!(reaction = name, event = %id, %subject, %error, "a reaction is parked at an event that it cannot handle; the other reactions continue");

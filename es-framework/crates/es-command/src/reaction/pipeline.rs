@@ -18,7 +18,7 @@ use super::{
     error::Recovery,
     executor::{ReactionPlan, StepOfEventView},
     graceful_stop::CallPermit,
-    parked::{ParkedEvent, StopReason},
+    parked::{ParkReason, StopReason},
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
 use es_event::{RecordedEvent, Subject};
@@ -95,7 +95,7 @@ impl ReactionProcessor {
                 Ok(plan) => plan,
                 // An operator skipped the event.
                 Err(_) if self.checkpoints.has_passed(event.id) => ReactionPlan::default(),
-                Err(error) => return Err(ParkedEvent::new(event, None, error).into()),
+                Err(error) => return Err(ParkReason::new(event, None, error).into()),
             };
             self.update_deadlines(&event, &plan.cancelled_steps, plan.deadlines);
             for instance in plan.immediate {
@@ -176,7 +176,7 @@ impl ReactionProcessor {
                 Recovery::Retry => attempts.saturating_add(1),
             };
             if attempts >= self.executor.reaction.attempts {
-                return Err(ParkedEvent::new(event.clone(), Some(task), error).into());
+                return Err(ParkReason::new(event.clone(), Some(task), error).into());
             }
             let reaction = self.executor.reaction.name;
             tracing::warn!(reaction, event = %event.id, subject = %event.subject, %error, "a reaction fails and retries");

@@ -9,7 +9,7 @@ use super::{
     ReactionDescriptor, ReactionError, ReactionStatuses, Reactions,
     executor::{ReactionExecutor, ReactionRuntime},
     graceful_stop::GracefulStop,
-    parked::{ParkedEvent, StopReason},
+    parked::{ParkReason, StopReason},
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
 
@@ -98,7 +98,7 @@ enum SubscriptionEnd {
     /// The process stops.
     Stopped,
     /// A poison event.
-    Parked(Box<ReactionProcessor>, Box<ParkedEvent>),
+    Parked(Box<ReactionProcessor>, Box<ParkReason>),
     /// A failure of the event store.
     Failed {
         error: ReactionError,

@@ -32,7 +32,7 @@ pub enum BreakingChange {
         event_type: &'static str,
         /// The package, module, file and line of the declaration.
         declaration: Declaration,
-        /// The stored data that is not read as it was written.
+        /// The stored data that today's code does not read as it was written.
         loss: DataLoss,
         /// The members that the locked schema does not have.
         new_members: Vec<String>,

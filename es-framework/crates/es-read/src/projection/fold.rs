@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 
 use super::{
     Cell, Project, ProjectionError, RowChange, RowKey,
-    read_model::{Cells, EventRow, RowChangeKind},
+    read_model::{Cells, EventRow, RowComputation},
 };
 use es_event::EventView;
 
@@ -76,19 +76,19 @@ fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
 
 /// The fold of a read model whose rows have keys. It needs the stored rows that the events change.
 pub(super) struct KeyedRowFold<R> {
-    changes: Vec<UnappliedChange<R>>,
+    changes: Vec<PendingRowChange<R>>,
     /// The changed rows, in the order of their first events.
     slots: IndexMap<RowKey, FoldedRow<R>>,
 }
 
 /// The change that an event makes to a row. It is applied after the stored rows are loaded.
-struct UnappliedChange<R> {
+struct PendingRowChange<R> {
     /// The index of the event in the batch.
     index: usize,
     place: RowPosition,
     /// The index of the changed row among the slots.
     slot: usize,
-    kind: RowChangeKind<R>,
+    computation: RowComputation<R>,
 }
 
 /// A row to which the changes of a batch are applied.
@@ -123,21 +123,21 @@ impl<R: Project> Fold for KeyedRowFold<R> {
         let Some(change) = catch_panic(|| R::change(event))?? else {
             return Ok(());
         };
-        let RowChange { key, kind } = change;
+        let RowChange { key, computation } = change;
         let slot = self.slots.entry(key);
         let position = slot.index();
         slot.or_insert_with(|| FoldedRow {
             row: None,
             place: None,
-            is_required: matches!(kind, RowChangeKind::Follow(_)),
+            is_required: matches!(computation, RowComputation::Compute(_)),
             is_removed: false,
             touched_by: index,
         });
-        self.changes.push(UnappliedChange {
+        self.changes.push(PendingRowChange {
             index,
             place,
             slot: position,
-            kind,
+            computation,
         });
         Ok(())
     }
@@ -160,18 +160,18 @@ impl<R: Project> Fold for KeyedRowFold<R> {
         let Self {
             changes, mut slots, ..
         } = *self;
-        for UnappliedChange {
+        for PendingRowChange {
             index,
             place,
             slot,
-            kind,
+            computation,
         } in changes
         {
             let Some((key, slot)) = slots.get_index_mut(slot) else {
                 continue;
             };
             slot.touched_by = index;
-            slot.apply(key, place, kind)
+            slot.apply(key, place, computation)
                 .map_err(|error| FoldFailure { index, error })?;
         }
         let mut changes = RowChanges::default();
@@ -202,15 +202,15 @@ impl<R: Project> FoldedRow<R> {
         &mut self,
         key: &RowKey,
         place: RowPosition,
-        kind: RowChangeKind<R>,
+        computation: RowComputation<R>,
     ) -> Result<(), ProjectionError> {
         let was_there = self.row.is_some();
-        self.row = match kind {
+        self.row = match computation {
             // `RowChange::put` has checked the key.
-            RowChangeKind::Put(row) => Some(row),
-            RowChangeKind::Follow(follow) => {
+            RowComputation::Put(row) => Some(row),
+            RowComputation::Compute(compute) => {
                 let before = self.row.take();
-                let row = catch_panic(|| follow(before))?;
+                let row = catch_panic(|| compute(before))?;
                 if let Some(row) = &row {
                     check_key(key, row)?;
                 }

@@ -238,7 +238,8 @@ async fn undo(connection: &mut PgConnection, failure: InlineFailure) -> Result<(
     }
 }
 
-/// Returns the events between a position and the events of an append, or `None` if there are too many.
+/// Returns the events between a position and the events of an append, or `None` if there are too many or if the
+/// position is not before the append.
 async fn missing_events(
     connection: &mut PgConnection,
     position: Option<EventId>,
@@ -253,7 +254,7 @@ async fn missing_events(
         Some(1..=MAX_MISSING) => {
             Ok(read_events_between(connection, next, first, MAX_MISSING_BYTES).await?)
         }
-        // A position behind the new events belongs to another log.
+        // A position at or after the new events belongs to another log.
         Some(_) | None => Ok(None),
     }
 }

@@ -188,15 +188,15 @@ pub enum ProjectionError {
 /// ```
 pub struct RowChange<R> {
     pub(super) key: RowKey,
-    pub(super) kind: RowChangeKind<R>,
+    pub(super) computation: RowComputation<R>,
 }
 
 /// The way in which a change computes a row.
-pub(super) enum RowChangeKind<R> {
+pub(super) enum RowComputation<R> {
     /// The row is replaced.
     Put(R),
     /// The row is computed from the stored row.
-    Follow(Follow<R>),
+    Compute(Follow<R>),
 }
 
 type Follow<R> = Box<dyn FnOnce(Option<R>) -> Option<R> + Send>;
@@ -214,8 +214,8 @@ impl<R: ReadModel> RowChange<R> {
                 event: key,
             });
         }
-        let kind = RowChangeKind::Put(row);
-        Ok(Self { key, kind })
+        let computation = RowComputation::Put(row);
+        Ok(Self { key, computation })
     }
 
     /// Returns a change of the row with this key. It has no effect if there is no row.
@@ -230,8 +230,8 @@ impl<R: ReadModel> RowChange<R> {
         key: RowKey,
         change: impl FnOnce(Option<R>) -> Option<R> + Send + 'static,
     ) -> Self {
-        let kind = RowChangeKind::Follow(Box::new(change));
-        Self { key, kind }
+        let computation = RowComputation::Compute(Box::new(change));
+        Self { key, computation }
     }
 }
 

@@ -80,7 +80,7 @@ impl Drop for RespondingGuard {
     }
 }
 
-/// Lives until the body of a request is read or dropped.
+/// Lives until the body of a request is dropped, which its reader does at its end.
 pub(super) struct RequestBodyGuard {
     wait: Arc<ClientWait>,
     phase: ConnectionPhase,

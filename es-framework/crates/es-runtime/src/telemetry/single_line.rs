@@ -66,7 +66,7 @@ impl Visit for FieldVisitor<'_> {
     }
 }
 
-/// Tells if a value needs no quotation marks to be separated from the next field.
+/// Returns whether a value needs no quotation marks to be separated from the next field.
 fn is_readable_unquoted(text: &str) -> bool {
     !text.is_empty()
         && text
@@ -92,7 +92,7 @@ impl<W: Write> Write for EscapingWriter<'_, W> {
     }
 }
 
-/// Tells if a character is a control character, ends a line or changes the direction of the text.
+/// Returns whether a character is a control character, ends a line or changes the direction of the text.
 fn is_unsafe_character(character: char) -> bool {
     character.is_control()
         || matches!(

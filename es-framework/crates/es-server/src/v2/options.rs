@@ -29,10 +29,10 @@ pub(super) struct StrictObserveOptions {
     from_latest_event: OptionalObject<StrictLatestEvent>,
 }
 
-/// The options of requests that have only this option.
+/// The options of requests that have only the option `recursive`.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct RecursiveOption {
+pub(super) struct StrictRecursiveOptions {
     recursive: OptionalMember<bool>,
 }
 
@@ -53,7 +53,7 @@ struct StrictLatestEvent {
     if_event_is_missing: OptionalText,
 }
 
-impl RecursiveOption {
+impl StrictRecursiveOptions {
     pub(super) fn is_recursive(&self) -> bool {
         self.recursive.0.unwrap_or_default()
     }

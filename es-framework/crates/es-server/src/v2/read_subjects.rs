@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    options::RecursiveOption,
+    options::StrictRecursiveOptions,
     safe_query::QueryMethod,
     strict_body::{OptionalObject, StrictBody},
     values::{OptionalText, parse_subject},
@@ -24,7 +24,7 @@ use crate::{
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SubjectsBody {
     subject: OptionalText,
-    options: OptionalObject<RecursiveOption>,
+    options: OptionalObject<StrictRecursiveOptions>,
 }
 
 pub(super) async fn read_subjects(

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    options::RecursiveOption,
+    options::StrictRecursiveOptions,
     strict_body::{OptionalMember, OptionalObject, null_at, parse_object},
     values::{OptionalText, parse_event_id, parse_written_subject, require},
 };
@@ -31,7 +31,7 @@ pub(super) struct PreconditionBody {
 #[serde(default, deny_unknown_fields)]
 struct SubjectPayload {
     subject: OptionalText,
-    options: OptionalObject<RecursiveOption>,
+    options: OptionalObject<StrictRecursiveOptions>,
 }
 
 /// The payload of a precondition on the last event of a subject.
@@ -40,7 +40,7 @@ struct SubjectPayload {
 struct SubjectOnEventIdPayload {
     subject: OptionalText,
     event_id: OptionalText,
-    options: OptionalObject<RecursiveOption>,
+    options: OptionalObject<StrictRecursiveOptions>,
 }
 
 /// The payload of a precondition on an EventQL query.
@@ -58,7 +58,7 @@ enum Scope {
 }
 
 impl Scope {
-    fn from_options(options: OptionalObject<RecursiveOption>) -> Self {
+    fn from_options(options: OptionalObject<StrictRecursiveOptions>) -> Self {
         if options.into_object().unwrap_or_default().is_recursive() {
             Self::Subtree
         } else {

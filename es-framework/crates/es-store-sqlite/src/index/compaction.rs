@@ -1,4 +1,4 @@
-//! Compaction writes a memtable to the index table on disk, sorted by key. It merges no files. Entries of
+//! MemtableCompaction writes a memtable to the index table on disk, sorted by key. It merges no files. Entries of
 //! neighbouring keys share pages, so a sorted run writes each page once. Writing each event's entries at once would
 //! write a page for each event whose subject is random.
 
@@ -11,7 +11,7 @@ use crate::row;
 
 /// A memtable that is being written to disk.
 #[derive(Debug, Default)]
-pub(crate) struct Compaction {
+pub(crate) struct MemtableCompaction {
     memtable: Arc<Memtable>,
     /// The number of events that the index on disk covers after this compaction.
     covers: u64,
@@ -29,7 +29,7 @@ pub(crate) enum CompactionProgress {
     Finished,
 }
 
-impl Compaction {
+impl MemtableCompaction {
     pub(super) const fn new(memtable: Arc<Memtable>, covers: u64) -> Self {
         let after = None;
         Self {

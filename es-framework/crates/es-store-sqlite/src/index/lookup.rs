@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::key::IndexKey;
-use crate::{row, store_file_error::StoreFileError};
+use crate::{database_error::SqliteError, row};
 use es_store::{Order, options::IdRange};
 
 const IDS_FORTH: &str = "SELECT event_id FROM event_index \
@@ -52,7 +52,7 @@ impl IndexLookup {
     }
 
     /// Reads the first ids of the events that have any of the keys, in the order of the lookup.
-    pub(crate) fn read_ids(self, connection: &Connection) -> Result<EventIds, StoreFileError> {
+    pub(crate) fn read_ids(self, connection: &Connection) -> Result<EventIds, SqliteError> {
         let mut ids = Vec::new();
         for (key, in_memory) in &self.keys {
             // Each key may have all of the first events, so the limit applies to each key.
@@ -69,7 +69,7 @@ impl IndexLookup {
         Ok(EventIds { ids, is_truncated })
     }
 
-    fn ids_on_disk(&self, connection: &Connection, key: &[u8]) -> Result<Vec<u64>, StoreFileError> {
+    fn ids_on_disk(&self, connection: &Connection, key: &[u8]) -> Result<Vec<u64>, SqliteError> {
         let IdRange { first, last } = self.range;
         let newest = self.covered.checked_sub(1);
         let Some(last) = newest

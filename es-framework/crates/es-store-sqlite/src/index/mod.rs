@@ -25,7 +25,7 @@ use self::{
 };
 use es_store::{Order, options::IdRange};
 
-pub(super) use compaction::{Compaction, CompactionProgress};
+pub(super) use compaction::{CompactionProgress, MemtableCompaction};
 pub(super) use key::{
     EventKeys, IndexKey, SubjectKeyRange, child_of_key, descendants_key, subject_key,
     subject_of_key, type_key,
@@ -46,7 +46,7 @@ pub(super) struct PostingIndex {
     compacting_to: u64,
     newest: Memtable,
     /// All subjects with an event, in memory or on disk.
-    filter: BloomFilter,
+    bloom_filter: BloomFilter,
     length: u64,
 }
 
@@ -57,7 +57,7 @@ impl PostingIndex {
             covered,
             compacting_to: covered,
             length: covered,
-            filter: BloomFilter::for_index_of(covered),
+            bloom_filter: BloomFilter::for_index_of(covered),
             ..Self::default()
         }
     }
@@ -78,7 +78,7 @@ impl PostingIndex {
 
     /// Inserts the next event.
     pub(super) fn insert(&mut self, keys: EventKeys, id: u64) {
-        self.filter.insert(&keys.subject);
+        self.bloom_filter.insert(&keys.subject);
         for key in keys.into_keys() {
             self.newest.insert(key, id);
         }
@@ -91,7 +91,7 @@ impl PostingIndex {
         connection: &Connection,
         key: &[u8],
     ) -> rusqlite::Result<Option<u64>> {
-        if self.filter.excludes(key) {
+        if self.bloom_filter.excludes(key) {
             return Ok(None);
         }
         self.latest(connection, key)
@@ -154,12 +154,12 @@ impl PostingIndex {
     }
 
     /// Starts to compact the entries in memory, unless a compaction runs already.
-    pub(super) fn start_compaction(&mut self) -> Compaction {
+    pub(super) fn start_compaction(&mut self) -> MemtableCompaction {
         if self.compacting.is_empty() {
             self.compacting = Arc::new(std::mem::take(&mut self.newest));
             self.compacting_to = self.length;
         }
-        Compaction::new(Arc::clone(&self.compacting), self.compacting_to)
+        MemtableCompaction::new(Arc::clone(&self.compacting), self.compacting_to)
     }
 
     /// Records that the compaction is durable. Returns the old memtable, so that the caller can free
@@ -171,9 +171,12 @@ impl PostingIndex {
 
     /// Reads the next entries on disk that the Bloom filter lacks. The start of the store does not
     /// wait for all of them.
-    pub(super) fn read_filter_step(&self, connection: &Connection) -> Option<FilterStep> {
-        match self.filter.progress() {
-            FilterProgress::UpTo(after) => Some(FilterStep(bloom_filter::read_next_entries(
+    pub(super) fn read_bloom_filter_step(
+        &self,
+        connection: &Connection,
+    ) -> Option<BloomFilterStep> {
+        match self.bloom_filter.progress() {
+            FilterProgress::UpTo(after) => Some(BloomFilterStep(bloom_filter::read_next_entries(
                 connection,
                 after.clone(),
             ))),
@@ -181,15 +184,15 @@ impl PostingIndex {
         }
     }
 
-    pub(super) fn add_to_filter(&mut self, step: FilterStep) {
-        self.filter.add_entries(step.0);
+    pub(super) fn add_to_bloom_filter(&mut self, step: BloomFilterStep) {
+        self.bloom_filter.add_entries(step.0);
     }
 
-    pub(super) const fn is_filter_read(&self) -> bool {
-        !matches!(self.filter.progress(), FilterProgress::UpTo(_))
+    pub(super) const fn is_bloom_filter_read(&self) -> bool {
+        !matches!(self.bloom_filter.progress(), FilterProgress::UpTo(_))
     }
 }
 
 /// Entries that the Bloom filter lacks.
 #[derive(Debug)]
-pub(super) struct FilterStep(rusqlite::Result<Vec<(IndexKey, i64)>>);
+pub(super) struct BloomFilterStep(rusqlite::Result<Vec<(IndexKey, i64)>>);

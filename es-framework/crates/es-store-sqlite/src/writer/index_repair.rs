@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::EventWriter;
-use crate::{index_check, store_file_error::StoreFileError};
+use crate::{database_error::SqliteError, index_check};
 
 /// The number of events that one step compares. A write waits for one step at most, about 3 milliseconds.
 const STEP: u64 = 256;
 
 impl EventWriter {
     /// Compares the index with the next events that no step has compared since the start.
-    pub(super) fn check_index_step(&mut self) -> Result<(), StoreFileError> {
+    pub(super) fn check_index_step(&mut self) -> Result<(), SqliteError> {
         let Range {
             start,
             end: covered,
@@ -33,7 +33,7 @@ impl EventWriter {
     }
 
     /// Builds a damaged index again.
-    pub(super) fn repair_index(&mut self) -> Result<(), StoreFileError> {
+    pub(super) fn repair_index(&mut self) -> Result<(), SqliteError> {
         if !self.shared.is_index_damaged() {
             return Ok(());
         }

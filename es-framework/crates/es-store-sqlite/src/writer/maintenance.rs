@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{CommittedBatch, EventWriter};
-use crate::{recent::CommittedEvents, store_file_error::BatchFailure};
+use crate::{database_error::BatchFailure, recent::CommittedEvents};
 
 /// The number of index entries that an idle writer compacts in one transaction.
 const IDLE_BUDGET: usize = 2_048;
@@ -13,7 +13,7 @@ const CHECK_PAUSE: Duration = Duration::from_millis(25);
 impl EventWriter {
     /// Returns the time without tasks after which maintenance continues.
     pub(super) fn maintenance_pause(&self) -> Duration {
-        if !self.compaction.is_idle() || !self.shared.log().index.is_filter_read() {
+        if !self.compaction.is_idle() || !self.shared.log().index.is_bloom_filter_read() {
             Duration::ZERO
         } else if !self.unchecked.is_empty() {
             CHECK_PAUSE.min(self.settings.idle)
@@ -23,10 +23,15 @@ impl EventWriter {
     }
 
     /// Reads some entries of the index on disk into the Bloom filter.
-    pub(super) fn read_filter_step(&self) {
-        let step = self.shared.log().index.read_filter_step(&self.connection);
+    pub(super) fn read_bloom_filter_step(&self) {
+        let step = self
+            .shared
+            .log()
+            .index
+            .read_bloom_filter_step(&self.connection);
         if let Some(step) = step {
-            self.shared.change_log(|log| log.index.add_to_filter(step));
+            self.shared
+                .change_log(|log| log.index.add_to_bloom_filter(step));
         }
     }
 
@@ -40,8 +45,8 @@ impl EventWriter {
     fn maintain_step(&mut self) -> Result<(), BatchFailure> {
         self.refresh()?;
         self.repair_index()?;
-        self.record_end();
-        self.read_filter_step();
+        self.flush_durable_end();
+        self.read_bloom_filter_step();
         self.check_index_step()?;
         if self.compaction.is_idle() {
             self.start_compaction();
@@ -53,7 +58,7 @@ impl EventWriter {
     }
 
     /// Writes the durable end of the store, and flushes it.
-    pub(super) fn record_end(&mut self) {
+    pub(super) fn flush_durable_end(&mut self) {
         let schemas = self.shared.catalogue().schemas();
         self.end.record_end(&self.head, schemas, true);
     }
@@ -96,7 +101,7 @@ impl EventWriter {
             closing = closing.and_then(|()| self.compact(usize::MAX));
         }
         if !self.is_stale {
-            self.record_end();
+            self.flush_durable_end();
         }
         self.has_written = true;
         if let Err(failure) = closing.and_then(|()| self.checkpoint("TRUNCATE")) {

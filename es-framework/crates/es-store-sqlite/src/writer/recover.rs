@@ -3,14 +3,14 @@
 
 use super::EventWriter;
 use crate::{
-    database_format, index::Compaction, shared::IndexedLog, startup,
-    store_file_error::StoreFileError,
+    database_error::SqliteError, database_format, index::MemtableCompaction, shared::IndexedLog,
+    startup,
 };
 use es_store::StoreError;
 
 impl EventWriter {
     /// Loads the state from the disk again after a failure.
-    pub(super) fn refresh(&mut self) -> Result<(), StoreFileError> {
+    pub(super) fn refresh(&mut self) -> Result<(), SqliteError> {
         if !self.is_stale {
             return Ok(());
         }
@@ -20,7 +20,7 @@ impl EventWriter {
         let catalogue = startup::load_catalogue(&self.connection)?;
         let length = index.len();
         self.shared.change_catalogue(|known| *known = catalogue);
-        (self.head, self.compaction) = (head, Compaction::default());
+        (self.head, self.compaction) = (head, MemtableCompaction::default());
         self.shared.change_log(|log| {
             *log = IndexedLog {
                 index,
@@ -32,13 +32,13 @@ impl EventWriter {
         Ok(())
     }
 
-    fn reopen(&mut self) -> Result<(), StoreFileError> {
+    fn reopen(&mut self) -> Result<(), SqliteError> {
         #[cfg(test)]
         let pages: u32 = self
             .connection
             .pragma_query_value(None, "max_page_count", |row| row.get(0))?;
         self.connection = database_format::open_writer(&self.shared.file, &self.settings)
-            .map_err(|error| StoreFileError::Unopened(error.to_string()))?;
+            .map_err(|error| SqliteError::Unopened(error.to_string()))?;
         #[cfg(test)]
         self.connection
             .pragma_update(None, "max_page_count", pages)?;
@@ -46,7 +46,7 @@ impl EventWriter {
     }
 
     /// Checks whether writing works. After a failure it tries to write.
-    pub(super) fn probe(&mut self) -> Result<(), StoreError> {
+    pub(super) fn probe_writing(&mut self) -> Result<(), StoreError> {
         if !self.shared.has_failed() {
             return Ok(());
         }
@@ -57,7 +57,7 @@ impl EventWriter {
     }
 
     /// Writes and removes as many bytes as a batch may need.
-    fn write_scratch(&self) -> Result<(), StoreFileError> {
+    fn write_scratch(&self) -> Result<(), SqliteError> {
         let written = self.connection.execute_batch(
             "BEGIN IMMEDIATE;
              CREATE TABLE IF NOT EXISTS scratch (body BLOB);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::EventWriter;
 use crate::{
+    database_error::BatchFailure,
     row_checksum,
     schema_check::{SchemaCheckStep, StoredEventsCheck},
-    store_file_error::BatchFailure,
 };
 use es_event::EventType;
 use es_store::{
@@ -42,7 +42,7 @@ impl EventWriter {
         let event_type = event_type.clone();
         let shared = Arc::clone(&self.shared);
         shared.change_catalogue(|catalogue| catalogue.register_schema(event_type, schema))?;
-        self.record_end();
+        self.flush_durable_end();
         Ok(())
     }
 

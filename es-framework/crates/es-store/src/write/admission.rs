@@ -7,7 +7,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::queue::{SchemaRegistration, WriteQueue, WriterTask};
+use super::queue::{QueuedTask, SchemaRegistration, WriteQueue};
 use crate::{EventSchema, RegisterError, StoreError};
 use es_event::EventType;
 
@@ -26,13 +26,13 @@ pub struct WriteAdmission {
     address: String,
 }
 
-/// The limits of the appends that wait.
+/// The limits of the tasks that wait.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct QueueLimits {
     /// The size of the queue, in KiB. Each append counts as one at least.
     pub kib: u32,
-    /// The time that an append waits for room in the queue.
+    /// The time that an append waits for room in the queue, or a registration for the one before it.
     pub wait: Duration,
 }
 
@@ -69,8 +69,8 @@ impl WriteAdmission {
         }
     }
 
-    /// Waits until no other schema is checked against the stored events.
-    pub async fn begin_schema_check(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+    /// Waits until no other registration checks its schema against the stored events.
+    pub async fn reserve_registration(&self) -> Result<SemaphorePermit<'_>, StoreError> {
         match timeout(self.limits.wait, self.registering.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(_)) | Err(_) => {
@@ -88,7 +88,7 @@ impl WriteAdmission {
         unchecked: u64,
     ) -> Result<oneshot::Receiver<Result<(), RegisterError>>, StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.push_task(WriterTask::Register(SchemaRegistration {
+        self.push_task(QueuedTask::Register(SchemaRegistration {
             event_type,
             schema,
             unchecked,
@@ -98,7 +98,7 @@ impl WriteAdmission {
     }
 
     /// Adds a task to the queue.
-    pub fn push_task(&self, task: WriterTask) -> Result<(), StoreError> {
+    pub fn push_task(&self, task: QueuedTask) -> Result<(), StoreError> {
         self.queue
             .push(task)
             .map_err(|_| self.unavailable("it was closed"))

@@ -49,7 +49,7 @@ impl ChainHead {
 /// Looks up the latest stored events, for preconditions. The events of the batch that is being
 /// prepared are not stored yet.
 #[doc(hidden)]
-pub trait LatestEvents {
+pub trait StoredEventLookup {
     /// The error of the storage.
     type Error;
 
@@ -83,7 +83,7 @@ pub struct ChainedAppends<'a> {
 impl<'a> ChainedAppends<'a> {
     /// Prepares all appends, and takes their candidates. All events of a batch have one time,
     /// because they become durable together. The time never goes back, even if the clock does.
-    pub fn prepare<L: LatestEvents>(
+    pub fn prepare<L: StoredEventLookup>(
         mut head: ChainHead,
         hash_version: HashVersion,
         catalogue: &'a Catalogue,
@@ -113,7 +113,7 @@ impl<'a> ChainedAppends<'a> {
         self.outcomes.iter().flatten().flatten()
     }
 
-    fn append<L: LatestEvents>(
+    fn append<L: StoredEventLookup>(
         &mut self,
         stored: &L,
         append: &mut QueuedAppend,
@@ -144,7 +144,7 @@ impl<'a> ChainedAppends<'a> {
     }
 
     /// Returns the latest event of the subject, subtree or store that a precondition is about.
-    fn latest_for<L: LatestEvents>(
+    fn latest_for<L: StoredEventLookup>(
         &self,
         stored: &L,
         precondition: &Precondition,

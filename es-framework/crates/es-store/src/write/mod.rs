@@ -7,9 +7,9 @@ mod linger;
 mod queue;
 
 pub use admission::{QueueLimits, WriteAdmission};
-pub use batch::{ChainHead, ChainedAppends, LatestEvents, WRITER_STEPS};
+pub use batch::{ChainHead, ChainedAppends, StoredEventLookup, WRITER_STEPS};
 pub use linger::CommitLinger;
 pub use queue::{
     AppendOutcome, BatchLimits, QueueOutcome, QueuedAppend, SchemaRegistration, WriteQueue,
-    WriterTask, candidate_size,
+    QueuedTask, candidate_size,
 };

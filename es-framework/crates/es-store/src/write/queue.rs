@@ -47,10 +47,10 @@ pub struct SchemaRegistration {
     pub answer: oneshot::Sender<Result<(), RegisterError>>,
 }
 
-/// A task of the writer.
+/// A task that waits in the queue for the writer.
 #[doc(hidden)]
 #[derive(Debug)]
-pub enum WriterTask {
+pub enum QueuedTask {
     /// Appends events.
     Append(QueuedAppend),
     /// Registers a schema.
@@ -64,7 +64,7 @@ pub enum WriterTask {
 #[derive(Debug)]
 pub enum QueueOutcome {
     /// Tasks to execute in one batch.
-    Tasks(Vec<WriterTask>),
+    Tasks(Vec<QueuedTask>),
     /// No task came in time.
     Idle,
     /// The queue is empty and closed.
@@ -105,7 +105,7 @@ pub struct WriteQueue {
 /// The waiting tasks, and whether the writer sleeps.
 #[derive(Debug, Default)]
 struct QueueState {
-    tasks: VecDeque<WriterTask>,
+    tasks: VecDeque<QueuedTask>,
     /// The number of tasks that the sleeping writer waits for; `None` while it works. Waking a
     /// thread is a system call, so not every caller does it.
     wake_at: Option<usize>,
@@ -114,7 +114,7 @@ struct QueueState {
 
 impl WriteQueue {
     /// Adds a task, or returns it when the queue is closed.
-    pub fn push(&self, task: WriterTask) -> Result<(), WriterTask> {
+    pub fn push(&self, task: QueuedTask) -> Result<(), QueuedTask> {
         let mut state = self.lock();
         if state.closed {
             return Err(task);
@@ -144,7 +144,7 @@ impl WriteQueue {
         self.filled.notify_one();
     }
 
-    /// Drops all tasks because the writer has ended. Their callers get an error.
+    /// Closes the queue and drops the tasks that wait in it, because the writer has ended. Their callers get an error.
     pub fn abandon(&self) {
         let tasks = {
             let mut state = self.lock();
@@ -181,7 +181,7 @@ impl WriteQueue {
         let mut appends = Vec::with_capacity(fitting);
         while appends.len() < fitting {
             match state.tasks.pop_front() {
-                Some(WriterTask::Append(append)) => appends.push(append),
+                Some(QueuedTask::Append(append)) => appends.push(append),
                 Some(other) => {
                     state.tasks.push_front(other);
                     break;
@@ -223,7 +223,7 @@ impl WriteQueue {
 
 impl QueueState {
     /// Removes the first tasks within the limits, at least one.
-    fn drain(&mut self, limits: BatchLimits) -> Vec<WriterTask> {
+    fn drain(&mut self, limits: BatchLimits) -> Vec<QueuedTask> {
         let count = self.fitting_tasks(limits).max(1).min(self.tasks.len());
         self.tasks.drain(..count).collect()
     }
@@ -231,9 +231,9 @@ impl QueueState {
     /// Returns how many of the first tasks stay within the limits together.
     fn fitting_tasks(&self, limits: BatchLimits) -> usize {
         let mut left = limits;
-        let fits = |task: &&WriterTask| match task {
-            WriterTask::Append(append) => left.subtract(append),
-            WriterTask::Register(_) | WriterTask::Probe(_) => true,
+        let fits = |task: &&QueuedTask| match task {
+            QueuedTask::Append(append) => left.subtract(append),
+            QueuedTask::Register(_) | QueuedTask::Probe(_) => true,
         };
         self.tasks.iter().take_while(fits).count()
     }

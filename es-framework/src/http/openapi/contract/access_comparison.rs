@@ -14,7 +14,7 @@ use super::{client_break::ClientBreak, operation_change::OperationChange};
 #[derive(Debug, PartialEq)]
 struct AccessRequirement<'a>(BTreeMap<&'a str, BTreeSet<&'a str>>);
 
-/// Compares an operation of the committed document with the same operation of today's.
+/// Compares who may call an operation: in the committed document and in today's document.
 pub(super) fn compare_access(before: &Value, after: &Value) -> Vec<OperationChange> {
     let (old, new) = (requirements(before), requirements(after));
     let lost = old

@@ -7,7 +7,7 @@
 ///
 /// /// Returns true if the same query may succeed in a moment.
 /// fn try_again(error: &DatabaseError) -> bool {
-///     matches!(error, DatabaseError::Busy | DatabaseError::Lost)
+///     matches!(error, DatabaseError::Busy) || error.is_outage()
 /// }
 ///
 /// assert!(try_again(&DatabaseError::Busy));
@@ -74,7 +74,7 @@ pub enum DatabaseError {
 #[cfg(feature = "postgres")]
 const QUERY_CANCELED: &str = "57014";
 
-/// Tells if PostgreSQL's error code means that the server starts, stops or lost the connection.
+/// Returns whether PostgreSQL's error code means that the server starts, stops or lost the connection.
 #[cfg(feature = "postgres")]
 fn is_outage(code: &str) -> bool {
     code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03")

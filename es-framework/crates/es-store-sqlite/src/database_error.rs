@@ -105,7 +105,7 @@ fn describe_missing(found: u64, expected: Option<u64>) -> String {
 
 /// An error of a query or a transaction.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum StoreFileError {
+pub(super) enum SqliteError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     /// A row that no writer of this format leaves.
@@ -118,7 +118,7 @@ pub(super) enum StoreFileError {
     Unopened(String),
 }
 
-impl StoreFileError {
+impl SqliteError {
     /// Creates the error of a row that no writer of this format leaves behind.
     pub(super) fn flawed_event(id: i64, flaw: impl ToString) -> Self {
         let flaw = flaw.to_string();
@@ -163,7 +163,7 @@ impl StoreFileError {
 /// The reason why a batch was not written, which each of its callers gets.
 #[derive(Debug)]
 pub(super) struct BatchFailure {
-    pub(super) error: StoreFileError,
+    pub(super) error: SqliteError,
     /// True if the next start may find the events although the commit failed.
     pub(super) uncertain: bool,
 }
@@ -181,8 +181,8 @@ impl BatchFailure {
     }
 }
 
-impl From<StoreFileError> for BatchFailure {
-    fn from(error: StoreFileError) -> Self {
+impl From<SqliteError> for BatchFailure {
+    fn from(error: SqliteError) -> Self {
         let uncertain = false;
         Self { error, uncertain }
     }
@@ -190,6 +190,6 @@ impl From<StoreFileError> for BatchFailure {
 
 impl From<rusqlite::Error> for BatchFailure {
     fn from(error: rusqlite::Error) -> Self {
-        StoreFileError::from(error).into()
+        SqliteError::from(error).into()
     }
 }

@@ -12,12 +12,12 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// The id of an output: the position of the last event that the output includes, and a digest of its
 /// JSON. The text form is both with a `-` between them. Without an event, the text begins with the `-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LastSeenOutput {
+pub(super) struct OutputId {
     pub(super) position: Option<EventId>,
     pub(super) tag: String,
 }
 
-impl LastSeenOutput {
+impl OutputId {
     /// Reads the header `Last-Event-ID`, which a client sends when it reconnects.
     pub(super) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Problem> {
         let Some(value) = headers.get(LAST_EVENT_ID) else {
@@ -46,7 +46,7 @@ impl LastSeenOutput {
     }
 }
 
-impl fmt::Display for LastSeenOutput {
+impl fmt::Display for OutputId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(position) = self.position {
             position.fmt(f)?;
@@ -65,8 +65,8 @@ mod tests {
     fn what_was_seen_is_read_as_it_was_written() {
         for position in [None, EventId::new(0), EventId::new(1041)] {
             let tag = TAG.to_owned();
-            let seen = LastSeenOutput { position, tag };
-            assert_eq!(LastSeenOutput::parse(&seen.to_string()), Some(seen));
+            let seen = OutputId { position, tag };
+            assert_eq!(OutputId::parse(&seen.to_string()), Some(seen));
         }
     }
 
@@ -81,9 +81,9 @@ mod tests {
             "7-0123",
             "-7-0",
         ] {
-            assert_eq!(LastSeenOutput::parse(text), None, "{text}");
+            assert_eq!(OutputId::parse(text), None, "{text}");
         }
         let long = format!("99999999999999999999999-{TAG}");
-        assert_eq!(LastSeenOutput::parse(&long), None);
+        assert_eq!(OutputId::parse(&long), None);
     }
 }
