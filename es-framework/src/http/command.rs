@@ -26,22 +26,21 @@ const HEADERS: usize = 8;
 /// Returns the route of a command.
 pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<HttpContext>>) {
     let names: Arc<[&'static str]> = path::parameter_names(command.path).collect();
-    let handler = async move |State(surface): State<Arc<HttpContext>>,
-                              Extension(gate): Extension<ConcurrencyLimit>,
+    let handler = async move |State(http): State<Arc<HttpContext>>,
+                              Extension(limit): Extension<ConcurrencyLimit>,
                               parameters: RawPathParams,
                               request: Request| {
         check_content_type(request.headers())?;
-        let mut context =
-            context::read_command_context(request.headers(), &surface.metadata_headers)?;
+        let mut context = context::read_command_context(request.headers(), &http.metadata_headers)?;
         if let Some(caller) = request.extensions().get::<Caller>() {
             let key = context.idempotency_key;
             context.idempotency_key = key.map(|key| key.scoped_to_caller(caller.name()));
-            if surface.metadata_caller {
+            if http.metadata_caller {
                 context.metadata = context.metadata.with("caller", caller.name());
             }
         }
-        let body = read_body(request.into_body(), surface.limits).await?;
-        let _place = gate.try_acquire()?;
+        let body = read_body(request.into_body(), http.limits).await?;
+        let _permit = limit.try_acquire()?;
         let values = parameters.iter().map(|(_, value)| value);
         let path_parameters: Vec<_> = names.iter().copied().zip(values).collect();
         let request = CommandRequest {
@@ -49,7 +48,7 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
             path_parameters: &path_parameters,
             context: &context,
         };
-        let outcome = (command.execute)(&surface.bus, request).await?;
+        let outcome = (command.execute)(&http.bus, request).await?;
         Ok::<_, Problem>(respond(outcome))
     };
     (path::to_axum_path(command.path), post(handler))

@@ -17,21 +17,21 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Waits until the read models are rebuilt and have applied the event that the caller names, if any.
 pub(super) async fn wait_for_position(
-    surface: &HttpContext,
+    context: &HttpContext,
     tables: &[&str],
     headers: &HeaderMap,
 ) -> Result<(), Problem> {
     let position = headers.get(EVENT_POSITION);
     let position = position.map(parse_position).transpose()?;
-    let longest = surface.limits.position_wait;
+    let longest = context.limits.position_wait;
     let wait = preferred_wait(headers).map_or(longest, |preferred| preferred.min(longest));
     let grace = wait.min(GRACE);
-    let positions = &surface.positions;
+    let positions = &context.positions;
     let position = match position {
         // Appends have written the rows, although the projection does not know that yet.
         Some(event)
-            if !is_reached(surface, tables, event).await
-                && surface.database.inline_rows_contain(tables, event).await =>
+            if !is_reached(context, tables, event).await
+                && context.database.inline_rows_contain(tables, event).await =>
         {
             None
         }
@@ -45,23 +45,23 @@ pub(super) async fn wait_for_position(
         return Ok(());
     }
     if let Some(position) = position {
-        check_event_exists(surface, position).await?;
+        check_event_exists(context, position).await?;
     }
     let rest = wait.saturating_sub(grace);
     Ok(positions.wait_until_reached(tables, position, rest).await?)
 }
 
 /// Returns true if no wait is necessary.
-async fn is_reached(surface: &HttpContext, tables: &[&str], event: EventId) -> bool {
-    let reached = surface
+async fn is_reached(context: &HttpContext, tables: &[&str], event: EventId) -> bool {
+    let reached = context
         .positions
         .wait_until_reached(tables, Some(event), Duration::ZERO);
     reached.await.is_ok()
 }
 
 /// Refuses to wait for an event that does not exist.
-async fn check_event_exists(surface: &HttpContext, position: EventId) -> Result<(), Problem> {
-    let store = &*surface.health.store;
+async fn check_event_exists(context: &HttpContext, position: EventId) -> Result<(), Problem> {
+    let store = &*context.health.store;
     match tokio::time::timeout(LOOKUP_TIMEOUT, newest_id(store)).await {
         Ok(Ok(newest)) if newest < Some(position) => Err(Problem::no_such_event(position)),
         _ => Ok(()),

@@ -28,17 +28,17 @@ pub(super) const PATH: &str = "/actuator/prometheus";
 const LAG_LIMIT: Duration = Duration::from_secs(3);
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(super) async fn show_metrics(State(surface): State<Arc<HttpContext>>) -> Response {
-    gauge(&LIVE_QUERIES, &[]).set(surface.live.open_count());
-    let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&surface)).await;
+pub(super) async fn show_metrics(State(context): State<Arc<HttpContext>>) -> Response {
+    gauge(&LIVE_QUERIES, &[]).set(context.live.open_count());
+    let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&context)).await;
     ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
 }
 
-async fn measure_lag(surface: &HttpContext) {
-    let store = &*surface.health.store;
+async fn measure_lag(context: &HttpContext) {
+    let store = &*context.health.store;
     let newest = load_newest_id(store).await;
-    measure_reactions(&surface.health.reactions, newest);
-    for (name, progress) in surface.positions.iter() {
+    measure_reactions(&context.health.reactions, newest);
+    for (name, progress) in context.positions.iter() {
         let model = [("read_model", name)];
         gauge(&READ_MODEL_STOPPED, &model).set(flag(progress.is_stopped()));
         // Without the newest event, the lag is unknown.

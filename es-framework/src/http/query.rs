@@ -11,19 +11,12 @@ use axum::{
     },
     http::{HeaderMap, Uri},
 };
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::{
     HttpContext, Problem, event_position::wait_for_position, path, query_response::QueryFailure,
 };
-use crate::{
-    event::Subject,
-    projection::Table,
-    query::{
-        ErasedQuery, QueryDescriptor, QueryError, QueryParameters, QueryRoute, QueryRouteTarget,
-        browse_events, find_first_by_subject,
-    },
-};
+use crate::query::{QueryError, QueryParameters, QueryRoute, QueryRouteTarget};
 
 /// The parameters in the path, as axum extracts them.
 pub(super) type PathExtraction = Result<RawPathParams, RawPathParamsRejection>;
@@ -33,7 +26,7 @@ pub(super) type QueryExtraction = Result<Query<Vec<(String, String)>>, QueryReje
 /// A query that a client sent. A live query runs it again and again.
 pub(super) struct QueryRequest {
     route: Arc<QueryRoute>,
-    pub(super) surface: Arc<HttpContext>,
+    pub(super) context: Arc<HttpContext>,
     uri: Uri,
     parameters: QueryParameters,
     pub(super) headers: HeaderMap,
@@ -43,7 +36,7 @@ impl QueryRequest {
     /// Collects the parameters of a request for this route.
     pub(super) fn new(
         route: Arc<QueryRoute>,
-        surface: Arc<HttpContext>,
+        context: Arc<HttpContext>,
         uri: Uri,
         (in_path, in_query): (PathExtraction, QueryExtraction),
         headers: HeaderMap,
@@ -51,7 +44,7 @@ impl QueryRequest {
         let parameters = parameters(&route, &uri, in_path, in_query)?;
         Ok(Self {
             route,
-            surface,
+            context,
             uri,
             parameters,
             headers,
@@ -68,56 +61,23 @@ impl QueryRequest {
         }
     }
 
-    /// Runs the query and returns its output as JSON.
+    /// Parses the parameters, waits for the requested position, and runs the query. Returns its output as JSON.
     pub(super) async fn run_to_json(&self) -> Result<Box<RawValue>, Problem> {
-        let output = match &self.route.target {
-            QueryRouteTarget::Query(query) => self.run_query(query).await,
-            QueryRouteTarget::BrowseEvents(table) => self.browse_events(table).await,
-            QueryRouteTarget::FindEvent(table) => self.find_event(table).await,
-        };
+        let output = self.run().await;
         output.map_err(|failure| failure.into_problem(self.uri.path()))
     }
 
-    async fn run_query(&self, query: &QueryDescriptor) -> Result<Box<RawValue>, QueryFailure> {
-        let parsed = self.parse(query)?;
+    async fn run(&self) -> Result<Box<RawValue>, QueryFailure> {
+        let query = self.route.parse(self.uri.path(), self.parameters.clone())?;
         self.wait_for_position().await?;
         let HttpContext {
             database, clock, ..
-        } = &*self.surface;
-        Ok(parsed.run(database, clock.now()).await?)
-    }
-
-    /// Parses the parameters of a query.
-    fn parse(&self, query: &QueryDescriptor) -> Result<Box<dyn ErasedQuery>, QueryError> {
-        let parsed = (query.parse)(self.parameters.clone());
-        parsed.map_err(|error| match error {
-            // A path without a valid key names no row.
-            QueryError::Invalid { parameter, .. } if is_in_path(query.path, &parameter) => {
-                QueryError::NotFound
-            }
-            error => error,
-        })
-    }
-
-    async fn browse_events(&self, table: &Table) -> Result<Box<RawValue>, QueryFailure> {
-        self.wait_for_position().await?;
-        let parameters = self.parameters.clone();
-        let page = browse_events(&self.surface.database, table, parameters).await?;
-        Ok(to_raw_value(&page).map_err(QueryError::from)?)
-    }
-
-    async fn find_event(&self, table: &Table) -> Result<Box<RawValue>, QueryFailure> {
-        self.wait_for_position().await?;
-        // No event has a subject that is not valid.
-        let Ok(subject) = self.uri.path().parse::<Subject>() else {
-            return Err(QueryError::NotFound.into());
-        };
-        let row = find_first_by_subject(&self.surface.database, table, &subject).await?;
-        Ok(row.ok_or(QueryError::NotFound)?)
+        } = &*self.context;
+        Ok(query.run(database, clock.now()).await?)
     }
 
     async fn wait_for_position(&self) -> Result<(), Problem> {
-        wait_for_position(&self.surface, self.tables(), &self.headers).await
+        wait_for_position(&self.context, self.tables(), &self.headers).await
     }
 }
 
@@ -146,8 +106,4 @@ fn parameters(
 fn malformed_parameters() -> Problem {
     let message = "is malformed: write name=value pairs with & between them";
     QueryError::invalid("list", message).into()
-}
-
-fn is_in_path(path: &str, parameter: &str) -> bool {
-    path::parameter_names(path).any(|name| name == parameter)
 }

@@ -22,15 +22,15 @@ use crate::query::QueryRoute;
 pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>>) {
     let mounted = path::to_axum_path(&route.path);
     let route = Arc::new(route);
-    let handler = async move |State(surface): State<Arc<HttpContext>>,
-                              Extension(gate): Extension<ConcurrencyLimit>,
+    let handler = async move |State(context): State<Arc<HttpContext>>,
+                              Extension(limit): Extension<ConcurrencyLimit>,
                               uri: Uri,
                               in_path: PathExtraction,
                               in_query: QueryExtraction,
                               headers: HeaderMap| {
-        let _place = gate.try_acquire()?;
+        let _permit = limit.try_acquire()?;
         let parameters = (in_path, in_query);
-        let request = QueryRequest::new(Arc::clone(&route), surface, uri, parameters, headers)?;
+        let request = QueryRequest::new(Arc::clone(&route), context, uri, parameters, headers)?;
         if live::is_requested(&request.headers) {
             live::stream_outputs(request).await
         } else {

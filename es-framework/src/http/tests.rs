@@ -59,7 +59,7 @@ async fn serve_with(
         lifecycle: Lifecycle::begin("garden", "0.1.0"),
         tls: None,
     };
-    let surface = HttpContext {
+    let context = HttpContext {
         clock: Clock::system(),
         bus: CommandBus::new(store, "garden"),
         database,
@@ -79,7 +79,7 @@ async fn serve_with(
     tokio::spawn(processor.run());
     let (queries, models) = Queries::new(queries, models).unwrap();
     let registry = registry.build().unwrap();
-    router("garden", &registry, queries.routes(&models), surface)
+    router("garden", &registry, queries.routes(&models), context)
 }
 
 struct Answer {

@@ -93,7 +93,7 @@ impl OperatorAction {
                 "A call of another system that failed halfway is sent again, with the same idempotency key.",
             ],
             (ComponentKind::ReadModel, OperatorCommand::Skip) => &[
-                "The read model leaves out the event that stopped it, now and in every rebuild.",
+                "The read model skips the event that stopped it, now and in every rebuild.",
                 "Its rows will lack what the event says. Only a repaired projection of a new version can include the event again.",
             ],
             (ComponentKind::Reaction, OperatorCommand::Skip) => &[

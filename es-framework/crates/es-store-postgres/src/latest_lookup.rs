@@ -11,7 +11,7 @@ use super::{database_error::DatabaseError, event_selection::subtree_key, row};
 use es_event::{EventId, Subject};
 use es_store::{
     PreconditionScope,
-    write::{StoredEventLookup, QueuedAppend},
+    write::{QueuedAppend, StoredEventLookup},
 };
 
 const OF_SUBJECTS: &str = "SELECT wanted.subject, (SELECT e.id FROM es_events e \

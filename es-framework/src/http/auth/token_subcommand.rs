@@ -135,14 +135,14 @@ fn parse(file: &Path, text: &str) -> Result<Tokens> {
 /// Locks the file against other commands. The lock is a separate file, because the tokens file is
 /// replaced.
 fn lock(file: &Path) -> Result<File> {
-    let beside = secret_file::with_suffix(file, "lock");
+    let lock_file = secret_file::with_suffix(file, "lock");
     let mut options = fs::OpenOptions::new();
     let options = options.write(true).create(true).truncate(false).mode(0o600);
-    let locked = options.open(&beside).and_then(|lock| {
+    let locked = options.open(&lock_file).and_then(|lock| {
         lock.lock()?;
         Ok(lock)
     });
-    locked.map_err(|error| problem(&beside, "cannot be locked", error))
+    locked.map_err(|error| problem(&lock_file, "cannot be locked", error))
 }
 
 /// Replaces the file.

@@ -62,14 +62,14 @@ fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
 
 /// Returns the progress of a rebuild, in place or in a shadow table.
 fn rebuild(progress: &ReadModelProgress) -> Value {
-    let beside = progress.shadow_progress();
-    if beside.is_none() && progress.has_caught_up() {
+    let shadow = progress.shadow_progress();
+    if shadow.is_none() && progress.has_caught_up() {
         return Value::Null;
     }
-    let rebuilt = beside.as_ref().unwrap_or(progress);
+    let rebuilt = shadow.as_ref().unwrap_or(progress);
     let pace = rebuilt.rebuild_pace();
     json!({
-        "beside": beside.is_some(),
+        "beside": shadow.is_some(),
         "position": rebuilt.visible_position().map(|id| id.to_string()),
         "eventsLeft": pace.map(|pace| pace.events_left),
         "eventsPerSecond": pace.map(|pace| pace.events_per_second),

@@ -209,10 +209,10 @@ pub(super) fn report_schema(generator: &mut SchemaGenerator) -> Schema {
 /// Returns the report. A caller without a credential gets only the status where the service
 /// authenticates callers, because the details name folders and addresses.
 pub(super) async fn show_report(
-    State(surface): State<Arc<HttpContext>>,
+    State(context): State<Arc<HttpContext>>,
     anonymous: Option<Extension<AnonymousRequest>>,
 ) -> Response {
-    answer(surface.health.report().await, anonymous)
+    answer(context.health.report().await, anonymous)
 }
 
 /// Creates the response with a report. Anonymous requests see no components.

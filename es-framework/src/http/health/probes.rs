@@ -136,19 +136,19 @@ impl Health {
 }
 
 pub(in crate::http) async fn liveness(
-    State(surface): State<Arc<HttpContext>>,
+    State(context): State<Arc<HttpContext>>,
     anonymous: Option<Extension<AnonymousRequest>>,
 ) -> Response {
-    answer(surface.health.liveness(), anonymous)
+    answer(context.health.liveness(), anonymous)
 }
 
 pub(in crate::http) async fn readiness(
-    State(surface): State<Arc<HttpContext>>,
+    State(context): State<Arc<HttpContext>>,
     anonymous: Option<Extension<AnonymousRequest>>,
 ) -> Response {
-    answer(surface.health.readiness().await, anonymous)
+    answer(context.health.readiness().await, anonymous)
 }
 
-pub(in crate::http) async fn info(State(surface): State<Arc<HttpContext>>) -> Json<Value> {
-    Json(surface.health.lifecycle.info())
+pub(in crate::http) async fn info(State(context): State<Arc<HttpContext>>) -> Json<Value> {
+    Json(context.health.lifecycle.info())
 }

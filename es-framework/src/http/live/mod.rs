@@ -37,7 +37,7 @@ pub(super) fn is_requested(headers: &HeaderMap) -> bool {
 
 /// Responds with the stream of outputs, the first one at once.
 pub(super) async fn stream_outputs(request: QueryRequest) -> Result<Response, Problem> {
-    let permit = request.surface.live.try_acquire_permit()?;
+    let permit = request.context.live.try_acquire_permit()?;
     let seen = OutputId::from_headers(&request.headers)?;
     let outputs = OutputStream::open(request, seen, permit).await?;
     let mut response = Sse::new(stream::unfold(outputs, OutputStream::next_output)).into_response();

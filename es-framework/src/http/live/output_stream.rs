@@ -45,14 +45,14 @@ impl OutputStream {
         seen: Option<OutputId>,
         permit: OwnedSemaphorePermit,
     ) -> Result<Self, Problem> {
-        let surface = &request.surface;
+        let context = &request.context;
         // A client that reconnects to an instance that lags must not see older rows than before.
         let position = seen.as_ref().and_then(|seen| seen.position);
-        let wait = surface.limits.position_wait;
-        let (positions, tables) = (&surface.positions, request.tables());
+        let wait = context.limits.position_wait;
+        let (positions, tables) = (&context.positions, request.tables());
         positions.wait_until_reached(tables, position, wait).await?;
         let changes = ReadModelWatcher::subscribe(tables, positions);
-        let live = surface.live.clone();
+        let live = context.live.clone();
         let mut stream = Self {
             request,
             changes,

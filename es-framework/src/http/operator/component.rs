@@ -9,8 +9,8 @@ use crate::{
 pub(super) const COMPONENTS: [ComponentKind; 2] =
     [ComponentKind::ReadModel, ComponentKind::Reaction];
 
-/// The surface by which operators reach a kind of component: paths, subcommand, problems.
-pub(super) trait OperatorSurface {
+/// The ways in which operators reach a kind of component: paths, subcommand, problems.
+pub(super) trait OperatorEndpoints {
     /// Returns the path that shows the status of all components.
     fn path(self) -> &'static str;
 
@@ -33,7 +33,7 @@ pub(super) trait OperatorSurface {
     fn unavailable(self) -> ProblemKind;
 }
 
-impl OperatorSurface for ComponentKind {
+impl OperatorEndpoints for ComponentKind {
     fn path(self) -> &'static str {
         match self {
             Self::ReadModel => "/actuator/projections",

@@ -123,12 +123,12 @@ impl DryRunner {
         if body.len() > self.limits.body_size {
             return Err(Problem::too_large(self.limits.body_size));
         }
-        let Some(gate) = request.extensions.get::<ConcurrencyLimit>() else {
+        let Some(limit) = request.extensions.get::<ConcurrencyLimit>() else {
             return Err(Problem::log_internal_error(
                 &"the request has no concurrency limit",
             ));
         };
-        let _place = gate.try_acquire()?;
+        let _permit = limit.try_acquire()?;
         let at = self.position(at).await?;
         let peer = request.extensions.get::<PeerAddress>();
         tracing::info!(

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     client::OperatorArguments,
-    component::{COMPONENTS, OperatorSurface as _},
+    component::{COMPONENTS, OperatorEndpoints as _},
     dry_run_subcommand,
 };
 use crate::{
@@ -94,10 +94,10 @@ async fn execute(
 
 const fn result_text(component: ComponentKind, command: OperatorCommand) -> &'static str {
     match (component, command) {
-        (_, OperatorCommand::Rebuild) => "is rebuilt; status shows how far it is",
-        (_, OperatorCommand::Retry) => "takes the event again",
-        (ComponentKind::ReadModel, OperatorCommand::Skip) => "leaves out the event from now on",
-        (ComponentKind::Reaction, OperatorCommand::Skip) => "goes on without what it could not do",
+        (_, OperatorCommand::Rebuild) => "is being rebuilt; `status` shows the progress",
+        (_, OperatorCommand::Retry) => "handles the event again",
+        (ComponentKind::ReadModel, OperatorCommand::Skip) => "skips the event from now on",
+        (ComponentKind::Reaction, OperatorCommand::Skip) => "skips the action that failed",
     }
 }
 
@@ -157,16 +157,16 @@ fn status_text(name: &str, status: &Value) -> String {
 
 impl RebuildStatus {
     fn text(&self) -> String {
-        let place = if self.beside {
-            "beside the rows that answer queries"
+        let way = if self.beside {
+            "in a shadow table: queries read the current rows"
         } else {
             "in place: queries wait"
         };
         let number = |number: Option<u64>| number.map_or("?".to_owned(), |one| one.to_string());
         match &self.error {
-            Some(error) => format!("rebuilt {place}: {error}"),
+            Some(error) => format!("rebuilt {way}: {error}"),
             None => format!(
-                "rebuilt {place}: {} events left, {} events/s, {} s",
+                "rebuilt {way}: {} events left, {} events/s, {} s",
                 number(self.events_left),
                 number(self.events_per_second),
                 number(self.seconds_left),

@@ -81,7 +81,7 @@ async fn operate(library: &Library) {
     );
     stops(library).await;
     let skipped = library.said(&["projection", "skip", "book_copies"], true);
-    assert!(skipped.contains("leaves out the event"), "{skipped}");
+    assert!(skipped.contains("skips the event"), "{skipped}");
     assert_eq!(total(library, "4").await, 4);
     let nothing = library.said(&["projection", "skip", "book_copies"], false);
     assert!(nothing.contains("has not stopped"), "{nothing}");

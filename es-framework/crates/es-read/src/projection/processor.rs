@@ -181,8 +181,8 @@ impl Processor {
         &mut self,
         pipelines: Vec<ProjectionPipeline>,
     ) -> Result<(), ProcessorStartError> {
-        let (end, told) = watch::channel(false);
-        let run = |pipeline: ProjectionPipeline| pipeline.run(told.clone());
+        let (end, is_over) = watch::channel(false);
+        let run = |pipeline: ProjectionPipeline| pipeline.run(is_over.clone());
         let mut running: FuturesUnordered<_> = pipelines.into_iter().map(run).collect();
         let mut request = None;
         loop {
@@ -216,9 +216,9 @@ impl Processor {
         let name = table.model.name;
         let progress = self.positions.find_progress(name).ok_or_else(unknown)?;
         let failed = |error: DatabaseError| OperatorError::Failed(KIND, error.to_string());
-        let beside = progress.shadow_progress();
+        let shadow = progress.shadow_progress();
         if request.command == OperatorCommand::Rebuild {
-            if beside.is_some_and(|beside| !beside.is_stopped()) || !progress.has_caught_up() {
+            if shadow.is_some_and(|shadow| !shadow.is_stopped()) || !progress.has_caught_up() {
                 return Err(OperatorError::Rebuilding(KIND, name));
             }
             let reset = self.database.reset_table(&table.shadow_table()).await;
@@ -227,7 +227,7 @@ impl Processor {
             tracing::warn!(read_model = name, "an operator rebuilds the read model");
             return Ok(None);
         }
-        let stopped = [Some(progress.clone()), beside].into_iter().flatten();
+        let stopped = [Some(progress.clone()), shadow].into_iter().flatten();
         let mut stopped = stopped.filter_map(|progress| Some((progress.poison_event()?, progress)));
         let stopped = stopped.next().ok_or(OperatorError::NotStopped(KIND, name));
         let (refused, stopped) = stopped?;

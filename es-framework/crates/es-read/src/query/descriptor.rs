@@ -1,16 +1,11 @@
 //! The descriptor of a query: what the registry, the routes and the OpenAPI document know about it.
 
-use std::{future::Future, pin::Pin};
-
-use jiff::Timestamp;
 use schemars::{Schema, SchemaGenerator};
-use serde_json::value::RawValue;
 
 use super::{
-    PageParameters, ParameterDescriptions, QueryContext, QueryError, QueryHandler, QueryParameters,
-    RequiredIndex,
+    ParameterDescriptions, QueryError, QueryHandler, QueryParameters, RequiredIndex,
+    erased_query::{self, ErasedQuery},
 };
-use crate::projection::Database;
 use es_event::Declaration;
 
 /// The description of a query as plain data, without its Rust type.
@@ -93,7 +88,7 @@ impl QueryDescriptor {
             declaration: Q::DECLARATION,
             describe: Q::describe,
             output: SchemaGenerator::subschema_for::<Q::Output>,
-            parse: parse::<Q>,
+            parse: erased_query::parse::<Q>,
         }
     }
 }
@@ -105,51 +100,5 @@ impl std::fmt::Debug for QueryDescriptor {
             .field("path", &self.path)
             .field("declaration", &self.declaration)
             .finish_non_exhaustive()
-    }
-}
-
-/// A query with its parameters, without its Rust type.
-#[doc(hidden)]
-pub trait ErasedQuery: Send {
-    /// Runs the query and returns its output as JSON.
-    fn run<'a>(
-        self: Box<Self>,
-        database: &'a Database,
-        now: Timestamp,
-    ) -> Pin<Box<dyn Future<Output = Result<Box<RawValue>, QueryError>> + Send + 'a>>;
-}
-
-/// A query whose parameters are parsed.
-struct ParsedQuery<Q> {
-    query: Q,
-    paging: PageParameters,
-}
-
-/// Parses the parameters of a query, and of its page.
-fn parse<Q: QueryHandler>(
-    mut parameters: QueryParameters,
-) -> Result<Box<dyn ErasedQuery>, QueryError> {
-    let query = Q::parse(&mut parameters)?;
-    let paging = if Q::PAGED {
-        PageParameters::take_from_parameters(&mut parameters)?
-    } else {
-        PageParameters::default()
-    };
-    parameters.check_all_taken()?;
-    Ok(Box::new(ParsedQuery { query, paging }))
-}
-
-impl<Q: QueryHandler> ErasedQuery for ParsedQuery<Q> {
-    fn run<'a>(
-        self: Box<Self>,
-        database: &'a Database,
-        now: Timestamp,
-    ) -> Pin<Box<dyn Future<Output = Result<Box<RawValue>, QueryError>> + Send + 'a>> {
-        Box::pin(async move {
-            let Self { query, paging } = *self;
-            let context = QueryContext::new(database, paging, now);
-            let output = query.handle(&context).await?;
-            Ok(serde_json::value::to_raw_value(&output)?)
-        })
     }
 }

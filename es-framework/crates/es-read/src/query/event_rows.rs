@@ -51,7 +51,7 @@ pub async fn browse_events(
     table: &Table,
     parameters: QueryParameters,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
-    browse_rows(database, table, parameters).await
+    browse_page(database, table, &EventPage::parse(parameters)?).await
 }
 
 /// Returns the requested page of any read model in the order of its rows' age. The console shows it.
@@ -59,20 +59,42 @@ pub async fn browse_events(
 pub async fn browse_rows(
     database: &Database,
     table: &Table,
-    mut parameters: QueryParameters,
+    parameters: QueryParameters,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
-    let paging = PageParameters::take_from_parameters(&mut parameters)?;
-    parameters.check_all_taken()?;
+    browse_page(database, table, &EventPage::parse(parameters)?).await
+}
+
+/// The requested page of the rows in the order of their age.
+pub(super) struct EventPage {
+    paging: PageParameters,
+    /// The position of the last row of the page before, or -1.
+    after: i64,
+}
+
+impl EventPage {
+    /// Parses the parameters of a page, which are all that the request may have.
+    pub(super) fn parse(mut parameters: QueryParameters) -> Result<Self, QueryError> {
+        let paging = PageParameters::take_from_parameters(&mut parameters)?;
+        parameters.check_all_taken()?;
+        let after = match paging.after.as_ref().map(PageCursor::as_row).transpose()? {
+            None => -1,
+            Some(RowCursor { position, by: None }) => *position,
+            Some(_) => return Err(PageCursor::foreign_cursor_error()),
+        };
+        Ok(Self { paging, after })
+    }
+}
+
+pub(super) async fn browse_page(
+    database: &Database,
+    table: &Table,
+    EventPage { paging, after }: &EventPage,
+) -> Result<Page<Box<RawValue>>, QueryError> {
     let statement = format!(
         "{} WHERE {POSITION_COLUMN} > ? ORDER BY {POSITION_COLUMN} LIMIT ?",
         table_statements::select_from_clause(table)
     );
-    let after = match paging.after.as_ref().map(PageCursor::as_row).transpose()? {
-        None => -1,
-        Some(RowCursor { position, by: None }) => *position,
-        Some(_) => return Err(PageCursor::foreign_cursor_error()),
-    };
-    let cells = vec![Cell::Integer(after), paging.limit_plus_one()];
+    let cells = vec![Cell::Integer(*after), paging.limit_plus_one()];
     let rows = database.fetch_rows(table, statement, cells).await?;
     let total = if paging.total {
         let count = format!("SELECT count(*) FROM {}", quote_name(table.model.name));
@@ -80,7 +102,7 @@ pub async fn browse_rows(
     } else {
         None
     };
-    let page = Page::new(rows, &paging, total, |last| {
+    let page = Page::new(rows, paging, total, |last| {
         let (position, by) = (last.place, None);
         Ok(PageCursor::Row(RowCursor { position, by }))
     })?;

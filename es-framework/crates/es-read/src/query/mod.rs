@@ -3,6 +3,7 @@
 mod condition;
 mod cursor;
 mod descriptor;
+mod erased_query;
 mod error;
 mod event_rows;
 mod group_query;
@@ -16,8 +17,9 @@ mod row_query;
 mod typed_column;
 
 pub use condition::Condition;
-pub use descriptor::ErasedQuery;
 pub use descriptor::QueryDescriptor;
+#[doc(hidden)]
+pub use erased_query::{ErasedQuery, QueryOutput};
 pub use error::QueryError;
 #[doc(hidden)]
 pub use event_rows::browse_rows;

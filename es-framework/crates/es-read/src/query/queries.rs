@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::QueryDescriptor;
+use super::{
+    QueryDescriptor, QueryError, QueryParameters,
+    erased_query::{ErasedQuery, EventPageQuery, FirstEventQuery},
+    event_rows::EventPage,
+};
 use crate::projection::{ReadModels, RowIdentity, Table};
-use es_event::{Declaration, subject_template};
+use es_event::{Declaration, Subject, subject_template};
 use es_runtime::is_reserved_path;
 
 /// All queries of an application, sorted and checked.
@@ -189,6 +193,39 @@ pub enum QueryRouteTarget {
 }
 
 impl QueryRoute {
+    /// Parses a request for this route: its path, and its parameters.
+    ///
+    /// # Errors
+    /// A parameter is not valid, or no row can have this path.
+    #[doc(hidden)]
+    pub fn parse(
+        &self,
+        path: &str,
+        parameters: QueryParameters,
+    ) -> Result<Box<dyn ErasedQuery + '_>, QueryError> {
+        match &self.target {
+            QueryRouteTarget::Query(query) => {
+                let parsed = (query.parse)(parameters);
+                parsed.map_err(|error| match error {
+                    // A path without a valid key names no row.
+                    QueryError::Invalid { parameter, .. } if is_in_path(query.path, &parameter) => {
+                        QueryError::NotFound
+                    }
+                    error => error,
+                })
+            }
+            QueryRouteTarget::BrowseEvents(table) => {
+                let page = EventPage::parse(parameters)?;
+                Ok(Box::new(EventPageQuery { table, page }))
+            }
+            QueryRouteTarget::FindEvent(table) => {
+                // Every event has a valid subject.
+                let subject = path.parse::<Subject>().map_err(|_| QueryError::NotFound)?;
+                Ok(Box::new(FirstEventQuery { table, subject }))
+            }
+        }
+    }
+
     /// Returns the role that a caller needs if the service authenticates callers.
     #[must_use]
     pub const fn role(&self) -> Option<&'static str> {
@@ -284,6 +321,16 @@ impl Queries {
         }
         routes
     }
+}
+
+/// Returns whether a path has a parameter of this name.
+fn is_in_path(path: &str, parameter: &str) -> bool {
+    path.split('/').any(|segment| {
+        let name = segment
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix('}'));
+        name == Some(parameter)
+    })
 }
 
 /// Checks that a query has a free path and that its tables exist.

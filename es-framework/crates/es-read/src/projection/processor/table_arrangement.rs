@@ -28,21 +28,21 @@ impl Processor {
             let Some(progress) = self.positions.find_progress(table.model.name) else {
                 continue;
             };
-            let serves = self.serving(table, progress).await?;
-            let beside = self.beside(table, progress, !serves).await?;
+            let serves = self.check_serving_table(table, progress).await?;
+            let shadow = self.arrange_shadow_table(table, progress, !serves).await?;
             let serving = serves.then(|| (table.clone(), progress.clone()));
-            for (table, progress) in serving.into_iter().chain(beside) {
+            for (table, progress) in serving.into_iter().chain(shadow) {
                 if progress.is_stopped() {
                     continue;
                 }
                 let skipped = self.database.load_skipped_ids(&table).await?;
-                let followed = RunningReadModel {
+                let running = RunningReadModel {
                     table,
                     progress,
                     skipped,
                 };
-                let position = followed.progress.visible_position();
-                groups.entry(position).or_default().push(followed);
+                let position = running.progress.visible_position();
+                groups.entry(position).or_default().push(running);
             }
         }
         let pipelines = groups.into_values().map(|models| self.pipeline(models));
@@ -60,7 +60,7 @@ impl Processor {
 
     /// Publishes the position of a table. Returns false if the table has another definition, so that a
     /// shadow table has to replace it. Until then, the table answers queries if they can read it.
-    async fn serving(
+    async fn check_serving_table(
         &self,
         table: &Table,
         progress: &ReadModelProgress,
@@ -88,7 +88,7 @@ impl Processor {
             if progress.shadow_progress().is_none() {
                 tracing::info!(
                     still_answers = is_usable,
-                    "the read model {name} is declared differently: it is rebuilt beside the old one"
+                    "the read model {name} is declared differently: it is rebuilt in a shadow table"
                 );
             }
             progress.record_position(position.filter(|_| is_usable));
@@ -105,14 +105,14 @@ impl Processor {
     }
 
     /// Returns the shadow table of a table, if it is being built or `is_needed`.
-    async fn beside(
+    async fn arrange_shadow_table(
         &self,
         table: &Table,
         progress: &ReadModelProgress,
         is_needed: bool,
     ) -> Result<Option<(Table, ReadModelProgress)>, ProcessorStartError> {
-        let beside = table.shadow_table();
-        let kept = self.database.load_checkpoint(&beside).await?;
+        let shadow = table.shadow_table();
+        let kept = self.database.load_checkpoint(&shadow).await?;
         let goes_on = match &kept {
             Some(kept) if kept.is_current(table) => match kept.checkpoint {
                 Some(checkpoint) => checkpoint.is_in_event_store(&*self.store).await?,
@@ -122,13 +122,13 @@ impl Processor {
         };
         if !goes_on && !is_needed {
             if kept.is_some() {
-                self.database.drop_table(&beside).await?;
+                self.database.drop_table(&shadow).await?;
             }
             progress.set_shadow_progress(None);
             return Ok(None);
         }
         if !goes_on {
-            self.database.reset_table(&beside).await?;
+            self.database.reset_table(&shadow).await?;
         }
         let position = kept.filter(|_| goes_on).and_then(|kept| kept.checkpoint);
         let building = progress.shadow_progress().unwrap_or_default();
@@ -136,7 +136,7 @@ impl Processor {
             building.record_position(position.map(|checkpoint| checkpoint.id));
         }
         progress.set_shadow_progress(Some(building.clone()));
-        Ok(Some((beside, building)))
+        Ok(Some((shadow, building)))
     }
 
     /// Reads all events between two bounds.

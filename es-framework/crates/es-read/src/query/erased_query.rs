@@ -1,0 +1,98 @@
+//! A query with its parsed parameters, without its Rust type. The route parses it first and runs it when the read
+//! models have reached the requested position.
+
+use std::{future::Future, pin::Pin};
+
+use jiff::Timestamp;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{
+    PageParameters, QueryContext, QueryError, QueryHandler, QueryParameters,
+    event_rows::{EventPage, browse_page, find_first_by_subject},
+};
+use crate::projection::{Database, Table};
+use es_event::Subject;
+
+/// The output of a query as JSON, once the query has run.
+#[doc(hidden)]
+pub type QueryOutput<'a> =
+    Pin<Box<dyn Future<Output = Result<Box<RawValue>, QueryError>> + Send + 'a>>;
+
+/// A query with its parsed parameters, without its Rust type.
+#[doc(hidden)]
+pub trait ErasedQuery: Send {
+    /// Runs the query and returns its output as JSON.
+    fn run<'a>(self: Box<Self>, database: &'a Database, now: Timestamp) -> QueryOutput<'a>
+    where
+        Self: 'a;
+}
+
+/// A query of the application.
+struct DeclaredQuery<Q> {
+    query: Q,
+    paging: PageParameters,
+}
+
+/// Parses the parameters of a query, and of its page.
+pub(super) fn parse<Q: QueryHandler>(
+    mut parameters: QueryParameters,
+) -> Result<Box<dyn ErasedQuery>, QueryError> {
+    let query = Q::parse(&mut parameters)?;
+    let paging = if Q::PAGED {
+        PageParameters::take_from_parameters(&mut parameters)?
+    } else {
+        PageParameters::default()
+    };
+    parameters.check_all_taken()?;
+    Ok(Box::new(DeclaredQuery { query, paging }))
+}
+
+impl<Q: QueryHandler> ErasedQuery for DeclaredQuery<Q> {
+    fn run<'a>(self: Box<Self>, database: &'a Database, now: Timestamp) -> QueryOutput<'a>
+    where
+        Self: 'a,
+    {
+        Box::pin(async move {
+            let Self { query, paging } = *self;
+            let context = QueryContext::new(database, paging, now);
+            let output = query.handle(&context).await?;
+            Ok(to_raw_value(&output)?)
+        })
+    }
+}
+
+/// The page of a read model whose rows are events.
+pub(super) struct EventPageQuery<'t> {
+    pub(super) table: &'t Table,
+    pub(super) page: EventPage,
+}
+
+impl ErasedQuery for EventPageQuery<'_> {
+    fn run<'a>(self: Box<Self>, database: &'a Database, _: Timestamp) -> QueryOutput<'a>
+    where
+        Self: 'a,
+    {
+        Box::pin(async move {
+            let page = browse_page(database, self.table, &self.page).await?;
+            Ok(to_raw_value(&page)?)
+        })
+    }
+}
+
+/// The first event of a subject, in a read model whose rows are events.
+pub(super) struct FirstEventQuery<'t> {
+    pub(super) table: &'t Table,
+    pub(super) subject: Subject,
+}
+
+impl ErasedQuery for FirstEventQuery<'_> {
+    fn run<'a>(self: Box<Self>, database: &'a Database, _: Timestamp) -> QueryOutput<'a>
+    where
+        Self: 'a,
+    {
+        Box::pin(async move {
+            let row = find_first_by_subject(database, self.table, &self.subject).await?;
+            row.ok_or(QueryError::NotFound)
+        })
+    }
+}
