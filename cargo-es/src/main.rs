@@ -1,5 +1,9 @@
 //! The program `cargo-es`, which Cargo starts for `cargo es`. It writes applications and features of
 //! applications, and needs no network.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "lengths of lines in memory cannot overflow"
+)]
 
 mod add;
 mod application;

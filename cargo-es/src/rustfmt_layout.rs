@@ -27,7 +27,7 @@ pub(crate) fn function_head(
 ) -> String {
     let output = output.map_or_else(String::new, |output| format!(" -> {output}"));
     let line = format!("fn {name}({}){output} {{", parameters.join(", "));
-    if indent.saturating_add(line.len()) <= MAX_WIDTH {
+    if indent + line.len() <= MAX_WIDTH {
         return line;
     }
     let mut lines = format!("fn {name}(\n");
@@ -123,7 +123,7 @@ fn digits(text: &mut Peekable<Chars<'_>>) -> Option<String> {
 }
 
 fn blanks(indent: usize, more: usize) -> String {
-    " ".repeat(indent.saturating_add(more))
+    " ".repeat(indent + more)
 }
 
 #[cfg(test)]

@@ -1,4 +1,8 @@
 //! The macros of es-framework. The framework re-exports them and documents each with an example.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "counts of items in a source file cannot overflow"
+)]
 
 mod codegen;
 

@@ -50,8 +50,8 @@ impl LendingRules {
 
     /// Returns the due date of a copy that is lent now.
     pub fn due_at(&self, now: Timestamp) -> Timestamp {
-        let seconds = i64::from(self.loan_days).saturating_mul(SECONDS_A_DAY);
-        let due = now.as_second().saturating_add(seconds);
+        let seconds = i64::from(self.loan_days) * SECONDS_A_DAY;
+        let due = now.as_second() + seconds;
         Timestamp::new(due, now.subsec_nanosecond()).unwrap_or(Timestamp::MAX)
     }
 
@@ -61,11 +61,9 @@ impl LendingRules {
         if !late.is_positive() {
             return 0;
         }
-        let seconds = late
-            .as_secs()
-            .saturating_add(i64::from(late.subsec_nanos() > 0));
-        let started_days = seconds.saturating_add(SECONDS_A_DAY - 1) / SECONDS_A_DAY;
-        started_days.saturating_mul(CENTS_A_DAY)
+        let seconds = late.as_secs() + i64::from(late.subsec_nanos() > 0);
+        let started_days = (seconds + SECONDS_A_DAY - 1) / SECONDS_A_DAY;
+        started_days * CENTS_A_DAY
     }
 }
 

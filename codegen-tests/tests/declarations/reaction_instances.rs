@@ -22,7 +22,8 @@ impl Program {
     /// Asks the program to stop.
     fn terminate(&self) {
         let id = self.0.id().to_string();
-        Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        let mut kill = Command::new("sh");
+        kill.args(["-c", "kill -TERM $0", &id]).status().unwrap();
     }
 
     /// Waits until a program that was asked to stop has stopped in order.

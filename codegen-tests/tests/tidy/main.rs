@@ -89,6 +89,46 @@ fn paths_in(page: &str) -> BTreeSet<&str> {
         .collect()
 }
 
+/// The names of the types and modules of the workspace.
+fn known_names(files: &[SourceFile]) -> BTreeSet<&str> {
+    let mut names: BTreeSet<&str> = files
+        .iter()
+        .flat_map(|file| names::types(&file.code))
+        .collect();
+    for file in files {
+        names.extend(
+            file.path
+                .split('/')
+                .map(|part| part.trim_end_matches(".rs")),
+        );
+        // The facade gives some modules another name.
+        let renamed = file.code.split(" as ").skip(1);
+        names.extend(renamed.filter_map(|rest| rest.split([';', ',', ' ', '}']).next()));
+    }
+    names
+}
+
+#[test]
+fn the_glossary_names_only_types_and_modules_that_exist() {
+    let files = files();
+    let known = known_names(&files);
+    let page = source::read(&project().join("docs/src/reference/glossary.md"));
+    let rows = page.lines().filter_map(|row| row.strip_suffix(" |"));
+    let places = rows
+        .filter_map(|row| row.rsplit_once(" | "))
+        .map(|(_, last)| last);
+    let spans = places.flat_map(|place| place.split('`').skip(1).step_by(2));
+    let paths: Vec<_> = spans.filter(|span| !span.contains(['#', '-'])).collect();
+    assert!(paths.len() > 80, "{paths:?}");
+    let is_unknown = |path: &&str| path.split("::").any(|name| !known.contains(name));
+    let missing: Vec<_> = paths
+        .into_iter()
+        .filter(is_unknown)
+        .map(str::to_owned)
+        .collect();
+    assert_none(&missing, "the glossary names what does not exist");
+}
+
 #[test]
 fn the_architecture_page_names_only_paths_that_exist() {
     let mut known = BTreeSet::new();

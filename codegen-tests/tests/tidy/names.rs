@@ -40,7 +40,7 @@ const ROLES: &[&str] = &[
 const QUESTION_WORDS: &[&str] = &["What", "Whether", "Where", "How", "Who", "Why"];
 
 /// The names of the types that a file defines, without associated types.
-fn types(code: &str) -> Vec<&str> {
+pub(crate) fn types(code: &str) -> Vec<&str> {
     let names = code.lines().filter_map(|line| {
         let is_top_level = !line.starts_with(' ');
         let mut item = line.trim_start();

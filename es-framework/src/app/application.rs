@@ -168,9 +168,7 @@ impl Application {
         store: Option<Arc<dyn EventStore>>,
     ) -> Result<Self> {
         let begin = Instant::now();
-        settings.check_features(store.is_some())?;
-        settings.check_limits()?;
-        settings.check_metadata_headers()?;
+        settings.check(store.is_some())?;
         let resources = OpenedResources::open(&declarations, settings, store).await?;
         let name = resources.name;
         declarations.log_routes();

@@ -43,15 +43,13 @@ impl App {
             declarations.services = provided.unwrap_or_else(|error| error.exit());
         }
         declarations.check_services()?;
-        settings.check_features(store.is_some())?;
+        settings.check(store.is_some())?;
         let telemetry = Telemetry::start(declarations.name, &settings.telemetry_settings())?;
         metrics::install();
         let runtime = start_server_runtime()
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?;
         let result = runtime.block_on(async {
             let address = (settings.http_host, settings.http_port).into();
-            settings.check_limits()?;
-            settings.check_metadata_headers()?;
             Auth::check_settings(declarations.name, &settings)?;
             // A second start on the same port ends before it opens anything.
             let listener = listen(address, "HTTP_PORT").await?;

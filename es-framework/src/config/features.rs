@@ -1,4 +1,4 @@
-//! The settings that need a Cargo feature.
+//! The check of all settings, and the settings that need a Cargo feature.
 
 use super::{EventStoreUrl, Settings};
 use crate::{Error, Result, projection::DatabaseUrl};
@@ -24,11 +24,28 @@ const POSTGRES_STORE: FeatureSetting = (
     cfg!(feature = "postgres"),
 );
 const STORE_API: bool = cfg!(feature = "server");
+const ACCEPT_LOSS: FeatureSetting = (
+    "EVENT_STORE_ACCEPT_LOSS",
+    "embedded",
+    cfg!(feature = "embedded"),
+);
+const HASH_VERSION: FeatureSetting = (
+    "EVENT_STORE_HASH_VERSION",
+    "embedded",
+    cfg!(any(feature = "embedded", feature = "postgres")),
+);
 
 impl Settings {
+    /// Refuses settings with which an application cannot work. `has_store` is true if code provides the event store.
+    pub(crate) fn check(&self, has_store: bool) -> Result<()> {
+        self.check_features(has_store)?;
+        self.check_limits()?;
+        self.check_metadata_headers()
+    }
+
     /// Refuses settings that need a feature that the program lacks. `has_store` is
     /// true if code provides the event store.
-    pub(crate) fn check_features(&self, has_store: bool) -> Result<()> {
+    fn check_features(&self, has_store: bool) -> Result<()> {
         if self.event_store_url.is_none() && !has_store && !cfg!(feature = "embedded") {
             return Err(Error::new(
                 "EVENT_STORE_URL is not set, and this program has no event store of its own, because it was compiled without the feature `embedded` of es-framework",
@@ -45,13 +62,18 @@ impl Settings {
     }
 
     /// Returns each setting that needs a feature, and whether it asks for what the feature links.
-    fn settings_with_features(&self) -> [(FeatureSetting, bool); 11] {
+    fn settings_with_features(&self) -> [(FeatureSetting, bool); 13] {
         let default = Self::default();
         let of_server = |name, is_set| ((name, "server", STORE_API), is_set);
         [
             (OTLP_ENDPOINT, self.otel_exporter_otlp_endpoint.is_some()),
             (AUTH_ISSUER, self.auth_issuer.is_some()),
             (CONSOLE, self.console),
+            (ACCEPT_LOSS, self.event_store_accept_loss),
+            (
+                HASH_VERSION,
+                self.event_store_hash_version != default.event_store_hash_version,
+            ),
             (
                 DATABASE_URL,
                 matches!(self.database_url, DatabaseUrl::Postgres(_)),
@@ -95,7 +117,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::event::Dialect;
+    use crate::event::{Dialect, HashVersion};
 
     /// Settings that need a feature, each with the name and the feature that an error names.
     fn settings() -> Vec<(Settings, &'static str, &'static str, bool)> {
@@ -170,9 +192,31 @@ mod tests {
         ]
     }
 
+    /// Settings of the embedded event store, in the form of [`settings`].
+    fn embedded_settings() -> [(Settings, &'static str, &'static str, bool); 2] {
+        let embedded = cfg!(feature = "embedded");
+        let has_hash_version = embedded || cfg!(feature = "postgres");
+        [
+            (
+                Settings::default().event_store_accept_loss(true),
+                "EVENT_STORE_ACCEPT_LOSS",
+                "embedded",
+                embedded,
+            ),
+            (
+                Settings::default().event_store_hash_version(HashVersion::V2),
+                "EVENT_STORE_HASH_VERSION",
+                "embedded",
+                has_hash_version,
+            ),
+        ]
+    }
+
     #[test]
     fn a_setting_whose_feature_is_missing_names_the_feature() {
-        for (settings, name, feature, is_compiled) in settings() {
+        for (settings, name, feature, is_compiled) in
+            settings().into_iter().chain(embedded_settings())
+        {
             let checked = settings.check_features(true);
             if is_compiled {
                 assert!(checked.is_ok(), "{checked:?}");

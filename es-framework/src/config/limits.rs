@@ -24,7 +24,7 @@ const CREDENTIAL_HEADERS: [&str; 12] = [
 
 impl Settings {
     /// Checks that no header with a credential is copied into events.
-    pub(crate) fn check_metadata_headers(&self) -> Result<()> {
+    pub(super) fn check_metadata_headers(&self) -> Result<()> {
         let names = &self.event_metadata_headers;
         let credential = names
             .iter()
@@ -38,7 +38,7 @@ impl Settings {
     }
 
     /// Checks that no limit is zero, since such an application would answer nothing.
-    pub(crate) fn check_limits(&self) -> Result<()> {
+    pub(super) fn check_limits(&self) -> Result<()> {
         let limits = [
             ("http_body_limit", self.http_body_limit == 0),
             ("http_body_seconds", self.http_body_seconds.is_zero()),

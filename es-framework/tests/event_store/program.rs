@@ -70,8 +70,9 @@ fn start(mut command: Command) -> StartedProgram {
 impl StartedProgram {
     fn end(&mut self, signal: &str) -> ExitStatus {
         let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args([signal, &pid]).status().unwrap();
-        assert!(sent.success());
+        let mut kill = Command::new("sh");
+        kill.args(["-c", "kill $0 $1", signal, &pid]);
+        assert!(kill.status().unwrap().success());
         let begun = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {

@@ -74,8 +74,9 @@ impl ServerProcess {
     /// Asks it to end. Returns once it has ended.
     pub fn terminate(mut self) {
         let pid = self.pid().to_string();
-        let sent = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
-        assert!(sent.success());
+        let mut kill = Command::new("sh");
+        kill.args(["-c", "kill -TERM $0", &pid]);
+        assert!(kill.status().unwrap().success());
         let begun = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {

@@ -106,13 +106,12 @@ impl PostgresServer {
         let Some(main) = self.main_process() else {
             return;
         };
-        let mut list = Command::new("ps");
-        let children = list.args(["--ppid", &main, "-o", "pid="]).output();
-        let children = String::from_utf8(children.expect("ps runs").stdout).unwrap();
-        let mut kill = Command::new("kill");
-        kill.args([signal, &main]).args(children.split_whitespace());
-        // A process may have ended meanwhile.
-        let _ = kill.stderr(Stdio::null()).status();
+        let children = std::fs::read_to_string(format!("/proc/{main}/task/{main}/children"));
+        let children = children.unwrap_or_default();
+        send_signal(
+            signal,
+            [&*main].into_iter().chain(children.split_whitespace()),
+        );
     }
 
     fn main_process(&self) -> Option<String> {
@@ -173,17 +172,22 @@ impl Drop for PostgresServer {
         self.signal("-CONT");
         // `runuser` stops itself together with the server.
         let starter = self.child.id().to_string();
-        let _ = Command::new("kill").args(["-CONT", &starter]).status();
+        send_signal("-CONT", [&*starter]);
         // SIGINT is a fast shutdown; a kill would leave the server's other processes for a while.
         if let Some(id) = self.main_process() {
-            let _ = Command::new("kill")
-                .args(["-INT", &id])
-                .stderr(Stdio::null())
-                .status();
+            send_signal("-INT", [&*id]);
         }
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Sends a signal to processes. One of them may have ended meanwhile.
+fn send_signal<'a>(signal: &str, processes: impl IntoIterator<Item = &'a str>) {
+    let mut kill = Command::new("sh");
+    kill.args(["-c", "kill \"$@\"", "kill", signal])
+        .args(processes);
+    let _ = kill.stderr(Stdio::null()).status();
 }
 
 /// A script that starts a server, such as the entry point of a container, with a folder for its server.

@@ -108,11 +108,11 @@ fn distance(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.chars().count()).collect();
     for (index, letter) in from.chars().enumerate() {
         let mut diagonal = index;
-        let mut left = index.saturating_add(1);
+        let mut left = index + 1;
         let mut next = vec![left];
         for (other, above) in to.chars().zip(row.iter().skip(1)) {
-            let changed = diagonal.saturating_add(usize::from(letter != other));
-            left = changed.min(left.min(*above).saturating_add(1));
+            let changed = diagonal + usize::from(letter != other);
+            left = changed.min(left.min(*above) + 1);
             diagonal = *above;
             next.push(left);
         }

@@ -1,7 +1,10 @@
 //! The model of an application: a graph of its declarations, and pictures of the graph.
 
 #![warn(unreachable_pub)]
-#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "only declarations of the application set the sizes of a model"
+)]
 
 mod application_model;
 mod edge;

@@ -207,7 +207,7 @@ impl ModelBuilder {
         let mut id = base.clone();
         let mut number = 1_u32;
         while !self.ids.insert(id.clone()) {
-            number = number.saturating_add(1);
+            number += 1;
             id = format!("{base}#{number}");
         }
         ModelNode {

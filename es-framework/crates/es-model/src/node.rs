@@ -66,7 +66,7 @@ impl ModelNode {
         let is_name = |part: &&str| part.starts_with(char::is_uppercase);
         let from = self.name.split('.').position(|part| is_name(&part));
         let skipped = self.name.split('.').take(from.unwrap_or_default());
-        let length = skipped.map(|part| part.len().saturating_add(1)).sum();
+        let length = skipped.map(|part| part.len() + 1).sum();
         self.name.get(length..).unwrap_or(&self.name)
     }
 }

@@ -118,8 +118,8 @@ impl ScoreInstance {
 
     /// Kills the process, like a crash.
     pub(super) fn kill_process(process: u32) {
-        let mut kill = Command::new("kill");
-        kill.args(["-KILL", &process.to_string()]);
+        let mut kill = Command::new("sh");
+        kill.args(["-c", "kill -KILL $0", &process.to_string()]);
         assert!(kill.status().unwrap().success());
     }
 

@@ -85,7 +85,7 @@ fn arguments(parameters: &[Option<InjectedParameter>]) -> Vec<TokenStream> {
             return quote!(self);
         };
         let number = Literal::usize_unsuffixed(index);
-        index = index.saturating_add(1);
+        index += 1;
         if *is_optional {
             quote!(context.optional_state::<#ty>(#number)?)
         } else {

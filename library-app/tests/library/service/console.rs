@@ -111,7 +111,7 @@ async fn an_event_appears_live_and_its_subject_shows_its_states() {
         browser
             .picture(&picture(&format!("{name}-phone-dark")))
             .await;
-        assert!(browser.run(OVERFLOW).await.as_i64() <= Some(0), "{name}");
+        assert!(browser.run(OVERFLOW).await.as_i64().unwrap() <= 0, "{name}");
         let top = browser.run(CONTENT_TOP).await.as_i64();
         assert!(top < Some(250), "{name}: {top:?}");
     }

@@ -34,7 +34,7 @@ impl Walk {
     async fn check_page(&self, name: &str) {
         let overflow = "return document.documentElement.scrollWidth - innerWidth";
         let overflow = self.browser.run(overflow).await;
-        assert!(overflow.as_i64() <= Some(0), "{name}: {overflow}");
+        assert!(overflow.as_i64().unwrap() <= 0, "{name}: {overflow}");
         let width = self.browser.run("return innerWidth").await;
         let name = format!("{name}-{width}");
         self.take_picture(&name).await;

@@ -110,7 +110,8 @@ impl Process {
     /// Asks the program to end.
     pub(crate) fn terminate(&self) {
         let id = self.child.id().to_string();
-        Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        let mut kill = Command::new("sh");
+        kill.args(["-c", "kill -TERM $0", &id]).status().unwrap();
     }
 
     /// Terminates the program and returns its exit status.

@@ -98,21 +98,21 @@ impl BoxText {
             BoxLineKind::Remark | BoxLineKind::Mark => tenths(&line.text, 64),
         });
         let widest = lines.chain([title]).max().unwrap_or_default();
-        widest.saturating_add(PADDING.saturating_mul(2))
+        widest + PADDING * 2
     }
 
     /// Returns the height of the box in pixels.
     pub(crate) fn height(&self) -> u32 {
         let lines = u32::try_from(self.lines.len()).unwrap_or(u32::MAX);
-        let lines = lines.saturating_mul(LINE_HEIGHT);
-        TITLE_HEIGHT.saturating_add(lines).saturating_add(FOOT)
+        let lines = lines * LINE_HEIGHT;
+        TITLE_HEIGHT + lines + FOOT
     }
 }
 
 /// Returns the width of a text whose characters have this width in tenths of a pixel.
 fn tenths(text: &str, character: u32) -> u32 {
     let count = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
-    count.saturating_mul(character) / 10
+    count * character / 10
 }
 
 fn shorten(text: &str) -> String {

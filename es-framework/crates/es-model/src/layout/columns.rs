@@ -29,11 +29,11 @@ impl ColumnPlan {
     pub(crate) fn from_model(model: &ApplicationModel) -> Self {
         let mut columns = flow_columns(model);
         let last = columns.values().max().copied();
-        let views = last.map_or(0, |last| last.saturating_add(1));
+        let views = last.map_or(0, |last| last + 1);
         for node in &model.nodes {
             let column = match node.kind {
                 _ if is_earlier_version(node, model) => continue,
-                NodeKind::Query => views.saturating_add(1),
+                NodeKind::Query => views + 1,
                 NodeKind::State | NodeKind::ReadModel | NodeKind::Reaction => views,
                 NodeKind::Command | NodeKind::Event => continue,
             };
@@ -55,7 +55,7 @@ impl ColumnPlan {
     /// Returns the number of columns.
     pub(crate) fn column_count(&self) -> usize {
         let last = self.columns.values().max();
-        last.map_or(0, |last| last.saturating_add(1))
+        last.map_or(0, |last| last + 1)
     }
 
     /// Returns the title above a column of the diagram.
@@ -157,7 +157,7 @@ fn spread(
             continue;
         }
         for edge in edges.iter().filter(|edge| edge.from == id) {
-            next.push((column.saturating_add(1), edge.to.clone()));
+            next.push((column + 1, edge.to.clone()));
         }
         columns.insert(id, column);
     }

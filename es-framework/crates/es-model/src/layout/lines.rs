@@ -35,12 +35,10 @@ pub(super) fn place_lines<'a>(
             })
             .collect();
         incoming.sort_by_key(|(source, edge)| (source.middle(), source.x, edge.kind));
-        let parts = u32::try_from(incoming.len())
-            .unwrap_or(u32::MAX)
-            .saturating_add(1);
+        let parts = u32::try_from(incoming.len()).map_or(u32::MAX, |count| count + 1);
         for ((source, edge), part) in incoming.iter().zip(1_u32..) {
-            let down = target.height.saturating_mul(part).checked_div(parts);
-            let y = target.y.saturating_add(down.unwrap_or_default());
+            let down = (target.height * part).checked_div(parts);
+            let y = target.y + down.unwrap_or_default();
             lines.push(PlacedLine {
                 edge,
                 from: (source.right(), source.middle()),

@@ -65,15 +65,15 @@ pub(crate) struct PlacedBox<'a> {
 
 impl PlacedBox<'_> {
     pub(crate) const fn right(&self) -> u32 {
-        self.x.saturating_add(self.width)
+        self.x + self.width
     }
 
     pub(crate) const fn bottom(&self) -> u32 {
-        self.y.saturating_add(self.height)
+        self.y + self.height
     }
 
     pub(crate) const fn middle(&self) -> u32 {
-        self.y.saturating_add(self.height / 2)
+        self.y + self.height / 2
     }
 }
 
@@ -95,9 +95,7 @@ impl<'a> ModelLayout<'a> {
             .collect();
         let places = column_places(model, &plan, &texts);
         let mut layout = Self {
-            width: right_edge(&places)
-                .saturating_add(MARGIN.saturating_mul(2))
-                .max(MIN_WIDTH),
+            width: (right_edge(&places) + MARGIN * 2).max(MIN_WIDTH),
             height: HEAD,
             headings: headings(&plan, &places),
             lanes: Vec::new(),
@@ -144,7 +142,7 @@ impl<'a> ModelLayout<'a> {
             return;
         }
         let y = self.height;
-        let top = y.saturating_add(LANE_HEAD);
+        let top = y + LANE_HEAD;
         let first_view = plan.views();
         let (flow, view_boxes): (Vec<_>, Vec<_>) =
             nodes.into_iter().partition(|one| one.column < first_view);
@@ -152,9 +150,9 @@ impl<'a> ModelLayout<'a> {
         self.boxes.extend(flow);
         let bottom = views::place_views(model, &mut self.boxes, view_boxes, first_view, top)
             .max(flow_bottom);
-        let height = bottom.saturating_sub(y).saturating_add(MARGIN);
+        let height = bottom.saturating_sub(y) + MARGIN;
         self.lanes.push(PlacedLane { subject, y, height });
-        self.height = y.saturating_add(height).saturating_add(MARGIN);
+        self.height = y + height + MARGIN;
     }
 }
 
@@ -164,7 +162,7 @@ fn column_places(
     plan: &ColumnPlan,
     texts: &BTreeMap<&str, BoxText>,
 ) -> Vec<ColumnPlace> {
-    let mut x = MARGIN.saturating_mul(2);
+    let mut x = MARGIN * 2;
     let mut places = Vec::new();
     for column in 0..plan.column_count() {
         let nodes = model.nodes.iter();
@@ -172,14 +170,14 @@ fn column_places(
         let widths = here.filter_map(|node| texts.get(node.id.as_str()).map(BoxText::width));
         let width = widths.max().unwrap_or_default();
         places.push(ColumnPlace { x, width });
-        x = x.saturating_add(width).saturating_add(GUTTER);
+        x += width + GUTTER;
     }
     places
 }
 
 fn right_edge(places: &[ColumnPlace]) -> u32 {
     let last = places.last();
-    last.map_or(0, |last| last.x.saturating_add(last.width))
+    last.map_or(0, |last| last.x + last.width)
 }
 
 fn headings(plan: &ColumnPlan, places: &[ColumnPlace]) -> Vec<(u32, String)> {

@@ -33,9 +33,9 @@ pub(super) fn place_rows<'a>(
     for row in &mut rows {
         let height = row.iter().map(|one| one.height).max().unwrap_or_default();
         for one in row.iter_mut() {
-            one.y = y.saturating_add(height.saturating_sub(one.height) / 2);
+            one.y = y + height.saturating_sub(one.height) / 2;
         }
-        y = y.saturating_add(height).saturating_add(GAP);
+        y += height + GAP;
     }
     let bottom = y.saturating_sub(GAP).max(top);
     (rows.into_iter().flatten().collect(), bottom)
@@ -78,7 +78,7 @@ fn predecessor_row(
 ) -> Option<usize> {
     rows.iter().position(|row| {
         row.iter().any(|before| {
-            let column = before.column.saturating_add(1);
+            let column = before.column + 1;
             column == one.column && leads_to(model, before, one)
         })
     })
@@ -95,9 +95,7 @@ fn leads_to(model: &ApplicationModel, before: &PlacedBox<'_>, one: &PlacedBox<'_
 /// of the row.
 fn has_place(model: &ApplicationModel, row: &LaneRow<'_>, one: &PlacedBox<'_>) -> bool {
     row.last().is_some_and(|last| {
-        last.column.saturating_add(1) == one.column
-            && last.column % 3 != 1
-            && leads_to(model, last, one)
+        last.column + 1 == one.column && last.column % 3 != 1 && leads_to(model, last, one)
     })
 }
 
@@ -105,7 +103,7 @@ fn has_place(model: &ApplicationModel, row: &LaneRow<'_>, one: &PlacedBox<'_>) -
 fn end_of_group(rows: &[LaneRow<'_>], before: usize) -> usize {
     let begin = |row: &LaneRow<'_>| row.first().map(|first| first.column).unwrap_or_default();
     let own = rows.get(before).map(begin).unwrap_or_default();
-    let after = before.saturating_add(1);
+    let after = before + 1;
     let rest = rows.iter().skip(after);
-    after.saturating_add(rest.take_while(|row| begin(row) > own).count())
+    after + rest.take_while(|row| begin(row) > own).count()
 }

@@ -11,7 +11,7 @@ pub(super) fn place_views<'a>(
     first_column: usize,
     top: u32,
 ) -> u32 {
-    let second_column = first_column.saturating_add(1);
+    let second_column = first_column + 1;
     let mut lowest = top;
     for column in [first_column, second_column] {
         let here = boxes.iter().filter(|one| one.column == column).cloned();
@@ -33,8 +33,8 @@ fn stack<'a>(wanted: Vec<(u32, PlacedBox<'a>)>, top: u32) -> Vec<PlacedBox<'a>> 
     let mut stack = Vec::new();
     for (y, mut one) in wanted {
         one.y = y.max(free);
-        moved = moved.saturating_add(one.y.saturating_sub(y));
-        free = one.bottom().saturating_add(GAP);
+        moved += one.y.saturating_sub(y);
+        free = one.bottom() + GAP;
         stack.push(one);
     }
     // All of them up by the mean distance, because each was only moved down.
@@ -64,9 +64,7 @@ fn wanted_y(
         .filter(leads_here)
         .map(PlacedBox::middle)
         .collect();
-    let sum = middles
-        .iter()
-        .fold(0_u32, |sum, middle| sum.saturating_add(*middle));
+    let sum: u32 = middles.iter().sum();
     let count = u32::try_from(middles.len()).unwrap_or(u32::MAX);
     let middle = sum.checked_div(count).unwrap_or(top);
     middle.saturating_sub(one.height / 2).max(top)

@@ -104,7 +104,7 @@ impl ApplicationModel {
         // The arrow's head is in front of the end.
         let end_x = end_x.saturating_sub(6);
         let control = end_x.saturating_sub(*bend) / 2;
-        let (first, second) = (bend.saturating_add(control), end_x.saturating_sub(control));
+        let (first, second) = (bend + control, end_x.saturating_sub(control));
         let names = [&edge.from, &edge.to].map(|id| self.node(id).map(ModelNode::short_name));
         let [from, to] = names.map(|name| escape(name.unwrap_or_default()));
         let class = serde_json::to_value(edge.kind).unwrap_or_default();
@@ -144,15 +144,15 @@ impl ApplicationModel {
                 finding.map(|finding| finding.message.as_str())
             )),
         );
-        let text_x = x.saturating_add(PADDING);
-        let mut baseline = y.saturating_add(TITLE_HEIGHT).saturating_sub(3);
+        let text_x = x + PADDING;
+        let mut baseline = (y + TITLE_HEIGHT).saturating_sub(3);
         let title = escape(&text.title);
         let _ = writeln!(
             svg,
             "<text class=\"name\" x=\"{text_x}\" y=\"{baseline}\">{title}</text>"
         );
         for BoxLine { text, kind } in &text.lines {
-            baseline = baseline.saturating_add(LINE_HEIGHT);
+            baseline += LINE_HEIGHT;
             let class = match kind {
                 BoxLineKind::Route => "route",
                 BoxLineKind::Remark => "remark",
@@ -187,21 +187,21 @@ fn marker(class: &str) -> &'static str {
 }
 
 fn draw_head(svg: &mut String, application: &str, layout: &ModelLayout<'_>) {
-    let x = MARGIN.saturating_mul(2);
+    let x = MARGIN * 2;
     let name = escape(application);
     let _ = writeln!(
         svg,
         "<text class=\"title\" x=\"{x}\" y=\"32\">{name}</text>"
     );
-    let mut x = layout.width.saturating_sub(MARGIN.saturating_mul(2));
+    let mut x = layout.width.saturating_sub(MARGIN * 2);
     for (class, text) in LEGEND.iter().rev() {
         let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        x = x.saturating_sub(length.saturating_mul(7).saturating_add(38));
+        x = x.saturating_sub(length * 7 + 38);
         let _ = writeln!(
             svg,
             "<g class=\"legend node {class}\"><rect x=\"{x}\" y=\"21\" width=\"16\" height=\"12\" rx=\"3\"/>\
              <text class=\"remark\" x=\"{}\" y=\"31\">{text}</text></g>",
-            x.saturating_add(22),
+            x + 22,
         );
     }
     for (x, heading) in &layout.headings {
@@ -215,9 +215,9 @@ fn draw_head(svg: &mut String, application: &str, layout: &ModelLayout<'_>) {
 fn draw_lane(svg: &mut String, lane: &PlacedLane<'_>, width: u32) {
     let PlacedLane { subject, y, height } = lane;
     let x = MARGIN;
-    let inner = width.saturating_sub(MARGIN.saturating_mul(2));
-    let text_x = MARGIN.saturating_mul(2);
-    let text_y = y.saturating_add(22);
+    let inner = width.saturating_sub(MARGIN * 2);
+    let text_x = MARGIN * 2;
+    let text_y = y + 22;
     let label = escape(subject.unwrap_or("no subject"));
     let _ = writeln!(
         svg,
