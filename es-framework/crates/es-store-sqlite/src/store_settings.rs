@@ -19,6 +19,8 @@ pub(super) struct EngineSettings {
     pub(super) checked_at_start: u64,
     /// True if the writer compares the index of a larger store.
     pub(super) checks_index: bool,
+    /// The time after which the writer compares the whole index again, because a disk can damage it at any time.
+    pub(super) check_interval: Duration,
     /// The number of index entries in memory at which a compaction starts. More entries make the start
     /// after a crash slower; fewer make compactions write more pages for each entry.
     pub(super) memtable_entries: usize,
@@ -71,6 +73,7 @@ impl Default for EngineSettings {
             accept_loss: false,
             checked_at_start: 10_000,
             checks_index: true,
+            check_interval: Duration::from_secs(24 * 60 * 60),
             memtable_entries: 147_456,
             compaction_factor: 4,
             recent: RecentLimits {

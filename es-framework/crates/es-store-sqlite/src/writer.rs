@@ -7,7 +7,6 @@ mod recover;
 mod register_schema;
 
 use std::{
-    ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, RwLock, atomic::AtomicBool},
     time::Instant,
@@ -15,6 +14,8 @@ use std::{
 
 use rusqlite::Connection;
 use tokio::sync::watch;
+
+use index_repair::IndexCheck;
 
 #[cfg(test)]
 use super::shared::InjectedFault;
@@ -48,8 +49,7 @@ pub(super) struct EventWriter {
     end: EndFileWriter,
     compaction: MemtableCompaction,
     linger: CommitLinger,
-    /// The indexed events that neither the start nor a later step has compared with the index.
-    unchecked: Range<u64>,
+    check: IndexCheck,
     /// True if the database must be read again before the next write.
     is_stale: bool,
     /// True if something was written since the last checkpoint.
@@ -80,10 +80,7 @@ impl EventWriter {
         let catalogue = startup::load_catalogue(&connection).map_err(failed)?;
         end.record_end(&head, catalogue.schemas(), true);
         let (length, seen) = watch::channel(index.len());
-        let unchecked = match index.covered() {
-            covered if settings.checks_index && covered > settings.checked_at_start => 0..covered,
-            _ => 0..0,
-        };
+        let check = IndexCheck::after_start(index.covered(), &settings);
         let shared = Arc::new(SharedState {
             file,
             log: RwLock::new(IndexedLog {
@@ -102,7 +99,7 @@ impl EventWriter {
             end,
             compaction: MemtableCompaction::default(),
             linger: CommitLinger::default(),
-            unchecked,
+            check,
             is_stale: false,
             has_written: false,
             settings,
@@ -169,6 +166,7 @@ impl EventWriter {
         if !appends.is_empty() {
             self.write(appends);
             self.read_bloom_filter_step();
+            self.check_index_while_busy();
         }
         for register in registers {
             self.register_schema(register);

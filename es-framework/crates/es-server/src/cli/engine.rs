@@ -64,7 +64,7 @@ pub(super) fn open_existing(directory: &Path) -> Result<OpenEngine, CliError> {
     let mut options = EmbeddedStoreOptions::default();
     options.skip_index_check = true;
     let store = EmbeddedStore::open_with_options(directory, options)?;
-    Ok(OpenEngine::Embedded(store))
+    Ok(OpenEngine::Embedded(Box::new(store)))
 }
 
 /// Refuses the URL of a database as a directory. The error must not contain it: it may have a password.
@@ -78,7 +78,7 @@ fn refuse_url(directory: &Path) -> Result<(), StartError> {
 /// An open store.
 #[derive(Debug)]
 pub(super) enum OpenEngine {
-    Embedded(EmbeddedStore),
+    Embedded(Box<EmbeddedStore>),
     #[cfg(feature = "postgres")]
     Postgres(PostgresStore),
 }
@@ -90,10 +90,10 @@ impl OpenEngine {
         options: EmbeddedStoreOptions,
     ) -> Result<Self, StartError> {
         directory.map_or(Ok(()), refuse_url)?;
-        Ok(Self::Embedded(match directory {
+        Ok(Self::Embedded(Box::new(match directory {
             Some(directory) => EmbeddedStore::open_with_options(directory, options)?,
             None => EmbeddedStore::temporary_with_options(options)?,
-        }))
+        })))
     }
 
     /// Connects to the database of a URL.
@@ -117,7 +117,7 @@ impl OpenEngine {
     /// Returns the store.
     pub(super) fn port(&self) -> Arc<dyn EventStore> {
         match self {
-            Self::Embedded(store) => Arc::new(store.clone()),
+            Self::Embedded(store) => Arc::new((**store).clone()),
             #[cfg(feature = "postgres")]
             Self::Postgres(store) => Arc::new(store.clone()),
         }

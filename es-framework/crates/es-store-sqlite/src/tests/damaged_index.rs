@@ -69,6 +69,45 @@ async fn a_running_store_builds_a_damaged_index_again() {
     panic!("the index is not built again");
 }
 
+/// Appends until the index has both events of a subject again.
+async fn append_until_repaired(store: &EmbeddedStore) {
+    for _ in 0..5_000 {
+        append(store, &["/other"]).await.unwrap();
+        if count_events(store, "/b/c").await.ok() == Some(2) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("the index is not built again");
+}
+
+#[tokio::test]
+async fn a_store_that_is_never_idle_builds_a_damaged_index_again() {
+    let directory = store_with_damaged_index().await;
+    let settings = EngineSettings {
+        idle: Duration::from_secs(3_600),
+        ..large()
+    };
+    let store = EmbeddedStore::open_with(directory.path(), settings, None).unwrap();
+    assert_eq!(count_events(&store, "/b/c").await.unwrap(), 1);
+    append_until_repaired(&store).await;
+}
+
+#[tokio::test]
+async fn an_index_that_is_damaged_while_the_store_runs_is_built_again() {
+    let directory = TempDir::new().unwrap();
+    let settings = EngineSettings {
+        check_interval: Duration::from_millis(1),
+        memtable_entries: 1,
+        ..large()
+    };
+    let store = EmbeddedStore::open_with(directory.path(), settings, None).unwrap();
+    append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
+    eventually(|| store.open.shared.log().index.covered() == 4).await;
+    damage_index(&store);
+    append_until_repaired(&store).await;
+}
+
 #[tokio::test]
 async fn a_store_whose_index_cannot_be_repaired_answers_nothing() {
     let directory = store_with_damaged_index().await;

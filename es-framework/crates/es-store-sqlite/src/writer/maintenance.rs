@@ -15,7 +15,7 @@ impl EventWriter {
     pub(super) fn maintenance_pause(&self) -> Duration {
         if !self.compaction.is_idle() || !self.shared.log().index.is_bloom_filter_read() {
             Duration::ZERO
-        } else if !self.unchecked.is_empty() {
+        } else if self.check.has_unchecked_events() {
             CHECK_PAUSE.min(self.settings.idle)
         } else {
             self.settings.idle
