@@ -1,10 +1,14 @@
 //! The database format, its versions, and the settings of connections.
 
-use std::path::Path;
+use std::{fmt, path::Path};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
-use super::{database_error::OpenError, durable_end, store_settings::EngineSettings};
+use super::{
+    database_error::OpenError,
+    durable_end::{self, EndRecord},
+    store_settings::EngineSettings,
+};
 use es_runtime::secret_file;
 
 /// "ESEV" in the header of the file, by which `file` and this store recognize it.
@@ -82,32 +86,60 @@ const VERSION_6: &str = "
     ALTER TABLE event_schemas ADD COLUMN checksum INTEGER;
 ";
 
-/// Opens the database for the writer, and creates or upgrades its tables.
+/// Opens the database for the writer, or creates it, and creates or upgrades its tables.
 pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Connection, OpenError> {
+    // SQLite gives the write-ahead log and its index the mode of the file.
+    secret_file::create_if_missing(file).map_err(|error| unusable(file, &error))?;
+    open_existing_file(file, settings, |connection, is_empty| {
+        durable_end::check_events(connection, file, is_empty, settings.accept_loss)
+    })
+}
+
+/// Opens the database again after a failure. Refuses a file without the events that this process knows
+/// to be durable: its volume may be detached, and the path then leads to an empty or an older directory.
+pub(super) fn reopen_writer(
+    file: &Path,
+    settings: &EngineSettings,
+    end: &EndRecord,
+) -> Result<Connection, OpenError> {
+    if !file.exists() {
+        return Err(OpenError::Database {
+            file: file.to_owned(),
+            reason: "it is missing: check whether its volume is mounted".into(),
+        });
+    }
+    open_existing_file(file, settings, |connection, is_empty| {
+        end.compare(connection, file, is_empty)
+    })
+}
+
+fn unusable(file: &Path, error: &dyn fmt::Display) -> OpenError {
+    OpenError::Database {
+        file: file.to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+/// Opens a database that exists. `check` compares its events before anything is written; it receives true
+/// if the database has no tables yet.
+fn open_existing_file(
+    file: &Path,
+    settings: &EngineSettings,
+    check: impl FnOnce(&Connection, bool) -> Result<(), OpenError>,
+) -> Result<Connection, OpenError> {
     let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::Foreign {
             file: file.to_owned(),
             found: "it is not a SQLite database",
         },
-        _ => OpenError::Database {
-            file: file.to_owned(),
-            reason: error.to_string(),
-        },
+        _ => unusable(file, &error),
     };
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let unusable = |error: std::io::Error| OpenError::Database {
-        file: file.to_owned(),
-        reason: error.to_string(),
-    };
-    // SQLite gives the write-ahead log and its index the mode of the file.
-    secret_file::create_if_missing(file).map_err(unusable)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags).map_err(failed)?;
     // The checks come before any write: a file of another program and a damaged one stay unchanged.
     keep_log(&connection, true).map_err(failed)?;
     let version = version(&connection, file).map_err(failed)??;
-    durable_end::check_events(&connection, file, version == 0, settings.accept_loss)?;
+    check(&connection, version == 0)?;
     keep_log(&connection, false).map_err(failed)?;
     if connection.is_readonly("main").map_err(failed)? {
         return Err(OpenError::Database {
@@ -116,7 +148,7 @@ pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Conn
         });
     }
     // Earlier versions created the files with the mode of the process.
-    secret_file::secure_database(file).map_err(unusable)?;
+    secret_file::secure_database(file).map_err(|error| unusable(file, &error))?;
     set_up(&connection, settings).map_err(failed)?;
     let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
     if mode.map_err(failed)? != "wal" {

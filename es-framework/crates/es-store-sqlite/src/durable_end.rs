@@ -27,7 +27,7 @@ const LENGTH: usize = 160;
 
 /// The content of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct EndRecord {
+pub(super) struct EndRecord {
     events: u64,
     /// The hash of the last event.
     hash: Hash,
@@ -35,7 +35,7 @@ struct EndRecord {
 }
 
 impl EndRecord {
-    fn new(head: &ChainHead, schemas: usize) -> Self {
+    pub(super) fn new(head: &ChainHead, schemas: usize) -> Self {
         Self {
             events: head.next.map_or(u64::MAX, |next| next.get()),
             hash: head.predecessor,
@@ -74,7 +74,7 @@ impl EndRecord {
     }
 
     /// Compares the events of a database with this record. An empty database has no tables yet.
-    fn compare(
+    pub(super) fn compare(
         &self,
         connection: &Connection,
         database: &Path,

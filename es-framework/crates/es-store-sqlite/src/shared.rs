@@ -67,11 +67,13 @@ impl SharedState {
         ))
     }
 
-    pub(super) fn set_last_write_failure(&self, failure: Option<String>) {
-        *self
-            .last_write_failure
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = failure;
+    /// Sets the reason why the last write failed. Returns true if it differs from the one before.
+    pub(super) fn set_last_write_failure(&self, failure: Option<String>) -> bool {
+        let last = self.last_write_failure.lock();
+        let mut last = last.unwrap_or_else(PoisonError::into_inner);
+        let has_changed = *last != failure;
+        *last = failure;
+        has_changed
     }
 
     pub(super) fn set_index_damaged(&self, is_damaged: bool) {

@@ -294,13 +294,13 @@ impl EventWriter {
         Err(BatchFailure { error, uncertain })
     }
 
-    /// Records a failure until a write succeeds. Logs only the first: a full disk fails every batch.
+    /// Records a failure until a write succeeds. Logs a failure that repeats only once: a full disk fails every
+    /// batch.
     fn record_failure(&self, what: &str, failure: &BatchFailure) {
-        if !self.shared.has_failed() {
+        let reason = failure.error.to_string();
+        if self.shared.set_last_write_failure(Some(reason)) {
             tracing::error!(error = %failure.error, "{what}");
         }
-        self.shared
-            .set_last_write_failure(Some(failure.error.to_string()));
     }
 
     /// Returns true if nothing is left of a failed commit: another commit has overwritten it, and the

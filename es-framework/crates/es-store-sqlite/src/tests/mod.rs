@@ -2,6 +2,7 @@
 
 mod damage;
 mod damaged_index;
+mod detached_volume;
 mod disk;
 mod hash_versions;
 mod lines;

@@ -3,8 +3,8 @@
 
 use super::EventWriter;
 use crate::{
-    database_error::SqliteError, database_format, index::MemtableCompaction, shared::IndexedLog,
-    startup,
+    database_error::SqliteError, database_format, durable_end::EndRecord,
+    index::MemtableCompaction, shared::IndexedLog, startup,
 };
 use es_store::StoreError;
 
@@ -37,7 +37,8 @@ impl EventWriter {
         let pages: u32 = self
             .connection
             .pragma_query_value(None, "max_page_count", |row| row.get(0))?;
-        self.connection = database_format::open_writer(&self.shared.file, &self.settings)
+        let end = EndRecord::new(&self.head, self.shared.catalogue().schemas());
+        self.connection = database_format::reopen_writer(&self.shared.file, &self.settings, &end)
             .map_err(|error| SqliteError::Unopened(error.to_string()))?;
         #[cfg(test)]
         self.connection
@@ -50,8 +51,11 @@ impl EventWriter {
         if !self.shared.has_failed() {
             return Ok(());
         }
-        let tried = self.refresh().and_then(|()| self.write_scratch());
-        tried.map_err(|error| error.to_store_error(&self.shared.file))?;
+        if let Err(error) = self.refresh().and_then(|()| self.write_scratch()) {
+            let failure = error.into();
+            self.record_failure("the store still cannot write", &failure);
+            return Err(failure.error.to_store_error(&self.shared.file));
+        }
         self.shared.set_last_write_failure(None);
         Ok(())
     }
