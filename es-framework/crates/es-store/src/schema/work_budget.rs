@@ -7,6 +7,12 @@ use std::{
     ptr,
 };
 
+#[cfg(panic = "abort")]
+compile_error!(
+    "es-framework needs `panic = \"unwind\"`, which is the default: remove `panic = \"abort\"` from the profile in \
+     Cargo.toml. A schema check that exceeds its budget unwinds, so with `abort` a client could end the process."
+);
+
 /// The most bytes of stack that a check may use. Threads have 2 MiB.
 const STACK: usize = 768 << 10;
 
