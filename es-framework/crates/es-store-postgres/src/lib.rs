@@ -55,7 +55,9 @@ use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
     schema_work,
-    write::{QueuedAppend, QueuedTask, WriteAdmission, WriteQueue, candidate_size},
+    write::{
+        QueuedAppend, QueuedTask, WriteAdmission, WriteQueue, candidate_size, precondition_size,
+    },
 };
 
 pub use database_error::{PostgresOpenError, is_aborted};
@@ -251,7 +253,8 @@ impl EventStore for PostgresStore {
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        let bytes = candidates.iter().map(stored_size);
+        let sizes = candidates.iter().map(stored_size);
+        let bytes = sizes.chain(preconditions.iter().map(precondition_size));
         let bytes = bytes.fold(0, usize::saturating_add);
         check_texts(&candidates)?;
         let state = &self.writer.state;

@@ -56,7 +56,9 @@ use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType, LineStream,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, scan,
     schema_work,
-    write::{QueuedAppend, QueuedTask, WriteAdmission, WriteQueue, candidate_size},
+    write::{
+        QueuedAppend, QueuedTask, WriteAdmission, WriteQueue, candidate_size, precondition_size,
+    },
 };
 
 pub use database_error::OpenError;
@@ -238,9 +240,9 @@ impl EventStore for EmbeddedStore {
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
     ) -> Result<Vec<RecordedEvent>, AppendError> {
-        let bytes = candidates
-            .iter()
-            .map(candidate_size)
+        let sizes = candidates.iter().map(candidate_size);
+        let bytes = sizes
+            .chain(preconditions.iter().map(precondition_size))
             .fold(0, usize::saturating_add);
         let catalogue = self.open.shared.catalogue();
         let candidates = schema_work::check_candidates(&catalogue, candidates).await?;

@@ -28,7 +28,7 @@ pub(super) struct EngineSettings {
     pub(super) compaction_factor: usize,
     /// The limits of the newest events that memory holds for subscribers.
     pub(super) recent: RecentLimits,
-    /// The most events of one commit. A single larger append is still one commit.
+    /// The most events and preconditions of one commit. A single larger append is still one commit.
     pub(super) batch_events: usize,
     /// The most bytes of one commit.
     pub(super) batch_bytes: usize,

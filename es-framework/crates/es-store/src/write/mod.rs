@@ -11,5 +11,5 @@ pub use batch::{ChainHead, ChainedAppends, StoredEventLookup, WRITER_STEPS};
 pub use linger::CommitLinger;
 pub use queue::{
     AppendOutcome, BatchLimits, QueueOutcome, QueuedAppend, QueuedTask, SchemaRegistration,
-    WriteQueue, candidate_size,
+    WriteQueue, candidate_size, precondition_size,
 };

@@ -23,7 +23,7 @@ pub struct QueuedAppend {
     pub candidates: Vec<EventCandidate>,
     /// The preconditions, which hold all together or none.
     pub preconditions: Vec<Precondition>,
-    /// The size of the events in bytes.
+    /// The size of the events and preconditions in bytes.
     pub bytes: usize,
     /// The number of registered schemas when the caller checked the candidates against them.
     pub schemas: usize,
@@ -75,16 +75,18 @@ pub enum QueueOutcome {
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct BatchLimits {
-    /// The number of events.
+    /// The number of events. A precondition counts as one, because it takes a lookup.
     pub events: usize,
-    /// The size of the events in bytes.
+    /// The size of the events and preconditions in bytes.
     pub bytes: usize,
 }
 
 impl BatchLimits {
     /// Subtracts an append. Returns false, and changes nothing, if it exceeds what is left.
     pub fn subtract(&mut self, append: &QueuedAppend) -> bool {
-        let events = self.events.checked_sub(append.candidates.len().max(1));
+        let events = append.candidates.len();
+        let events = events.saturating_add(append.preconditions.len()).max(1);
+        let events = self.events.checked_sub(events);
         let bytes = self.bytes.checked_sub(append.bytes);
         let (Some(events), Some(bytes)) = (events, bytes) else {
             return false;
@@ -257,4 +259,42 @@ pub fn candidate_size(candidate: &EventCandidate) -> usize {
     ]
     .into_iter()
     .fold(128, usize::saturating_add)
+}
+
+/// Returns about how many bytes a precondition takes in memory.
+#[doc(hidden)]
+pub fn precondition_size(precondition: &Precondition) -> usize {
+    let subject = precondition
+        .subject()
+        .map_or(0, |subject| subject.as_str().len());
+    subject.saturating_add(64)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    #[test]
+    fn the_preconditions_of_an_append_count_in_a_batch() {
+        let precondition = Precondition::SubtreeIsPristine("/a".parse().unwrap());
+        let append = |count| QueuedAppend {
+            candidates: vec![],
+            preconditions: vec![precondition.clone(); count],
+            bytes: 0,
+            schemas: 0,
+            answer: oneshot::channel().0,
+            permit: Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap(),
+        };
+        let mut left = BatchLimits {
+            events: 10,
+            bytes: 0,
+        };
+        assert!(left.subtract(&append(6)));
+        assert!(!left.subtract(&append(6)));
+        assert!(left.subtract(&append(3)));
+        assert!(left.subtract(&append(0)), "an empty append counts as one");
+        assert!(!left.subtract(&append(0)));
+    }
 }
