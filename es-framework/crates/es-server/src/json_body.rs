@@ -34,7 +34,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
 }
 
 /// Extractor that reads the body like [`JsonBody`], for values that borrow from it.
-pub(super) struct JsonText(Bytes);
+pub(super) struct JsonText {
+    json: Bytes,
+    /// The length of the longest list that is a member of the request.
+    longest_list: usize,
+}
 
 impl FromRequest<Arc<ServerState>> for JsonText {
     type Rejection = ErrorResponse;
@@ -43,20 +47,31 @@ impl FromRequest<Arc<ServerState>> for JsonText {
         request: Request,
         server: &Arc<ServerState>,
     ) -> Result<Self, ErrorResponse> {
-        read_json_body(request, server).await.map(Self)
+        read_json_body(request, server).await
     }
 }
 
 impl JsonText {
+    /// Returns the body.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.json
+    }
+
+    /// Returns the length of the longest list that is a member of the request. An element of two bytes takes more
+    /// than a hundred once it is parsed, so the length is checked before.
+    pub(super) const fn longest_list(&self) -> usize {
+        self.longest_list
+    }
+
     /// Parses a body that must be a JSON object.
     pub(super) fn parse_object<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ErrorResponse> {
         // serde would take the elements of an array as the members in their order.
-        if self.0.trim_ascii_start().first() != Some(&b'{') {
+        if self.json.trim_ascii_start().first() != Some(&b'{') {
             return Err(ErrorResponse::invalid_request(
                 "invalid request: the request body is not a JSON object",
             ));
         }
-        parse_with_path(&self.0).map_err(|error| {
+        parse_with_path(&self.json).map_err(|error| {
             let (path, reason) = (error.path().to_string(), error.inner());
             ErrorResponse::invalid_request(match path.as_str() {
                 "." => format!("invalid request: {reason}"),
@@ -81,17 +96,18 @@ pub(super) fn parse_with_path<'a, T: Deserialize<'a>>(
 pub(super) async fn read_json_body(
     request: Request,
     server: &ServerState,
-) -> Result<Bytes, ErrorResponse> {
+) -> Result<JsonText, ErrorResponse> {
     let settings = &server.settings;
     let reading = read_body(request, settings.body_limit);
-    let body = timeout(settings.request_time, reading)
+    let json = timeout(settings.request_time, reading)
         .await
         .unwrap_or_else(|_| Err(ErrorResponse::body_too_slow()))?;
-    let checked = serde_json::from_slice::<DiscardedJson>(&body);
-    checked.map_err(|error| {
+    let checked = serde_json::from_slice::<DiscardedJson>(&json);
+    let checked = checked.map_err(|error| {
         ErrorResponse::invalid_request(format!("the request body is not valid JSON: {error}"))
     })?;
-    Ok(body)
+    let longest_list = checked.longest_list;
+    Ok(JsonText { json, longest_list })
 }
 
 async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorResponse> {
@@ -109,17 +125,23 @@ async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorRespons
     }
 }
 
-/// Any JSON value, parsed completely and discarded.
+/// Any JSON value, parsed completely and discarded except for the lengths of lists.
 ///
 /// The server stores an event's data as unparsed text. Without this check it would store lone
 /// surrogates, numbers out of range and unlimited nesting, which break every reader. Data has the same
 /// depth in a request and in a line of a stream, so text that passes the parser's depth limit here
 /// passes it there, too.
-struct DiscardedJson;
+#[derive(Default)]
+struct DiscardedJson {
+    /// The number of elements of a list.
+    elements: usize,
+    /// The length of the longest list that is a member of an object.
+    longest_list: usize,
+}
 
 impl<'de> Deserialize<'de> for DiscardedJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Self)
+        deserializer.deserialize_any(Self::default())
     }
 }
 
@@ -154,13 +176,17 @@ impl<'de> Visitor<'de> for DiscardedJson {
         Ok(self)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
-        while items.next_element::<Self>()?.is_some() {}
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {
+            self.elements = self.elements.saturating_add(1);
+        }
         Ok(self)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
-        while members.next_entry::<Self, Self>()?.is_some() {}
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Self, A::Error> {
+        while let Some((_, member)) = members.next_entry::<Self, Self>()? {
+            self.longest_list = self.longest_list.max(member.elements);
+        }
         Ok(self)
     }
 }
@@ -192,6 +218,18 @@ mod tests {
             &"[".repeat(1_000_000),
         ] {
             assert!(!is_valid(broken), "{}", broken.len());
+        }
+    }
+
+    #[test]
+    fn only_lists_that_are_members_of_the_request_have_a_length() {
+        for (json, length) in [
+            (r#"{"a":[],"b":[1,[2,3,4,5]],"c":{"d":[1,2,3]}}"#, 2),
+            (r#"{"a":[1,2,3],"a":7}"#, 3),
+            ("[1,2,3]", 0),
+        ] {
+            let checked: DiscardedJson = serde_json::from_str(json).unwrap();
+            assert_eq!(checked.longest_list, length, "{json}");
         }
     }
 }

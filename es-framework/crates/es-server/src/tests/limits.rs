@@ -192,3 +192,20 @@ async fn a_write_has_a_bounded_number_of_events() {
     assert_eq!(status, 400);
     assert!(text.contains("at most 3 events"), "{text}");
 }
+
+#[tokio::test]
+async fn the_lists_of_a_write_are_counted_before_their_elements_are_parsed() {
+    let server = TestServer::with(MemoryStore::new(), |settings| settings.events_limit = 3).await;
+    // Each of these elements is invalid, and a parser would name the first one.
+    for body in [
+        json!({"events": [7, 7, 7, 7]}),
+        json!({"events": [candidate("/a")], "preconditions": [7, 7, 7, 7]}),
+    ] {
+        let (status, text) = server.answer("write-events", &body).await;
+        assert_eq!(status, 400);
+        assert!(text.contains("at most 3 events"), "{text}");
+        let (status, text) = server.v2_answer("write-events", &body).await;
+        assert_eq!(status, 413);
+        assert!(text.contains("at most 3 events"), "{text}");
+    }
+}

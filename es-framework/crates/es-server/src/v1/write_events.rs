@@ -109,9 +109,19 @@ fn parse_write(
     body: &JsonText,
     settings: &ServerSettings,
 ) -> Result<ConditionalWrite, ErrorResponse> {
+    let limit = settings.events_limit;
+    if body.longest_list() > limit {
+        return Err(ErrorResponse::invalid_request(format!(
+            "invalid request: a write has at most {limit} events and as many preconditions"
+        )));
+    }
     let request: WriteEventsRequest<'_> = body.parse_object()?;
+    if request.events.is_empty() {
+        return Err(ErrorResponse::invalid_request(
+            "invalid request: events: a write has at least one event",
+        ));
+    }
     let preconditions = request.preconditions.unwrap_or_default();
-    check_counts(request.events.len(), preconditions.len(), settings)?;
     let candidates = check_all(request.events, "events", |event| {
         convert_candidate(event.0, settings.dialect)
     })?;
@@ -120,25 +130,6 @@ fn parse_write(
         write.add_precondition(condition.0)
     })?;
     Ok(write)
-}
-
-fn check_counts(
-    events: usize,
-    preconditions: usize,
-    settings: &ServerSettings,
-) -> Result<(), ErrorResponse> {
-    let limit = settings.events_limit;
-    if events == 0 {
-        return Err(ErrorResponse::invalid_request(
-            "invalid request: events: a write has at least one event",
-        ));
-    }
-    if events > limit || preconditions > limit {
-        return Err(ErrorResponse::invalid_request(format!(
-            "invalid request: a write has at most {limit} events and as many preconditions"
-        )));
-    }
-    Ok(())
 }
 
 /// Converts all elements. The error names the index of the first invalid one.

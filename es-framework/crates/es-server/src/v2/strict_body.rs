@@ -24,7 +24,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for StrictBody<T> {
         server: &Arc<ServerState>,
     ) -> Result<Self, ErrorResponse> {
         let body = read_json_body(request, server).await?;
-        parse_object(&body, "").map(Self)
+        parse_object(body.bytes(), "").map(Self)
     }
 }
 

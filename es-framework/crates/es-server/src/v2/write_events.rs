@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::{
     pending_response::respond_when_done,
-    strict_body::{OptionalMember, StrictBody, null_at},
+    strict_body::{OptionalMember, null_at, parse_object},
     values::{OptionalText, parse_event_type, parse_written_subject, require},
     write_preconditions::{PreconditionBody, add_precondition},
 };
@@ -19,6 +19,7 @@ use crate::{
     domain_error::{DomainError, ErrorCode},
     envelope::END_LINE,
     error_response::ErrorResponse,
+    json_body::JsonText,
     request_failure::RequestFailure,
     server_settings::ServerSettings,
     source::check_source,
@@ -51,9 +52,10 @@ struct CandidateMembers {
 pub(super) async fn write_events(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
-    StrictBody(body): StrictBody<WriteBody>,
+    body: JsonText,
 ) -> Result<Response, RequestFailure> {
-    let write = convert_body(body, &server.settings)?;
+    let write = parse_write(&body, &server.settings)?;
+    drop(body);
     let heartbeat = server.settings.heartbeat;
     respond_when_done(execute(server, write), heartbeat).await
 }
@@ -76,20 +78,21 @@ async fn execute(
     Ok(lines)
 }
 
-/// Converts the body to a write, and rejects invalid values.
-fn convert_body(
-    body: WriteBody,
+/// Parses a write, and rejects invalid values.
+fn parse_write(
+    body: &JsonText,
     settings: &ServerSettings,
 ) -> Result<ConditionalWrite, RequestFailure> {
-    let events = body.events.0.unwrap_or_default();
-    let preconditions = body.preconditions.0.unwrap_or_default();
     let limit = settings.events_limit;
-    if events.is_empty() {
-        return Err(DomainError::new(ErrorCode::EventsMissing, "events are missing").into());
-    }
-    if events.len() > limit || preconditions.len() > limit {
+    if body.longest_list() > limit {
         let text = format!("a write has at most {limit} events and as many preconditions");
         return Err(ErrorResponse::new(StatusCode::PAYLOAD_TOO_LARGE, text).into());
+    }
+    let body: WriteBody = parse_object(body.bytes(), "")?;
+    let events = body.events.0.unwrap_or_default();
+    let preconditions = body.preconditions.0.unwrap_or_default();
+    if events.is_empty() {
+        return Err(DomainError::new(ErrorCode::EventsMissing, "events are missing").into());
     }
     let mut write = ConditionalWrite::default();
     for (event, index) in events.into_iter().zip(0_usize..) {
