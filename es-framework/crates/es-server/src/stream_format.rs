@@ -1,16 +1,16 @@
 //! The lines of streams in each version of the API.
 
-use std::{convert::Infallible, time::Duration};
+use std::{convert::Infallible, ops::ControlFlow, time::Duration};
 
 use axum::{BoxError, response::Response};
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
 use serde::Serialize;
 
 use super::{
     domain_error::DomainError,
     envelope::{END_LINE, HEARTBEAT_ENVELOPE, with_heartbeats, write_envelope, write_error},
-    ndjson::{HEARTBEAT_LINE, ndjson_response, write_error_line, write_row},
+    ndjson::{FRAME_SIZE, HEARTBEAT_LINE, ndjson_response, write_error_line, write_row},
     server_settings::ServerSettings,
 };
 use es_event::{Dialect, LineFormat, RecordedEvent};
@@ -119,46 +119,79 @@ impl StreamFormat {
         }
     }
 
-    /// Creates a response with a line for each element. An error is the last line.
+    /// Creates a response with a line for each element. An error is the last line. Elements that are ready share a
+    /// frame up to its size, because a slow client holds one frame in memory.
     pub(super) fn rows_response<T: Serialize + Send + 'static>(
         self,
         kind: &'static str,
         elements: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
         settings: &ServerSettings,
     ) -> Response {
-        let frames = elements
-            .map(Some)
-            .chain(futures_util::stream::iter([None]))
-            .ready_chunks(ROWS_PER_FRAME)
-            .scan(false, move |has_failed, elements| {
-                let frame = (!*has_failed).then(|| self.frame(kind, elements, has_failed));
-                std::future::ready(frame.map(Ok::<_, Infallible>))
-            });
+        let frames = stream::unfold(Some(elements.boxed()), move |elements| async move {
+            let mut elements = elements?;
+            let mut frame = Vec::new();
+            let mut element = elements.next().await;
+            while self.write_element(kind, element, &mut frame).is_continue() {
+                if frame.len() >= FRAME_SIZE {
+                    return Some((Ok::<_, Infallible>(frame.into()), Some(elements)));
+                }
+                match elements.next().now_or_never() {
+                    Some(next) => element = next,
+                    None => return Some((Ok(frame.into()), Some(elements))),
+                }
+            }
+            Some((Ok(frame.into()), None))
+        });
         self.finite_response(frames, settings.heartbeat)
     }
 
-    /// Writes the lines of some elements, up to the first error. `None` is the end.
-    fn frame<T: Serialize>(
+    /// Appends the line of an element. An error and `None` end the stream.
+    fn write_element<T: Serialize>(
         self,
         kind: &'static str,
-        elements: Vec<Option<Result<T, StoreError>>>,
-        has_failed: &mut bool,
-    ) -> Bytes {
-        let mut frame = Vec::new();
-        for element in elements {
-            match element {
-                Some(Ok(row)) => self.write_row(kind, &row, &mut frame),
-                Some(Err(error)) => {
-                    self.write_failure(&error, &mut frame);
-                    *has_failed = true;
-                    break;
-                }
-                None => frame.extend_from_slice(self.end()),
+        element: Option<Result<T, StoreError>>,
+        frame: &mut Vec<u8>,
+    ) -> ControlFlow<()> {
+        match element {
+            Some(Ok(row)) => {
+                self.write_row(kind, &row, frame);
+                ControlFlow::Continue(())
+            }
+            Some(Err(error)) => {
+                self.write_failure(&error, frame);
+                ControlFlow::Break(())
+            }
+            None => {
+                frame.extend_from_slice(self.end());
+                ControlFlow::Break(())
             }
         }
-        frame.into()
     }
 }
 
-/// The number of rows that share a frame if they are ready.
-const ROWS_PER_FRAME: usize = 512;
+#[cfg(test)]
+mod tests {
+    use futures_util::TryStreamExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn large_rows_do_not_share_one_frame() {
+        let row = "x".repeat(20_000);
+        let settings = ServerSettings::new("secret-token".parse().unwrap());
+        let rows = stream::iter((0..100).map(|_| Ok(row.clone())).collect::<Vec<_>>());
+        let response = StreamFormat::V2.rows_response("row", rows, &settings);
+        let frames = response.into_body().into_data_stream();
+        let frames: Vec<Bytes> = frames.try_collect().await.unwrap();
+        let lines: usize = frames
+            .iter()
+            .map(|frame| frame.iter().filter(|byte| **byte == b'\n').count())
+            .sum();
+        assert_eq!(lines, 101);
+        let longest = frames.iter().map(Bytes::len).max().unwrap();
+        assert!(
+            (FRAME_SIZE..FRAME_SIZE + 21_000).contains(&longest),
+            "{longest}"
+        );
+    }
+}

@@ -154,7 +154,12 @@ impl EventTypePayload {
                 .is_phantom
                 .or(self.has_events.map(|has_events| !has_events))
                 .ok_or_else(|| "it does not tell if it has events".to_owned())?,
-            schema: self.schema.map(parse_schema).transpose()?.flatten(),
+            schema: self
+                .schema
+                .map(parse_schema)
+                .transpose()?
+                .flatten()
+                .map(Into::into),
         })
     }
 }

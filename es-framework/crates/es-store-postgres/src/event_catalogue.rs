@@ -25,7 +25,7 @@ pub(super) fn known_type(row: &PgRow) -> Result<KnownEventType, DatabaseError> {
     Ok(KnownEventType {
         event_type: name.parse().map_err(broken)?,
         is_phantom: first.is_none(),
-        schema: schema.map_err(broken)?,
+        schema: schema.map_err(broken)?.map(Into::into),
     })
 }
 

@@ -140,13 +140,16 @@ pub fn stream_lines(
 pub fn stream_frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<Bytes, StoreError>> {
     let (root, everything) = (Subject::root(), ReadOptions::recursive());
     let written = store.read_lines(&root, &everything, LineFormat::Backup);
+    // Each schema has a frame of its own, because it can be large.
+    let schemas = stream_schemas(store).map(framed);
     whole(match written {
-        Some(events) => stream_schemas(store).map(framed).chain(events).boxed(),
-        None => stream_schemas(store)
-            .chain(stream_events(store))
-            .ready_chunks(LINES)
-            .flat_map(|lines| stream::iter(joined(lines)))
-            .boxed(),
+        Some(events) => schemas.chain(events).boxed(),
+        None => {
+            let events = stream_events(store).ready_chunks(LINES);
+            schemas
+                .chain(events.flat_map(|lines| stream::iter(joined(lines))))
+                .boxed()
+        }
     })
 }
 
@@ -157,7 +160,7 @@ pub fn stream_schemas(
 ) -> BoxStream<'static, Result<BackupLine, StoreError>> {
     let schemas = store.read_event_types().try_filter_map(async |known| {
         let schema = known.schema;
-        Ok(schema.map(|schema| BackupLine::Schema(known.event_type, schema)))
+        Ok(schema.map(|schema| BackupLine::Schema(known.event_type, (*schema).to_owned())))
     });
     schemas.boxed()
 }

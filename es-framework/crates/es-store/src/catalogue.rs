@@ -29,9 +29,10 @@ pub struct KnownEventType {
     pub event_type: EventType,
     /// True if the type has a schema but no event yet.
     pub is_phantom: bool,
-    /// The schema that the data of events of this type follows.
+    /// The schema that the data of events of this type follows. The store shares it, because all schemas together
+    /// can be large.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub schema: Option<Box<RawValue>>,
+    pub schema: Option<Arc<RawValue>>,
 }
 
 /// All event types of a store. There are few, so they stay in memory and are copied for each change.
@@ -65,10 +66,7 @@ impl Entry {
         KnownEventType {
             event_type: event_type.clone(),
             is_phantom: self.first.is_none(),
-            schema: self
-                .schema
-                .as_ref()
-                .map(|entry| entry.schema.json().to_owned()),
+            schema: self.schema.as_ref().map(|entry| entry.schema.share_json()),
         }
     }
 }
@@ -183,6 +181,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_listing_shares_the_schemas() {
+        let schema = EventSchema::parse(r#"{"type":"object","properties":{}}"#).unwrap();
+        let event_type: EventType = "io.example.Happened".parse().unwrap();
+        let mut catalogue = Catalogue::default();
+        catalogue
+            .register_schema(event_type, Arc::new(schema))
+            .unwrap();
+        let listed = || catalogue.event_types().remove(0).schema.unwrap();
+        assert!(Arc::ptr_eq(&listed(), &listed()));
+    }
 
     #[test]
     fn the_memory_of_all_schemas_is_limited() {

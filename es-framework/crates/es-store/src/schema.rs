@@ -57,7 +57,7 @@ const BACKTRACKS: usize = 100_000;
 /// assert!(EventSchema::parse(r#"{"type":"string"}"#).is_err());
 /// ```
 pub struct EventSchema {
-    text: Box<RawValue>,
+    text: Arc<RawValue>,
     validator: Validator<MeteredJson>,
     text_price: TextPrice,
     patterns: usize,
@@ -199,7 +199,7 @@ impl EventSchema {
             _ => text_price,
         };
         Ok(Self {
-            text,
+            text: text.into(),
             validator,
             text_price,
             patterns,
@@ -210,6 +210,11 @@ impl EventSchema {
     #[must_use]
     pub fn json(&self) -> &RawValue {
         &self.text
+    }
+
+    /// Returns the same JSON, to share it.
+    pub(crate) fn share_json(&self) -> Arc<RawValue> {
+        Arc::clone(&self.text)
     }
 
     /// Returns the memory that the schema takes, by estimate.

@@ -40,7 +40,7 @@ struct EventTypeResponse {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum DialectSchema {
-    Object(Box<RawValue>),
+    Object(Arc<RawValue>),
     Text(String),
 }
 

@@ -34,7 +34,7 @@ pub(super) struct EventTypeBody {
 pub(super) struct EventTypeEnvelope {
     r#type: EventType,
     has_events: bool,
-    schema: Option<Box<RawValue>>,
+    schema: Option<Arc<RawValue>>,
 }
 
 impl From<KnownEventType> for EventTypeEnvelope {
