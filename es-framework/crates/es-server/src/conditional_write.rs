@@ -1,9 +1,11 @@
 //! Writes whose preconditions may be queries over the whole store.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
+
+use tokio::time::timeout;
 
 use super::state::{QueryLimitReached, ServerState};
-use es_event::{EventCandidate, RecordedEvent};
+use es_event::{EventCandidate, EventId, RecordedEvent};
 use es_eventql::{EventQlQuery, EventSource, QueryError};
 use es_store::{AppendError, Conflict, Precondition, StoreError, newest_id};
 
@@ -27,12 +29,16 @@ pub(super) struct ConditionalWrite {
 #[derive(Debug)]
 pub(super) enum WriteFailure {
     Append(AppendError),
+    /// The append did not end in time.
+    UnknownOutcome,
     /// The query of a precondition failed.
     Query(QueryError),
     /// The query of a precondition has another result than one boolean.
     NotBoolean,
     /// Others keep writing while the queries run.
     Contention,
+    /// The queries do not end in time.
+    SlowQueries,
     /// Too many queries run already.
     TooManyQueries(QueryLimitReached),
 }
@@ -40,6 +46,10 @@ pub(super) enum WriteFailure {
 /// The text of [`WriteFailure::Contention`].
 pub(super) const CONTENTION: &str =
     "others keep writing while the queries of the preconditions run: try again";
+
+/// The text of [`WriteFailure::SlowQueries`].
+pub(super) const SLOW_QUERIES: &str =
+    "the queries of the preconditions take too long, so nothing was written: try again";
 
 impl From<AppendError> for WriteFailure {
     fn from(error: AppendError) -> Self {
@@ -87,7 +97,8 @@ impl ConditionalWrite {
         Conflict { precondition }.into()
     }
 
-    /// Checks the conditions and appends the events.
+    /// Checks the conditions and appends the events. The queries have the time of a request, and so has each
+    /// append: its outcome is unknown after that time, but a slow query has written nothing.
     pub(super) async fn check_and_append(
         mut self,
         server: &ServerState,
@@ -95,29 +106,32 @@ impl ConditionalWrite {
         if self.queries.is_empty() {
             let candidates = std::mem::take(&mut self.candidates);
             let preconditions = std::mem::take(&mut self.preconditions);
-            let append = server.store.append(candidates, preconditions).await;
+            let append = append_in_time(server, candidates, preconditions).await?;
             return Ok(append.map_err(|failure| self.locate(failure))?);
         }
         let _permit = server
             .admit_query()
             .await
             .map_err(WriteFailure::TooManyQueries)?;
+        let begun = Instant::now();
         for _ in 0..MAX_ATTEMPTS {
-            let end = newest_id(&*server.store).await?;
-            self.check_queries(server).await?;
+            let left = server.settings.request_time.saturating_sub(begun.elapsed());
+            let checking = timeout(left, self.check_queries(server)).await;
+            let end = checking.unwrap_or(Err(WriteFailure::SlowQueries))?;
             // The results hold for the store up to `end`, so the append fails if others wrote since.
             let mut preconditions = self.preconditions.clone();
             preconditions.push(Precondition::StoreIsOnEventId(end));
-            let append = server.store.append(self.candidates.clone(), preconditions);
-            match append.await {
-                Err(AppendError::Conflict(_)) if newest_id(&*server.store).await? != end => {}
+            match append_in_time(server, self.candidates.clone(), preconditions).await? {
+                Err(AppendError::Conflict(_)) if has_grown(server, end).await? => {}
                 outcome => return Ok(outcome.map_err(|failure| self.locate(failure))?),
             }
         }
         Err(WriteFailure::Contention)
     }
 
-    async fn check_queries(&self, server: &ServerState) -> Result<(), WriteFailure> {
+    /// Runs the queries. Returns the end of the store before they began.
+    async fn check_queries(&self, server: &ServerState) -> Result<Option<EventId>, WriteFailure> {
+        let end = newest_id(&*server.store).await?;
         let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
         for (query, index) in self.queries.iter().zip(&self.query_indexes) {
             let limits = server.settings.query_limits;
@@ -128,6 +142,23 @@ impl ConditionalWrite {
                 None => return Err(WriteFailure::NotBoolean),
             }
         }
-        Ok(())
+        Ok(end)
     }
+}
+
+/// Returns true if others have written since the store ended there.
+async fn has_grown(server: &ServerState, end: Option<EventId>) -> Result<bool, WriteFailure> {
+    let newest = timeout(server.settings.request_time, newest_id(&*server.store)).await;
+    Ok(newest.map_err(|_| WriteFailure::SlowQueries)?? != end)
+}
+
+/// Appends events. Fails if the store does not answer in time, after which it may still write them.
+async fn append_in_time(
+    server: &ServerState,
+    candidates: Vec<EventCandidate>,
+    preconditions: Vec<Precondition>,
+) -> Result<Result<Vec<RecordedEvent>, AppendError>, WriteFailure> {
+    let append = server.store.append(candidates, preconditions);
+    let append = timeout(server.settings.request_time, append).await;
+    append.map_err(|_| WriteFailure::UnknownOutcome)
 }

@@ -8,10 +8,11 @@ use axum::{
 };
 
 use super::{
-    conditional_write::{CONTENTION, WriteFailure},
+    conditional_write::{CONTENTION, SLOW_QUERIES, WriteFailure},
     domain_error::NO_STORE_ACCESS,
     state::QueryLimitReached,
 };
+use es_eventql::QueryErrorKind;
 use es_store::{AppendError, Conflict, InvalidOptions, RegisterError, SchemaConflict, StoreError};
 
 /// The status and the text of an error response. The response adds a line break to the text.
@@ -83,6 +84,16 @@ impl ErrorResponse {
 }
 
 impl ErrorResponse {
+    /// Returns the response to a write or a registration that failed before the store changed. Clients take the
+    /// status 500 for an unknown outcome.
+    fn nothing_stored(error: &StoreError) -> Self {
+        let Self { status, text } = error.into();
+        match status {
+            StatusCode::INTERNAL_SERVER_ERROR => Self::new(StatusCode::SERVICE_UNAVAILABLE, text),
+            status => Self::new(status, text),
+        }
+    }
+
     /// Returns true if the client cannot tell if the request had an effect.
     pub(super) fn leaves_outcome_unknown(&self) -> bool {
         self.status == StatusCode::INTERNAL_SERVER_ERROR
@@ -128,7 +139,7 @@ impl From<RegisterError> for ErrorResponse {
     fn from(error: RegisterError) -> Self {
         match error {
             RegisterError::Conflict(conflict) => conflict.into(),
-            RegisterError::Store(error) => error.into(),
+            RegisterError::Store(error) => Self::nothing_stored(&error),
             RegisterError::Unknown { .. } => {
                 tracing::error!(%error, "the outcome of a schema registration is unknown");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
@@ -148,7 +159,7 @@ impl From<AppendError> for ErrorResponse {
         match error {
             AppendError::Conflict(conflict) => conflict.into(),
             AppendError::Schema(conflict) => conflict.into(),
-            AppendError::Store(error) => error.into(),
+            AppendError::Store(error) => Self::nothing_stored(&error),
             AppendError::Unknown { .. } => {
                 tracing::error!(%error, "the outcome of a write is unknown");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
@@ -168,19 +179,30 @@ impl From<WriteFailure> for ErrorResponse {
     fn from(failure: WriteFailure) -> Self {
         match failure {
             WriteFailure::Append(error) => error.into(),
-            WriteFailure::Query(error) => Self::invalid_request(format!(
-                "invalid request: the query of a precondition: {error}"
-            )),
+            WriteFailure::UnknownOutcome => Self::unknown_outcome(),
+            WriteFailure::Query(error) => match error.kind() {
+                QueryErrorKind::Store(error) => Self::nothing_stored(error),
+                _ => Self::invalid_request(format!(
+                    "invalid request: the query of a precondition: {error}"
+                )),
+            },
             WriteFailure::NotBoolean => Conflict::default().into(),
             WriteFailure::TooManyQueries(reached) => reached.into(),
             WriteFailure::Contention => Self::new(StatusCode::SERVICE_UNAVAILABLE, CONTENTION),
+            WriteFailure::SlowQueries => Self::new(StatusCode::SERVICE_UNAVAILABLE, SLOW_QUERIES),
         }
     }
 }
 
 impl From<StoreError> for ErrorResponse {
     fn from(error: StoreError) -> Self {
-        let status = match &error {
+        (&error).into()
+    }
+}
+
+impl From<&StoreError> for ErrorResponse {
+    fn from(error: &StoreError) -> Self {
+        let status = match error {
             StoreError::Refused(_) | StoreError::Options(_) => StatusCode::BAD_REQUEST,
             StoreError::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             StoreError::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
@@ -232,5 +254,20 @@ mod tests {
             reason: reason(),
         };
         assert_eq!(ErrorResponse::from(unknown).status, 500);
+    }
+
+    #[test]
+    fn an_error_before_anything_is_stored_is_no_unknown_outcome() {
+        let corrupt = || StoreError::Corrupt {
+            address: "here".to_owned(),
+            reason: "a bit is wrong".to_owned(),
+        };
+        for response in [
+            ErrorResponse::from(AppendError::Store(corrupt())),
+            ErrorResponse::from(RegisterError::Store(corrupt())),
+        ] {
+            assert_eq!(response.status, 503);
+            assert!(response.text.contains("a bit is wrong"));
+        }
     }
 }

@@ -2,18 +2,19 @@
 //! code, and failures of the transport, which have another status and a text.
 
 use axum::{
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
 
 use super::{
-    conditional_write::{CONTENTION, WriteFailure},
+    conditional_write::WriteFailure,
     domain_error::{DomainError, ErrorCode},
     envelope::write_error,
     error_response::ErrorResponse,
     ndjson::NDJSON,
     state::QueryLimitReached,
 };
+use es_eventql::QueryErrorKind;
 use es_store::{AppendError, InvalidOptions, RegisterError, StoreError};
 
 /// The failure of a request.
@@ -82,18 +83,24 @@ impl From<InvalidOptions> for RequestFailure {
 }
 
 /// The failure of a store that certainly stored nothing. A status of 500 would leave that open.
-impl From<StoreError> for RequestFailure {
-    fn from(error: StoreError) -> Self {
+impl From<&StoreError> for RequestFailure {
+    fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Unavailable { .. } | StoreError::Refused(_) => {
                 Self::Transport(error.into())
             }
-            StoreError::Options(_) | StoreError::Full(_) => Self::Domain((&error).into()),
+            StoreError::Options(_) | StoreError::Full(_) => Self::Domain(error.into()),
             StoreError::Unauthorized { .. } | StoreError::Corrupt { .. } => {
                 tracing::error!(%error, "the store failed");
-                Self::Domain((&error).into())
+                Self::Domain(error.into())
             }
         }
+    }
+}
+
+impl From<StoreError> for RequestFailure {
+    fn from(error: StoreError) -> Self {
+        (&error).into()
     }
 }
 
@@ -101,16 +108,18 @@ impl From<WriteFailure> for RequestFailure {
     fn from(failure: WriteFailure) -> Self {
         match failure {
             WriteFailure::Append(error) => error.into(),
-            WriteFailure::Query(error) => Self::Domain((&error).into()),
+            WriteFailure::Query(error) => match error.kind() {
+                QueryErrorKind::Store(error) => error.into(),
+                _ => Self::Domain((&error).into()),
+            },
             WriteFailure::NotBoolean => {
                 let text = "the query of a precondition must yield one row with a boolean";
                 Self::Domain(DomainError::new(ErrorCode::QueryNotBoolean, text))
             }
-            WriteFailure::TooManyQueries(reached) => Self::Transport(reached.into()),
-            WriteFailure::Contention => Self::Transport(ErrorResponse::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                CONTENTION,
-            )),
+            failure @ (WriteFailure::UnknownOutcome
+            | WriteFailure::TooManyQueries(_)
+            | WriteFailure::Contention
+            | WriteFailure::SlowQueries) => Self::Transport(failure.into()),
         }
     }
 }

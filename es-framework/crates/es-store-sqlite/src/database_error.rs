@@ -7,7 +7,7 @@ use std::{
 
 use rusqlite::ErrorCode;
 
-use es_store::{AppendError, StoreError};
+use es_store::{AppendError, RegisterError, StoreError};
 
 /// An embedded store that cannot be opened.
 ///
@@ -164,7 +164,7 @@ impl SqliteError {
 #[derive(Debug)]
 pub(super) struct BatchFailure {
     pub(super) error: SqliteError,
-    /// True if the next start may find the events although the commit failed.
+    /// True if the next start may find the events or the schema although the commit failed.
     pub(super) uncertain: bool,
 }
 
@@ -173,6 +173,17 @@ impl BatchFailure {
     pub(super) fn to_append_error(&self, file: &Path) -> AppendError {
         if self.uncertain {
             return AppendError::Unknown {
+                address: file.display().to_string(),
+                reason: self.error.to_string(),
+            };
+        }
+        self.error.to_store_error(file).into()
+    }
+
+    /// Returns the error that the caller of a registration gets.
+    pub(super) fn to_register_error(&self, file: &Path) -> RegisterError {
+        if self.uncertain {
+            return RegisterError::Unknown {
                 address: file.display().to_string(),
                 reason: self.error.to_string(),
             };
@@ -191,5 +202,21 @@ impl From<SqliteError> for BatchFailure {
 impl From<rusqlite::Error> for BatchFailure {
     fn from(error: rusqlite::Error) -> Self {
         SqliteError::from(error).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_registration_whose_commit_is_uncertain_is_unknown() {
+        let failure = |uncertain| BatchFailure {
+            error: SqliteError::Unopened("the disk is gone".into()),
+            uncertain,
+        };
+        let error = |uncertain| failure(uncertain).to_register_error(Path::new("events.sqlite"));
+        assert!(matches!(error(true), RegisterError::Unknown { .. }));
+        assert!(matches!(error(false), RegisterError::Store(_)));
     }
 }

@@ -339,12 +339,12 @@ impl EventStore for EmbeddedStore {
             .open
             .admission
             .push_schema(event_type, schema, unchecked)?;
-        let gone = |_| {
-            self.open
-                .admission
-                .unavailable("its writer ended before it answered")
-        };
-        answered.await.map_err(gone)?
+        answered.await.unwrap_or_else(|_| {
+            Err(RegisterError::Unknown {
+                address: self.open.shared.file.display().to_string(),
+                reason: "its writer ended before it answered".into(),
+            })
+        })
     }
 
     async fn health(&self) -> Result<(), StoreError> {

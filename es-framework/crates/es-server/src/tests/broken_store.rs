@@ -103,6 +103,32 @@ async fn a_write_that_fails_has_the_status_of_its_reason() {
 }
 
 #[tokio::test]
+async fn a_precondition_that_cannot_be_checked_is_no_unknown_outcome() {
+    let server = server().await;
+    for (subject, reason) in [("/hanging", "take too long"), ("/a", "the disk is gone")] {
+        let query =
+            format!("FROM e IN events WHERE e.subject == '{subject}' PROJECT INTO COUNT() == 0");
+        let precondition = json!({"type": "isEventQlQueryTrue", "payload": {"query": query}});
+        let body = json!({"events": [candidate("/b")], "preconditions": [precondition]});
+        let answers = [
+            server.send("write-events", &body).await,
+            server
+                .v2("data/write-events")
+                .body(body.to_string())
+                .send()
+                .await
+                .unwrap(),
+        ];
+        for answer in answers {
+            assert_eq!(answer.status(), 503, "{subject}");
+            assert_eq!(answer.headers()[header::RETRY_AFTER], "1");
+            let text = answer.text().await.unwrap();
+            assert!(text.contains(reason), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_stream_that_breaks_off_says_so_in_its_last_line() {
     let server = server().await;
     for route in ["read-events", "observe-events"] {

@@ -9,7 +9,6 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::time::timeout;
 
 use crate::{
     auth::RequireApiToken, conditional_write::ConditionalWrite, error_response::ErrorResponse,
@@ -96,12 +95,8 @@ pub(super) async fn write_events(
 ) -> Result<Response, ErrorResponse> {
     let write = parse_write(&body, &server.settings)?;
     drop(body);
-    let settings = &server.settings;
-    let writing = write.check_and_append(&server);
-    let recorded = timeout(settings.request_time, writing)
-        .await
-        .map_err(|_| ErrorResponse::unknown_outcome())??;
-    Ok(recorded_response(&recorded, settings))
+    let recorded = write.check_and_append(&server).await?;
+    Ok(recorded_response(&recorded, &server.settings))
 }
 
 /// Parses a write, and rejects invalid values.

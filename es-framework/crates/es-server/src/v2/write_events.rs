@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode, response::Response};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::time::timeout;
 
 use super::{
     pending_response::respond_when_done,
@@ -65,14 +64,10 @@ async fn execute(
     server: Arc<ServerState>,
     write: ConditionalWrite,
 ) -> Result<Vec<u8>, RequestFailure> {
-    let settings = &server.settings;
-    let writing = timeout(settings.request_time, write.check_and_append(&server));
-    let recorded = writing
-        .await
-        .map_err(|_| ErrorResponse::unknown_outcome())??;
+    let recorded = write.check_and_append(&server).await?;
     let mut lines = Vec::new();
     for event in &recorded {
-        StreamFormat::V2.write_event(event, settings, &mut lines);
+        StreamFormat::V2.write_event(event, &server.settings, &mut lines);
     }
     lines.extend_from_slice(END_LINE);
     Ok(lines)

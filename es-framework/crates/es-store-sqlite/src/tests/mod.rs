@@ -20,7 +20,10 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use self::support::{append, candidate, eventually, pristine, tiny};
 use crate::{EmbeddedStore, shared::InjectedFault};
 use es_event::Subject;
-use es_store::{AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError, contract};
+use es_store::{
+    AppendError, EventSchema, EventStore as _, ObserveOptions, ReadOptions, RegisterError,
+    StoreError, contract,
+};
 
 #[tokio::test]
 async fn the_embedded_store_keeps_the_contract() {
@@ -80,6 +83,19 @@ async fn a_bug_in_the_writer_leaves_nobody_waiting_and_the_store_at_work() {
         recorded.first().map(|event| event.id)
     );
     support::assert_chain(&events);
+}
+
+#[tokio::test]
+async fn a_registration_that_the_writer_does_not_answer_is_unknown() {
+    let store = EmbeddedStore::temporary_with(tiny()).unwrap();
+    store.open.shared.inject(InjectedFault::Panic);
+    let schema = EventSchema::parse(r#"{"type":"object","properties":{}}"#).unwrap();
+    let event_type = "io.example.Happened".parse().unwrap();
+    let outcome = store.register_event_schema(event_type, schema).await;
+    assert!(
+        matches!(outcome, Err(RegisterError::Unknown { .. })),
+        "{outcome:?}"
+    );
 }
 
 #[tokio::test]

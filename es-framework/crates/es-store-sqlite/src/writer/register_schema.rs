@@ -34,9 +34,7 @@ impl EventWriter {
         let inserted = self.insert_schema(event_type, schema.json().get());
         inserted.map_err(|failure| {
             self.record_failure("a schema was not registered", &failure);
-            // The next start may find the schema or not. A repeated registration is safe: it reports
-            // that the schema exists.
-            failure.error.to_store_error(&file)
+            failure.to_register_error(&file)
         })?;
         let schema = Arc::clone(schema);
         let event_type = event_type.clone();
