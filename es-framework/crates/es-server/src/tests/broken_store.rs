@@ -129,6 +129,15 @@ async fn a_precondition_that_cannot_be_checked_is_no_unknown_outcome() {
 }
 
 #[tokio::test]
+async fn a_single_subject_is_found_without_a_listing() {
+    let server = server().await;
+    // This store lists no subjects.
+    let body = json!({"subject": "/a", "options": {"recursive": false}});
+    let rows = server.v2_rows("read-subjects", "subject", &body).await;
+    assert_eq!(rows, [json!({"subject": "/a"})]);
+}
+
+#[tokio::test]
 async fn a_stream_that_breaks_off_says_so_in_its_last_line() {
     let server = server().await;
     for route in ["read-events", "observe-events"] {

@@ -221,7 +221,10 @@ async fn subjects_are_listed_alone_or_with_those_below() {
         subjects.collect::<Vec<_>>()
     };
     assert_eq!(subjects("/", true).await, ["/", "/a", "/a/b", "/c"]);
-    assert_eq!(subjects("/a", false).await, ["/a"]);
+    for subject in ["/a", "/a/"] {
+        assert_eq!(subjects(subject, false).await, ["/a"]);
+    }
+    assert_eq!(subjects("/", false).await, ["/"]);
     assert!(subjects("/b", false).await.is_empty());
     assert!(subjects("/b", true).await.is_empty());
 }

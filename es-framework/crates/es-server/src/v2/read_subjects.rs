@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -18,6 +18,8 @@ use crate::{
     auth::RequireApiToken, request_failure::RequestFailure, state::ServerState,
     stream_format::StreamFormat,
 };
+use es_event::Subject;
+use es_store::{EventStore, SubjectStream, latest_event};
 
 /// The body of read-subjects.
 #[derive(Default, Deserialize)]
@@ -35,13 +37,28 @@ pub(super) async fn read_subjects(
 ) -> Result<Response, RequestFailure> {
     let base = parse_subject(body.subject)?;
     let options = body.options.into_object().unwrap_or_default();
-    let subjects = server.store.read_subjects(base);
-    // The subject itself comes first: it exists if it or a subject below it has an event.
     let subjects = if options.is_recursive() {
-        subjects
+        server.store.read_subjects(base)
     } else {
-        subjects.take(1).boxed()
+        find_subject(Arc::clone(&server.store), base)
     };
     let rows = subjects.map_ok(|subject| json!({"subject": subject}));
     Ok(StreamFormat::V2.rows_response("subject", rows, &server.settings))
+}
+
+/// Returns the subject if it exists, which means that it or a subject below it has an event. A listing would read
+/// all subjects below it.
+fn find_subject(store: Arc<dyn EventStore>, subject: Subject) -> SubjectStream {
+    let found = async move {
+        // A listing has no subject with a slash at its end.
+        let subject = match subject.parent() {
+            Some(parent) if subject.has_trailing_slash() => parent,
+            _ => subject,
+        };
+        let newest = latest_event(&*store, subject.clone(), true).await?;
+        Ok(newest.map(|_| subject))
+    };
+    stream::once(found)
+        .try_filter_map(async |found| Ok(found))
+        .boxed()
 }
