@@ -156,6 +156,33 @@ async fn what_cannot_be_checked_is_not_called_broken() {
 }
 
 #[tokio::test]
+async fn the_url_of_an_unsupported_database_is_refused_without_its_password() {
+    let (directory, elsewhere) = (filled().await, TempDir::new().unwrap());
+    let (url, path) = ("mysql://me:secret@db/x", directory.path().to_str().unwrap());
+    for command in [
+        &["copy", "--from", url, "--to", "copy"][..],
+        &["copy", "--from", path, "--to", url],
+        &["verify", "--data-directory", url],
+        &["restore", "--data-directory", url],
+        &["import", "--data-directory", url],
+        &["run", "--api-token", TOKEN, "--data-directory", url],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_event-store"))
+            .args(command)
+            .current_dir(elsewhere.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(!output.status.success(), "{command:?}");
+        let said = said(&output);
+        let reason = "the only URL of a store is postgres://";
+        assert!(said.contains(reason) && !said.contains("secret"), "{said}");
+    }
+    let created = std::fs::read_dir(elsewhere.path()).unwrap().count();
+    assert_eq!(created, 0, "a URL makes no folder");
+}
+
+#[tokio::test]
 async fn a_backup_is_restored_elsewhere_byte_for_byte() {
     let directory = filled().await;
     let elsewhere = TempDir::new().unwrap();

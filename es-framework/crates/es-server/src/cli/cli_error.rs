@@ -30,6 +30,10 @@ pub(super) enum StartError {
         "--data-directory (EVENT_STORE_DATA_DIR) is the URL of a PostgreSQL database: write it to --engine (EVENT_STORE_ENGINE)"
     )]
     UrlAsDirectory,
+    #[error(
+        "a data directory is a path and no URL of this kind: the only URL of a store is postgres://…"
+    )]
+    UnsupportedUrl,
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error("--engine: {0}")]

@@ -8,7 +8,7 @@ use futures_util::TryStreamExt as _;
 
 use super::{
     cli_error::CliError,
-    engine::{OpenEngine, open_existing},
+    engine::{OpenEngine, open_existing, refuse_url},
     offline::count_events,
     progress_bar::ProgressDisplay,
 };
@@ -83,6 +83,7 @@ impl CopyTarget {
     async fn begin(location: &StoreLocation) -> Result<Self, CliError> {
         match location {
             StoreLocation::Directory(directory) => {
+                refuse_url(directory)?;
                 Ok(Self::Directory(Box::new(Restore::resume(directory)?)))
             }
             #[cfg(feature = "postgres")]

@@ -67,11 +67,15 @@ pub(super) fn open_existing(directory: &Path) -> Result<OpenEngine, CliError> {
     Ok(OpenEngine::Embedded(Box::new(store)))
 }
 
-/// Refuses the URL of a database as a directory. The error must not contain it: it may have a password.
-fn refuse_url(directory: &Path) -> Result<(), StartError> {
-    match directory.to_str().and_then(strip_postgres_scheme) {
-        Some(_) => Err(StartError::UrlAsDirectory),
-        None => Ok(()),
+/// Refuses a URL as a directory. The error must not contain it: it may have a password.
+pub(super) fn refuse_url(directory: &Path) -> Result<(), StartError> {
+    let text = directory.to_str().unwrap_or_default();
+    if strip_postgres_scheme(text).is_some() {
+        return Err(StartError::UrlAsDirectory);
+    }
+    match text.split_once("://") {
+        Some((scheme, _)) if !scheme.contains(['/', '\\']) => Err(StartError::UnsupportedUrl),
+        _ => Ok(()),
     }
 }
 

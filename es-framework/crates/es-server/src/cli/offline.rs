@@ -12,7 +12,10 @@ use clap::Args;
 use futures_util::TryStreamExt as _;
 
 use super::{
-    cli_error::CliError, engine::EngineArguments, output::LineOutput, progress_bar::ProgressDisplay,
+    cli_error::CliError,
+    engine::{EngineArguments, refuse_url},
+    output::LineOutput,
+    progress_bar::ProgressDisplay,
 };
 use es_event::EventId;
 use es_store::{
@@ -120,6 +123,7 @@ pub(super) struct RestoreArguments {
 
 pub(super) fn restore(arguments: &RestoreArguments) -> Result<(), CliError> {
     let lines = numbered_lines(arguments.input.as_deref())?;
+    refuse_url(&arguments.data_directory)?;
     let mut restore = Restore::begin(&arguments.data_directory)?;
     let mut progress = ProgressDisplay::new("restore", None);
     for (number, line) in lines {

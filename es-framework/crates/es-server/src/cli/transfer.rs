@@ -8,7 +8,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    cli_error::CliError, engine::EngineArguments, offline::numbered_lines, output::LineOutput,
+    cli_error::CliError,
+    engine::{EngineArguments, refuse_url},
+    offline::numbered_lines,
+    output::LineOutput,
     progress_bar::ProgressDisplay,
 };
 use crate::written_subject::deserialize_written_subject;
@@ -67,6 +70,7 @@ pub(super) struct ImportArguments {
 
 pub(super) async fn import(arguments: &ImportArguments) -> Result<(), CliError> {
     let lines = numbered_lines(arguments.input.as_deref())?;
+    refuse_url(&arguments.data_directory)?;
     let store = EmbeddedStore::open(&arguments.data_directory)?;
     let mut progress = ProgressDisplay::new("import", None);
     let mut batch = Vec::with_capacity(BATCH_SIZE);
