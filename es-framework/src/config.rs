@@ -148,7 +148,7 @@ settings! {
     http_request_seconds: Duration = Duration::from_secs(60),
     /// Time that the database may spend on one query.
     query_seconds: Duration = Duration::from_secs(10),
-    /// Number of subscribers that the embedded event store serves at once.
+    /// Number of subscribers that the embedded event store may serve at once.
     event_store_observer_limit: usize = 100,
     /// Time that one EventQL query of the embedded event store may take.
     event_store_query_seconds: Duration = Duration::from_secs(60),

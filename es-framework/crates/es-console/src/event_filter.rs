@@ -5,8 +5,8 @@ use jiff::Timestamp;
 
 use crate::{query_values::QueryValues, text_view::short_type};
 
-/// The longest text to search for, in bytes.
-const TEXT: usize = 200;
+/// The longest text to search for, in characters.
+const TEXT_LENGTH: usize = 200;
 
 /// The filter of the event stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -151,10 +151,10 @@ impl FilterInput {
 
     fn read_text(&mut self) {
         let text = self.value("text").to_lowercase();
-        match text.len() {
+        match text.chars().count() {
             0 => {}
-            1..=TEXT => self.filter.text = Some(text),
-            _ => self.reject("text", format!("Enter at most {TEXT} characters.")),
+            1..=TEXT_LENGTH => self.filter.text = Some(text),
+            _ => self.reject("text", format!("Enter at most {TEXT_LENGTH} characters.")),
         }
     }
 

@@ -81,7 +81,8 @@ impl FoldingState {
 /// The states beside the events of a page.
 #[derive(Debug, Default)]
 pub(crate) struct PageStates {
-    /// For each event of the page, oldest first, its states in the order of their declarations.
+    /// For each event of the page, oldest first: each state of the subject before and after it, in the order of the
+    /// declarations.
     pub(crate) steps: Vec<Vec<FoldedState>>,
     /// True if the subject has too many events before the page.
     pub(crate) is_too_long: bool,

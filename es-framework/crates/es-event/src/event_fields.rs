@@ -82,8 +82,8 @@ pub(super) struct EventWithHash<'a> {
     pub(super) hash: Cow<'a, str>,
 }
 
-/// A line that is parsed in one pass because its first bytes tell the dialect. Other lines need a
-/// first pass for the type and a second one for the payload.
+/// A line of version 1 of the API, an event or an item with its hash. It is parsed in one pass because its first bytes
+/// tell the dialect. Other lines need a first pass for the type and a second one for the payload.
 #[derive(Deserialize)]
 pub(super) struct EventLine<'a, P> {
     /// The field makes serde reject a second `type` member.

@@ -166,7 +166,8 @@ impl StoreHttpClient {
         request.header(CONTENT_TYPE, json).body(body)
     }
 
-    /// Reads the error that a response other than 200 reports, for a request that changes nothing.
+    /// Reads the error that a response other than 200 reports. After a write, the caller must tell a definite error from an
+    /// unknown outcome.
     pub(super) async fn error_of(&self, response: Response) -> StoreError {
         let status = response.status();
         let requested_pause = response.headers().get(RETRY_AFTER).cloned();

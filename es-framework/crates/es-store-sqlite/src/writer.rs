@@ -290,7 +290,7 @@ impl EventWriter {
         self.is_stale = true;
         // A full disk ends the transaction before its commit record. After any other failure, the
         // whole transaction may be in the write-ahead log, where the next start would find it.
-        let uncertain = !error.is_full() && !self.is_undone();
+        let uncertain = !error.is_full() && !self.undo_failed_commit();
         Err(BatchFailure { error, uncertain })
     }
 
@@ -303,9 +303,9 @@ impl EventWriter {
         }
     }
 
-    /// Returns true if nothing is left of a failed commit: another commit has overwritten it, and the
-    /// end of the chain is the same as before.
-    fn is_undone(&mut self) -> bool {
+    /// Overwrites what a failed commit may have left in the write-ahead log with a commit that changes nothing. Returns
+    /// true if that succeeds and the end of the chain is the same as before.
+    fn undo_failed_commit(&mut self) -> bool {
         let end = self.head.next;
         self.write_nothing().is_ok() && self.refresh().is_ok() && self.head.next == end
     }

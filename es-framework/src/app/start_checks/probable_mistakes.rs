@@ -74,8 +74,8 @@ fn states(registry: &Registry) -> impl Iterator<Item = (&'static str, StateDescr
     })
 }
 
-/// Returns the consumed events that no state of their subject has a function for. A subject may have
-/// several states, each for one decision, so one of them is enough.
+/// Returns the consumed events that no state of their subject has a function for. It is enough if one state has such a
+/// function, because each state of a subject serves one decision only.
 fn ignored_events(
     registry: &Registry,
     consumed: &BTreeSet<&'static str>,

@@ -40,7 +40,7 @@ impl Default for Schemas {
     }
 }
 
-/// Returns a reference to a handwritten schema.
+/// Returns the `$ref` to a handwritten schema.
 pub(super) fn handwritten_schema_reference(name: &str) -> Value {
     json!({ "$ref": format!("{HANDWRITTEN}{name}") })
 }

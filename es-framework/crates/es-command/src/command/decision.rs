@@ -242,7 +242,7 @@ pub trait IntoDecision {
         &[]
     }
 
-    /// Returns the schema of the reply, if the type can contain one.
+    /// Returns the schema of the reply, or `None` if the type cannot contain a reply.
     fn reply_schema(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
         let _ = generator;
         None

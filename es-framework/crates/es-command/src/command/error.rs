@@ -144,7 +144,8 @@ pub enum HandlerError {
     Parameter(usize),
 }
 
-/// The reason why a registry cannot be built. Each error names the places in the source.
+/// The reason why a registry cannot be built. An error about declarations names their places in
+/// the source.
 ///
 /// ```
 /// use es_framework::command::{Registry, RegistryError};

@@ -94,7 +94,7 @@ impl RegistryBuilder {
         self
     }
 
-    /// Restricts the registry to the declarations of this package and of others that are mounted.
+    /// Mounts a package: the registry has only the declarations of mounted packages.
     #[must_use]
     pub fn mount(mut self, package: impl Into<String>) -> Self {
         self.mounted.insert(package.into());

@@ -129,11 +129,11 @@ impl<'a> SampleGenerator<'a> {
         let mut both = SchemaSamples::without_variations(merged(&outside.base, &inside.base));
         let outer = outside.others.iter();
         outer.for_each(|one| {
-            both.push_variation(one.map_values(|value| merged(value, &inside.base)))
+            both.push_variation(one.map_both_values(|value| merged(value, &inside.base)))
         });
         let inner = inside.others.iter();
         inner.for_each(|one| {
-            both.push_variation(one.map_values(|value| merged(&outside.base, value)))
+            both.push_variation(one.map_both_values(|value| merged(&outside.base, value)))
         });
         Some(both)
     }

@@ -26,7 +26,7 @@ pub(super) struct VariedSample {
 }
 
 impl VariedSample {
-    pub(super) fn map_values(&self, whole: impl Fn(&Value) -> Value) -> Self {
+    pub(super) fn map_both_values(&self, whole: impl Fn(&Value) -> Value) -> Self {
         Self {
             path: self.path.clone(),
             value: whole(&self.value),

@@ -26,7 +26,8 @@ pub(super) fn place_views<'a>(
     lowest
 }
 
-/// Places boxes below each other, each at its wanted place or as little as possible away from it.
+/// Places boxes below each other near their wanted places: moves each down until it is free, then all of them up by the
+/// mean of these moves.
 fn stack<'a>(wanted: Vec<(u32, PlacedBox<'a>)>, top: u32) -> Vec<PlacedBox<'a>> {
     let mut free = top;
     let mut moved = 0_u32;

@@ -240,7 +240,7 @@ pub(super) fn definition_hash(table: &Table) -> String {
     format!("{}.{}", layout_hash(table), short_hash(&text))
 }
 
-/// Returns the part of a definition that the statements of queries depend on.
+/// Returns the hash of the parts of a definition that the statements of queries depend on.
 pub(super) fn layout_hash(table: &Table) -> String {
     // Queries of searched columns need the search index.
     let search_index = if table.searched.is_empty() {

@@ -131,12 +131,12 @@ pub const STATE_REBUILD: MetricDefinition = MetricDefinition::histogram(
     "Events that were read to rebuild a state.",
     REBUILD_EVENTS,
 );
-/// State look-ups by the source from which the rebuild started.
+/// State look-ups, by what the rebuild started from: memory, a snapshot or the first event.
 #[doc(hidden)]
 pub const STATE_LOOKUPS: MetricDefinition = MetricDefinition::counter(
     "es_state_lookups_total",
     &["state", "source"],
-    "State look-ups by the source from which the rebuild started.",
+    "State look-ups, by what the rebuild started from: memory, a snapshot or the first event.",
 );
 /// Time of a command's append to the embedded or external event store, by outcome.
 #[doc(hidden)]

@@ -80,7 +80,7 @@ impl Drop for RespondingGuard {
     }
 }
 
-/// Lives until the body of a request is dropped, which its reader does at its end.
+/// Lives until the body of a request is dropped. A reader drops the body after reading all of it.
 pub(super) struct RequestBodyGuard {
     wait: Arc<ClientWait>,
     phase: ConnectionPhase,

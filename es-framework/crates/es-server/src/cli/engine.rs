@@ -88,7 +88,7 @@ pub(super) enum OpenEngine {
 }
 
 impl OpenEngine {
-    /// Opens a data directory, or creates it.
+    /// Opens the store in a directory, or creates it. Without a directory, the store is temporary.
     pub(super) fn open_directory(
         directory: Option<&Path>,
         options: EmbeddedStoreOptions,

@@ -1,4 +1,4 @@
-//! Version 1 of the HTTP API, and the routes that belong to no version: one file per endpoint.
+//! Version 1 of the HTTP API, and the routes that belong to no version.
 
 mod backup;
 mod diagnostics;

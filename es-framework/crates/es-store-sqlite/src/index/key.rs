@@ -97,7 +97,7 @@ fn push_segment(key: &mut Vec<u8>, segment: &str) {
     }
 }
 
-/// Returns the subject of a key, or `None` for bytes that [`subject_key`] never returns.
+/// Returns the subject of a key, or `None` if the bytes are not the key of a text.
 pub(crate) fn subject_of_key(mut key: &[u8]) -> Option<String> {
     let mut subject = String::with_capacity(key.len().saturating_mul(2));
     loop {

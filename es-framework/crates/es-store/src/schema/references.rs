@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value};
 
-/// The highest number of schemas for one value after all references are resolved. A few schemas that
-/// refer to each other twice double the number with each step.
+/// The highest number of schemas for one value after all references are resolved. In a chain in
+/// which each schema refers twice to the next one, each step doubles the number.
 const MOST: usize = 10_000;
 /// The longest chain of schemas for one value. The check of the value takes as many nested calls.
 const DEEPEST: usize = 128;

@@ -93,7 +93,7 @@ fn operations(document: &Value) -> BTreeMap<(String, &str), (&str, &Value)> {
         let operations = item.as_object().into_iter().flatten();
         for (method, operation) in operations {
             if METHODS.contains(&method.as_str()) {
-                // No request contains the names of the path parameters.
+                // A request contains the values of path parameters and not their names, so another name breaks no client.
                 let key = (shape(path), method.as_str());
                 found.insert(key, (path.as_str(), operation));
             }
