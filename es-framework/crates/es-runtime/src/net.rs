@@ -100,6 +100,10 @@ pub fn has_valid_host<B>(request: &hyper::Request<B>) -> bool {
 /// back only as other connections end.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// The time that connections have to end after the drain time. An aborted task ends where it next waits,
+/// which a task that occupies its thread does not.
+const ABORT_TIME: Duration = Duration::from_secs(2);
+
 /// Serves HTTP until `shutdown` completes, and then waits for open requests within the drain time.
 #[doc(hidden)]
 pub async fn serve(
@@ -160,7 +164,11 @@ pub async fn serve(
     {
         tracing::warn!("the drain time ended while requests were still open");
     }
-    connections.shutdown().await;
+    if timeout(ABORT_TIME, connections.shutdown()).await.is_err() {
+        tracing::error!(
+            "open requests occupy threads, so the shutdown no longer waits for their end"
+        );
+    }
 }
 
 /// A connection that was accepted.

@@ -249,3 +249,24 @@ async fn a_request_that_never_ends_is_cut_off_when_the_drain_time_is_over() {
         .unwrap()
         .unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_occupies_its_thread_does_not_delay_the_end_for_ever() {
+    let limits = ConnectionLimits {
+        drain_time: Duration::from_millis(50),
+        ..ConnectionLimits::default()
+    };
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let released = Arc::new(std::sync::Mutex::new(released));
+    let occupy = move || async move {
+        let _ = released.lock().unwrap().recv();
+    };
+    let server = start(Router::new().route("/", get(occupy)), limits).await;
+    let mut client = TcpStream::connect(server.address).await.unwrap();
+    client.write_all(REQUEST).await.unwrap();
+    sleep(Duration::from_millis(50)).await;
+    server.stop.send(()).unwrap();
+    let served = timeout(Duration::from_secs(10), server.served).await;
+    release.send(()).unwrap();
+    served.unwrap().unwrap();
+}
