@@ -12,6 +12,7 @@ mod function;
 mod lexer;
 mod parser;
 mod print;
+mod query_budget;
 mod query_error;
 mod query_limits;
 mod read_plan;

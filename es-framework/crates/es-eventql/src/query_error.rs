@@ -215,9 +215,17 @@ pub enum QueryErrorKind {
         limit: Duration,
     },
     /// The query exceeded its memory limit.
-    #[error("the query needs more than {limit} bytes of memory: narrow it with WHERE")]
+    #[error(
+        "the query needs more than {limit} bytes of memory: narrow it with WHERE, or compute less in a row"
+    )]
     MemoryBudget {
         /// The memory limit in bytes.
+        limit: usize,
+    },
+    /// A row of the result is too long.
+    #[error("a row of the result has more than {limit} bytes: project less into it")]
+    RowLength {
+        /// The maximum length in bytes.
         limit: usize,
     },
     /// The store failed to read the events.

@@ -1,11 +1,6 @@
 //! The limits of a query's size, time and memory.
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
-
-use super::query_error::QueryErrorKind;
+use std::time::Duration;
 
 /// The maximum length of a query in bytes.
 ///
@@ -25,6 +20,9 @@ pub(super) const MAX_SUBQUERIES: u16 = 8;
 /// The maximum number of FROM clauses.
 pub(super) const MAX_SOURCES: usize = 8;
 
+/// The maximum length of a result row in bytes.
+pub(super) const MAX_ROW_LENGTH: usize = 16 * 1024 * 1024;
+
 /// The limits of one query run. Exceeding a limit ends the run with an error.
 ///
 /// ```
@@ -39,8 +37,8 @@ pub(super) const MAX_SOURCES: usize = 8;
 pub struct QueryLimits {
     /// The maximum time from the call to the last row, including pauses of the reader.
     pub time: Duration,
-    /// The maximum number of bytes, by estimate, that the run may hold for ORDER BY, GROUP BY,
-    /// DISTINCT, several FROM clauses and lists of subjects and event types.
+    /// The maximum number of bytes, by estimate, that the run may hold: for the values of the current
+    /// row, ORDER BY, GROUP BY, DISTINCT, several FROM clauses and lists of subjects and event types.
     pub memory: usize,
 }
 
@@ -55,35 +53,5 @@ impl QueryLimits {
 impl Default for QueryLimits {
     fn default() -> Self {
         Self::DEFAULT
-    }
-}
-
-/// Counts the bytes that a run holds, and limits them.
-#[derive(Debug)]
-pub(super) struct MemoryBudget {
-    limit: usize,
-    held: AtomicUsize,
-}
-
-impl MemoryBudget {
-    pub(super) const fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            held: AtomicUsize::new(0),
-        }
-    }
-
-    /// Counts bytes as held. Fails if the run then holds more than its limit.
-    pub(super) fn reserve(&self, bytes: usize) -> Result<(), QueryErrorKind> {
-        let before = self.held.fetch_add(bytes, Ordering::Relaxed);
-        if before.saturating_add(bytes) > self.limit {
-            return Err(QueryErrorKind::MemoryBudget { limit: self.limit });
-        }
-        Ok(())
-    }
-
-    /// Counts bytes as no longer held.
-    pub(super) fn release_bytes(&self, bytes: usize) {
-        self.held.fetch_sub(bytes, Ordering::Relaxed);
     }
 }

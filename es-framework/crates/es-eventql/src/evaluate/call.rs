@@ -3,13 +3,16 @@
 use jiff::Timestamp;
 
 use super::{call_numeric, call_text, call_time};
-use crate::{function::Function, query_error::QueryErrorKind, value::Value};
+use crate::{
+    function::Function, query_budget::RowBudget, query_error::QueryErrorKind, value::Value,
+};
 
 /// Calls a function with decoded values. Returns null if an argument is null.
 pub(super) fn call_function(
     function: Function,
     arguments: &[Value],
     now: Timestamp,
+    budget: &RowBudget<'_>,
 ) -> Result<Value, QueryErrorKind> {
     if arguments.iter().any(|value| matches!(value, Value::Null)) {
         return Ok(Value::Null);
@@ -33,6 +36,6 @@ pub(super) fn call_function(
         | Function::Minute
         | Function::Second
         | Function::Weekday => call_time::call_time_function(function, arguments),
-        _ => call_text::call_text_function(function, arguments),
+        _ => call_text::call_text_function(function, arguments, budget),
     }
 }

@@ -1,15 +1,14 @@
 //! The functions of strings. The first character has the position 1, as in SQL.
 
 use super::argument_error::argument_error;
-use crate::{function::Function, query_error::QueryErrorKind, value::Value};
-
-/// The maximum number of bytes by which REPLACE may lengthen its text. Nested calls could otherwise
-/// exhaust the memory.
-const MAX_GROWTH: usize = 64 * 1024;
+use crate::{
+    function::Function, query_budget::RowBudget, query_error::QueryErrorKind, value::Value,
+};
 
 pub(super) fn call_text_function(
     function: Function,
     arguments: &[Value],
+    budget: &RowBudget<'_>,
 ) -> Result<Value, QueryErrorKind> {
     if let (Function::Len, [Value::Array(items)]) = (function, arguments) {
         return Ok(count(items.len()));
@@ -30,10 +29,14 @@ pub(super) fn call_text_function(
             }
         }
     }
-    of_texts(function, &texts)
+    of_texts(function, &texts, budget)
 }
 
-fn of_texts(function: Function, texts: &[&str]) -> Result<Value, QueryErrorKind> {
+fn of_texts(
+    function: Function,
+    texts: &[&str],
+    budget: &RowBudget<'_>,
+) -> Result<Value, QueryErrorKind> {
     Ok(match (function, texts) {
         (Function::Lower, [text]) => Value::Text(text.to_lowercase().into()),
         (Function::Upper, [text]) => Value::Text(text.to_uppercase().into()),
@@ -45,22 +48,26 @@ fn of_texts(function: Function, texts: &[&str]) -> Result<Value, QueryErrorKind>
             Some((before, _)) => count(before.chars().count().saturating_add(1)),
             None => Value::Int(0),
         },
-        (Function::Replace, [text, from, to]) => replace(text, from, to)?,
+        (Function::Replace, [text, from, to]) => replace(text, from, to, budget)?,
         (Function::StartsWith, [text, part]) => Value::Bool(text.starts_with(part)),
         (Function::EndsWith, [text, part]) => Value::Bool(text.ends_with(part)),
         _ => Value::Null,
     })
 }
 
-/// Replaces all occurrences. An empty search string has no occurrences.
-fn replace(text: &str, from: &str, to: &str) -> Result<Value, QueryErrorKind> {
+/// Replaces all occurrences. An empty search string has no occurrences. No other function lengthens its
+/// text much, so the others are counted afterwards.
+fn replace(
+    text: &str,
+    from: &str,
+    to: &str,
+    budget: &RowBudget<'_>,
+) -> Result<Value, QueryErrorKind> {
     if from.is_empty() {
         return Ok(Value::from_text(text));
     }
-    let grown = text.matches(from).count().saturating_mul(to.len());
-    if grown > MAX_GROWTH.saturating_add(text.len()) {
-        return Err(QueryErrorKind::OutOfRange);
-    }
+    let inserted = text.matches(from).count().saturating_mul(to.len());
+    budget.check_room_for(text.len().saturating_add(inserted))?;
     Ok(Value::Text(text.replace(from, to).into()))
 }
 

@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use super::{
     ast::{BinaryOperator, Expr, ExprKind, FromClause, UnaryOperator},
     function::Function,
+    query_budget::RowBudget,
     query_error::{QueryErrorKind, SpannedError},
     token::TokenRange,
     value::Value,
@@ -26,7 +27,6 @@ pub(super) use aggregate::Accumulator;
 pub(super) use cast::value_for_message;
 
 /// The values of the names in an expression.
-#[derive(Clone, Copy)]
 pub(super) struct NameBindings<'a> {
     pub(super) sources: &'a [FromClause],
     /// One value for each FROM clause.
@@ -35,6 +35,7 @@ pub(super) struct NameBindings<'a> {
     pub(super) aggregates: &'a [(TokenRange, Value)],
     /// The current time, which stays the same during a run.
     pub(super) now: Timestamp,
+    pub(super) budget: RowBudget<'a>,
 }
 
 type EvaluationResult<T = Value> = Result<T, SpannedError>;
@@ -42,6 +43,19 @@ type EvaluationResult<T = Value> = Result<T, SpannedError>;
 impl NameBindings<'_> {
     /// Evaluates an expression without decoding raw JSON.
     pub(super) fn evaluate(&self, expr: &Expr) -> EvaluationResult {
+        let before = self.budget.bytes();
+        let value = self.evaluate_uncounted(expr)?;
+        self.count_since(before, expr, value)
+    }
+
+    /// Counts the value of an expression. The values that the expression needed are gone.
+    fn count_since(&self, before: usize, expr: &Expr, value: Value) -> EvaluationResult {
+        let counted = self.budget.replace_since(before, value.size());
+        counted.map_err(|kind| SpannedError::new(expr.span, kind))?;
+        Ok(value)
+    }
+
+    fn evaluate_uncounted(&self, expr: &Expr) -> EvaluationResult {
         let failed = |kind| SpannedError::new(expr.span, kind);
         match &expr.kind {
             ExprKind::Literal(literal) => Ok(literal.into()),
@@ -52,7 +66,7 @@ impl NameBindings<'_> {
                 apply_operator::find_element(&target, &self.evaluate_and_decode(index)?)
                     .map_err(failed)
             }
-            ExprKind::Array(items) => Ok(Value::Array(self.all(items)?.into())),
+            ExprKind::Array(items) => Ok(Value::from_items(self.all(items)?)),
             ExprKind::Record(fields) => self.record(fields),
             ExprKind::Aggregate(..) => Ok(self.aggregate(expr.span)),
             ExprKind::Unary(UnaryOperator::Not, operand) => {
@@ -69,17 +83,17 @@ impl NameBindings<'_> {
             ExprKind::Call(Function::If, arguments) => self.choose(arguments),
             ExprKind::Call(function, arguments) => {
                 let arguments = self.evaluate_and_decode_all(arguments)?;
-                call::call_function(*function, &arguments, self.now).map_err(failed)
+                call::call_function(*function, &arguments, self.now, &self.budget).map_err(failed)
             }
         }
     }
 
     /// Evaluates an expression and decodes raw JSON.
     pub(super) fn evaluate_and_decode(&self, expr: &Expr) -> EvaluationResult {
-        let value = self.evaluate(expr)?;
-        value
-            .decode()
-            .map_err(|kind| SpannedError::new(expr.span, kind))
+        let before = self.budget.bytes();
+        let value = self.evaluate(expr)?.decode(&self.budget);
+        let value = value.map_err(|kind| SpannedError::new(expr.span, kind))?;
+        self.count_since(before, expr, value)
     }
 
     /// Evaluates a condition. Any value except a boolean is an error, even null.
@@ -130,7 +144,7 @@ impl NameBindings<'_> {
             Ok(((&**name).into(), self.evaluate(value)?))
         };
         let fields: EvaluationResult<Vec<_>> = fields.iter().map(field).collect();
-        Ok(Value::Record(fields?.into()))
+        Ok(Value::from_fields(fields?))
     }
 
     /// Evaluates only the chosen branch, so the condition can guard it.

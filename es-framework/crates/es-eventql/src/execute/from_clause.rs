@@ -16,10 +16,6 @@ use crate::{
 };
 use es_event::{RecordedEvent, Subject};
 
-/// The number of rows after which the task yields. Rows in memory never wait, so without a yield
-/// neither the time limit nor other tasks could run.
-const TURN: usize = 32;
-
 /// Returns the rows of all FROM clauses. The values of the first clause are streamed, those of the
 /// others are held in memory.
 pub(super) fn stream_rows(statement: &Statement, run: &Arc<QueryRun>, hint: ReadHint) -> RowStream {
@@ -39,12 +35,10 @@ pub(super) fn stream_rows(statement: &Statement, run: &Arc<QueryRun>, hint: Read
             Arc::clone(run),
         );
     }
+    let budget = Arc::clone(&run.budget);
     frames
-        .enumerate()
-        .then(|(index, frame)| async move {
-            if index % TURN == TURN - 1 {
-                tokio::task::yield_now().await;
-            }
+        .map(move |frame| {
+            budget.count_row()?;
             frame
         })
         .boxed()
@@ -110,6 +104,7 @@ fn derived(
         let mut names = BTreeSet::<Arc<str>>::new();
         let mut events = run.source.events(ReadHint::default());
         while let Some(event) = events.try_next().await? {
+            run.budget.count_row()?;
             let mut grown = 0_usize;
             find(&event, &mut |name| {
                 let is_new = !names.contains(name);
@@ -119,7 +114,7 @@ fn derived(
                 }
                 is_new
             });
-            run.memory.reserve(grown)?;
+            run.budget.reserve(grown)?;
         }
         let names = names.into_iter().map(|name| Ok(Value::Text(name)));
         Ok::<_, SpannedError>(stream::iter(names))
@@ -149,7 +144,7 @@ fn combined(frames: RowStream, values: ValueStream, run: Arc<QueryRun>) -> RowSt
 async fn held(mut values: ValueStream, run: &QueryRun) -> Result<Arc<[Value]>, SpannedError> {
     let mut held = Vec::new();
     while let Some(value) = values.try_next().await? {
-        run.memory.reserve(value.size())?;
+        run.budget.reserve(value.size())?;
         held.push(value);
     }
     Ok(held.into())

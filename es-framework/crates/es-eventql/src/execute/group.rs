@@ -44,7 +44,7 @@ pub(super) async fn group_rows(
             None => {
                 let size = key.iter().map(Value::size).fold(0, usize::saturating_add);
                 let accumulators = aggregates.len().saturating_mul(size_of::<Accumulator>());
-                run.memory.reserve(
+                run.budget.reserve(
                     frame
                         .size()
                         .saturating_add(size)
@@ -123,7 +123,7 @@ impl RowGroup {
             let grown = accumulator
                 .add(argument)
                 .map_err(|kind| SpannedError::new(expr.span, kind))?;
-            run.memory.reserve(grown)?;
+            run.budget.reserve(grown)?;
         }
         Ok(())
     }

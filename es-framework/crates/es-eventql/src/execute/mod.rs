@@ -3,6 +3,7 @@
 mod from_clause;
 mod group;
 mod order;
+mod row_thread;
 
 use std::{
     collections::BTreeSet,
@@ -15,25 +16,24 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use jiff::Timestamp;
-use serde_json::value::RawValue;
-use tokio::time::{Instant, timeout_at};
 
 use super::{
     EventQlQuery, QueryRows,
     ast::{Expr, Statement},
     evaluate::NameBindings,
     event_source::EventSource,
-    query_error::{QueryError, QueryErrorKind, SpannedError},
-    query_limits::{MemoryBudget, QueryLimits},
+    query_budget::{QueryBudget, RowBudget},
+    query_error::{QueryErrorKind, SpannedError},
+    query_limits::QueryLimits,
     read_plan::{ReadPlan, plan_read},
     token::TokenRange,
-    value::Value,
+    value::{Value, encode_row},
 };
 
 /// The data that all stages of one run share.
 struct QueryRun {
     source: Arc<dyn EventSource>,
-    memory: MemoryBudget,
+    budget: Arc<QueryBudget>,
     now: Timestamp,
     /// Enables read hints for the source. Tests disable them to compare the results.
     uses_hints: bool,
@@ -57,48 +57,18 @@ pub(super) fn run_query(
 ) -> QueryRows {
     let run = Arc::new(QueryRun {
         source,
-        memory: MemoryBudget::new(limits.memory),
+        budget: Arc::new(QueryBudget::new(limits)),
         now: Timestamp::now(),
         uses_hints,
     });
+    let budget = Arc::clone(&run.budget);
     let tokens = Arc::clone(&query.tokens);
     let values = statement(Arc::clone(&query.statement), run);
     let rows = values.map(move |value| {
-        value
-            .and_then(|value| written(&value))
-            .map_err(|fault| fault.locate(&tokens))
+        let row = value.and_then(|value| Ok(encode_row(&value)?));
+        row.map_err(|fault| fault.locate(&tokens))
     });
-    in_time(rows.boxed(), limits)
-}
-
-/// Encodes a value as JSON.
-fn written(value: &Value) -> Result<Box<RawValue>, SpannedError> {
-    serde_json::value::to_raw_value(value).map_err(|error| {
-        let reason = error.to_string().into();
-        QueryErrorKind::Data { reason }.into()
-    })
-}
-
-/// Ends the stream after the first error, and with an error when the time limit is reached.
-fn in_time(rows: QueryRows, limits: QueryLimits) -> QueryRows {
-    let limit = limits.time;
-    let deadline = Instant::now().checked_add(limit);
-    let late = move || QueryError::without_position(QueryErrorKind::Time { limit });
-    stream::unfold(Some(rows), move |rows| async move {
-        let mut rows = rows?;
-        let next = match deadline {
-            Some(deadline) if Instant::now() >= deadline => Some(Err(late())),
-            Some(deadline) => match timeout_at(deadline, rows.next()).await {
-                Ok(next) => next,
-                Err(_) => Some(Err(late())),
-            },
-            None => rows.next().await,
-        };
-        let row = next?;
-        let rest = row.is_ok().then_some(rows);
-        Some((row, rest))
-    })
-    .boxed()
+    row_thread::evaluate_on_thread(rows.boxed(), budget)
 }
 
 /// Returns the projected values of a statement.
@@ -176,14 +146,14 @@ fn projected(
     }
     let seen = Mutex::new(BTreeSet::new());
     let first_of_its_kind = move |value: Value| {
-        let key = value.clone().decode()?;
+        let key = value.clone().decode(&RowBudget::new(&run.budget))?;
         let size = key.size();
         // The lock cannot be poisoned in a harmful way: no code panics while it is held.
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
         if !seen.insert(key) {
             return Ok(None);
         }
-        run.memory.reserve(size)?;
+        run.budget.reserve(size)?;
         Ok(Some(value))
     };
     let values = frames
@@ -208,12 +178,17 @@ fn skipped<T: Send + 'static>(
 
 impl QueryRun {
     /// Binds the names of a statement to the values of one row.
-    fn scope<'a>(&self, statement: &'a Statement, frame: &'a IntermediateRow) -> NameBindings<'a> {
+    fn scope<'a>(
+        &'a self,
+        statement: &'a Statement,
+        frame: &'a IntermediateRow,
+    ) -> NameBindings<'a> {
         NameBindings {
             sources: &statement.sources,
             row: &frame.row,
             aggregates: &frame.aggregates,
             now: self.now,
+            budget: RowBudget::new(&self.budget),
         }
     }
 
@@ -231,6 +206,7 @@ impl QueryRun {
             row: &[],
             aggregates: &[],
             now: self.now,
+            budget: RowBudget::new(&self.budget),
         };
         let value = scope.evaluate_and_decode(expr)?;
         if let Value::Int(count) = value

@@ -41,11 +41,11 @@ pub(super) async fn sort_rows(
             size,
             frame,
         });
-        run.memory.reserve(size)?;
+        run.budget.reserve(size)?;
         if needed.is_some_and(|needed| heap.len() > needed)
             && let Some(greatest) = heap.pop()
         {
-            run.memory.release_bytes(greatest.size);
+            run.budget.release_bytes(greatest.size);
         }
     }
     let sorted = heap.into_sorted_vec();

@@ -3,7 +3,11 @@
 use serde_json::value::RawValue;
 
 use super::{data, rows, source};
-use crate::value::Value;
+use crate::{
+    QueryLimits,
+    query_budget::{QueryBudget, RowBudget},
+    value::Value,
+};
 use es_event::{Dialect, EventId, EventTime, Hash, RecordedEvent, TraceContext};
 
 fn event(trace: Option<TraceContext>) -> RecordedEvent {
@@ -104,5 +108,7 @@ async fn subjects_come_with_those_above_them_and_types_once_each() {
 #[test]
 fn a_number_that_no_float_holds_cannot_be_computed_with() {
     let raw = RawValue::from_string("1e999".into()).unwrap();
-    assert!(Value::Json(raw.into()).decode().is_err());
+    let budget = QueryBudget::new(QueryLimits::DEFAULT);
+    let decoded = Value::Json(raw.into()).decode(&RowBudget::new(&budget));
+    assert!(decoded.is_err());
 }

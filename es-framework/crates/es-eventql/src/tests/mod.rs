@@ -2,6 +2,7 @@
 
 mod errors;
 mod events;
+mod expensive_rows;
 mod generate;
 mod language;
 mod limits;

@@ -18,7 +18,7 @@ impl Ord for Value {
             (Self::Date(left), Self::Date(right)) => left.cmp(right),
             (Self::Time(left), Self::Time(right)) => left.cmp(right),
             (Self::DateTime(left), Self::DateTime(right)) => left.cmp(right),
-            (Self::Array(left), Self::Array(right)) => left.cmp(right),
+            (Self::Array(left), Self::Array(right)) => left.iter().cmp(right.iter()),
             (Self::Record(left), Self::Record(right)) => by_name(left).cmp(&by_name(right)),
             (Self::Event(left) | Self::Data(left), Self::Event(right) | Self::Data(right)) => {
                 left.id.cmp(&right.id)

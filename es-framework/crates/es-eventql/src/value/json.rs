@@ -1,24 +1,62 @@
 //! Converts values from JSON and to JSON.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, io, sync::Arc};
 
 use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
+    Deserializer, Serialize, Serializer,
+    de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
     ser::{SerializeMap as _, SerializeSeq as _},
 };
 use serde_json::value::RawValue;
 
-use super::Value;
-use crate::query_error::QueryErrorKind;
+use super::{SMALLEST_SIZE, Value};
+use crate::{query_budget::RowBudget, query_error::QueryErrorKind, query_limits::MAX_ROW_LENGTH};
 use es_event::{DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
 
 /// The largest whole float that is written without a fraction.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Decodes JSON text into a value.
-pub(super) fn parse(raw: &RawValue) -> Result<Value, QueryErrorKind> {
-    serde_json::from_str(raw.get()).map_err(unreadable)
+/// Decodes JSON text into a value, and counts all parts of the value. The text `[0,0]` has two bytes for
+/// each item, but the array has many more.
+pub(super) fn parse(raw: &RawValue, budget: &RowBudget<'_>) -> Result<Value, QueryErrorKind> {
+    let mut deserializer = serde_json::Deserializer::from_str(raw.get());
+    match ValueSeed(budget).deserialize(&mut deserializer) {
+        Ok(value) => Ok(value),
+        Err(error) => Err(budget.check().err().unwrap_or_else(|| unreadable(error))),
+    }
+}
+
+/// Encodes a result row.
+///
+/// # Errors
+/// Fails if the row is too long, or contains a number that JSON does not have.
+pub(crate) fn encode_row(value: &Value) -> Result<Box<RawValue>, QueryErrorKind> {
+    // A character has at most six bytes in JSON, as in `\u0001`, so only a large value can be too long.
+    if value.size() > MAX_ROW_LENGTH / 8 {
+        let counted = serde_json::to_writer(RowLength(0), value);
+        if counted.is_err_and(|error| error.is_io()) {
+            let limit = MAX_ROW_LENGTH;
+            return Err(QueryErrorKind::RowLength { limit });
+        }
+    }
+    serde_json::value::to_raw_value(value).map_err(unreadable)
+}
+
+/// Counts the bytes of a row, and fails if there are too many.
+struct RowLength(usize);
+
+impl io::Write for RowLength {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        if self.0 > MAX_ROW_LENGTH {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Returns the last member of this name, or null.
@@ -55,7 +93,10 @@ fn decode_scalar_or_raw(raw: &RawValue) -> Value {
     let text = raw.get();
     match text.as_bytes().first() {
         // A string can contain half a surrogate pair. Such a string can be copied but not decoded.
-        Some(b'"' | b't' | b'f' | b'n') => parse(raw).ok(),
+        Some(b'"') => serde_json::from_str(text).ok().map(Value::Text),
+        Some(b't') => Some(Value::Bool(true)),
+        Some(b'f') => Some(Value::Bool(false)),
+        Some(b'n') => Some(Value::Null),
         Some(b'{' | b'[') => None,
         _ => text.parse().ok().filter(|_| text != "-0").map(Value::Int),
     }
@@ -130,62 +171,76 @@ impl<'de> Visitor<'de> for NthElementVisitor {
     }
 }
 
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ValueVisitor)
+/// Decodes a whole JSON value, and counts its parts.
+#[derive(Clone, Copy)]
+struct ValueSeed<'a>(&'a RowBudget<'a>);
+
+impl ValueSeed<'_> {
+    fn count<E: serde::de::Error>(self, value: Value) -> Result<Value, E> {
+        self.0.add(value.size()).map_err(E::custom)?;
+        Ok(value)
     }
 }
 
-/// Decodes a whole JSON value.
-struct ValueVisitor;
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
+    type Value = Value;
 
-impl<'de> Visitor<'de> for ValueVisitor {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Value, E> {
+        self.count(Value::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Value, E> {
+        self.count(Value::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Int(value))
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Value, E> {
+        self.count(Value::Int(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Value, E> {
         // Integers above 63 bits become the nearest float.
-        Ok(i64::try_from(value).map_or_else(|_| Value::Float(value as f64), Value::Int))
+        self.count(i64::try_from(value).map_or_else(|_| Value::Float(value as f64), Value::Int))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::Float(value))
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        self.count(Value::Float(value))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::from_text(text))
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
+        self.count(Value::from_text(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        self.0.add(SMALLEST_SIZE).map_err(A::Error::custom)?;
         let mut values = Vec::new();
-        while let Some(value) = items.next_element()? {
+        while let Some(value) = items.next_element_seed(self)? {
             values.push(value);
         }
-        Ok(Value::Array(values.into()))
+        Ok(Value::from_items(values))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        self.0.add(SMALLEST_SIZE).map_err(A::Error::custom)?;
         let mut fields: Vec<(Arc<str>, Value)> = Vec::new();
-        while let Some((name, value)) = map.next_entry::<Arc<str>, Value>()? {
-            fields.push((name, value));
+        while let Some(name) = map.next_key::<Arc<str>>()? {
+            let size = name.len().saturating_add(SMALLEST_SIZE);
+            self.0.add(size).map_err(A::Error::custom)?;
+            fields.push((name, map.next_value_seed(self)?));
         }
         last_of_each_name(&mut fields);
-        Ok(Value::Record(fields.into()))
+        Ok(Value::from_fields(fields))
     }
 }
 
@@ -210,14 +265,14 @@ impl Serialize for Value {
             Self::DateTime(time) => serializer.collect_str(time),
             Self::Array(items) => {
                 let mut sequence = serializer.serialize_seq(Some(items.len()))?;
-                for item in &**items {
+                for item in &***items {
                     sequence.serialize_element(item)?;
                 }
                 sequence.end()
             }
             Self::Record(fields) => {
                 let mut map = serializer.serialize_map(Some(fields.len()))?;
-                for (name, value) in &**fields {
+                for (name, value) in &***fields {
                     map.serialize_entry(&**name, value)?;
                 }
                 map.end()

@@ -1,6 +1,7 @@
 //! The values of expressions.
 
 mod compare;
+mod elements;
 mod json;
 
 use std::sync::Arc;
@@ -11,10 +12,12 @@ use jiff::{
 };
 use serde_json::value::RawValue;
 
-use super::{ast::Literal, query_error::QueryErrorKind};
+use super::{ast::Literal, query_budget::RowBudget, query_error::QueryErrorKind};
 use es_event::{DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
 
 pub(super) use compare::compare_numbers;
+use elements::Elements;
+pub(super) use json::encode_row;
 
 /// A value of an expression. Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -28,8 +31,8 @@ pub(super) enum Value {
     Date(Date),
     Time(Time),
     DateTime(Timestamp),
-    Array(Arc<[Self]>),
-    Record(Arc<[(Arc<str>, Self)]>),
+    Array(Arc<Elements<Self>>),
+    Record(Arc<Elements<(Arc<str>, Self)>>),
     /// A whole event.
     Event(Arc<RecordedEvent>),
     /// The whole data of an event.
@@ -43,6 +46,16 @@ impl Value {
     /// Creates a text.
     pub(super) fn from_text(text: &str) -> Self {
         Self::Text(text.into())
+    }
+
+    /// Creates an array.
+    pub(super) fn from_items(items: Vec<Self>) -> Self {
+        Self::Array(Arc::new(Elements::from_items(items)))
+    }
+
+    /// Creates a record.
+    pub(super) fn from_fields(fields: Vec<(Arc<str>, Self)>) -> Self {
+        Self::Record(Arc::new(Elements::from_fields(fields)))
     }
 
     /// Returns the kind of the value for error messages.
@@ -102,48 +115,80 @@ impl Value {
     /// Decodes all raw JSON inside the value.
     ///
     /// # Errors
-    /// Fails if the data nests too deeply or contains a number that no float can represent.
-    pub(super) fn decode(self) -> Result<Self, QueryErrorKind> {
+    /// Fails if the data nests too deeply or contains a number that no float can represent, or if the
+    /// run reached its limit of time or memory.
+    pub(super) fn decode(self, budget: &RowBudget<'_>) -> Result<Self, QueryErrorKind> {
+        if !self.has_raw_json() {
+            return Ok(self);
+        }
+        let decode = |value: &Self| -> Result<_, QueryErrorKind> {
+            if value.has_raw_json() {
+                return value.clone().decode(budget);
+            }
+            budget.add(value.size())?;
+            Ok(value.clone())
+        };
         match self {
-            Self::Json(raw) => json::parse(&raw),
-            Self::Data(event) => json::parse(&event.data),
+            Self::Json(raw) => json::parse(&raw, budget),
+            Self::Data(event) => json::parse(&event.data, budget),
             Self::Event(event) => {
                 let field = |name: &&str| -> Result<_, QueryErrorKind> {
-                    Ok(((*name).into(), event_field(&event, name).decode()?))
+                    Ok(((*name).into(), decode(&event_field(&event, name))?))
                 };
-                let fields: Result<Vec<_>, _> = EVENT_FIELDS.iter().map(field).collect();
-                Ok(Self::Record(fields?.into()))
+                let fields: Result<_, _> = EVENT_FIELDS.iter().map(field).collect();
+                Ok(Self::from_fields(fields?))
             }
             Self::Array(items) => {
-                let items: Result<Vec<_>, _> = items.iter().cloned().map(Self::decode).collect();
-                Ok(Self::Array(items?.into()))
+                let items: Result<_, _> = items.iter().map(decode).collect();
+                Ok(Self::from_items(items?))
             }
             Self::Record(fields) => {
                 let field = |(name, value): &(Arc<str>, Self)| -> Result<_, QueryErrorKind> {
-                    Ok((Arc::clone(name), value.clone().decode()?))
+                    Ok((Arc::clone(name), decode(value)?))
                 };
-                let fields: Result<Vec<_>, _> = fields.iter().map(field).collect();
-                Ok(Self::Record(fields?.into()))
+                let fields: Result<_, _> = fields.iter().map(field).collect();
+                Ok(Self::from_fields(fields?))
             }
             plain => Ok(plain),
         }
     }
 
-    /// Estimates the size in bytes.
+    fn has_raw_json(&self) -> bool {
+        match self {
+            Self::Array(items) => items.has_raw_json(),
+            Self::Record(fields) => fields.has_raw_json(),
+            Self::Event(_) | Self::Data(_) | Self::Json(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Estimates the size in bytes. What several parts of the value share counts for each of them, as in
+    /// the JSON of the value.
     pub(super) fn size(&self) -> usize {
         let inner = match self {
             Self::Text(text) => text.len(),
-            Self::Array(items) => items.iter().map(Self::size).fold(0, usize::saturating_add),
-            Self::Record(fields) => fields
-                .iter()
-                .map(|(name, value)| value.size().saturating_add(name.len()))
-                .fold(0, usize::saturating_add),
-            Self::Event(event) | Self::Data(event) => event.data.get().len().saturating_add(400),
+            Self::Array(items) => items.size(),
+            Self::Record(fields) => fields.size(),
+            Self::Event(event) | Self::Data(event) => event_size(event),
             Self::Json(raw) => raw.get().len(),
             _ => 0,
         };
-        inner.saturating_add(48)
+        inner.saturating_add(SMALLEST_SIZE)
     }
+}
+
+/// The size of a value without parts, in bytes.
+const SMALLEST_SIZE: usize = 48;
+
+fn event_size(event: &RecordedEvent) -> usize {
+    let texts = [
+        event.data.get(),
+        &event.source,
+        event.subject.as_str(),
+        event.event_type.as_str(),
+    ];
+    let texts = texts.iter().map(|text| text.len());
+    texts.fold(600, usize::saturating_add)
 }
 
 /// The fields of every event, in the order of the protocol's documentation.
