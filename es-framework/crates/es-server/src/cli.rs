@@ -14,10 +14,11 @@ use std::{
     net::{IpAddr, SocketAddr},
     path::PathBuf,
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::{Args, FromArgMatches as _, Parser, Subcommand};
-use tokio::{net::TcpListener, runtime::Runtime};
+use tokio::{net::TcpListener, runtime::Runtime, time::timeout};
 use tracing_subscriber::EnvFilter;
 
 use self::{
@@ -220,6 +221,10 @@ fn run_command(command: &EventStoreSubcommand) -> Result<ExitCode, CliError> {
     })
 }
 
+/// The time that the store has to close. Every acknowledged event is durable before, so the end of the
+/// process is at worst a crash, from which the next start recovers.
+const CLOSE_TIME: Duration = Duration::from_secs(5);
+
 fn run_server(arguments: &RunArguments) -> Result<(), StartError> {
     let settings = server_settings(arguments)?;
     let runtime = start_server_runtime()?;
@@ -233,7 +238,12 @@ fn run_server(arguments: &RunArguments) -> Result<(), StartError> {
         let stop = shutdown::stop_signal()?;
         tracing::info!("{}: listening on http://{address}", store.description());
         serve(listener, store, settings, stop).await;
-        engine.close().await;
+        if timeout(CLOSE_TIME, engine.close()).await.is_err() {
+            tracing::error!(
+                "the store did not close within {} seconds, so the process ends without it",
+                CLOSE_TIME.as_secs()
+            );
+        }
         tracing::info!("stopped");
         Ok(())
     });

@@ -269,6 +269,11 @@ async fn a_query_wraps_its_rows() {
     let body = json!({"query": "FROM e IN events PROJECT INTO COUNT()"});
     let rows = server.v2_rows("run-eventql-query", "row", &body).await;
     assert_eq!(rows, [json!({"value": 2})]);
+    let request = server.v2("data/run-eventql-query");
+    let body = json!({"query": "FROM e IN events TOP 1 PROJECT INTO { b: 1, a: 2 }"});
+    let response = request.body(body.to_string()).send().await.unwrap();
+    let text = response.text().await.unwrap();
+    assert!(text.contains(r#""data":{"value":{"b":1,"a":2}}"#), "{text}");
 }
 
 #[tokio::test]
