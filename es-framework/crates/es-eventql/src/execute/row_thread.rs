@@ -1,7 +1,7 @@
 //! The thread of a run. A single row can take as long as the whole run may, so rows are evaluated on a
 //! thread for blocking work, and the async threads only pass them on.
 
-use std::{mem, panic::resume_unwind, sync::Arc};
+use std::{mem, panic::resume_unwind, sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, stream};
 use serde_json::value::RawValue;
@@ -19,11 +19,13 @@ use crate::{
 };
 use es_store::StoreError;
 
-/// Rows that were evaluated while the reader was busy.
+/// Rows that are sent together. A send of each row alone would take longer than its evaluation.
 type RowBatch = Vec<Result<Box<RawValue>, QueryError>>;
 
-/// The size of a batch in bytes from which the thread waits for the reader.
+/// The size in bytes from which a batch is sent.
 const BATCH_SIZE: usize = 64 * 1024;
+/// The time after which a batch is sent although further rows are ready.
+const BATCH_TIME: Duration = Duration::from_millis(1);
 /// The size of a row in a batch, besides its text.
 const ROW_OVERHEAD: usize = 64;
 
@@ -97,21 +99,18 @@ fn failure(kind: QueryErrorKind) -> RowBatch {
     vec![Err(QueryError::without_position(kind))]
 }
 
-/// Sends rows until the first error, the last row, or the end of the reader. Each send takes the rows that
-/// are ready, so that a reader that waits gets the next row at once, and a slow one gets many.
+/// Sends rows until the first error, the last row, or the end of the reader. The first row is sent at once.
 async fn send_batches(mut rows: QueryRows, sender: mpsc::Sender<RowBatch>) {
     let mut batch = RowBatch::new();
     let mut size = 0_usize;
+    let mut last_send = None::<Instant>;
     let mut has_ended = false;
     while !(has_ended && batch.is_empty()) {
+        let is_late = || last_send.is_none_or(|sent| sent.elapsed() >= BATCH_TIME);
+        let is_due = !batch.is_empty() && (size >= BATCH_SIZE || is_late());
         tokio::select! {
             biased;
-            permit = sender.reserve(), if !batch.is_empty() => {
-                let Ok(permit) = permit else { return };
-                permit.send(mem::take(&mut batch));
-                size = 0;
-            }
-            row = rows.next(), if !has_ended && size < BATCH_SIZE => match row {
+            row = rows.next(), if !has_ended && !is_due => match row {
                 Some(row) => {
                     has_ended = row.is_err();
                     let length = row.as_ref().map_or(0, |row| row.get().len());
@@ -120,6 +119,12 @@ async fn send_batches(mut rows: QueryRows, sender: mpsc::Sender<RowBatch>) {
                 }
                 None => has_ended = true,
             },
+            permit = sender.reserve(), if !batch.is_empty() => {
+                let Ok(permit) = permit else { return };
+                permit.send(mem::take(&mut batch));
+                size = 0;
+                last_send = Some(Instant::now());
+            }
             () = sender.closed() => return,
         }
     }
