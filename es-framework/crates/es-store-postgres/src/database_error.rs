@@ -80,6 +80,9 @@ pub(super) enum DatabaseError {
     /// The server did not answer in time.
     #[error("the server does not answer in time")]
     Timeout,
+    /// The server accepts no writes any more, or it lacks events that another server has.
+    #[error("another server accepts writes by now")]
+    Replaced,
     /// All connections that read are in use for too long.
     #[error("too many reads wait for a connection")]
     Busy,
@@ -150,7 +153,7 @@ impl DatabaseError {
                 None,
             ) => Remedy::Reconnect,
             (Self::Server(_), None) => Remedy::GiveUp,
-            (Self::Sql(_) | Self::Timeout, None) => Remedy::Reconnect,
+            (Self::Sql(_) | Self::Timeout | Self::Replaced, None) => Remedy::Reconnect,
         }
     }
 

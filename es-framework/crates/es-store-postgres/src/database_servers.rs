@@ -5,7 +5,7 @@ use std::{fmt, io, str::FromStr, sync::Arc, time::Duration};
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::time::timeout;
 
-use super::server_race::{first_success, is_standby};
+use super::server_race::{accepts_writes, first_success};
 use es_runtime::strip_postgres_scheme;
 
 /// The time in which a server that works accepts a connection.
@@ -80,7 +80,7 @@ fn unwrap_once(error: sqlx::Error) -> sqlx::Error {
     }
 }
 
-/// That a server is a standby says least, because the primary is another one.
+/// That a server accepts no writes says least, because the primary is another one.
 fn rank(error: &sqlx::Error) -> u8 {
     match error {
         sqlx::Error::Io(error) if error.kind() == io::ErrorKind::Other => 0,
@@ -99,8 +99,8 @@ impl fmt::Debug for DatabaseServers {
 
 async fn connect_to_primary(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let mut connection = PgConnection::connect_with(options).await?;
-    if is_standby(&mut connection).await? {
-        let reason = format!("{} is a standby", options.get_host());
+    if !accepts_writes(&mut connection).await? {
+        let reason = format!("{} is a standby or read-only", options.get_host());
         return Err(io::Error::other(reason).into());
     }
     Ok(connection)

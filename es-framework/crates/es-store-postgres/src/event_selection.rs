@@ -86,12 +86,12 @@ pub(super) fn subtree_key(subject: &Subject) -> &str {
     subject.as_str().trim_end_matches('/')
 }
 
-/// Reads the next events of a scan.
+/// Reads the next events of a scan. Returns the last event of the log as well, if the chunk is not empty.
 pub(super) async fn read_chunk(
     connection: &mut PgConnection,
     scan: &Scan,
     limits: StepLimits,
-) -> Result<Chunk, DatabaseError> {
+) -> Result<(Chunk, Option<EventId>), DatabaseError> {
     let index = ScanIndex::of(scan);
     // A step over a subject reads events of all types, and drops those that are not wanted.
     let drops = index != ScanIndex::Type && !scan.event_types.is_empty();
@@ -112,9 +112,12 @@ pub(super) async fn read_chunk(
     let mut rows = query.fetch(connection);
     let mut decoder = RowDecoder::default();
     let (mut events, mut bytes, mut count) = (Vec::new(), 0_usize, 0_usize);
-    let mut rest = None;
+    let (mut rest, mut end) = (None, None);
     while let Some(row) = rows.try_next().await? {
         let (id, event_type): (i64, &str) = (row.try_get(0)?, row.try_get(2)?);
+        if count == 0 {
+            end = row.try_get::<Option<i64>, _>(10)?;
+        }
         count = count.saturating_add(1);
         if scan.includes_type(event_type) {
             let event: RecordedEvent = decoder.decode_event(&row)?;
@@ -122,16 +125,16 @@ pub(super) async fn read_chunk(
             events.push(event);
         }
         if count >= step || events.len() >= wanted || bytes >= limits.bytes {
-            let end: Option<i64> = row.try_get(10)?;
             rest = rest_after(scan, row::convert_id(id)?, end);
             break;
         }
     }
-    Ok(Chunk {
+    let chunk = Chunk {
         count: events.len(),
         events,
         rest,
-    })
+    };
+    Ok((chunk, end.map(row::convert_id).transpose()?))
 }
 
 /// Returns the ids that are left, without the events that were stored after the read began.

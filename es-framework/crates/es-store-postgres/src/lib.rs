@@ -117,7 +117,7 @@ impl PostgresStore {
         let connection = &mut found.connection;
         migration::migrate(connection).await?;
         let catalogue = event_catalogue::load_catalogue(connection).await?;
-        let state = StoreState::new(address, limits, catalogue);
+        let state = StoreState::new(address, limits, catalogue, found.server);
         let (state, queue) = (Arc::new(state), Arc::new(WriteQueue::default()));
         let reader = LogReader {
             pool: Arc::new(ReadPool::new(&limits)),

@@ -1,11 +1,12 @@
 //! The row that holds the end of the log. Whoever locks it is the only writer.
 
-use sqlx::PgConnection;
+use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{
     database_error::DatabaseError,
     event_identity::EventIdentity,
     row::{self, number},
+    server_race::ACCEPTS_WRITES,
 };
 use es_event::{EventId, Hash};
 use es_store::write::ChainHead;
@@ -17,8 +18,6 @@ const CHANGE_NOTHING: &str = "UPDATE es_head SET last = last WHERE id = 1";
 /// Each statement sees the rows that were committed before it, so that those after the lock see the
 /// batch of the writer before.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
-
-const LAST: &str = "SELECT last, hash FROM es_head WHERE id = 1";
 
 /// The locked end of the log.
 #[derive(Debug)]
@@ -58,10 +57,20 @@ fn head_hash(bytes: &[u8]) -> Result<Hash, DatabaseError> {
 }
 
 /// Returns the last event of the log.
+///
+/// # Errors
+/// The server accepts no writes any more, so another one may have newer events.
 pub(super) async fn read_last(
     connection: &mut PgConnection,
 ) -> Result<Option<EventIdentity>, DatabaseError> {
-    let (last, hash): (Option<i64>, Vec<u8>) = sqlx::query_as(LAST).fetch_one(connection).await?;
+    let statement = format!("SELECT last, hash, {ACCEPTS_WRITES} FROM es_head WHERE id = 1");
+    let (last, hash, is_primary): (Option<i64>, Vec<u8>, bool) =
+        sqlx::query_as(AssertSqlSafe(statement))
+            .fetch_one(connection)
+            .await?;
+    if !is_primary {
+        return Err(DatabaseError::Replaced);
+    }
     let Some(last) = last else {
         return Ok(None);
     };

@@ -59,7 +59,8 @@ impl LogMonitor<'_> {
     /// Publishes the end of the log.
     async fn look(&mut self) -> Result<(), DatabaseError> {
         let state = self.state;
-        let mut server = match self.server.take() {
+        let server = self.server.take();
+        let mut server = match server.filter(|server| state.is_connection_current(server)) {
             Some(server) => server,
             None => self.find_server().await?,
         };
@@ -83,11 +84,10 @@ impl LogMonitor<'_> {
     }
 
     async fn find_server(&mut self) -> Result<WritableConnection, DatabaseError> {
-        let found = self.state.connect_to_primary().await?;
+        let mut found = self.state.connect_to_primary().await?;
         // A server that was only slow still works on the statements that it has received.
-        let is_same = |(server, is_slow)| is_slow && server == found.server;
-        if self.lost.take().is_some_and(|lost| !is_same(lost)) {
-            self.state.give_up_connections();
+        if self.lost.take() == Some((found.server, false)) {
+            self.state.give_up_other_connections(&mut found);
         }
         Ok(found)
     }

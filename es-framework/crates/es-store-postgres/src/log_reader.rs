@@ -100,7 +100,13 @@ impl Chunks for BoundedLog {
             events: self.step.load(Ordering::Relaxed),
             bytes: state.limits.chunk_bytes,
         };
-        let chunk = pool.run_step(state, &ChunkRead { scan, limits }).await?;
+        let step = ChunkRead {
+            scan,
+            limits,
+            // A read that does not know the length ends where the log of the server ends.
+            is_bounded: *self.length.borrow() <= EventId::MAX,
+        };
+        let chunk = pool.run_step(state, &step).await?;
         let newest = chunk.events.iter().max_by_key(|event| event.id);
         newest
             .into_iter()
@@ -146,14 +152,34 @@ impl Log for BoundedLog {
 struct ChunkRead<'a> {
     scan: &'a Scan,
     limits: StepLimits,
+    /// True if the scan ends at an event that is known to be stored.
+    is_bounded: bool,
 }
 
 #[async_trait]
 impl ReadStep for ChunkRead<'_> {
     type Output = Chunk;
 
+    /// Reads the chunk. A subscriber continues behind the last id of its scan, so the server must have that event,
+    /// whether or not the scan includes it.
     async fn run(&self, connection: &mut PgConnection) -> Result<Chunk, DatabaseError> {
-        event_selection::read_chunk(connection, self.scan, self.limits).await
+        let Self { scan, limits, .. } = *self;
+        let (chunk, end) = event_selection::read_chunk(connection, scan, limits).await?;
+        if self.is_bounded {
+            let end = match end {
+                Some(end) => Some(end),
+                None => log_head::read_last(connection).await?.map(|last| last.id),
+            };
+            if end.is_none_or(|end| end.get() < scan.range.last) {
+                return Err(DatabaseError::Replaced);
+            }
+            if !scan.is_gapless(&chunk) {
+                let IdRange { first, last } = scan.range;
+                let flaw = format!("an event between {first} and {last} is missing");
+                return Err(DatabaseError::Broken(flaw));
+            }
+        }
+        Ok(chunk)
     }
 }
 

@@ -7,7 +7,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::PgConnection;
 use tokio::{runtime::Runtime, time::timeout};
 
 use super::{
@@ -190,17 +189,19 @@ impl LogWriter {
         batch: &mut BatchTransaction,
     ) -> Result<PreparedEvents, DatabaseError> {
         let state = Arc::clone(&self.state);
-        let mut failovers = state.failovers();
-        let connection = self.connection().await?;
-        let attempt = timeout(state.limits.attempt_time, batch.attempt(connection, &state));
+        let found = self.connection().await?;
+        let failover = state.await_failover(found.failovers);
+        let attempt = batch.attempt(&mut found.connection, &state);
         tokio::select! {
-            attempted = attempt => attempted.unwrap_or(Err(DatabaseError::Timeout)),
-            _ = failovers.changed() => Err(DatabaseError::Timeout),
+            attempted = timeout(state.limits.attempt_time, attempt) => {
+                attempted.unwrap_or(Err(DatabaseError::Timeout))
+            }
+            () = failover => Err(DatabaseError::Timeout),
         }
     }
 
     /// Returns the connection, or a new one to the server that accepts writes.
-    async fn connection(&mut self) -> Result<&mut PgConnection, DatabaseError> {
+    async fn connection(&mut self) -> Result<&mut WritableConnection, DatabaseError> {
         let state = &self.state;
         let connection = self.connection.take();
         let connection =
@@ -208,7 +209,7 @@ impl LogWriter {
                 Some(connection) => connection,
                 None => state.connect_to_primary().await?,
             };
-        Ok(&mut self.connection.insert(connection).connection)
+        Ok(self.connection.insert(connection))
     }
 
     /// Prepares the connection for the next transaction, or drops it.
@@ -298,7 +299,7 @@ impl LogWriter {
     ) -> Result<Result<(), SchemaConflict>, DatabaseError> {
         let limit = self.state.limits.attempt_time;
         let state = Arc::clone(&self.state);
-        let connection = self.connection().await?;
+        let connection = &mut self.connection().await?.connection;
         let register =
             schema_registration::register_schema(connection, &state, registration, is_sent);
         let registered = timeout(limit, register).await;
@@ -309,7 +310,7 @@ impl LogWriter {
     async fn probe_writing(&mut self) -> Result<(), StoreError> {
         let limit = self.state.limits.health_time;
         let probe = async {
-            let connection = self.connection().await?;
+            let connection = &mut self.connection().await?.connection;
             log_head::begin_and_lock(connection).await?;
             log_head::commit_unchanged_head(connection).await
         };

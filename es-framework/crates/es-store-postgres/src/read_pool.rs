@@ -53,12 +53,7 @@ impl ReadPool {
     ) -> Result<S::Output, StoreError> {
         let begun = Instant::now();
         loop {
-            let mut failovers = state.failovers();
-            let read = tokio::select! {
-                read = self.try_read(state, step) => read,
-                _ = failovers.changed() => Err(DatabaseError::Timeout),
-            };
-            let error = match read {
+            let error = match self.try_read(state, step).await {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
@@ -87,8 +82,13 @@ impl ReadPool {
             Some(connection) => connection,
             None => connect(state).await?,
         };
-        let running = timeout(limit, step.run(&mut connection.connection)).await;
-        let output = running.unwrap_or(Err(DatabaseError::Timeout))?;
+        let failover = state.await_failover(connection.failovers);
+        let output = tokio::select! {
+            output = timeout(limit, step.run(&mut connection.connection)) => {
+                output.unwrap_or(Err(DatabaseError::Timeout))?
+            }
+            () = failover => return Err(DatabaseError::Timeout),
+        };
         self.lock_idle(|idle| idle.push(connection));
         Ok(output)
     }
@@ -114,9 +114,10 @@ impl ReadPool {
 /// Connects, and makes the server end the statements of which the client has given up waiting.
 async fn connect(state: &StoreState) -> Result<WritableConnection, DatabaseError> {
     let mut found = state.connect_to_primary().await?;
-    let limit = state.limits.read_time.as_millis();
-    sqlx::query(AssertSqlSafe(format!("SET statement_timeout = {limit}")))
-        .execute(&mut found.connection)
-        .await?;
+    let limit = state.limits.read_time;
+    let set = format!("SET statement_timeout = {}", limit.as_millis());
+    let set = sqlx::query(AssertSqlSafe(set)).execute(&mut found.connection);
+    let set = timeout(limit, set).await;
+    set.map_err(|_| DatabaseError::Timeout)??;
     Ok(found)
 }

@@ -9,7 +9,7 @@ use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
     event_identity::EventIdentity,
     log_head,
-    server_race::{first_success, is_standby},
+    server_race::{accepts_writes, first_success},
     store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
 };
@@ -37,7 +37,7 @@ pub(super) struct WritableConnection {
     pub(super) connection: PgConnection,
     /// The number of the server in the URL.
     pub(super) server: usize,
-    /// The number of failovers before it.
+    /// The number of times that connections had been given up before this one was opened.
     pub(super) failovers: u64,
 }
 
@@ -98,10 +98,10 @@ impl StoreAddress {
         seen: Option<EventIdentity>,
     ) -> Result<PgConnection, DatabaseError> {
         let mut connection = PgConnection::connect_with(&server.options).await?;
-        if is_standby(&mut connection).await? {
+        if !accepts_writes(&mut connection).await? {
             return Err(DatabaseError::Server(PostgresOpenError::Unavailable {
                 address: self.to_string(),
-                reason: format!("{server} is a standby"),
+                reason: format!("{server} is a standby or read-only"),
             }));
         }
         self.check_settings(&mut connection).await?;

@@ -1,7 +1,7 @@
 //! Attempts to connect to all servers of a URL at once.
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
-use sqlx::PgConnection;
+use sqlx::{AssertSqlSafe, PgConnection};
 
 /// Makes all attempts at once, and returns the first success. A server that hangs delays nobody. If all
 /// fail, the error is the one of the highest `rank`, or none where there was no attempt.
@@ -27,9 +27,14 @@ pub(super) async fn first_success<T, E>(
     Err(failure)
 }
 
-/// Returns true if the server follows another one, and so accepts no writes.
-pub(super) async fn is_standby(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar("SELECT pg_is_in_recovery()")
+/// True if a server accepts writes. One that refuses them either follows another server, or an operator has made it
+/// read-only before the promotion of another one.
+pub(super) const ACCEPTS_WRITES: &str =
+    "NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'";
+
+/// Returns true if the server accepts writes.
+pub(super) async fn accepts_writes(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(AssertSqlSafe(format!("SELECT {ACCEPTS_WRITES}")))
         .fetch_one(connection)
         .await
 }

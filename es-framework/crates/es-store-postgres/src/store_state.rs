@@ -25,15 +25,29 @@ pub(super) struct StoreState {
     length: watch::Sender<u64>,
     /// The newest event that this instance has seen. A server without it has lost events.
     newest_seen: Mutex<Option<EventIdentity>>,
-    /// The number of times that the connections were given up, because another server took over or a
-    /// connection broke.
-    failovers: watch::Sender<u64>,
+    primary: watch::Sender<PrimaryServer>,
     /// The rows that appends write with their events.
     inline_rows: OnceLock<Arc<dyn InlineRows>>,
 }
 
+/// The server that all connections use.
+#[derive(Debug, Clone, Copy)]
+struct PrimaryServer {
+    /// The number of the server in the URL.
+    number: usize,
+    /// The number of times that the connections were given up, because another server took over or a
+    /// connection broke.
+    failovers: u64,
+}
+
 impl StoreState {
-    pub(super) fn new(address: StoreAddress, limits: StoreLimits, catalogue: Catalogue) -> Self {
+    /// Creates the state of a store whose first connection is to the server with this number.
+    pub(super) fn new(
+        address: StoreAddress,
+        limits: StoreLimits,
+        catalogue: Catalogue,
+        server: usize,
+    ) -> Self {
         Self {
             description: address.to_string(),
             address,
@@ -41,7 +55,10 @@ impl StoreState {
             catalogue: RwLock::new(Arc::new(catalogue)),
             length: watch::Sender::new(0),
             newest_seen: Mutex::default(),
-            failovers: watch::Sender::new(0),
+            primary: watch::Sender::new(PrimaryServer {
+                number: server,
+                failovers: 0,
+            }),
             inline_rows: OnceLock::new(),
         }
     }
@@ -54,16 +71,28 @@ impl StoreState {
         self.inline_rows.get().map(|rows| &**rows)
     }
 
-    /// Connects to the server that accepts writes. It must have all events that this instance has seen.
+    /// Connects to the server that accepts writes. It must have all events that this instance has seen. If it is
+    /// another server than before, all other connections are given up: the old server may still answer reads, but
+    /// it lacks the events of the new one.
     pub(super) async fn connect_to_primary(&self) -> Result<WritableConnection, DatabaseError> {
-        let (seen, failovers) = (*self.seen(), *self.failovers.borrow());
+        let (seen, failovers) = (*self.seen(), self.primary.borrow().failovers);
         let found = self.address.connect_to_primary(&self.limits, seen).await?;
-        Ok(WritableConnection { failovers, ..found })
+        let mut connection = WritableConnection { failovers, ..found };
+        self.primary.send_if_modified(|primary| {
+            let is_other = primary.number != connection.server && primary.failovers == failovers;
+            if is_other {
+                primary.number = connection.server;
+                primary.failovers = failovers.wrapping_add(1);
+                connection.failovers = primary.failovers;
+            }
+            is_other
+        });
+        Ok(connection)
     }
 
     /// Returns true if no failover was noticed since this connection was opened.
     pub(super) fn is_connection_current(&self, connection: &WritableConnection) -> bool {
-        connection.failovers == *self.failovers.borrow()
+        connection.failovers == self.primary.borrow().failovers
     }
 
     /// Records an event that this instance wrote or read, if it is newer than the recorded one.
@@ -79,14 +108,20 @@ impl StoreState {
         seen.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends all statements that run, so that they are repeated on new connections.
-    pub(super) fn give_up_connections(&self) {
-        self.failovers
-            .send_modify(|count| *count = count.wrapping_add(1));
+    /// Ends all statements that run, so that they are repeated on new connections. Only this connection stays.
+    pub(super) fn give_up_other_connections(&self, connection: &mut WritableConnection) {
+        self.primary.send_modify(|primary| {
+            primary.failovers = primary.failovers.wrapping_add(1);
+            connection.failovers = primary.failovers;
+        });
     }
 
-    pub(super) fn failovers(&self) -> watch::Receiver<u64> {
-        self.failovers.subscribe()
+    /// Waits until connections are given up that were opened after this number of failovers.
+    pub(super) async fn await_failover(&self, failovers: u64) {
+        let mut primary = self.primary.subscribe();
+        let _ = primary
+            .wait_for(|primary| primary.failovers != failovers)
+            .await;
     }
 
     /// No change of the state can fail halfway, so a poisoned lock still guards a consistent state.

@@ -120,6 +120,14 @@ impl Scan {
         is_all && self.event_types.is_empty() && self.limit.is_none()
     }
 
+    /// Returns false if the scan includes every event, but a chunk with this rest lacks one of them.
+    pub fn is_gapless<T>(&self, chunk: &Chunk<T>) -> bool {
+        let ids = |range: IdRange| range.last.saturating_add(1).saturating_sub(range.first);
+        let rest = chunk.rest.map_or(0, ids);
+        let count = u64::try_from(chunk.count).unwrap_or(u64::MAX);
+        !self.is_everything() || count.saturating_add(rest) == ids(self.range)
+    }
+
     /// Splits the scan after its first `count` ids.
     fn split(self, count: u64) -> (Self, Option<Self>) {
         let IdRange { first, last } = self.range;
@@ -271,5 +279,51 @@ impl<C: Stream<Item = Result<Vec<RecordedEvent>, StoreError>>> Stream for ChunkF
                 None => return Poll::Ready(None),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(order: Order) -> Scan {
+        Scan {
+            subject: Subject::root(),
+            recursive: true,
+            order,
+            range: IdRange { first: 3, last: 9 },
+            event_types: Arc::default(),
+            limit: None,
+        }
+    }
+
+    fn is_gapless(scan: &Scan, count: usize, rest: Option<(u64, u64)>) -> bool {
+        let rest = rest.map(|(first, last)| IdRange { first, last });
+        scan.is_gapless(&Chunk {
+            events: (),
+            count,
+            rest,
+        })
+    }
+
+    #[test]
+    fn a_chunk_of_all_events_has_no_gap() {
+        let scan = scan(Order::Chronological);
+        assert!(is_gapless(&scan, 7, None));
+        assert!(is_gapless(&scan, 2, Some((5, 9))));
+        assert!(!is_gapless(&scan, 0, None), "it skips all events");
+        assert!(!is_gapless(&scan, 6, None), "it ends too early");
+        assert!(!is_gapless(&scan, 2, Some((6, 9))), "it skips one event");
+        assert!(!is_gapless(&scan, 2, Some((5, 8))), "its rest is too short");
+        let backwards = self::scan(Order::Antichronological);
+        assert!(is_gapless(&backwards, 2, Some((3, 7))));
+        assert!(!is_gapless(&backwards, 2, Some((3, 6))));
+    }
+
+    #[test]
+    fn a_chunk_of_some_events_may_skip_ids() {
+        let mut scan = scan(Order::Chronological);
+        scan.subject = "/a".parse().unwrap();
+        assert!(is_gapless(&scan, 0, None));
     }
 }

@@ -10,9 +10,9 @@ use std::{
 };
 
 use es_event::{RecordedEvent, Subject};
-use es_store::{AppendError, EventStore as _, ReadOptions, StoreError};
+use es_store::{AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError};
 use es_store_postgres::PostgresStore;
-use futures_util::TryStreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use crate::{
     cluster::Cluster,
@@ -118,6 +118,48 @@ async fn a_primary_that_hangs_loses_no_confirmed_event() {
     fail_over("-STOP").await;
 }
 
+/// Waits until a standby has all that the primary has written.
+async fn await_replay(primary: &PostgresServer, standby: &PostgresServer) {
+    let written = primary.query("SELECT pg_current_wal_lsn()");
+    let replayed = format!("SELECT pg_last_wal_replay_lsn() >= '{}'", written.trim());
+    while standby.query(&replayed).trim() != "t" {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_subscription_leaves_an_old_primary_that_still_answers_reads() {
+    let Some(primary) = PostgresServer::start() else {
+        return;
+    };
+    let standby = primary.start_standby();
+    let hosts = format!("{},{}", primary.host(), standby.host());
+    let url = format!("postgres://postgres@{hosts}/postgres");
+    // The first instance writes after the promotion, the second one only reads.
+    let stores = [open(&url).await, open(&url).await];
+    let subscribe = |store: &PostgresStore| {
+        store.observe(Subject::root(), ObserveOptions::recursive_after(None))
+    };
+    let mut subscriptions = stores.each_ref().map(subscribe);
+    for number in 0..10 {
+        if number == 5 {
+            await_replay(&primary, &standby).await;
+            primary.set("default_transaction_read_only", "on");
+            standby.query("SELECT pg_promote()");
+        }
+        let events = vec![candidate("/a", number)];
+        stores[0].append(events, vec![]).await.unwrap();
+        for subscription in &mut subscriptions {
+            let next = tokio::time::timeout(Duration::from_secs(20), subscription.next());
+            let event = next.await.expect("an event is skipped").unwrap().unwrap();
+            assert_eq!(event.id.get(), u64::try_from(number).unwrap());
+        }
+    }
+    assert_eq!(standby.query("SELECT last FROM es_head").trim(), "9");
+    assert_eq!(primary.query("SELECT last FROM es_head").trim(), "4");
+    assert_chain(&read_all(&stores[1]).await);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_instance_refuses_to_work_after_confirmed_events_were_lost() {
     let Some(primary) = PostgresServer::start() else {
@@ -131,15 +173,7 @@ async fn an_instance_refuses_to_work_after_confirmed_events_were_lost() {
         .append(vec![candidate("/a", 0)], vec![])
         .await
         .unwrap();
-    let replayed = "SELECT pg_last_wal_replay_lsn() >= '";
-    let written = primary.query("SELECT pg_current_wal_lsn()");
-    while standby
-        .query(&format!("{replayed}{}'", written.trim()))
-        .trim()
-        != "t"
-    {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    await_replay(&primary, &standby).await;
     standby.set("primary_conninfo", "");
     // The standby applies the setting a moment later, and receives events until then.
     let is_receiving = "SELECT count(*) FROM pg_stat_wal_receiver";
