@@ -10,11 +10,19 @@ use crate::support::{
     Library, book, client, eventually, get, json_of, postgres_server::PostgresServer,
 };
 
+/// The log of an instance that does not keep the read models up to date.
+const STANDS_BY: &str = "another process keeps the read models up to date";
+/// The log of an instance that does so after another one.
+const TAKES_OVER: &str = "this process keeps the read models up to date from now on";
+
 /// Starts an instance whose events and read models are in this database.
 fn start(server: &PostgresServer) -> Library {
-    let url = server.url();
+    start_at(&server.url())
+}
+
+fn start_at(url: &str) -> Library {
     let [at_once] = AT_ONCE;
-    Library::with_store_and(&url, &[("DATABASE_URL", &url), at_once])
+    Library::with_store_and(url, &[("DATABASE_URL", url), at_once])
 }
 
 /// Starts an instance beside one that keeps the read models up to date.
@@ -26,9 +34,7 @@ async fn start_beside(server: &PostgresServer, active: &Library) -> Library {
     .await;
     let library = start(server);
     eventually("the other instance stands by", async || {
-        let log = library.process.log();
-        log.contains("another process keeps the read models up to date")
-            .then_some(())
+        library.process.log().contains(STANDS_BY).then_some(())
     })
     .await;
     library
@@ -76,11 +82,49 @@ async fn an_instance_takes_over_when_another_one_is_killed_and_when_it_stops() {
     assert!(second.process.stop().success());
     does_all_work(&third, &server).await;
     let log = third.process.log();
-    assert!(
-        log.contains("this process keeps the read models up to date from now on"),
-        "{log}"
-    );
+    assert!(log.contains(TAKES_OVER), "{log}");
     // Each of the four loans is reported once, although two instances ran most of the time.
     let reports = "SELECT count(*) FROM es_events WHERE type LIKE '%LoanOverdueEvent'";
     assert_eq!(server.query(reports).trim(), "4");
+}
+
+#[tokio::test]
+async fn an_instance_takes_over_from_a_suspended_one_which_stands_by_when_it_continues() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let first = start(&server);
+    let second = start_beside(&server, &first).await;
+    does_all_work(&first, &server).await;
+    first.process.signal("-STOP");
+    // A server before version 14 has no limit for a session without statements.
+    let purchased = second.purchase(&book(Uuid::new_v4())).await;
+    assert_eq!(purchased.status(), StatusCode::CREATED);
+    eventually("the other instance takes over", async || {
+        second.process.log().contains(TAKES_OVER).then_some(())
+    })
+    .await;
+    does_all_work(&second, &server).await;
+    first.process.signal("-CONT");
+    does_all_work(&first, &server).await;
+    let log = first.process.log();
+    assert!(log.contains(STANDS_BY), "{log}");
+}
+
+#[tokio::test]
+async fn two_logs_in_schemas_of_one_database_have_their_own_read_models() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let start_in = |schema: &str| {
+        server.query(&format!("CREATE SCHEMA {schema}"));
+        start_at(&format!("{}?options[search_path]={schema}", server.url()))
+    };
+    let libraries = ["north", "south"].map(start_in);
+    for library in &libraries {
+        let id = Uuid::new_v4();
+        let purchased = library.purchase(&book(id)).await;
+        assert_eq!(purchased.status(), StatusCode::CREATED);
+        assert_eq!(status_of(library, id).await, "available");
+    }
 }

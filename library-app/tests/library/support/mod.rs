@@ -107,11 +107,16 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// Asks the program to end.
-    pub(crate) fn terminate(&self) {
+    /// Sends a signal to the program, such as `-STOP`.
+    pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         let mut kill = Command::new("sh");
-        kill.args(["-c", "kill -TERM $0", &id]).status().unwrap();
+        kill.args(["-c", "kill $0 $1", signal, &id]).status().unwrap();
+    }
+
+    /// Asks the program to end.
+    pub(crate) fn terminate(&self) {
+        self.signal("-TERM");
     }
 
     /// Terminates the program and returns its exit status.

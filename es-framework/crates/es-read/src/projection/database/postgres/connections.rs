@@ -2,7 +2,7 @@
 //! that reads.
 
 use std::{
-    sync::{PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock, Weak},
     time::Duration,
 };
 
@@ -22,8 +22,25 @@ use es_store_postgres::{DatabaseServers, PrimaryConnection};
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time in which a server that works executes what one batch needs.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
-/// The advisory lock that grants the right to write. The number has no other meaning.
-const LOCK: i64 = 0x6573_5f72_6561_6473;
+/// The interval of the statements by which the process with the lock shows that it runs. It is a third of the
+/// time after which the server ends a session without statements.
+const HEARTBEAT: Duration = Duration::from_secs(3);
+/// The advisory lock that grants the right to write the read models of a schema. Its number is this one plus the
+/// object id of the schema. That of `public` is 2200 in each database.
+const LOCK: i64 = 0x6573_5f72_6561_6473 - 2200;
+/// Returns a row if the session has the lock from now on. The server then ends the session, and so releases the lock,
+/// when it has not heard of the process for ten seconds: because the process is suspended, or because its machine
+/// or the network is lost. Servers before version 14 lack `idle_session_timeout`.
+const ACQUIRE: &str = "SELECT \
+     set_config('idle_in_transaction_session_timeout', '10s', false), \
+     CASE WHEN current_setting('idle_session_timeout', true) IS NOT NULL \
+         THEN set_config('idle_session_timeout', '10s', false) END, \
+     set_config('tcp_keepalives_idle', '5', false), \
+     set_config('tcp_keepalives_interval', '1', false), \
+     set_config('tcp_keepalives_count', '5', false), \
+     set_config('tcp_user_timeout', '10s', false) \
+     WHERE pg_try_advisory_lock($1 + coalesce( \
+         (SELECT oid::bigint FROM pg_namespace WHERE nspname = current_schema()), 0))";
 
 /// The connections to a database.
 #[derive(Debug)]
@@ -33,7 +50,7 @@ pub(super) struct Connections {
     query_time: String,
     readers: RwLock<ReaderPool>,
     /// The connection that has the lock.
-    writer: Mutex<Option<PgConnection>>,
+    writer: Arc<Mutex<Option<PgConnection>>>,
     /// A connection that waits until another process releases the lock.
     waiting: Mutex<Option<PgConnection>>,
 }
@@ -48,11 +65,13 @@ impl Connections {
             .connection_options(server)
             .ok_or(DatabaseError::Lost)?;
         let readers = RwLock::new(ReaderPool::new(options, server, &query_time));
+        let writer = Arc::default();
+        tokio::spawn(send_heartbeats(Arc::downgrade(&writer)));
         Ok(Self {
             servers,
             query_time,
             readers,
-            writer: Mutex::default(),
+            writer,
             waiting: Mutex::new(Some(connection)),
         })
     }
@@ -122,9 +141,10 @@ impl Connections {
             Some(connection) => connection,
             None => self.connect().await?,
         };
-        let acquire = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LOCK);
-        let acquiring = timeout(ACQUIRE_TIMEOUT, acquire.fetch_one(&mut connection)).await;
-        let is_acquired: bool = acquiring.map_err(|_| DatabaseError::Lost)??;
+        let acquire = sqlx::query(ACQUIRE).bind(LOCK);
+        let acquiring = timeout(ACQUIRE_TIMEOUT, acquire.fetch_optional(&mut connection)).await;
+        let acquired = acquiring.map_err(|_| DatabaseError::Lost)??;
+        let is_acquired = acquired.is_some();
         if is_acquired {
             *writer = Some(connection);
         } else {
@@ -134,8 +154,29 @@ impl Connections {
     }
 }
 
-/// Ends an operation of the connection that writes if the server does not answer in time. Another server
-/// may have taken over.
+/// Keeps the session that has the lock alive. When the server has ended it, because this process was suspended, the
+/// connection is dropped, so that nothing is written without the lock.
+async fn send_heartbeats(writer: Weak<Mutex<Option<PgConnection>>>) {
+    loop {
+        tokio::time::sleep(HEARTBEAT).await;
+        let Some(writer) = writer.upgrade() else {
+            return;
+        };
+        let mut writer = writer.lock().await;
+        if let Some(connection) = writer.as_mut()
+            && !matches!(
+                timeout(ACQUIRE_TIMEOUT, connection.ping()).await,
+                Ok(Ok(()))
+            )
+        {
+            tracing::warn!("the connection that holds the right to write read models was lost");
+            *writer = None;
+        }
+    }
+}
+
+/// Ends an operation on tables or checkpoints if the server does not answer in time. Another server may have taken
+/// over.
 pub(super) async fn with_write_timeout<T>(
     operation: impl Future<Output = Result<T, DatabaseError>>,
 ) -> Result<T, DatabaseError> {

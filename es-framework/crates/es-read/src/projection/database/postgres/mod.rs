@@ -39,6 +39,9 @@ use es_store_postgres::DatabaseIdentity;
 /// The error code of a statement that names a table which does not exist.
 const UNDEFINED_TABLE: &str = "42P01";
 const CREATE_EXTENSION: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm";
+/// An extension belongs to one schema of its database, which the search path of this log may lack.
+const HAS_TRIGRAMS: &str = "SELECT EXISTS (SELECT 1 FROM pg_opclass \
+     WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid))";
 const HAS_SEARCH_INDEX: &str = "SELECT EXISTS (SELECT 1 FROM pg_index \
      WHERE indrelid = to_regclass($1) AND pg_get_indexdef(indexrelid) LIKE '%gin_trgm_ops%')";
 
@@ -75,21 +78,12 @@ impl PostgresReadModelStore {
         let mut connection = self.connections.writer().await?;
         let connection = &mut *connection;
         for statement in [CREATE_CHECKPOINTS, table_statements::CREATE_SKIPPED] {
-            sqlx::query(statement).execute(&mut *connection).await?;
+            with_write_timeout(execute(connection, statement)).await?;
         }
-        let extension = sqlx::query(CREATE_EXTENSION)
-            .execute(&mut *connection)
-            .await;
-        if let Err(error) = &extension {
-            tracing::warn!(
-                %error,
-                "the database has no pg_trgm, so text searches look at each row"
-            );
-        }
-        let has_trigrams = extension.is_ok();
+        let has_trigrams = with_write_timeout(prepare_trigrams(connection)).await?;
         self.has_trigrams.store(has_trigrams, Ordering::Relaxed);
         for table in tables.values() {
-            let stored = read_checkpoint(connection, table).await?;
+            let stored = with_write_timeout(read_checkpoint(connection, table)).await?;
             if stored
                 .as_ref()
                 .is_some_and(|stored| stored.is_current(table))
@@ -100,11 +94,35 @@ impl PostgresReadModelStore {
             } else if stored.and_then(|stored| stored.checkpoint).is_none() {
                 // A table that has a checkpoint and another definition stays. The processor rebuilds it in a
                 // shadow table.
-                reset_table(connection, table, has_trigrams).await?;
+                with_write_timeout(reset_table(connection, table, has_trigrams)).await?;
             }
         }
         Ok(())
     }
+}
+
+async fn execute(
+    connection: &mut PgConnection,
+    statement: &'static str,
+) -> Result<(), DatabaseError> {
+    sqlx::query(statement).execute(connection).await?;
+    Ok(())
+}
+
+/// Creates the extension for search indexes if it is missing. Returns true if this log can use it.
+async fn prepare_trigrams(connection: &mut PgConnection) -> Result<bool, DatabaseError> {
+    let created = execute(&mut *connection, CREATE_EXTENSION).await;
+    let has_trigrams: bool = sqlx::query_scalar(HAS_TRIGRAMS)
+        .fetch_one(connection)
+        .await?;
+    if !has_trigrams {
+        let error = created.err().map(|error| error.to_string());
+        tracing::warn!(
+            error,
+            "no schema of the search path has the extension pg_trgm, so text searches look at each row"
+        );
+    }
+    Ok(has_trigrams)
 }
 
 #[async_trait]
@@ -214,8 +232,10 @@ impl ReadModelStore for PostgresReadModelStore {
         tables: &BTreeMap<&'static str, Table>,
     ) -> Result<bool, DatabaseError> {
         let is_acquired = self.connections.try_acquire_lock().await?;
-        if is_acquired {
-            self.prepare_tables(tables).await?;
+        if is_acquired && let Err(error) = self.prepare_tables(tables).await {
+            // The lock may be the one of a server that accepts no writes any more.
+            self.connections.close_writer().await;
+            return Err(error);
         }
         Ok(is_acquired)
     }
@@ -224,8 +244,11 @@ impl ReadModelStore for PostgresReadModelStore {
         &self,
         table: &Table,
     ) -> Result<Option<TableCheckpoint>, DatabaseError> {
-        let mut connection = self.connections.readers().acquire().await?;
-        match read_checkpoint(&mut connection, table).await {
+        let load = async {
+            let mut connection = self.connections.readers().acquire().await?;
+            read_checkpoint(&mut connection, table).await
+        };
+        match with_write_timeout(load).await {
             // The database is empty before the first process writes.
             Err(DatabaseError::Postgres(sqlx::Error::Database(error)))
                 if error.code().as_deref() == Some(UNDEFINED_TABLE) =>
@@ -258,7 +281,8 @@ impl ReadModelStore for PostgresReadModelStore {
     }
 
     async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
-        load_skipped_positions(&self.connections.readers(), model).await
+        let readers = self.connections.readers();
+        with_write_timeout(load_skipped_positions(&readers, model)).await
     }
 
     async fn load_rows(
