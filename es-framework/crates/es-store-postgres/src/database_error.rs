@@ -45,6 +45,11 @@ pub enum PostgresOpenError {
         /// The newest version that this program knows.
         known: i64,
     },
+    /// The tables have only a part of the events of a copy.
+    #[error(
+        "a copy into this event store is not finished: run the same `event-store copy` again to finish it, or drop the tables whose names begin with es_ to discard it"
+    )]
+    UnfinishedCopy,
     /// The server lacks an event that this instance has written or read.
     #[error(
         "the server {server} lacks event {event}, so a failover has lost confirmed events: stop all instances, restore the events or accept the loss, and start them again"

@@ -21,6 +21,7 @@ mod log_writer;
 mod migration;
 mod read_pool;
 mod restore;
+mod retry_schedule;
 mod row;
 mod schema_registration;
 mod server_connection;
@@ -115,8 +116,7 @@ impl PostgresStore {
     ) -> Result<Self, PostgresOpenError> {
         let mut found = address.await_connection(&limits).await?;
         let connection = &mut found.connection;
-        migration::migrate(connection).await?;
-        let catalogue = event_catalogue::load_catalogue(connection).await?;
+        let catalogue = migration::open_tables(connection, &limits).await?;
         let state = StoreState::new(address, limits, catalogue, found.server);
         let (state, queue) = (Arc::new(state), Arc::new(WriteQueue::default()));
         let reader = LogReader {

@@ -13,7 +13,9 @@ use super::{
     batch_transaction::{BatchTransaction, PreparedEvents},
     database_error::{DatabaseError, Remedy},
     event_identity::EventIdentity,
-    log_head, schema_registration,
+    log_head,
+    retry_schedule::RetrySchedule,
+    schema_registration,
     server_connection::WritableConnection,
     store_state::StoreState,
 };
@@ -26,8 +28,6 @@ use es_store::{
 /// The channel on which instances tell each other that there are new events.
 pub(super) const CHANNEL: &str = "es_events";
 
-/// The first and the longest pause before a failed transaction is repeated.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// The time without tasks after which the thread looks at the queue again.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -40,33 +40,6 @@ pub(super) struct LogWriter {
     state: Arc<StoreState>,
     /// False if the URL turns notifications off or the server has none.
     notifies: bool,
-}
-
-/// The attempts of one transaction.
-struct RetrySchedule {
-    begun: Instant,
-    limit: Duration,
-    pause: Duration,
-}
-
-impl RetrySchedule {
-    fn new(limit: Duration) -> Self {
-        Self {
-            begun: Instant::now(),
-            limit,
-            pause: PAUSES.0,
-        }
-    }
-
-    /// Waits for the next attempt. Returns false if the error is final or the time is over.
-    async fn wait(&mut self, error: &DatabaseError) -> bool {
-        if error.remedy() == Remedy::GiveUp || self.begun.elapsed() >= self.limit {
-            return false;
-        }
-        tokio::time::sleep(self.pause).await;
-        self.pause = self.pause.saturating_mul(2).min(PAUSES.1);
-        true
-    }
 }
 
 impl LogWriter {

@@ -4,10 +4,15 @@
 use std::time::Duration;
 
 use sqlx::PgConnection;
+use tokio::time::timeout;
 
-use super::database_error::{DatabaseError, PostgresOpenError, Remedy};
+use super::{
+    database_error::{DatabaseError, PostgresOpenError, Remedy},
+    event_catalogue::load_catalogue,
+    store_limits::StoreLimits,
+};
 use es_event::Hash;
-use es_store::write::ChainHead;
+use es_store::{catalogue::Catalogue, write::ChainHead};
 
 /// The version of the tables that this program writes.
 const VERSION: i64 = 1;
@@ -54,6 +59,45 @@ const TABLES: [&str; 7] = [
         schemas BIGINT NOT NULL)",
     "INSERT INTO es_head (id, hash, time, schemas) VALUES (1, $1, $2, 0) ON CONFLICT (id) DO NOTHING",
 ];
+
+/// The row of a copy: its version is 1 while the tables have only a part of the events, and then 0.
+const MARK_COPY: &str = "INSERT INTO es_store_version (id, version) VALUES (2, 1) \
+     ON CONFLICT (id) DO UPDATE SET version = 1";
+const MARK_END_OF_COPY: &str = "UPDATE es_store_version SET version = 0 WHERE id = 2";
+const IS_COPY_UNFINISHED: &str =
+    "SELECT EXISTS (SELECT 1 FROM es_store_version WHERE id = 2 AND version = 1)";
+
+/// Creates the tables, or brings them to the current version, and loads the event types and schemas.
+pub(super) async fn open_tables(
+    connection: &mut PgConnection,
+    limits: &StoreLimits,
+) -> Result<Catalogue, DatabaseError> {
+    let open = async {
+        migrate(connection).await?;
+        let is_copy_unfinished = sqlx::query_scalar(IS_COPY_UNFINISHED)
+            .fetch_one(&mut *connection)
+            .await?;
+        if is_copy_unfinished {
+            return Err(PostgresOpenError::UnfinishedCopy.into());
+        }
+        load_catalogue(connection).await
+    };
+    timeout(limits.write_time, open)
+        .await
+        .unwrap_or(Err(DatabaseError::Timeout))
+}
+
+/// Records that the tables have only a part of the events.
+pub(super) async fn begin_copy(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    sqlx::query(MARK_COPY).execute(connection).await?;
+    Ok(())
+}
+
+/// Records that the tables have all events.
+pub(super) async fn end_copy(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    sqlx::query(MARK_END_OF_COPY).execute(connection).await?;
+    Ok(())
+}
 
 /// Creates the tables, or brings them to the current version.
 pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), DatabaseError> {

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 
 use sqlx::PgConnection;
+use tokio::time::timeout;
 
 use super::{
-    database_error::{DatabaseError, PostgresOpenError},
+    database_error::{DatabaseError, PostgresOpenError, Remedy},
     event_catalogue, event_insertion,
     log_head::{self, LogHead},
-    migration, row,
+    migration,
+    retry_schedule::RetrySchedule,
+    row,
     store_address::StoreAddress,
     store_limits::StoreLimits,
 };
@@ -124,7 +127,10 @@ impl PostgresRestore {
                     let error = error.to_string();
                     return Err(PostgresRestoreError::Schema(event_type, error));
                 }
-                let added = add_schema(&mut self.connection, &event_type, schema.get()).await;
+                let added = run_transaction(&mut self.connection, async |connection| {
+                    add_schema(connection, &event_type, schema.get()).await
+                })
+                .await;
                 added.map_err(|error| self.failed(&error))
             }
             BackupLine::Error(error) => Err(PostgresRestoreError::Incomplete(error)),
@@ -173,25 +179,37 @@ impl PostgresRestore {
 
     /// Writes the events of a batch. Returns false if the log has other events by now.
     async fn write_batch(&mut self, head: &ChainHead) -> Result<bool, DatabaseError> {
-        let connection = &mut self.connection;
-        let found = log_head::begin_and_lock(connection).await?;
-        let events = EventId::count_to(found.last);
-        if events != self.stored.events() || found.chain.predecessor != self.stored.hash() {
-            log_head::roll_back(connection).await?;
-            return Ok(false);
-        }
-        event_insertion::insert_events(connection, self.batch.iter(), &self.new_types, head)
-            .await?;
-        log_head::commit(connection).await?;
-        Ok(true)
+        let Self {
+            connection,
+            stored,
+            batch,
+            new_types,
+            ..
+        } = self;
+        run_transaction(connection, async |connection| {
+            let found = log_head::begin_and_lock(connection).await?;
+            let events = EventId::count_to(found.last);
+            if events != stored.events() || found.chain.predecessor != stored.hash() {
+                log_head::roll_back(connection).await?;
+                return Ok(false);
+            }
+            // No service may use the tables before the copy is whole: it would write other events.
+            migration::begin_copy(connection).await?;
+            event_insertion::insert_events(connection, batch.iter(), new_types, head).await?;
+            log_head::commit(connection).await?;
+            Ok(true)
+        })
+        .await
     }
 
-    /// Writes the last events. Returns the end of the chain.
+    /// Writes the last events, and lets services open the store. Returns the end of the chain.
     ///
     /// # Errors
     /// The events cannot be written.
     pub async fn finish(mut self) -> Result<Chain, PostgresRestoreError> {
         self.write().await?;
+        let ended = run_transaction(&mut self.connection, migration::end_copy).await;
+        ended.map_err(|error| self.failed(&error))?;
         Ok(self.chain)
     }
 
@@ -207,11 +225,37 @@ async fn open_log(
 ) -> Result<(PgConnection, LogHead, Vec<KnownEventType>), DatabaseError> {
     let found = address.await_connection(&StoreLimits::default()).await?;
     let mut connection = found.connection;
-    migration::migrate(&mut connection).await?;
-    let head = log_head::begin_and_lock(&mut connection).await?;
-    log_head::roll_back(&mut connection).await?;
-    let catalogue = event_catalogue::load_catalogue(&mut connection).await?;
+    let (head, catalogue) = run_transaction(&mut connection, async |connection| {
+        migration::migrate(connection).await?;
+        let head = log_head::begin_and_lock(connection).await?;
+        log_head::roll_back(connection).await?;
+        let catalogue = event_catalogue::load_catalogue(connection).await?;
+        Ok((head, catalogue))
+    })
+    .await?;
     Ok((connection, head, catalogue.event_types()))
+}
+
+/// Runs a transaction, and repeats it after a serialization failure.
+async fn run_transaction<T>(
+    connection: &mut PgConnection,
+    mut transaction: impl AsyncFnMut(&mut PgConnection) -> Result<T, DatabaseError>,
+) -> Result<T, DatabaseError> {
+    let limits = StoreLimits::default();
+    let mut schedule = RetrySchedule::new(limits.retry_time);
+    loop {
+        let attempt = timeout(limits.write_time, transaction(connection)).await;
+        match attempt.unwrap_or(Err(DatabaseError::Timeout)) {
+            Err(error) if error.remedy() == Remedy::Repeat => {
+                let rolled_back = timeout(limits.write_time, log_head::roll_back(connection)).await;
+                rolled_back.unwrap_or(Err(DatabaseError::Timeout))?;
+                if !schedule.wait(&error).await {
+                    return Err(error);
+                }
+            }
+            result => return result,
+        }
+    }
 }
 
 async fn add_schema(
@@ -227,6 +271,7 @@ async fn add_schema(
         .execute(&mut *connection)
         .await?;
     if added.rows_affected() > 0 {
+        migration::begin_copy(connection).await?;
         log_head::add_schema(connection).await?;
     }
     log_head::commit(connection).await

@@ -21,18 +21,18 @@ async fn an_engine_without_notifications_that_aborts_transactions_keeps_the_cont
     let empty = || async {
         let schema = fixture.schema();
         let store = fixture.open(&schema, "&notifications=off").await;
-        fixture.server.query(&fail_transactions(&schema));
+        fixture.server.query(&fail_transactions(&schema, 0.1));
         store
     };
     contract::run(empty).await;
 }
 
-/// Statements after which a tenth of the transactions fail when they write, and a tenth of the
+/// Statements after which this share of the transactions fails when they write, and the same share of the
 /// others when they commit, as in a distributed engine.
-fn fail_transactions(schema: &str) -> String {
+pub(crate) fn fail_transactions(schema: &str, share: f64) -> String {
     format!(
         "CREATE FUNCTION {schema}.fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
-             IF random() < 0.1 THEN \
+             IF random() < {share} THEN \
                  RAISE EXCEPTION 'restart transaction' USING ERRCODE = '40001'; \
              END IF; RETURN NEW; END $$; \
          CREATE TRIGGER fail_early BEFORE UPDATE ON {schema}.es_head \

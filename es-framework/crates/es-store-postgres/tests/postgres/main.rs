@@ -12,6 +12,7 @@
 mod cluster;
 mod connection_proxy;
 mod contract;
+mod copy;
 mod failover;
 mod instances;
 mod interruptions;
