@@ -61,8 +61,9 @@ impl DatabaseServers {
             })?;
             Ok(PrimaryConnection { connection, server })
         });
-        let connection = first_success(attempts, rank).await;
-        connection.map_err(|failure| {
+        let connection = first_success(attempts).await;
+        connection.map_err(|failures| {
+            let failure = failures.into_iter().max_by_key(rank);
             failure.unwrap_or_else(|| io::Error::other("the URL names no server").into())
         })
     }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{runtime::Runtime, time::timeout};
+use tokio::{runtime::Runtime, sync::oneshot, time::timeout};
 
 use super::{
     batch_transaction::{BatchTransaction, PreparedEvents},
@@ -30,6 +30,9 @@ pub(super) const CHANNEL: &str = "es_events";
 
 /// The time without tasks after which the thread looks at the queue again.
 const IDLE: Duration = Duration::from_secs(60);
+
+/// The answer to a health check.
+type ProbeAnswer = oneshot::Sender<Result<(), StoreError>>;
 
 /// The writer and the state that only it uses.
 #[derive(Debug)]
@@ -97,22 +100,21 @@ impl LogWriter {
                 QueuedTask::Probe(answer) => probes.push(answer),
             }
         }
+        let mut has_committed = false;
         if !appends.is_empty() {
             let queue = Arc::clone(&self.queue);
-            self.write(BatchTransaction::with_queue(appends, queue))
-                .await;
+            let batch = BatchTransaction::with_queue(appends, queue);
+            has_committed = self.write(batch).await;
         }
         for registration in registrations {
             let outcome = self.register(&registration).await;
             let _ = registration.answer.send(outcome);
         }
-        for probe in probes {
-            let _ = probe.send(self.probe_writing().await);
-        }
+        self.answer_probes(probes, has_committed).await;
     }
 
-    /// Writes a batch and answers each of its callers, whatever happens.
-    async fn write(&mut self, mut batch: BatchTransaction) {
+    /// Writes a batch and answers each of its callers, whatever happens. Returns true if events were committed.
+    async fn write(&mut self, mut batch: BatchTransaction) -> bool {
         let begun = Instant::now();
         let mut schedule = RetrySchedule::new(self.state.limits.retry_time);
         let error = loop {
@@ -128,7 +130,7 @@ impl LogWriter {
                     if has_events {
                         self.notify().await;
                     }
-                    return;
+                    return has_events;
                 }
                 Err(error) => {
                     self.handle_failure(&error).await;
@@ -140,10 +142,11 @@ impl LogWriter {
         };
         if error.is_refusal() && batch.appends.len() > 1 {
             // Only the append at fault must fail.
+            let mut has_committed = false;
             for append in batch.into_appends() {
-                Box::pin(self.write(BatchTransaction::of_one(append))).await;
+                has_committed |= Box::pin(self.write(BatchTransaction::of_one(append))).await;
             }
-            return;
+            return has_committed;
         }
         tracing::error!(%error, "a batch of events was not written");
         let address = &self.state.description;
@@ -155,6 +158,7 @@ impl LogWriter {
                 error.to_store_error(address).into()
             }));
         }
+        false
     }
 
     async fn attempt(
@@ -279,8 +283,26 @@ impl LogWriter {
         registered.unwrap_or(Err(DatabaseError::Timeout))
     }
 
+    /// Answers all health checks that wait by one commit: that of the last batch, or one that changes nothing.
+    async fn answer_probes(&mut self, mut probes: Vec<ProbeAnswer>, has_committed: bool) {
+        probes.retain(|probe| !probe.is_closed());
+        if probes.is_empty() {
+            return;
+        }
+        let probed = if has_committed {
+            Ok(())
+        } else {
+            self.probe_writing().await
+        };
+        let address = &self.state.description;
+        for probe in probes {
+            let outcome = probed.as_ref().copied();
+            let _ = probe.send(outcome.map_err(|error| error.to_store_error(address)));
+        }
+    }
+
     /// Commits a transaction that leaves the head row unchanged, which shows that the log can be written.
-    async fn probe_writing(&mut self) -> Result<(), StoreError> {
+    async fn probe_writing(&mut self) -> Result<(), DatabaseError> {
         let limit = self.state.limits.health_time;
         let probe = async {
             let connection = &mut self.connection().await?.connection;
@@ -292,7 +314,7 @@ impl LogWriter {
         if let Err(error) = &probed {
             self.handle_failure(error).await;
         }
-        probed.map_err(|error| error.to_store_error(&self.state.description))
+        probed
     }
 }
 

@@ -59,13 +59,17 @@ impl StoreAddress {
                 failovers: 0,
             })
         });
-        let failure = match first_success(attempts, rank).await {
+        let failures = match first_success(attempts).await {
             Ok(connection) => return Ok(connection),
-            Err(failure) => failure.unwrap_or(DatabaseError::Timeout),
+            Err(failures) => failures,
         };
-        match failure {
-            failure @ DatabaseError::Server(_) => Err(failure),
-            failure if failure.remedy() == Remedy::GiveUp => Err(failure),
+        // While one server may still become the primary, the caller waits for it, whatever is wrong with the others.
+        let is_final = |error: &DatabaseError| error.remedy() == Remedy::GiveUp;
+        let are_all_final = failures.iter().all(is_final);
+        let failure = failures.into_iter().max_by_key(rank);
+        match failure.unwrap_or(DatabaseError::Timeout) {
+            failure if are_all_final => Err(failure),
+            failure @ DatabaseError::Server(_) if !is_final(&failure) => Err(failure),
             failure => Err(DatabaseError::Server(PostgresOpenError::Unavailable {
                 address: self.to_string(),
                 reason: failure.to_string(),

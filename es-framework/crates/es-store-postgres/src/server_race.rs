@@ -4,27 +4,19 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use sqlx::{AssertSqlSafe, PgConnection};
 
 /// Makes all attempts at once, and returns the first success. A server that hangs delays nobody. If all
-/// fail, the error is the one of the highest `rank`, or none where there was no attempt.
+/// fail, it returns their errors.
 pub(super) async fn first_success<T, E>(
     attempts: impl Iterator<Item = impl Future<Output = Result<T, E>>>,
-    rank: impl Fn(&E) -> u8,
-) -> Result<T, Option<E>> {
+) -> Result<T, Vec<E>> {
     let mut attempts: FuturesUnordered<_> = attempts.collect();
-    let mut failure = None;
+    let mut failures = Vec::new();
     while let Some(attempt) = attempts.next().await {
         match attempt {
             Ok(success) => return Ok(success),
-            Err(error)
-                if failure
-                    .as_ref()
-                    .is_none_or(|other| rank(&error) > rank(other)) =>
-            {
-                failure = Some(error);
-            }
-            Err(_) => {}
+            Err(error) => failures.push(error),
         }
     }
-    Err(failure)
+    Err(failures)
 }
 
 /// True if a server accepts writes. One that refuses them either follows another server, or an operator has made it
@@ -47,12 +39,12 @@ mod tests {
 
     use super::*;
 
-    async fn race(attempts: &[Option<Result<u8, u8>>]) -> Result<u8, Option<u8>> {
+    async fn race(attempts: &[Option<Result<u8, u8>>]) -> Result<u8, Vec<u8>> {
         let attempts = attempts.iter().map(|attempt| match *attempt {
             Some(result) => Either::Left(ready(result)),
             None => Either::Right(pending()),
         });
-        first_success(attempts, |error| *error).await
+        first_success(attempts).await
     }
 
     #[tokio::test]
@@ -61,9 +53,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_error_of_the_highest_rank_remains() {
+    async fn all_errors_remain_if_no_attempt_succeeds() {
         let attempts = [Some(Err(1)), Some(Err(7)), Some(Err(2))];
-        assert_eq!(race(&attempts).await, Err(Some(7)));
-        assert_eq!(race(&[]).await, Err(None));
+        let mut failures = race(&attempts).await.unwrap_err();
+        failures.sort_unstable();
+        assert_eq!(failures, [1, 2, 7]);
     }
 }

@@ -40,7 +40,10 @@ async fn a_copy_that_was_interrupted_can_be_finished_but_not_used() {
     for copied in [2_500, 5_000] {
         let refused = PostgresStore::open(url.parse().unwrap()).await;
         let refused = refused.unwrap_err().to_string();
-        assert!(refused.contains("run the same `event-store copy` again"), "{refused}");
+        assert!(
+            refused.contains("run the same `event-store copy` again"),
+            "{refused}"
+        );
         let restore = copy(&url, &events[..copied]).await;
         if copied == events.len() {
             restore.finish().await.unwrap();

@@ -85,6 +85,36 @@ async fn no_append_is_lost_or_repeated_when_connections_are_cut() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn health_checks_that_wait_share_one_transaction() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    let store = fixture.open(&schema, "").await;
+    let count_transactions = || {
+        let count = fixture.server.query("SELECT txid_current()");
+        count.trim().parse::<u64>().unwrap()
+    };
+    let before = count_transactions();
+    let lock = format!("SELECT last FROM {schema}.es_head FOR UPDATE; SELECT pg_sleep(1)");
+    std::thread::scope(|scope| {
+        let holder = scope.spawn(|| fixture.server.query(&lock));
+        tokio::task::block_in_place(|| {
+            let checks = async {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                join_all((0..50).map(|_| store.health())).await
+            };
+            let checks = tokio::runtime::Handle::current().block_on(checks);
+            assert!(checks.iter().all(Result::is_ok), "{checks:?}");
+        });
+        holder.join().unwrap();
+    });
+    // The lock, the first check, the others together, and the statement that counts.
+    let transactions = count_transactions() - before;
+    assert!(transactions <= 4, "{transactions}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_hangs_in_a_transaction_does_not_stop_the_others() {
     let Some(fixture) = StoreFixture::start() else {
         return;

@@ -1,5 +1,7 @@
 //! The checks of a start.
 
+use std::time::{Duration, Instant};
+
 use es_store::EventStore as _;
 use es_store_postgres::PostgresStore;
 
@@ -28,7 +30,7 @@ async fn a_server_that_may_lose_events_is_refused_unless_that_is_accepted() {
     let mut refused = String::new();
     for _ in 0..100 {
         match PostgresStore::open(url.parse().unwrap()).await {
-            Ok(_) => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
+            Ok(_) => tokio::time::sleep(Duration::from_millis(20)).await,
             Err(error) => {
                 refused = error.to_string();
                 break;
@@ -90,6 +92,30 @@ async fn a_user_without_the_right_to_create_tables_opens_those_that_exist() {
         .replace("postgres@", "guest@");
     let refused = refusal(&other).await;
     assert!(refused.contains("cannot be used"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_start_waits_for_the_primary_although_another_server_refuses_the_connection() {
+    let (Some(fixture), Some(other)) = (StoreFixture::start(), StoreFixture::start()) else {
+        return;
+    };
+    let server = &fixture.server;
+    server.query("CREATE DATABASE library");
+    server.set("default_transaction_read_only", "on");
+    let hosts = format!("{},{}", other.server.host(), server.host());
+    let url = format!("postgres://postgres@{hosts}/library");
+    let becomes_primary = async {
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        server.set("default_transaction_read_only", "off");
+    };
+    let (store, ()) = tokio::join!(open(&url), becomes_primary);
+    assert!(store.health().await.is_ok());
+    // Without another server, the refusal is final.
+    let begun = Instant::now();
+    let alone = format!("postgres://postgres@{}/library", other.server.host());
+    let refused = refusal(&alone).await;
+    assert!(refused.contains("does not exist"), "{refused}");
+    assert!(begun.elapsed() < Duration::from_secs(2));
 }
 
 #[tokio::test]
