@@ -30,7 +30,7 @@ pub(crate) struct DeclaredType {
 impl DeclaredType {
     /// Returns the expression for a field that takes its value from a reference `event` to this type, if
     /// it has a field of this name and type.
-    pub(crate) fn field_expression(&self, field: &Field) -> Option<String> {
+    pub(crate) fn field_access_expression(&self, field: &Field) -> Option<String> {
         let written = self.field_type(&field.name)?;
         (written == field.field_type.to_rust_type()).then(|| {
             let clone = if field.field_type.is_copy() {

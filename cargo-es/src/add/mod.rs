@@ -54,7 +54,7 @@ fn generate_event_functions(
         let is_first = functions.is_empty();
         let values: Vec<_> = fields
             .iter()
-            .map(|field| event.field_expression(field))
+            .map(|field| event.field_access_expression(field))
             .collect();
         let takes_event = is_first && values.iter().any(Option::is_some);
         let parameter = if takes_event { "event" } else { "_" };

@@ -18,7 +18,7 @@ use tracing::{Instrument as _, Span};
 use super::{auth::Caller, context};
 use crate::{
     event::TraceContext,
-    metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, MetricCache, gauge, histogram},
+    metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, RegisteredMetrics, gauge, histogram},
     telemetry::traces,
 };
 
@@ -36,8 +36,8 @@ pub(super) struct RouteTemplates(Arc<HashMap<String, Arc<str>>>);
 /// The labels of a measurement: method, route and status.
 type RequestLabels = (&'static str, Arc<str>, Option<StatusCode>);
 
-static DURATIONS: LazyLock<MetricCache<RequestLabels, Histogram>> =
-    LazyLock::new(MetricCache::default);
+static DURATIONS: LazyLock<RegisteredMetrics<RequestLabels, Histogram>> =
+    LazyLock::new(RegisteredMetrics::default);
 
 impl RouteTemplates {
     pub(super) fn new(routes: impl IntoIterator<Item = (String, String)>) -> Self {

@@ -306,7 +306,7 @@ fn actual(result: &Result<CommandOutcome, CommandError>) -> String {
 
 /// Fails the test with a line-by-line difference if the values differ.
 #[track_caller]
-pub(super) fn assert_same<T: PartialEq + Comparable>(what: &str, expected: &T, found: &T) {
+pub(super) fn assert_same<T: PartialEq + AsLines>(what: &str, expected: &T, found: &T) {
     if expected == found {
         return;
     }
@@ -324,36 +324,36 @@ pub(super) fn assert_same<T: PartialEq + Comparable>(what: &str, expected: &T, f
 }
 
 /// A value that a failed test shows line by line.
-pub(super) trait Comparable {
+pub(super) trait AsLines {
     fn lines(&self) -> String;
 }
 
-impl Comparable for Value {
+impl AsLines for Value {
     fn lines(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 }
 
-impl Comparable for Vec<Value> {
+impl AsLines for Vec<Value> {
     fn lines(&self) -> String {
-        let events: Vec<_> = self.iter().map(Comparable::lines).collect();
+        let events: Vec<_> = self.iter().map(AsLines::lines).collect();
         events.join("\n")
     }
 }
 
-impl Comparable for String {
+impl AsLines for String {
     fn lines(&self) -> String {
         self.clone()
     }
 }
 
-impl Comparable for Vec<String> {
+impl AsLines for Vec<String> {
     fn lines(&self) -> String {
         self.join("\n")
     }
 }
 
-impl Comparable for Subject {
+impl AsLines for Subject {
     fn lines(&self) -> String {
         self.to_string()
     }

@@ -17,7 +17,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use crate::{
     console::{Console, ConsoleState},
     layout::{PageFrame, Section, Visitor},
-    notice::Notice,
+    notice::NoticePage,
     session::{Session, removal},
 };
 
@@ -97,7 +97,7 @@ pub(crate) async fn require_access(
     }
     if request.method() == Method::POST && comes_from_elsewhere(request.headers()) {
         let detail = "A page of another origin has sent this form.";
-        return Notice::forbidden(detail).respond(console.name, &visitor);
+        return NoticePage::forbidden(detail).respond(console.name, &visitor);
     }
     request.extensions_mut().insert(visitor);
     next.run(request).await
@@ -117,11 +117,11 @@ pub(crate) fn check_form(
     headers: &HeaderMap,
     visitor: &Visitor,
     body: &Bytes,
-) -> Result<(), Notice> {
+) -> Result<(), NoticePage> {
     match visitor {
         Visitor::OperatorClient => return Ok(()),
         Visitor::Stranger | Visitor::Reader => {
-            return Err(Notice::forbidden("Sign in as an operator first."));
+            return Err(NoticePage::forbidden("Sign in as an operator first."));
         }
         Visitor::SignedInOperator { .. } => {}
     }
@@ -135,7 +135,7 @@ pub(crate) fn check_form(
     if is_own {
         Ok(())
     } else {
-        Err(Notice::forbidden(
+        Err(NoticePage::forbidden(
             "The form belongs to an earlier session. Go back, reload the page and try again.",
         ))
     }
@@ -147,10 +147,10 @@ pub(crate) fn read_form<T: DeserializeOwned>(
     headers: &HeaderMap,
     visitor: &Visitor,
     body: &Bytes,
-) -> Result<T, Notice> {
+) -> Result<T, NoticePage> {
     check_form(console, headers, visitor, body)?;
     serde_urlencoded::from_bytes(body)
-        .map_err(|error| Notice::invalid_input(format!("The form is not valid: {error}.")))
+        .map_err(|error| NoticePage::invalid_input(format!("The form is not valid: {error}.")))
 }
 
 /// `GET /console/sign-in`.
@@ -167,7 +167,7 @@ pub(crate) async fn sign_in(
     let console = &state.console;
     if comes_from_elsewhere(&headers) {
         let detail = "A page of another origin has sent this form.";
-        return Notice::forbidden(detail).respond(console.name, &Visitor::Stranger);
+        return NoticePage::forbidden(detail).respond(console.name, &Visitor::Stranger);
     }
     let form = serde_urlencoded::from_bytes::<SignInForm>(&body).ok();
     let token = console.operator_token.as_ref();

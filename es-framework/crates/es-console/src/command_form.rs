@@ -18,7 +18,7 @@ use crate::{
     dry_run_outcome::DryRunOutcome,
     json_view,
     layout::{PageFrame, Section, Visitor, operator_controls},
-    notice::Notice,
+    notice::NoticePage,
 };
 
 /// The fields of the form.
@@ -46,7 +46,7 @@ pub(crate) fn show_command_form(
     visitor: &Visitor,
     name: &str,
     query: &str,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let command = find(console, name)?;
     let context = DryRunContext::parse(query)?;
     let unknown = Value::Null;
@@ -72,7 +72,7 @@ pub(crate) async fn dry_run(
     name: &str,
     request: &Parts,
     body: &Bytes,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let command = find(console, name)?;
     let form: CommandForm = read_form(console, &request.headers, visitor, body)?;
     let service = &console.dry_run;
@@ -88,9 +88,9 @@ pub(crate) async fn dry_run(
     Ok(page.respond())
 }
 
-fn find<'a>(console: &'a Console, name: &str) -> Result<&'a DeclaredCommand, Notice> {
+fn find<'a>(console: &'a Console, name: &str) -> Result<&'a DeclaredCommand, NoticePage> {
     let command = console.commands.iter().find(|command| command.name == name);
-    command.ok_or_else(|| Notice::not_found("The application has no such command."))
+    command.ok_or_else(|| NoticePage::not_found("The application has no such command."))
 }
 
 fn schema<'a>(console: &'a Console, command: &DeclaredCommand) -> Option<&'a Value> {

@@ -7,7 +7,7 @@ use crate::{
     console::{Console, DeclaredCommand},
     dry_run_context::DryRunContext,
     layout::{PageFrame, Section, Visitor},
-    notice::Notice,
+    notice::NoticePage,
 };
 
 /// The path of the page.
@@ -18,7 +18,7 @@ pub(crate) fn show_command_list(
     console: &Console,
     visitor: &Visitor,
     query: &str,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let context = DryRunContext::parse(query)?;
     let commands: Vec<_> = match &context.subject {
         Some(subject) => console.commands_of(subject).collect(),

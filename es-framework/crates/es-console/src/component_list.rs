@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use crate::{
     console::Console,
     layout::{PageFrame, Section, Visitor},
-    notice::Notice,
+    notice::NoticePage,
     operator_action::{action_path, label},
     text_view::{counted, grouped, shortened},
 };
@@ -24,7 +24,7 @@ pub(crate) async fn show_component_list(
     console: &Console,
     visitor: &Visitor,
     kind: ComponentKind,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let newest = newest_id(&*console.store).await?;
     let (section, title) = match kind {
         ComponentKind::ReadModel => (Section::ReadModels, "Read models"),

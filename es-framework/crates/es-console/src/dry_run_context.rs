@@ -2,7 +2,7 @@
 
 use es_event::{EventId, InvalidEventId, InvalidSubject, Subject};
 
-use crate::{notice::Notice, query_values::QueryValues};
+use crate::{notice::NoticePage, query_values::QueryValues};
 
 /// The subject and the event that a command is tried after.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -15,18 +15,18 @@ pub(crate) struct DryRunContext {
 
 impl DryRunContext {
     /// Reads the query of an address.
-    pub(crate) fn parse(query: &str) -> Result<Self, Notice> {
+    pub(crate) fn parse(query: &str) -> Result<Self, NoticePage> {
         let values = QueryValues::parse(query);
         let subject = match values.value_or_empty("subject") {
             "" => None,
             subject => Some(subject.parse().map_err(|error: InvalidSubject| {
-                Notice::invalid_input(format!("The subject is not valid: {error}."))
+                NoticePage::invalid_input(format!("The subject is not valid: {error}."))
             })?),
         };
         let at = match values.value_or_empty("at") {
             "" => None,
             at => Some(at.parse().map_err(|error: InvalidEventId| {
-                Notice::invalid_input(format!("The event is not valid: {error}."))
+                NoticePage::invalid_input(format!("The event is not valid: {error}."))
             })?),
         };
         Ok(Self { subject, at })

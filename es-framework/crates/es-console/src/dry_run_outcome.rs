@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::{
     event_list::event_type,
     json_view,
-    notice::Notice,
+    notice::NoticePage,
     text_view::{escape_controls, isolated},
 };
 
@@ -75,7 +75,7 @@ struct StoredData<'a> {
 
 impl DryRunOutcome {
     /// Reads the JSON texts of the application's dry runs.
-    pub(crate) fn parse(result: &Result<String, String>) -> Result<Self, Notice> {
+    pub(crate) fn parse(result: &Result<String, String>) -> Result<Self, NoticePage> {
         match result {
             Ok(decision) => Ok(Self::Decision(read(decision)?)),
             Err(problem) => Ok(Self::Failure(read(problem)?)),
@@ -108,10 +108,10 @@ impl DryRunOutcome {
     }
 }
 
-fn read<T: DeserializeOwned>(json: &str) -> Result<T, Notice> {
+fn read<T: DeserializeOwned>(json: &str) -> Result<T, NoticePage> {
     let value = serde_json::from_str(json);
     value.map_err(|error| {
-        Notice::invalid_input(format!(
+        NoticePage::invalid_input(format!(
             "The result of the dry run is not readable: {error}."
         ))
     })

@@ -13,7 +13,7 @@ use crate::{
     event_list::{event_type, payload, render_table, time},
     json_view,
     layout::{PageFrame, Section, Visitor},
-    notice::Notice,
+    notice::NoticePage,
     text_view::{grouped, isolated, short_type, shortened, size_text},
 };
 
@@ -29,13 +29,15 @@ pub(crate) async fn show_event_details(
     console: &Console,
     visitor: &Visitor,
     id: &str,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let id: EventId = id
         .parse()
-        .map_err(|error: es_event::InvalidEventId| Notice::invalid_input(error.to_string()))?;
+        .map_err(|error: es_event::InvalidEventId| NoticePage::invalid_input(error.to_string()))?;
     let store = &*console.store;
     let Some(event) = event_with_id(store, id).await? else {
-        return Err(Notice::not_found(format!("The store has no event {id}.")));
+        return Err(NoticePage::not_found(format!(
+            "The store has no event {id}."
+        )));
     };
     let verification = verify(store, &event).await?;
     let related = related_events(store, &event).await?;

@@ -11,7 +11,7 @@ use crate::{
     event_search::{FoundEvents, SearchRange, search},
     json_view,
     layout::{PageFrame, Section, Visitor},
-    notice::Notice,
+    notice::NoticePage,
     text_view::{brief_subject, grouped, short_type},
 };
 
@@ -25,7 +25,7 @@ pub(crate) async fn show_event_list(
     console: &Console,
     visitor: &Visitor,
     query: &str,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let input = FilterInput::parse(query, &console.event_types);
     let range = SearchRange {
         after: None,

@@ -18,7 +18,7 @@ use crate::{
     eventql_run::{EventQlEnd, EventQlRun, ROWS, ROWS_SIZE},
     eventql_table::render_table,
     layout::{PageFrame, Section, Visitor, operator_controls},
-    notice::Notice,
+    notice::NoticePage,
     text_view::{counted, shortened, size_text},
 };
 
@@ -62,7 +62,7 @@ pub(crate) async fn run_query(
     visitor: &Visitor,
     request: &Parts,
     body: &Bytes,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let console = &*state.console;
     let form: EventQlForm = read_form(console, &request.headers, visitor, body)?;
     // Forms end lines with CR LF.

@@ -8,7 +8,7 @@ use crate::{
     console::Console,
     json_view,
     layout::{PageFrame, Section, Visitor},
-    notice::Notice,
+    notice::NoticePage,
     query_values::QueryValues,
 };
 
@@ -20,14 +20,14 @@ pub(crate) fn show_model_view(
     console: &Console,
     visitor: &Visitor,
     query: &str,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let model = &console.model;
     let selected = match QueryValues::parse(query).value_or_empty(NODE) {
         "" => None,
         id => Some(
             model
                 .node(id)
-                .ok_or_else(|| Notice::not_found("The model has no such declaration."))?,
+                .ok_or_else(|| NoticePage::not_found("The model has no such declaration."))?,
         ),
     };
     let frame = PageFrame {

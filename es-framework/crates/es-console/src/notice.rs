@@ -8,13 +8,13 @@ use crate::layout::{PageFrame, Section, Visitor};
 
 /// A page that says one thing instead of the page that was asked for.
 #[derive(Debug)]
-pub(crate) struct Notice {
+pub(crate) struct NoticePage {
     status: StatusCode,
     heading: &'static str,
     detail: String,
 }
 
-impl Notice {
+impl NoticePage {
     /// Says that something does not exist.
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "Not found", detail)
@@ -69,7 +69,7 @@ impl Notice {
     }
 }
 
-impl From<StoreError> for Notice {
+impl From<StoreError> for NoticePage {
     fn from(error: StoreError) -> Self {
         let heading = "The event store does not answer";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, heading, error.to_string())

@@ -12,7 +12,7 @@ use crate::{
     access::check_form,
     console::Console,
     layout::{PageFrame, Section, Visitor, operator_controls},
-    notice::Notice,
+    notice::NoticePage,
 };
 
 /// A command of an operator to one component.
@@ -52,7 +52,7 @@ impl OperatorAction {
         kind: ComponentKind,
         name: &str,
         verb_in_path: &str,
-    ) -> Result<Self, Notice> {
+    ) -> Result<Self, NoticePage> {
         let name = match kind {
             ComponentKind::ReadModel => {
                 let mut models = console.read_models.iter().map(|(model, _)| model);
@@ -71,7 +71,7 @@ impl OperatorAction {
                 name,
                 command: *command,
             }),
-            None => Err(Notice::not_found(format!(
+            None => Err(NoticePage::not_found(format!(
                 "There is no such {kind}, or it has no such command."
             ))),
         }
@@ -149,7 +149,7 @@ impl OperatorAction {
         visitor: &Visitor,
         headers: &HeaderMap,
         body: &Bytes,
-    ) -> Result<Response, Notice> {
+    ) -> Result<Response, NoticePage> {
         check_form(console, headers, visitor, body)?;
         let Self {
             kind,
@@ -167,7 +167,7 @@ impl OperatorAction {
         );
         match operator.send_command(name, command).await {
             Ok(_) => Ok(Redirect::to(list_path(kind)).into_response()),
-            Err(error) => Err(Notice::invalid_input(format!("{error}."))),
+            Err(error) => Err(NoticePage::invalid_input(format!("{error}."))),
         }
     }
 }

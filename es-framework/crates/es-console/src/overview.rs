@@ -15,7 +15,7 @@ use crate::{
     console::Console,
     event_search::first_event_where,
     layout::{PageFrame, Section, Visitor},
-    notice::Notice,
+    notice::NoticePage,
     text_view::{counted, grouped, shortened, size_text},
 };
 
@@ -41,7 +41,7 @@ struct EventCounts {
 pub(crate) async fn show_overview(
     console: &Console,
     visitor: &Visitor,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let store = &*console.store;
     let newest = newest_id(store).await?;
     let counts = count_events(store, newest, Timestamp::now()).await?;

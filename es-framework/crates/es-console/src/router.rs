@@ -22,7 +22,7 @@ use crate::{
     event_details, event_list, event_live, eventql_editor,
     layout::Visitor,
     model_view,
-    notice::Notice,
+    notice::NoticePage,
     operator_action::{OperatorAction, list_path},
     overview, row_list, state_view, subject_list, subject_timeline,
 };
@@ -115,15 +115,15 @@ impl PageRequest {
     }
 
     /// Responds with a page that is built while it holds one of the permits for pages.
-    async fn respond(&self, page: impl Future<Output = Result<Response, Notice>>) -> Response {
+    async fn respond(&self, page: impl Future<Output = Result<Response, NoticePage>>) -> Response {
         let Some(_permit) = self.state.permits.acquire_page().await else {
-            return Notice::busy().respond(self.console().name, &self.visitor);
+            return NoticePage::busy().respond(self.console().name, &self.visitor);
         };
         self.respond_with(page.await)
     }
 
     /// Responds with a page, or with the notice instead of it.
-    fn respond_with(&self, page: Result<Response, Notice>) -> Response {
+    fn respond_with(&self, page: Result<Response, NoticePage>) -> Response {
         page.unwrap_or_else(|notice| notice.respond(self.console().name, &self.visitor))
     }
 }
@@ -146,8 +146,9 @@ async fn show_subject(request: PageRequest, Path(subject): Path<String>) -> Resp
     let (console, query) = (request.console(), request.query());
     let page = async {
         let subject = format!("/{subject}").parse();
-        let subject = subject
-            .map_err(|error: es_event::InvalidSubject| Notice::invalid_input(error.to_string()))?;
+        let subject = subject.map_err(|error: es_event::InvalidSubject| {
+            NoticePage::invalid_input(error.to_string())
+        })?;
         let children = subject_list::children(console, &subject, query).await?;
         subject_timeline::show_subject_timeline(console, &request.visitor, subject, children, query)
             .await

@@ -12,7 +12,7 @@ use crate::{
     console::Console,
     json_view,
     layout::{PageFrame, Section, Visitor},
-    notice::Notice,
+    notice::NoticePage,
     query_values::QueryValues,
 };
 
@@ -27,12 +27,14 @@ pub(crate) async fn show_row_list(
     visitor: &Visitor,
     name: &str,
     query: &str,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let Some(table) = console.models.find_table(name) else {
-        return Err(Notice::not_found("There is no read model of this name."));
+        return Err(NoticePage::not_found(
+            "There is no read model of this name.",
+        ));
     };
     let page = load(console, table, query).await;
-    let page = page.map_err(|error| Notice::read_models_unavailable(error.to_string()))?;
+    let page = page.map_err(|error| NoticePage::read_models_unavailable(error.to_string()))?;
     let columns: Vec<_> = table
         .model
         .columns

@@ -11,7 +11,7 @@ use crate::{
     console::{Console, DeclaredState},
     json_view,
     layout::{PageFrame, Section, Visitor},
-    notice::Notice,
+    notice::NoticePage,
     query_values::QueryValues,
     state_fold::{FoldedState, StateFailure, fold_until},
     text_view::shortened,
@@ -197,22 +197,22 @@ pub(crate) async fn show_state(
     visitor: &Visitor,
     name: &str,
     query: &str,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let values = QueryValues::parse(query);
     let subject: Subject = values
         .value_or_empty("subject")
         .parse()
-        .map_err(|error: es_event::InvalidSubject| Notice::invalid_input(error.to_string()))?;
+        .map_err(|error: es_event::InvalidSubject| NoticePage::invalid_input(error.to_string()))?;
     let event: EventId = values
         .value_or_empty("event")
         .parse()
-        .map_err(|error: es_event::InvalidEventId| Notice::invalid_input(error.to_string()))?;
+        .map_err(|error: es_event::InvalidEventId| NoticePage::invalid_input(error.to_string()))?;
     let states = console.states_of(&subject);
     let state = states
         .into_iter()
         .find(|state| state.descriptor.name == name);
     let Some(state) = state else {
-        return Err(Notice::not_found(format!(
+        return Err(NoticePage::not_found(format!(
             "The subject {subject} has no state of this name."
         )));
     };

@@ -6,7 +6,7 @@ use es_event::Subject;
 use maud::{Markup, html};
 use tokio::time::timeout;
 
-use crate::{console::Console, notice::Notice, query_values::QueryValues};
+use crate::{console::Console, notice::NoticePage, query_values::QueryValues};
 
 /// The number of subjects on a page.
 const PAGE: usize = 100;
@@ -28,7 +28,7 @@ pub(crate) async fn children(
     console: &Console,
     base: &Subject,
     query: &str,
-) -> Result<ChildSubjects, Notice> {
+) -> Result<ChildSubjects, NoticePage> {
     let after = QueryValues::parse(query).parsed::<Subject>("after");
     let one_more = PAGE.saturating_add(1);
     let listing = console

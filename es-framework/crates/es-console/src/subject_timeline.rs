@@ -15,7 +15,7 @@ use crate::{
     event_list::{event_type, payload, time},
     json_view,
     layout::{PageFrame, Section, Visitor},
-    notice::Notice,
+    notice::NoticePage,
     query_values::QueryValues,
     state_fold::{FoldedState, PageStates, fold_states_for_page, too_long},
     state_view,
@@ -43,14 +43,14 @@ pub(crate) async fn show_subject_timeline(
     subject: Subject,
     children: ChildSubjects,
     query: &str,
-) -> Result<Response, Notice> {
+) -> Result<Response, NoticePage> {
     let states = console.states_of(&subject);
     let is_recursive = states.iter().any(|state| state.recursive);
     // The event before which the page ends.
     let before = QueryValues::parse(query).parsed::<EventId>("before");
     let page = load_page(&*console.store, &subject, is_recursive, before).await?;
     if page.events.is_empty() && children.is_empty() && subject != Subject::root() {
-        return Err(Notice::not_found(format!(
+        return Err(NoticePage::not_found(format!(
             "The subject {subject} has no events, and there are none below it."
         )));
     }

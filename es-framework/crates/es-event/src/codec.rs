@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::{
     Dialect, InvalidStreamLine, RecordedEvent,
     encodable_event::EncodableEvent,
-    event_fields::{EventLine, EventMembers, EventWithHash},
+    event_fields::{EventMembers, EventWithHash, PayloadLine},
     field_interner::FieldInterner,
 };
 
@@ -139,7 +139,7 @@ pub struct StreamLineParser {
 impl StreamLineParser {
     /// Parses a line of version 1, in either dialect, or of version 2.
     pub fn parse(&mut self, line: &[u8]) -> Result<StreamLine, InvalidStreamLine> {
-        if let Some(read) = EventLine::read(line) {
+        if let Some(read) = PayloadLine::read(line) {
             return Ok(StreamLine::Event(Box::new(
                 read.into_recorded(&mut self.interner)?,
             )));

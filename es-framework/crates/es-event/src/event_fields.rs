@@ -85,7 +85,7 @@ pub(super) struct EventWithHash<'a> {
 /// A line of version 1 of the API, an event or an item with its hash. It is parsed in one pass because its first bytes
 /// tell the dialect. Other lines need a first pass for the type and a second one for the payload.
 #[derive(Deserialize)]
-pub(super) struct EventLine<'a, P> {
+pub(super) struct PayloadLine<'a, P> {
     /// The field makes serde reject a second `type` member.
     #[serde(rename = "type", borrow)]
     _type: Cow<'a, str>,
@@ -101,7 +101,7 @@ struct EnvelopeLine<'a> {
     data: EventMembers<'a>,
 }
 
-impl<'a> EventLine<'a, EventMembers<'a>> {
+impl<'a> PayloadLine<'a, EventMembers<'a>> {
     /// Parses the event of a line in either dialect or of version 2. Returns `None` if the line begins differently
     /// or if only the slower parser can tell what is wrong.
     pub(super) fn read(line: &'a [u8]) -> Option<EventMembers<'a>> {
@@ -116,7 +116,7 @@ impl<'a> EventLine<'a, EventMembers<'a>> {
             return Some(line.data);
         }
         if line.starts_with(r#"{"type":"item","payload":{"#) {
-            let line: EventLine<'a, EventWithHash<'a>> = serde_json::from_str(line).ok()?;
+            let line: PayloadLine<'a, EventWithHash<'a>> = serde_json::from_str(line).ok()?;
             let EventWithHash { event, hash } = line.payload;
             return Some(event.with_hash(hash));
         }

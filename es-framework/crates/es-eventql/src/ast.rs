@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     function::{Aggregate, Function},
-    token::TokenRange,
+    token::TokenIndexRange,
 };
 
 /// `FROM … PROJECT INTO …`: the whole query or a subquery in parentheses.
@@ -24,7 +24,7 @@ pub(super) struct Statement {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FromClause {
     pub(super) alias: Box<str>,
-    pub(super) span: TokenRange,
+    pub(super) span: TokenIndexRange,
     pub(super) origin: RowSource,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Grouping {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
     pub(super) kind: ExprKind,
-    pub(super) span: TokenRange,
+    pub(super) span: TokenIndexRange,
     /// The depth of the expression tree, including this expression.
     pub(super) depth: u16,
 }
@@ -234,7 +234,7 @@ impl CastType {
 }
 
 impl Expr {
-    pub(super) fn new(kind: ExprKind, span: TokenRange) -> Self {
+    pub(super) fn new(kind: ExprKind, span: TokenIndexRange) -> Self {
         let deepest = kind.subexpressions().iter().map(|part| part.depth).max();
         let depth = deepest.unwrap_or_default().saturating_add(1);
         Self { kind, span, depth }

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::Serialize;
 
-use super::token::{Token, TokenRange};
+use super::token::{Token, TokenIndexRange};
 use es_store::StoreError;
 
 /// The error for a query that cannot be parsed or executed.
@@ -316,18 +316,18 @@ impl std::error::Error for QueryError {
 #[derive(Debug)]
 pub(super) struct SpannedError {
     pub(super) kind: QueryErrorKind,
-    pub(super) span: Option<TokenRange>,
+    pub(super) span: Option<TokenIndexRange>,
 }
 
 impl SpannedError {
-    pub(super) const fn new(span: TokenRange, kind: QueryErrorKind) -> Self {
+    pub(super) const fn new(span: TokenIndexRange, kind: QueryErrorKind) -> Self {
         let span = Some(span);
         Self { kind, span }
     }
 
     pub(super) fn locate(self, tokens: &[Token]) -> QueryError {
         let token = |index: u32| tokens.get(usize::try_from(index).ok()?).cloned();
-        let place = |span: TokenRange| Some(Box::new((token(span.first)?, token(span.last)?)));
+        let place = |span: TokenIndexRange| Some(Box::new((token(span.first)?, token(span.last)?)));
         QueryError {
             kind: self.kind,
             tokens: self.span.and_then(place),

@@ -103,12 +103,12 @@ impl fmt::Display for Token {
 
 /// A range of tokens, by their indexes in the query.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TokenRange {
+pub(super) struct TokenIndexRange {
     pub(super) first: u32,
     pub(super) last: u32,
 }
 
-impl TokenRange {
+impl TokenIndexRange {
     pub(super) fn joined_with(self, other: Self) -> Self {
         Self {
             first: self.first,
@@ -123,7 +123,7 @@ impl TokenRange {
 }
 
 /// All ranges compare as equal, so that equal expressions at different positions are equal.
-impl PartialEq for TokenRange {
+impl PartialEq for TokenIndexRange {
     fn eq(&self, _: &Self) -> bool {
         true
     }

@@ -278,6 +278,6 @@ async fn open_engine(run: &RunArguments) -> Result<OpenEngine, StartError> {
     match (&run.engine, &run.data_directory) {
         (Some(url), _) => OpenEngine::connect(url, run.hash_version).await,
         (None, None) if !run.data_directory_temporary => Err(StartError::NoDirectory),
-        (None, directory) => OpenEngine::open_directory(directory.as_deref(), options),
+        (None, directory) => OpenEngine::open_or_create(directory.as_deref(), options),
     }
 }

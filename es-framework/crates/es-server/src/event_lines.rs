@@ -26,7 +26,7 @@ struct EventFrames {
     /// Encoded lines that precede the events.
     stored: Option<LineStream>,
     events: EventStream,
-    client: Option<EndlessStream>,
+    client: Option<ObservingClient>,
     /// The capacity of the next frame, which is the length of the last one. A frame that grows step by step is
     /// copied several times.
     capacity: usize,
@@ -35,7 +35,7 @@ struct EventFrames {
 
 /// The heartbeat interval, the shutdown signal and the connection permit of an endless stream. A finite stream
 /// has none.
-struct EndlessStream {
+struct ObservingClient {
     heartbeat: Duration,
     is_shutting_down: watch::Receiver<bool>,
     /// Released when the client disconnects.
@@ -102,7 +102,7 @@ pub(super) fn observation_response(
     permit: OwnedSemaphorePermit,
     format: StreamFormat,
 ) -> Response {
-    let client = EndlessStream {
+    let client = ObservingClient {
         heartbeat: server.settings.heartbeat,
         is_shutting_down: server.is_shutting_down.clone(),
         _permit: permit,

@@ -37,7 +37,7 @@ pub(super) async fn load_catalogue(
     for row in sqlx::query(IN_ORDER).fetch_all(connection).await? {
         let known = known_type(&row)?;
         if let Some(first) = row.try_get(1)? {
-            catalogue.record_event(&known.event_type, row::convert_id(first)?);
+            catalogue.record_event(&known.event_type, row::to_event_id(first)?);
         }
         if let Some(schema) = known.schema {
             let schema = EventSchema::parse_stored(schema.get()).map_err(broken)?;

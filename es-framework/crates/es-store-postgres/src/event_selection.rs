@@ -125,7 +125,7 @@ pub(super) async fn read_chunk(
             events.push(event);
         }
         if count >= step || events.len() >= wanted || bytes >= limits.bytes {
-            rest = rest_after(scan, row::convert_id(id)?, end);
+            rest = rest_after(scan, row::to_event_id(id)?, end);
             break;
         }
     }
@@ -134,7 +134,7 @@ pub(super) async fn read_chunk(
         events,
         rest,
     };
-    Ok((chunk, end.map(row::convert_id).transpose()?))
+    Ok((chunk, end.map(row::to_event_id).transpose()?))
 }
 
 /// Returns the ids that are left, without the events that were stored after the read began.
@@ -167,5 +167,5 @@ pub(super) async fn find_event(
         .bind(row::number(range.last))
         .fetch_optional(connection)
         .await?;
-    found.map(row::convert_id).transpose()
+    found.map(row::to_event_id).transpose()
 }

@@ -73,7 +73,7 @@ async fn latest(
         .into_iter()
         .filter_map(|(subject, id)| Some((subject, id?)));
     found
-        .map(|(subject, id)| Ok((subject, row::convert_id(id)?)))
+        .map(|(subject, id)| Ok((subject, row::to_event_id(id)?)))
         .collect()
 }
 

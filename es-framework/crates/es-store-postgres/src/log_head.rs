@@ -4,8 +4,8 @@ use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{
     database_error::DatabaseError,
-    event_identity::EventIdentity,
     row::{self, number},
+    seen_event::SeenEvent,
     server_race::ACCEPTS_WRITES,
 };
 use es_event::{EventId, Hash};
@@ -35,7 +35,7 @@ pub(super) async fn begin_and_lock(
     sqlx::query(BEGIN).execute(&mut *connection).await?;
     let (last, hash, time, schemas): (Option<i64>, Vec<u8>, String, i64) =
         sqlx::query_as(LOCK).fetch_one(connection).await?;
-    let last = last.map(row::convert_id).transpose()?;
+    let last = last.map(row::to_event_id).transpose()?;
     let time = time.parse();
     Ok(LogHead {
         last,
@@ -62,7 +62,7 @@ fn head_hash(bytes: &[u8]) -> Result<Hash, DatabaseError> {
 /// The server accepts no writes any more, so another one may have newer events.
 pub(super) async fn read_last(
     connection: &mut PgConnection,
-) -> Result<Option<EventIdentity>, DatabaseError> {
+) -> Result<Option<SeenEvent>, DatabaseError> {
     let statement = format!("SELECT last, hash, {ACCEPTS_WRITES} FROM es_head WHERE id = 1");
     let (last, hash, is_primary): (Option<i64>, Vec<u8>, bool) =
         sqlx::query_as(AssertSqlSafe(statement))
@@ -74,8 +74,8 @@ pub(super) async fn read_last(
     let Some(last) = last else {
         return Ok(None);
     };
-    let (id, hash) = (row::convert_id(last)?, head_hash(&hash)?);
-    Ok(Some(EventIdentity { id, hash }))
+    let (id, hash) = (row::to_event_id(last)?, head_hash(&hash)?);
+    Ok(Some(SeenEvent { id, hash }))
 }
 
 pub(super) async fn commit(connection: &mut PgConnection) -> Result<(), DatabaseError> {

@@ -12,17 +12,17 @@ use tokio::sync::watch;
 
 use super::{
     database_error::DatabaseError,
-    event_identity::EventIdentity,
     event_selection::{self, StepLimits},
     log_head,
     read_pool::{ReadPool, ReadStep},
+    seen_event::SeenEvent,
     store_state::StoreState,
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{
     EventStream, ObserveOptions, Order, ReadOptions, StoreError,
     options::IdRange,
-    scan::{self, Chunk, Chunks, Log, Scan},
+    scan::{self, Chunk, ChunkSource, Log, Scan},
 };
 
 /// Reads the log for any number of callers.
@@ -35,7 +35,7 @@ pub(super) struct LogReader {
 impl LogReader {
     /// Returns the number of stored events.
     pub(super) async fn read_length(&self) -> Result<u64, StoreError> {
-        let last = self.pool.run_step(&self.state, &ReadLast).await?;
+        let last = self.pool.run_step(&self.state, &ReadLastEvent).await?;
         last.into_iter()
             .for_each(|last| self.state.record_seen(last));
         Ok(EventId::count_to(last.map(|last| last.id)))
@@ -89,7 +89,7 @@ impl BoundedLog {
 }
 
 #[async_trait]
-impl Chunks for BoundedLog {
+impl ChunkSource for BoundedLog {
     type Events = Vec<RecordedEvent>;
 
     const EVENTS: u64 = 1_000;
@@ -110,7 +110,7 @@ impl Chunks for BoundedLog {
         let newest = chunk.events.iter().max_by_key(|event| event.id);
         newest
             .into_iter()
-            .for_each(|event| state.record_seen(EventIdentity::of(event)));
+            .for_each(|event| state.record_seen(SeenEvent::of(event)));
         let size = chunk.events.iter().map(|event| event.data.get().len());
         let is_large = size.fold(0, usize::saturating_add) >= limits.bytes;
         let next = if is_large {
@@ -202,11 +202,11 @@ impl ReadStep for EventSearch<'_> {
 }
 
 /// Reads the last event.
-struct ReadLast;
+struct ReadLastEvent;
 
 #[async_trait]
-impl ReadStep for ReadLast {
-    type Output = Option<EventIdentity>;
+impl ReadStep for ReadLastEvent {
+    type Output = Option<SeenEvent>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError> {
         log_head::read_last(connection).await

@@ -12,17 +12,20 @@ use tokio::{runtime::Runtime, sync::oneshot, time::timeout};
 use super::{
     batch_transaction::{BatchTransaction, PreparedEvents},
     database_error::{DatabaseError, Remedy},
-    event_identity::EventIdentity,
     log_head,
     retry_schedule::RetrySchedule,
     schema_registration,
+    seen_event::SeenEvent,
     server_connection::WritableConnection,
     store_state::StoreState,
 };
 use es_runtime::metrics::record_commit;
 use es_store::{
     RegisterError, SchemaConflict, StoreError,
-    write::{CommitLinger, QueueOutcome, QueuedAppend, QueuedTask, SchemaRegistration, WriteQueue},
+    write::{
+        AbandonQueueOnDrop, CommitLinger, QueueOutcome, QueuedAppend, QueuedTask,
+        SchemaRegistration, WriteQueue,
+    },
 };
 
 /// The channel on which instances tell each other that there are new events.
@@ -60,8 +63,7 @@ impl LogWriter {
     /// blocks while the queue is empty.
     pub(super) fn write_until_closed(mut self, runtime: &Runtime) {
         // No caller waits any longer, whatever ends this thread.
-        let queue = Arc::clone(&self.queue);
-        let _guard = AbandonQueueOnDrop(&queue);
+        let _guard = AbandonQueueOnDrop(Arc::clone(&self.queue));
         loop {
             // A bug in one batch does not end the store: its callers get an error.
             match catch_unwind(AssertUnwindSafe(|| self.run_once(runtime))) {
@@ -208,14 +210,14 @@ impl LogWriter {
     fn publish(&self, prepared: &PreparedEvents) {
         let state = &self.state;
         if !prepared.new_types.is_empty() {
-            state.change_catalogue(|catalogue| {
+            state.update_catalogue(|catalogue| {
                 for (event_type, first) in &prepared.new_types {
                     catalogue.record_event(event_type, *first);
                 }
             });
         }
         if let Some(last) = prepared.events().next_back() {
-            state.record_seen(EventIdentity::of(last));
+            state.record_seen(SeenEvent::of(last));
             state.publish(last.id.get().saturating_add(1));
         }
     }
@@ -323,14 +325,5 @@ fn answer(appends: Vec<QueuedAppend>, prepared: PreparedEvents) {
     for (append, outcome) in appends.into_iter().zip(prepared.outcomes) {
         drop(append.permit);
         let _ = append.answer.send(outcome);
-    }
-}
-
-/// Fails all waiting callers when the writer thread ends.
-struct AbandonQueueOnDrop<'a>(&'a WriteQueue);
-
-impl Drop for AbandonQueueOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.abandon();
     }
 }

@@ -45,7 +45,7 @@ impl ReadPool {
         }
     }
 
-    /// Runs a step, and repeats it until it succeeds or its time is over.
+    /// Runs a step. Repeats it after a failure that may pass, until it succeeds or its time is over.
     pub(super) async fn run_step<S: ReadStep>(
         &self,
         state: &StoreState,

@@ -23,7 +23,7 @@ pub(super) fn number(number: impl TryInto<i64>) -> i64 {
 }
 
 /// Converts the id of a row.
-pub(super) fn convert_id(number: i64) -> Result<EventId, DatabaseError> {
+pub(super) fn to_event_id(number: i64) -> Result<EventId, DatabaseError> {
     u64::try_from(number)
         .ok()
         .and_then(EventId::new)
@@ -42,7 +42,7 @@ pub(super) fn hash_bytes(hash: &Hash) -> Vec<u8> {
     bytes
 }
 
-/// Reads a hash of the database; `None` if the bytes are none.
+/// Reads a hash of the database. Returns `None` if the bytes are not a hash.
 pub(super) fn hash(bytes: &[u8]) -> Option<Hash> {
     if let Ok(digest) = bytes.try_into() {
         return Some(Hash::from_bytes(digest));
@@ -64,7 +64,7 @@ impl RowDecoder {
         let fields = RowFields { row, id: number };
         let trace = TraceContext::new(fields.row.try_get(5)?, fields.row.try_get(6)?);
         Ok(RecordedEvent {
-            id: convert_id(number)?,
+            id: to_event_id(number)?,
             subject: fields.parsed(1, "subject")?,
             event_type: self
                 .interner
@@ -107,6 +107,6 @@ impl RowFields<'_> {
 
     fn hash(&self, index: usize, column: &str) -> Result<Hash, DatabaseError> {
         let bytes: &[u8] = self.row.try_get(index)?;
-        hash(bytes).ok_or_else(|| self.flawed_column(column, "it has another length"))
+        hash(bytes).ok_or_else(|| self.flawed_column(column, "it is not a hash"))
     }
 }

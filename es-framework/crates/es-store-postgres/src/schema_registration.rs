@@ -66,7 +66,7 @@ pub(super) fn check_events(
 ) -> Result<Result<Option<u64>, SchemaConflict>, DatabaseError> {
     let mut next = None;
     for (number, data) in events {
-        let id = row::convert_id(*number)?;
+        let id = row::to_event_id(*number)?;
         let data: &RawValue = serde_json::from_str(data)
             .map_err(|error| DatabaseError::flawed_event(*number, error))?;
         let mut own = WorkBudget::of(WorkBudget::WRITE);

@@ -7,8 +7,8 @@ use tokio::time::timeout;
 
 use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
-    event_identity::EventIdentity,
     log_head,
+    seen_event::SeenEvent,
     server_race::{accepts_writes, first_success},
     store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
@@ -47,7 +47,7 @@ impl StoreAddress {
     pub(super) async fn connect_to_primary(
         &self,
         limits: &StoreLimits,
-        seen: Option<EventIdentity>,
+        seen: Option<SeenEvent>,
     ) -> Result<WritableConnection, DatabaseError> {
         let servers = self.servers.iter().enumerate();
         let attempts = servers.map(|(number, server)| async move {
@@ -99,7 +99,7 @@ impl StoreAddress {
     async fn connect_to(
         &self,
         server: &ServerConnectOptions,
-        seen: Option<EventIdentity>,
+        seen: Option<SeenEvent>,
     ) -> Result<PgConnection, DatabaseError> {
         let mut connection = PgConnection::connect_with(&server.options).await?;
         if !accepts_writes(&mut connection).await? {
@@ -112,7 +112,7 @@ impl StoreAddress {
         for setting in SESSION {
             sqlx::query(setting).execute(&mut connection).await?;
         }
-        if let Some(EventIdentity { id, hash }) = seen
+        if let Some(SeenEvent { id, hash }) = seen
             && !log_head::holds_event(&mut connection, id, hash).await?
         {
             let (server, event) = (server.to_string(), id);

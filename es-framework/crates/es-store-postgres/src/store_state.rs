@@ -6,8 +6,8 @@ use sqlx::PgConnection;
 use tokio::sync::watch;
 
 use super::{
-    database_error::DatabaseError, event_catalogue::load_catalogue, event_identity::EventIdentity,
-    inline_rows::InlineRows, server_connection::WritableConnection, store_address::StoreAddress,
+    database_error::DatabaseError, event_catalogue::load_catalogue, inline_rows::InlineRows,
+    seen_event::SeenEvent, server_connection::WritableConnection, store_address::StoreAddress,
     store_limits::StoreLimits,
 };
 use es_store::catalogue::Catalogue;
@@ -24,7 +24,7 @@ pub(super) struct StoreState {
     /// The number of events that subscribers may read.
     length: watch::Sender<u64>,
     /// The newest event that this instance has seen. A server without it has lost events.
-    newest_seen: Mutex<Option<EventIdentity>>,
+    newest_seen: Mutex<Option<SeenEvent>>,
     primary: watch::Sender<PrimaryServer>,
     /// The rows that appends write with their events.
     inline_rows: OnceLock<Arc<dyn InlineRows>>,
@@ -96,14 +96,14 @@ impl StoreState {
     }
 
     /// Records an event that this instance wrote or read, if it is newer than the recorded one.
-    pub(super) fn record_seen(&self, event: EventIdentity) {
+    pub(super) fn record_seen(&self, event: SeenEvent) {
         let mut seen = self.seen();
         if seen.is_none_or(|seen| seen.id < event.id) {
             *seen = Some(event);
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, Option<EventIdentity>> {
+    fn seen(&self) -> MutexGuard<'_, Option<SeenEvent>> {
         let seen = self.newest_seen.lock();
         seen.unwrap_or_else(PoisonError::into_inner)
     }
@@ -149,7 +149,7 @@ impl StoreState {
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(catalogue);
     }
 
-    pub(super) fn change_catalogue<T>(&self, change: impl FnOnce(&mut Catalogue) -> T) -> T {
+    pub(super) fn update_catalogue<T>(&self, change: impl FnOnce(&mut Catalogue) -> T) -> T {
         let catalogue = self.catalogue.write();
         change(Arc::make_mut(
             &mut catalogue.unwrap_or_else(PoisonError::into_inner),

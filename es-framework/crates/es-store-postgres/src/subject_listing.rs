@@ -59,7 +59,7 @@ impl LogReader {
                 let Some(after) = after else {
                     return Ok::<_, StoreError>(None);
                 };
-                let page = SubjectPage { base, after, most };
+                let page = ReadSubjectPage { base, after, most };
                 let subjects = reader.pool.run_step(&reader.state, &page).await?;
                 let last = subjects.last().filter(|_| subjects.len() >= most).cloned();
                 Ok(Some((stream::iter(subjects).map(Ok), last.map(Some))))
@@ -75,13 +75,13 @@ impl LogReader {
         after: Option<Subject>,
         limit: usize,
     ) -> Result<Vec<Subject>, StoreError> {
-        let page = ChildPage { base, after, limit };
+        let page = ReadChildPage { base, after, limit };
         self.pool.run_step(&self.state, &page).await
     }
 }
 
 /// Lists the next subjects at and below a base.
-struct SubjectPage {
+struct ReadSubjectPage {
     base: Subject,
     /// The last subject of the page before.
     after: Option<Subject>,
@@ -89,7 +89,7 @@ struct SubjectPage {
 }
 
 #[async_trait]
-impl ReadStep for SubjectPage {
+impl ReadStep for ReadSubjectPage {
     type Output = Vec<Subject>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {
@@ -125,7 +125,7 @@ impl ReadStep for SubjectPage {
 }
 
 /// Lists the next subjects directly below a base.
-struct ChildPage {
+struct ReadChildPage {
     base: Subject,
     /// The last subject of the page before.
     after: Option<Subject>,
@@ -133,7 +133,7 @@ struct ChildPage {
 }
 
 #[async_trait]
-impl ReadStep for ChildPage {
+impl ReadStep for ReadChildPage {
     type Output = Vec<Subject>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {

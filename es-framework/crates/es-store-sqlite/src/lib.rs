@@ -334,7 +334,10 @@ impl EventStore for EmbeddedStore {
         let schema = Arc::new(schema);
         let _permit = self.open.admission.reserve_registration().await?;
         // The check runs here and not on the writer thread, where all appends would wait for it.
-        let unchecked = self.reader.check_existing(&event_type, &schema).await?;
+        let unchecked = self
+            .reader
+            .check_stored_events(&event_type, &schema)
+            .await?;
         let answered = self
             .open
             .admission

@@ -60,7 +60,7 @@ fn borrow_event<'a>(row: &StoredRow<'a>) -> Option<EncodableEvent<'a>> {
     let optional = |text: Option<&'a [u8]>| text.map(std::str::from_utf8).transpose().ok();
     let is_usual = row.has_checksum && is_line(data?);
     is_usual.then_some(EncodableEvent {
-        id: row::convert_id(row.id).ok()?.get(),
+        id: row::to_event_id(row.id).ok()?.get(),
         subject: subject?,
         event_type: event_type?,
         source: std::str::from_utf8(source?).ok()?,

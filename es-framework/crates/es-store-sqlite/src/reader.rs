@@ -26,7 +26,7 @@ use es_runtime::max_inline_reads;
 use es_store::{
     Order, StoreError,
     options::IdRange,
-    scan::{Chunk, Chunks, Log, Scan},
+    scan::{Chunk, ChunkSource, Log, Scan},
 };
 
 const EVENT: &str = select!("WHERE id = ?1");
@@ -214,7 +214,7 @@ impl EventReader {
 }
 
 #[async_trait]
-impl Chunks for EventReader {
+impl ChunkSource for EventReader {
     type Events = Vec<RecordedEvent>;
 
     const EVENTS: u64 = 1_000;
@@ -236,7 +236,7 @@ pub(super) struct LineReader {
 }
 
 #[async_trait]
-impl Chunks for LineReader {
+impl ChunkSource for LineReader {
     type Events = Vec<u8>;
 
     const EVENTS: u64 = 512;
@@ -317,7 +317,7 @@ fn find_type(
             Ok(text == event_type.as_str())
         })?;
         if is_of_type {
-            return Ok(TypeSearch::Found(row::convert_id(number)?));
+            return Ok(TypeSearch::Found(row::to_event_id(number)?));
         }
     }
     drop(statement);

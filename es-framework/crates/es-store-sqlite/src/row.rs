@@ -81,7 +81,7 @@ pub(super) fn number(number: impl TryInto<i64>) -> i64 {
 }
 
 /// Converts the id of a row.
-pub(super) fn convert_id(number: i64) -> Result<EventId, SqliteError> {
+pub(super) fn to_event_id(number: i64) -> Result<EventId, SqliteError> {
     u64::try_from(number)
         .ok()
         .and_then(EventId::new)
@@ -153,7 +153,7 @@ impl RowDecoder {
         );
         let data = RawValue::from_string(row.text(data, "data")?.to_owned());
         Ok(RecordedEvent {
-            id: convert_id(row.id)?,
+            id: to_event_id(row.id)?,
             subject: row.parsed(subject, "subject")?,
             event_type: self
                 .interner

@@ -111,7 +111,7 @@ fn read_rows<B: ChunkCollector>(
                 row::verify_row(row)
             }
         })?;
-        rest = scan.ids_after(row::convert_id(number)?);
+        rest = scan.ids_after(row::to_event_id(number)?);
         if builder.is_full() {
             break;
         }
@@ -182,7 +182,7 @@ fn read_all_rows<B: ChunkCollector>(
             return Err(SqliteError::flawed_event(due, "is missing"));
         }
         builder.push(row)?;
-        rest = scan.ids_after(row::convert_id(number)?);
+        rest = scan.ids_after(row::to_event_id(number)?);
     }
     Ok(Chunk {
         count: builder.len(),

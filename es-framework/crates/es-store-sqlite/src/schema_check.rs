@@ -21,7 +21,7 @@ const STEP_WORK: u64 = 2_000_000;
 
 impl EventReader {
     /// Checks the events that are stored now. Returns the id of the first event that is not checked.
-    pub(super) async fn check_existing(
+    pub(super) async fn check_stored_events(
         &self,
         event_type: &EventType,
         schema: &Arc<EventSchema>,
@@ -97,7 +97,7 @@ impl StoredEventsCheck {
                 serde_json::from_str(data.map_err(|error| SqliteError::flawed_event(id, error))?);
             let data: &serde_json::value::RawValue =
                 data.map_err(|error| SqliteError::flawed_event(id, error))?;
-            let id = row::convert_id(id)?;
+            let id = row::to_event_id(id)?;
             let steps = self
                 .limit
                 .map_or(WorkBudget::WRITE, |limit| limit.saturating_sub(work));

@@ -50,7 +50,7 @@ impl SharedState {
         self.log.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn change_log<T>(&self, change: impl FnOnce(&mut IndexedLog) -> T) -> T {
+    pub(super) fn update_log<T>(&self, change: impl FnOnce(&mut IndexedLog) -> T) -> T {
         change(&mut self.log.write().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -60,7 +60,7 @@ impl SharedState {
         Arc::clone(&catalogue.unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn change_catalogue<T>(&self, change: impl FnOnce(&mut Catalogue) -> T) -> T {
+    pub(super) fn update_catalogue<T>(&self, change: impl FnOnce(&mut Catalogue) -> T) -> T {
         let catalogue = self.catalogue.write();
         change(Arc::make_mut(
             &mut catalogue.unwrap_or_else(PoisonError::into_inner),

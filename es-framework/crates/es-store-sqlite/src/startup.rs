@@ -78,7 +78,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, Sqlit
             let flaw = format!("is not of the type {event_type}, which lists it");
             return Err(SqliteError::flawed_event(id, flaw));
         }
-        catalogue.record_event(&event_type, row::convert_id(id)?);
+        catalogue.record_event(&event_type, row::to_event_id(id)?);
     }
     let mut statement = connection.prepare("SELECT type, schema, checksum FROM event_schemas")?;
     let mut rows = statement.query([])?;
@@ -157,7 +157,7 @@ fn fill_memtable(
         && let Some(row) = rows.next()?
     {
         let number: i64 = row.get(0)?;
-        let id = row::convert_id(number)?.get();
+        let id = row::to_event_id(number)?.get();
         if id != index.len() {
             return Err(SqliteError::flawed_event(
                 row::number(index.len()),

@@ -8,7 +8,7 @@ use es_event::RecordedEvent;
 use es_store::{
     StoreError,
     options::IdRange,
-    scan::{Chunk, Chunks, Scan},
+    scan::{Chunk, ChunkSource, Scan},
 };
 
 /// Reads events from the recent commits in memory, and older events from the disk. Subscriptions read
@@ -46,7 +46,7 @@ impl SubscriptionReader {
 }
 
 #[async_trait]
-impl Chunks for SubscriptionReader {
+impl ChunkSource for SubscriptionReader {
     type Events = Vec<RecordedEvent>;
 
     const EVENTS: u64 = EventReader::EVENTS;

@@ -35,8 +35,8 @@ use super::{
 use es_event::{EventId, EventType};
 use es_runtime::metrics::record_commit;
 use es_store::write::{
-    AppendOutcome, BatchLimits, ChainHead, ChainedAppends, CommitLinger, QueueOutcome,
-    QueuedAppend, QueuedTask, WriteQueue,
+    AbandonQueueOnDrop, AppendOutcome, BatchLimits, ChainHead, ChainedAppends, CommitLinger,
+    QueueOutcome, QueuedAppend, QueuedTask, WriteQueue,
 };
 
 const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)";
@@ -114,8 +114,7 @@ impl EventWriter {
     /// Runs until the queue is closed and empty.
     pub(super) fn write_until_closed(mut self) {
         // No caller waits any longer, whatever ends this thread.
-        let queue = Arc::clone(&self.queue);
-        let _guard = AbandonQueueOnDrop(&queue);
+        let _guard = AbandonQueueOnDrop(Arc::clone(&self.queue));
         loop {
             // A bug in one batch does not end the store: the callers without an answer get an error
             // that says so, and the state is loaded from the disk again.
@@ -331,7 +330,7 @@ impl EventWriter {
             step,
         } = committed;
         if !types.is_empty() {
-            self.shared.change_catalogue(|catalogue| {
+            self.shared.update_catalogue(|catalogue| {
                 for (event_type, first) in &types {
                     catalogue.record_event(event_type, *first);
                 }
@@ -343,7 +342,7 @@ impl EventWriter {
             ..
         } = self.settings;
         let is_finished = self.compaction.step_committed(step);
-        let (length, next, freed) = self.shared.change_log(|log| {
+        let (length, next, freed) = self.shared.update_log(|log| {
             let memtable = is_finished.then(|| log.index.finish_compaction());
             for (event_keys, id) in keys {
                 log.index.insert(event_keys, id);
@@ -371,13 +370,4 @@ struct CommittedBatch {
     /// The new event types, each with its first event.
     types: Vec<(EventType, EventId)>,
     step: CompactionProgress,
-}
-
-/// Fails all waiting callers when the writer thread ends.
-struct AbandonQueueOnDrop<'a>(&'a WriteQueue);
-
-impl Drop for AbandonQueueOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.abandon();
-    }
 }

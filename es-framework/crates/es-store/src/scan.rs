@@ -58,7 +58,7 @@ pub struct Chunk<T = Vec<RecordedEvent>> {
 /// A source that returns a scan in chunks, as events or as rendered lines.
 #[doc(hidden)]
 #[async_trait]
-pub trait Chunks: Clone + Send + Sync + 'static {
+pub trait ChunkSource: Clone + Send + Sync + 'static {
     /// The type of the events in a chunk: recorded events, or the bytes of rendered lines.
     type Events: Send + 'static;
 
@@ -170,14 +170,14 @@ impl Scan {
 #[doc(hidden)]
 pub fn read_events<L>(log: L, subject: Subject, options: ReadOptions) -> EventStream
 where
-    L: Log + Chunks<Events = Vec<RecordedEvent>>,
+    L: Log + ChunkSource<Events = Vec<RecordedEvent>>,
 {
     flatten(chunks(log.clone(), log, subject, options))
 }
 
 /// Reads the stored events that match the options, in chunks.
 #[doc(hidden)]
-pub fn chunks<L: Log, C: Chunks>(
+pub fn chunks<L: Log, C: ChunkSource>(
     log: L,
     source: C,
     subject: Subject,

@@ -10,7 +10,7 @@ pub(super) const COMPONENTS: [ComponentKind; 2] =
     [ComponentKind::ReadModel, ComponentKind::Reaction];
 
 /// The ways in which operators reach a kind of component: paths, subcommand, problems.
-pub(super) trait OperatorEndpoints {
+pub(super) trait OperatorInterface {
     /// Returns the path that shows the status of all components.
     fn path(self) -> &'static str;
 
@@ -33,7 +33,7 @@ pub(super) trait OperatorEndpoints {
     fn unavailable(self) -> ProblemKind;
 }
 
-impl OperatorEndpoints for ComponentKind {
+impl OperatorInterface for ComponentKind {
     fn path(self) -> &'static str {
         match self {
             Self::ReadModel => "/actuator/projections",

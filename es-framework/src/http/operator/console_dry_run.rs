@@ -20,7 +20,7 @@ use crate::{
 
 /// The result of a dry run, and its test.
 #[derive(Debug, Serialize)]
-struct TestedDryRun {
+struct DryRunWithTest {
     #[serde(flatten)]
     response: DryRunResponse,
     test: CopiedTest,
@@ -60,7 +60,7 @@ impl DryRunner {
         at: Option<&str>,
         json: &str,
         request: &Parts,
-    ) -> Result<TestedDryRun, Problem> {
+    ) -> Result<DryRunWithTest, Problem> {
         let command = self.find_command(command)?;
         let time = whole_second(self.clock().now());
         let recorder = Arc::new(ReadRecorder::new(self.store()));
@@ -83,7 +83,7 @@ impl DryRunner {
             Some(Err(error)) => CopiedTest::Reason(undecodable(&error)),
             None => CopiedTest::Reason(ReadRecorder::limit_message()),
         };
-        Ok(TestedDryRun { response, test })
+        Ok(DryRunWithTest { response, test })
     }
 }
 

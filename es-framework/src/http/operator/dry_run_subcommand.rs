@@ -95,7 +95,7 @@ struct DryRunResult {
     at: Option<String>,
     events: Vec<DryRunEvent>,
     reply: Option<Value>,
-    problem: Option<ResponseProblem>,
+    problem: Option<CommandProblem>,
 }
 
 /// An event that the command would append.
@@ -108,7 +108,7 @@ struct DryRunEvent {
 
 /// The problem that the sender of the command would get.
 #[derive(Debug, Deserialize)]
-struct ResponseProblem {
+struct CommandProblem {
     status: u16,
     title: String,
     detail: String,
@@ -151,7 +151,7 @@ impl DryRunResult {
             }
             return text;
         };
-        let ResponseProblem {
+        let CommandProblem {
             status,
             title,
             detail,

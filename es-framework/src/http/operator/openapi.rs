@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{
-    component::{COMPONENTS, OperatorEndpoints as _},
+    component::{COMPONENTS, OperatorInterface as _},
     dry_run, dry_runner, response_schemas,
 };
 use crate::{

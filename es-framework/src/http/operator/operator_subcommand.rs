@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     client::OperatorArguments,
-    component::{COMPONENTS, OperatorEndpoints as _},
+    component::{COMPONENTS, OperatorInterface as _},
     dry_run_subcommand,
 };
 use crate::{

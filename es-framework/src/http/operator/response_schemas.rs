@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::component::OperatorEndpoints as _;
+use super::component::OperatorInterface as _;
 use crate::{
     http::openapi::{Schemas, problem_reference},
     operator::{ComponentKind, OperatorCommand},

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
-    component::{COMPONENTS, OperatorEndpoints as _},
+    component::{COMPONENTS, OperatorInterface as _},
     dry_run,
 };
 use crate::{

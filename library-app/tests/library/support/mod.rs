@@ -111,7 +111,9 @@ impl Process {
     pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         let mut kill = Command::new("sh");
-        kill.args(["-c", "kill $0 $1", signal, &id]).status().unwrap();
+        kill.args(["-c", "kill $0 $1", signal, &id])
+            .status()
+            .unwrap();
     }
 
     /// Asks the program to end.

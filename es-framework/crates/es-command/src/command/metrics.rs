@@ -8,7 +8,7 @@ use super::{CommandError, CommandOutcome};
 use es_event::RecordedEvent;
 use es_runtime::{
     metrics as registry,
-    metrics::{APPEND_DURATION, COMMAND_RETRIES, COMMANDS, MetricCache},
+    metrics::{APPEND_DURATION, COMMAND_RETRIES, COMMANDS, RegisteredMetrics},
 };
 use es_store::{AppendError, StoreError};
 
@@ -18,10 +18,12 @@ const CONFLICT: &str = "conflict";
 /// The labels of a handled command: its name, its outcome and the reason.
 type OutcomeLabels = (&'static str, &'static str, &'static str);
 
-static HANDLED: LazyLock<MetricCache<OutcomeLabels, Counter>> = LazyLock::new(MetricCache::default);
-static APPENDED: LazyLock<MetricCache<&'static str, Histogram>> =
-    LazyLock::new(MetricCache::default);
-static RETRIED: LazyLock<MetricCache<&'static str, Counter>> = LazyLock::new(MetricCache::default);
+static HANDLED: LazyLock<RegisteredMetrics<OutcomeLabels, Counter>> =
+    LazyLock::new(RegisteredMetrics::default);
+static APPENDED: LazyLock<RegisteredMetrics<&'static str, Histogram>> =
+    LazyLock::new(RegisteredMetrics::default);
+static RETRIED: LazyLock<RegisteredMetrics<&'static str, Counter>> =
+    LazyLock::new(RegisteredMetrics::default);
 
 /// Counts a handled command by its outcome, and records its time.
 pub(super) fn count_command(

@@ -28,12 +28,12 @@ pub(super) struct DeadlineQueue {
     by_subject: HashMap<Subject, Vec<OpenDeadline>>,
     capacity: usize,
     /// The bounds of the deadlines that are not in memory.
-    overflow: Option<DeadlineOverflow>,
+    unloaded: Option<UnloadedDeadlines>,
 }
 
 /// The bounds of the deadlines that are not in memory.
 #[derive(Debug, Clone, Copy)]
-struct DeadlineOverflow {
+struct UnloadedDeadlines {
     /// The earliest time of a missing deadline.
     first: Timestamp,
     /// The first event that sets a missing deadline.
@@ -52,15 +52,15 @@ impl DeadlineQueue {
             by_time: BTreeMap::new(),
             by_subject: HashMap::new(),
             capacity,
-            overflow: None,
+            unloaded: None,
         }
     }
 
     /// Adds a deadline.
     pub(super) fn insert(&mut self, due: OpenDeadline, subject: &Subject) {
         if self
-            .overflow
-            .is_some_and(|overflow| due.at >= overflow.first)
+            .unloaded
+            .is_some_and(|unloaded| due.at >= unloaded.first)
         {
             self.extend_overflow(due);
             return;
@@ -78,11 +78,11 @@ impl DeadlineQueue {
     }
 
     fn extend_overflow(&mut self, due: OpenDeadline) {
-        let before = self.overflow.unwrap_or(DeadlineOverflow {
+        let before = self.unloaded.unwrap_or(UnloadedDeadlines {
             first: due.at,
             oldest: due.event,
         });
-        self.overflow = Some(DeadlineOverflow {
+        self.unloaded = Some(UnloadedDeadlines {
             first: before.first.min(due.at),
             oldest: before.oldest.min(due.event),
         });
@@ -128,13 +128,13 @@ impl DeadlineQueue {
 
     /// Returns whether the missing deadlines have to be loaded.
     pub(super) fn needs_reload(&self) -> bool {
-        self.by_time.is_empty() && self.overflow.is_some()
+        self.by_time.is_empty() && self.unloaded.is_some()
     }
 
     /// Returns the first event with an open deadline.
     pub(super) fn first_open_event(&self) -> Option<EventId> {
         let open = self.by_time.keys().map(|due| due.event);
-        open.chain(self.overflow.map(|overflow| overflow.oldest))
+        open.chain(self.unloaded.map(|unloaded| unloaded.oldest))
             .min()
     }
 
@@ -143,7 +143,7 @@ impl DeadlineQueue {
     pub(super) fn settled_until(&self, now: Timestamp) -> (Timestamp, Option<EventId>) {
         let next = self.by_time.keys().next();
         let next = next.map(|due| (due.at, Some(due.event)));
-        let next = next.or(self.overflow.map(|overflow| (overflow.first, None)));
+        let next = next.or(self.unloaded.map(|unloaded| (unloaded.first, None)));
         let before = next.map(|(at, event)| {
             let nanosecond = jiff::SignedDuration::from_nanos(1);
             (

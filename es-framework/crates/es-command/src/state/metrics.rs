@@ -7,7 +7,7 @@ use metrics::{Counter, Histogram};
 use super::Evolve;
 use es_runtime::{
     metrics as registry,
-    metrics::{MetricCache, STATE_LOOKUPS, STATE_REBUILD},
+    metrics::{RegisteredMetrics, STATE_LOOKUPS, STATE_REBUILD},
 };
 
 /// The starting point of a rebuild.
@@ -29,8 +29,8 @@ struct StateMetrics {
     events: Histogram,
 }
 
-static STATES: LazyLock<MetricCache<&'static str, StateMetrics>> =
-    LazyLock::new(MetricCache::default);
+static STATES: LazyLock<RegisteredMetrics<&'static str, StateMetrics>> =
+    LazyLock::new(RegisteredMetrics::default);
 
 fn register(state: &&'static str) -> StateMetrics {
     let lookups =

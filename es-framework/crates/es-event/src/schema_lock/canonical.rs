@@ -59,7 +59,7 @@ pub(super) fn canonicalize(schema: &Value) -> Value {
 }
 
 /// Returns the name of the definition that a `$ref` refers to.
-pub(super) fn referenced(schema: &Value) -> Option<&str> {
+pub(super) fn referenced_name(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix(REFERENCE)
 }
 
@@ -78,9 +78,10 @@ impl<'a> CanonicalWriter<'a> {
         let Value::Object(object) = schema else {
             return schema.clone();
         };
-        let referenced = referenced(schema).and_then(|name| self.definitions.get_key_value(name));
+        let referenced_name =
+            referenced_name(schema).and_then(|name| self.definitions.get_key_value(name));
         let definition =
-            referenced.map(|(name, definition)| self.write_definition(name, definition));
+            referenced_name.map(|(name, definition)| self.write_definition(name, definition));
         let is_known = definition.is_some();
         let is_kept =
             |key: &str| !is_annotation(key) && key != DEFINITIONS && !(is_known && key == "$ref");

@@ -5,7 +5,7 @@ use std::{cell::Cell, collections::BTreeSet, rc::Rc};
 use serde_json::{Map, Value, json};
 
 use super::{
-    canonical::{DEFINITIONS, referenced},
+    canonical::{DEFINITIONS, referenced_name},
     samples::SchemaSamples,
     scalar_samples,
 };
@@ -45,7 +45,7 @@ impl<'a> SampleGenerator<'a> {
         if let Some(examples) = examples.filter(|examples| !examples.is_empty()) {
             return SchemaSamples::from_values(examples.iter().cloned());
         }
-        if let Some(name) = referenced(schema) {
+        if let Some(name) = referenced_name(schema) {
             return self.definition(name);
         }
         match schema {

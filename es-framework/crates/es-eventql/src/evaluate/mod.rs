@@ -19,7 +19,7 @@ use super::{
     function::Function,
     query_budget::RowBudget,
     query_error::{QueryErrorKind, SpannedError},
-    token::TokenRange,
+    token::TokenIndexRange,
     value::Value,
 };
 
@@ -32,7 +32,7 @@ pub(super) struct NameBindings<'a> {
     /// One value for each FROM clause.
     pub(super) row: &'a [Value],
     /// The value of each aggregate, identified by its position in the query.
-    pub(super) aggregates: &'a [(TokenRange, Value)],
+    pub(super) aggregates: &'a [(TokenIndexRange, Value)],
     /// The current time, which stays the same during a run.
     pub(super) now: Timestamp,
     pub(super) budget: RowBudget<'a>,
@@ -122,7 +122,7 @@ impl NameBindings<'_> {
     }
 
     /// Returns the value of the aggregate at this place of the query.
-    fn aggregate(&self, span: TokenRange) -> Value {
+    fn aggregate(&self, span: TokenIndexRange) -> Value {
         let mut aggregates = self.aggregates.iter();
         let found = aggregates.find(|(place, _)| place.has_same_bounds(span));
         found.map_or(Value::Null, |(_, value)| value.clone())

@@ -26,7 +26,7 @@ use super::{
     query_error::{QueryErrorKind, SpannedError},
     query_limits::QueryLimits,
     read_plan::{ReadPlan, plan_read},
-    token::TokenRange,
+    token::TokenIndexRange,
     value::{Value, encode_row},
 };
 
@@ -43,7 +43,7 @@ struct QueryRun {
 #[derive(Debug, Clone, Default)]
 struct IntermediateRow {
     row: Vec<Value>,
-    aggregates: Vec<(TokenRange, Value)>,
+    aggregates: Vec<(TokenIndexRange, Value)>,
 }
 
 type ValueStream = BoxStream<'static, Result<Value, SpannedError>>;

@@ -6,7 +6,7 @@ use crate::{
     lexer::{NumberLiteral, parse_number, unescape},
     query_error::{QueryErrorKind, SpannedError},
     query_limits::MAX_DEPTH,
-    token::{Token, TokenKind, TokenRange},
+    token::{Token, TokenIndexRange, TokenKind},
 };
 
 impl<'a> Parser<'a> {
@@ -43,7 +43,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn checked_expression(&self, kind: ExprKind, span: TokenRange) -> ParseResult<Expr> {
+    fn checked_expression(&self, kind: ExprKind, span: TokenIndexRange) -> ParseResult<Expr> {
         let expr = Expr::new(kind, span);
         if expr.depth > MAX_DEPTH {
             let (what, limit) = ("operators in a chain", MAX_DEPTH.into());
@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses an alias or a function call.
-    fn parse_name(&mut self, token: &'a Token, start: TokenRange) -> ParseResult<Expr> {
+    fn parse_name(&mut self, token: &'a Token, start: TokenIndexRange) -> ParseResult<Expr> {
         self.advance();
         if !self.take_symbol("(") {
             return self.checked_expression(ExprKind::Alias(token.text.clone()), start);

@@ -8,7 +8,7 @@ use super::{
     ast::Statement,
     query_error::{QueryErrorKind, SpannedError},
     query_limits::MAX_NESTING,
-    token::{Token, TokenKind, TokenRange},
+    token::{Token, TokenIndexRange, TokenKind},
 };
 
 /// Parses a whole query. The last token has the kind [`TokenKind::End`].
@@ -48,18 +48,18 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the position of the next token.
-    fn here(&self) -> TokenRange {
+    fn here(&self) -> TokenIndexRange {
         let index = u32::try_from(self.next).unwrap_or(u32::MAX);
-        TokenRange {
+        TokenIndexRange {
             first: index,
             last: index,
         }
     }
 
     /// Returns the span from `start` to the last consumed token.
-    fn since(&self, start: TokenRange) -> TokenRange {
+    fn since(&self, start: TokenIndexRange) -> TokenIndexRange {
         let last = self.here().first.saturating_sub(1);
-        TokenRange {
+        TokenIndexRange {
             first: start.first,
             last: last.max(start.first),
         }

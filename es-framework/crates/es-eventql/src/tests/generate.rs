@@ -8,10 +8,10 @@ use crate::{
         RowSource, Statement, UnaryOperator,
     },
     function::{AGGREGATES, FUNCTIONS},
-    token::TokenRange,
+    token::TokenIndexRange,
 };
 
-const NOWHERE: TokenRange = TokenRange { first: 0, last: 0 };
+const NOWHERE: TokenIndexRange = TokenIndexRange { first: 0, last: 0 };
 
 fn expr(kind: ExprKind) -> Expr {
     Expr::new(kind, NOWHERE)

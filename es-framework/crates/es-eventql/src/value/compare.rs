@@ -4,9 +4,9 @@ use std::{cmp::Ordering, sync::Arc};
 
 use super::Value;
 
-/// Orders values by kind (null, booleans, numbers, strings, dates, times, datetimes, arrays,
-/// records), then by size. Records compare by names and values, sorted by name. Raw JSON compares
-/// by its text, so decode values first.
+/// Orders values by kind (null, booleans, numbers, strings, dates, times, datetimes, arrays, records, events, raw JSON),
+/// then numbers by size, times from early to late, and strings and arrays by their first difference. Records compare by
+/// names and values, sorted by name. Raw JSON compares by its text, so decode values first.
 impl Ord for Value {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {

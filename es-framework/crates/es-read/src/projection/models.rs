@@ -92,7 +92,7 @@ impl Table {
 /// The use that queries make of a column.
 ///
 /// ```
-/// use es_framework::{prelude::*, projection::ColumnUse};
+/// use es_framework::{prelude::*, projection::IndexKind};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent { id: Uuid, title: String }
 /// # #[derive(ReadModel)]
@@ -114,10 +114,10 @@ impl Table {
 /// #     #[filter(contains)]
 /// #     title: Option<String>,
 /// # }
-/// assert_eq!(BrowseStock::INDEXES[0].by, ColumnUse::Searched);
+/// assert_eq!(BrowseStock::INDEXES[0].by, IndexKind::Searched);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnUse {
+pub enum IndexKind {
     /// Queries compare the column or sort by it.
     Compared,
     /// Queries search the column for a substring.
@@ -178,12 +178,12 @@ impl ReadModels {
 
     /// Adds the index that a use of a column needs.
     #[must_use]
-    pub fn with_column_index(mut self, table: &str, column: &'static str, by: ColumnUse) -> Self {
+    pub fn with_column_index(mut self, table: &str, column: &'static str, by: IndexKind) -> Self {
         let tables = self.0.iter_mut().filter(|known| known.model.name == table);
         for known in tables {
             match by {
-                ColumnUse::Compared => known.indexed.insert(column),
-                ColumnUse::Searched => known.searched.insert(column),
+                IndexKind::Compared => known.indexed.insert(column),
+                IndexKind::Searched => known.searched.insert(column),
             };
         }
         self

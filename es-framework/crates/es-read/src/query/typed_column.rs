@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::{Condition, condition::Comparison};
-use crate::projection::{ColumnType, ColumnUse, ReadModel};
+use crate::projection::{ColumnType, IndexKind, ReadModel};
 
 /// A column of the read model `R` that holds values of the type `T`. `#[derive(ReadModel)]` generates
 /// an associated function for each field, which is as visible as the field.
@@ -147,16 +147,16 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     /// Returns the index for a query that compares or sorts by this column.
     #[must_use]
     pub const fn comparison_index(self) -> RequiredIndex {
-        self.index(ColumnUse::Compared)
+        self.index(IndexKind::Compared)
     }
 
     /// Returns the full-text index for a query that searches this column for substrings.
     #[must_use]
     pub const fn search_index(self) -> RequiredIndex {
-        self.index(ColumnUse::Searched)
+        self.index(IndexKind::Searched)
     }
 
-    const fn index(self, by: ColumnUse) -> RequiredIndex {
+    const fn index(self, by: IndexKind) -> RequiredIndex {
         RequiredIndex {
             table: R::TABLE,
             column: self.name,
@@ -298,5 +298,5 @@ pub struct RequiredIndex {
     /// The column's name.
     pub column: &'static str,
     /// The operations that the index makes fast.
-    pub by: ColumnUse,
+    pub by: IndexKind,
 }

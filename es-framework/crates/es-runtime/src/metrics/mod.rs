@@ -4,8 +4,8 @@
 mod catalogue;
 mod command_statistics;
 mod commit_metrics;
-mod metric_cache;
 mod process;
+mod registered_metrics;
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -26,7 +26,7 @@ pub use command_statistics::{
     CommandMinute, commands_of_last_hour, record_command, record_conflict,
 };
 pub use commit_metrics::record_commit;
-pub use metric_cache::MetricCache;
+pub use registered_metrics::RegisteredMetrics;
 
 /// The interval at which values of histograms move into their buckets. Until then, each value takes
 /// memory.

@@ -89,7 +89,7 @@ pub(super) enum OpenEngine {
 
 impl OpenEngine {
     /// Opens the store in a directory, or creates it. Without a directory, the store is temporary.
-    pub(super) fn open_directory(
+    pub(super) fn open_or_create(
         directory: Option<&Path>,
         options: EmbeddedStoreOptions,
     ) -> Result<Self, StartError> {

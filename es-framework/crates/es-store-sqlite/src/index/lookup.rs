@@ -86,7 +86,7 @@ impl IndexLookup {
         let mut rows = statement.query((key, bounds.0, bounds.1, row::number(self.limit)))?;
         let mut ids = Vec::new();
         while let Some(row) = rows.next()? {
-            ids.push(row::convert_id(row.get(0)?)?.get());
+            ids.push(row::to_event_id(row.get(0)?)?.get());
         }
         Ok(ids)
     }

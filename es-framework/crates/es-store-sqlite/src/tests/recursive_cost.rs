@@ -21,7 +21,7 @@ use crate::{
 use es_event::RecordedEvent;
 use es_store::{
     EventStore as _, Order, ReadOptions, StoreError,
-    scan::{self, Chunk, Chunks, Scan},
+    scan::{self, Chunk, ChunkSource, Scan},
 };
 
 /// Runs the plans of a store's reads on a connection that counts.
@@ -34,7 +34,7 @@ struct CountingReader {
 }
 
 #[async_trait]
-impl Chunks for CountingReader {
+impl ChunkSource for CountingReader {
     type Events = Vec<RecordedEvent>;
 
     const EVENTS: u64 = 1_000;

@@ -195,7 +195,7 @@ impl Log {
 }
 
 #[async_trait]
-impl scan::Chunks for MemoryStore {
+impl scan::ChunkSource for MemoryStore {
     type Events = Vec<RecordedEvent>;
 
     const EVENTS: u64 = CHUNK as u64;

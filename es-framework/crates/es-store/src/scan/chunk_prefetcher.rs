@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use tokio::task::JoinHandle;
 
-use super::{Chunk, Chunks, Scan};
+use super::{Chunk, ChunkSource, Scan};
 use crate::StoreError;
 
 /// The number of chunks that are loaded at once, if the start of each chunk is known beforehand.
 const AHEAD: usize = 2;
 
 /// The state of one read.
-pub(super) struct ChunkPrefetcher<C: Chunks> {
+pub(super) struct ChunkPrefetcher<C: ChunkSource> {
     source: C,
     /// The next parts of the scan, in its order.
     parts: VecDeque<ScanPart<C>>,
@@ -21,12 +21,12 @@ pub(super) struct ChunkPrefetcher<C: Chunks> {
 }
 
 /// A part of a scan, and the task that loads its chunk if it has started.
-struct ScanPart<C: Chunks> {
+struct ScanPart<C: ChunkSource> {
     scan: Scan,
     chunk: Option<JoinHandle<Result<Chunk<C::Events>, StoreError>>>,
 }
 
-impl<C: Chunks> ChunkPrefetcher<C> {
+impl<C: ChunkSource> ChunkPrefetcher<C> {
     pub(super) fn new(source: C, rest: Option<Scan>) -> Self {
         Self {
             source,

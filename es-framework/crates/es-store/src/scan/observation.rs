@@ -5,13 +5,13 @@ use std::sync::Arc;
 use futures_util::stream;
 use tokio::sync::watch;
 
-use super::{Chunk, Chunks, Log, Scan, flatten, latest};
+use super::{Chunk, ChunkSource, Log, Scan, flatten, latest};
 use crate::{EventStream, IfEventIsMissing, ObserveOptions, Order, StoreError, options::IdRange};
 use es_event::{RecordedEvent, Subject};
 
 /// Subscribes to the stored events that match the options, and then to the new ones.
 #[doc(hidden)]
-pub fn observe_events<L: Log, C: Chunks<Events = Vec<RecordedEvent>>>(
+pub fn observe_events<L: Log, C: ChunkSource<Events = Vec<RecordedEvent>>>(
     log: L,
     source: C,
     subject: Subject,
@@ -53,7 +53,7 @@ enum NextPosition {
     At(u64),
 }
 
-impl<L: Log, C: Chunks<Events = Vec<RecordedEvent>>> Observer<L, C> {
+impl<L: Log, C: ChunkSource<Events = Vec<RecordedEvent>>> Observer<L, C> {
     async fn next_events(&mut self) -> Result<Vec<RecordedEvent>, StoreError> {
         loop {
             let length = *self.length.borrow_and_update();

@@ -10,6 +10,6 @@ pub use admission::{QueueLimits, WriteAdmission};
 pub use batch::{ChainHead, ChainedAppends, StoredEventLookup, WRITER_STEPS};
 pub use linger::CommitLinger;
 pub use queue::{
-    AppendOutcome, BatchLimits, QueueOutcome, QueuedAppend, QueuedTask, SchemaRegistration,
-    WriteQueue, candidate_size, precondition_size,
+    AbandonQueueOnDrop, AppendOutcome, BatchLimits, QueueOutcome, QueuedAppend, QueuedTask,
+    SchemaRegistration, WriteQueue, candidate_size, precondition_size,
 };

@@ -104,6 +104,17 @@ pub struct WriteQueue {
     filled: Condvar,
 }
 
+/// Fails all waiting callers when the writer thread ends.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct AbandonQueueOnDrop(pub Arc<WriteQueue>);
+
+impl Drop for AbandonQueueOnDrop {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
 /// The waiting tasks, and whether the writer sleeps.
 #[derive(Debug, Default)]
 struct QueueState {

@@ -15,7 +15,7 @@ use super::{
 use crate::prelude::*;
 use crate::{
     projection::{
-        ColumnUse, Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels, Table,
+        Database, DatabaseUrl, IndexKind, Processor, ReadModelDescriptor, ReadModels, Table,
     },
     query::{PageParameters, QueryParameters, RowQuery},
 };
@@ -56,10 +56,10 @@ impl Note {
 fn models() -> ReadModels {
     ReadModels::new([ReadModelDescriptor::of::<Note>()])
         .unwrap()
-        .with_column_index("notes", "text", ColumnUse::Searched)
-        .with_column_index("notes", "other", ColumnUse::Searched)
-        .with_column_index("notes", "text", ColumnUse::Compared)
-        .with_column_index("notes", "size", ColumnUse::Compared)
+        .with_column_index("notes", "text", IndexKind::Searched)
+        .with_column_index("notes", "other", IndexKind::Searched)
+        .with_column_index("notes", "text", IndexKind::Compared)
+        .with_column_index("notes", "size", IndexKind::Compared)
 }
 
 /// A change of the rows.

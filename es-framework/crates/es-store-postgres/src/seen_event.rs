@@ -4,12 +4,12 @@ use es_event::{EventId, Hash, RecordedEvent};
 
 /// An event that this instance has written or read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct EventIdentity {
+pub(super) struct SeenEvent {
     pub(super) id: EventId,
     pub(super) hash: Hash,
 }
 
-impl EventIdentity {
+impl SeenEvent {
     pub(super) const fn of(event: &RecordedEvent) -> Self {
         Self {
             id: event.id,

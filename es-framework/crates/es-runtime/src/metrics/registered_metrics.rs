@@ -11,15 +11,15 @@ use std::{
 /// small.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct MetricCache<K, V>(RwLock<HashMap<K, V>>);
+pub struct RegisteredMetrics<K, V>(RwLock<HashMap<K, V>>);
 
-impl<K, V> Default for MetricCache<K, V> {
+impl<K, V> Default for RegisteredMetrics<K, V> {
     fn default() -> Self {
         Self(RwLock::default())
     }
 }
 
-impl<K: Eq + Hash, V> MetricCache<K, V> {
+impl<K: Eq + Hash, V> RegisteredMetrics<K, V> {
     /// Passes the metric of a key to `record`. Registers a new key first.
     pub fn record_with(&self, key: K, register: impl FnOnce(&K) -> V, record: impl FnOnce(&V)) {
         if let Some(value) = self
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_key_is_registered_once() {
-        let metrics = MetricCache::default();
+        let metrics = RegisteredMetrics::default();
         let registered = Cell::new(0);
         for key in ["a", "b", "a"] {
             let register = |_: &&str| registered.set(registered.get() + 1);
