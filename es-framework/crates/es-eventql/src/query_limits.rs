@@ -15,6 +15,8 @@ pub(super) const MAX_NESTING: u16 = 128;
 /// The maximum depth of the syntax tree. A chain such as `a OR b OR …` adds one level for each
 /// operator.
 pub(super) const MAX_DEPTH: u16 = 256;
+/// The maximum nesting of a value. Comparing and writing a value needs stack for each level.
+pub(super) const MAX_VALUE_DEPTH: u16 = 256;
 /// The maximum nesting of subqueries.
 pub(super) const MAX_SUBQUERIES: u16 = 8;
 /// The maximum number of FROM clauses.

@@ -19,6 +19,7 @@ use super::{
     function::Function,
     query_budget::RowBudget,
     query_error::{QueryErrorKind, SpannedError},
+    query_limits::MAX_VALUE_DEPTH,
     token::TokenIndexRange,
     value::Value,
 };
@@ -50,7 +51,13 @@ impl NameBindings<'_> {
 
     /// Counts the value of an expression. The values that the expression needed are gone.
     fn count_since(&self, before: usize, expr: &Expr, value: Value) -> EvaluationResult {
-        let counted = self.budget.replace_since(before, value.size());
+        let mut counted = self.budget.replace_since(before, value.size());
+        if value.depth() > MAX_VALUE_DEPTH {
+            counted = Err(QueryErrorKind::TooComplex {
+                what: "levels of nesting in a value",
+                limit: MAX_VALUE_DEPTH.into(),
+            });
+        }
         counted.map_err(|kind| SpannedError::new(expr.span, kind))?;
         Ok(value)
     }

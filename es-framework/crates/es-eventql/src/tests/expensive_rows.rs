@@ -84,10 +84,34 @@ async fn the_data_of_an_event_counts_as_long_as_it_is_decoded() {
     assert_eq!(run("e.data.many").await, zeros);
     assert!(run("LEN(e.data.many)").await.contains("bytes of memory"));
     assert!(run("DISTINCT e").await.contains("bytes of memory"));
-    let repeatedly = vec!["LEN(e.data.few)"; 10].join(" + ");
+    let repeatedly = ["LEN(e.data.few)"; 10].join(" + ");
     assert_eq!(run(&repeatedly).await, "100000");
     let nested = "e.data.few == e.data.few AND ".repeat(10) + "e.data.few != null";
     assert_eq!(run(&nested).await, "true");
+}
+
+/// A query that compares, sorts and writes a value of so many levels around `inner`.
+fn deep(subqueries: usize, levels: usize, inner: &str) -> String {
+    let mut query = format!("FROM a IN events PROJECT INTO {inner}");
+    for _ in 0..subqueries {
+        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+        query = format!("FROM a IN ({query}) PROJECT INTO DISTINCT {open}a{close}");
+    }
+    format!("FROM a IN ({query}) WHERE a == a ORDER BY a PROJECT INTO a")
+}
+
+#[tokio::test]
+async fn the_nesting_of_a_value_is_limited_by_the_stack() {
+    let text = format!(r#"{{"a":{}1{}}}"#, "[".repeat(120), "]".repeat(120));
+    let source = data(&[&text, &text]).await;
+    let deepest = first_of(&deep(1, 100, "[a.data.a]"), Arc::clone(&source)).await;
+    assert_eq!(deepest.matches('[').count(), 221);
+    for query in [deep(6, 110, "1"), deep(2, 100, "a.data.a")] {
+        assert_eq!(
+            first_of(&query, Arc::clone(&source)).await,
+            "the query has more than 256 levels of nesting in a value"
+        );
+    }
 }
 
 #[tokio::test]

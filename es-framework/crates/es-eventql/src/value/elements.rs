@@ -10,6 +10,7 @@ use super::{SMALLEST_SIZE, Value};
 pub(crate) struct Elements<T> {
     elements: Box<[T]>,
     size: usize,
+    depth: u16,
     has_raw_json: bool,
 }
 
@@ -17,6 +18,7 @@ impl Elements<Value> {
     pub(super) fn from_items(items: Vec<Value>) -> Self {
         Self {
             size: items.iter().map(Value::size).fold(0, usize::saturating_add),
+            depth: depth_above(items.iter()),
             has_raw_json: items.iter().any(Value::has_raw_json),
             elements: items.into(),
         }
@@ -31,6 +33,7 @@ impl Elements<(Arc<str>, Value)> {
         };
         Self {
             size: fields.iter().map(size).fold(0, usize::saturating_add),
+            depth: depth_above(fields.iter().map(|(_, value)| value)),
             has_raw_json: fields.iter().any(|(_, value)| value.has_raw_json()),
             elements: fields.into(),
         }
@@ -43,9 +46,19 @@ impl<T> Elements<T> {
         self.size
     }
 
+    /// Returns the levels of arrays and records, from 1.
+    pub(super) const fn depth(&self) -> u16 {
+        self.depth
+    }
+
     pub(super) const fn has_raw_json(&self) -> bool {
         self.has_raw_json
     }
+}
+
+fn depth_above<'a>(values: impl Iterator<Item = &'a Value>) -> u16 {
+    let deepest = values.map(Value::depth).max().unwrap_or(0);
+    deepest.saturating_add(1)
 }
 
 impl<T> Deref for Elements<T> {

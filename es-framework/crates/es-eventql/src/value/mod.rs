@@ -162,6 +162,15 @@ impl Value {
         }
     }
 
+    /// Returns the levels of arrays and records. Raw JSON counts as one value.
+    pub(super) fn depth(&self) -> u16 {
+        match self {
+            Self::Array(items) => items.depth(),
+            Self::Record(fields) => fields.depth(),
+            _ => 0,
+        }
+    }
+
     /// Estimates the size in bytes. What several parts of the value share counts for each of them, as in
     /// the JSON of the value.
     pub(super) fn size(&self) -> usize {
