@@ -26,7 +26,7 @@ use crate::{
     event::Upcasters,
     http::{
         self, HttpContext, LiveQueries, LiveQuerySettings,
-        auth::{Auth, RateLimit},
+        auth::{Auth, ClientRateLimiter},
         headers::BrowserPolicy,
         health::{Health, Lifecycle},
     },
@@ -136,7 +136,7 @@ impl OpenedResources {
             database: self.database.clone(),
             limits: settings.request_limits(),
             auth: self.auth.clone(),
-            rate: settings.http_rate_limit.map(RateLimit::per_second),
+            rate: settings.http_rate_limit.map(ClientRateLimiter::per_second),
             browsers: browser_policy(settings, self.tls.as_ref()),
             metadata_headers: settings.event_metadata_headers.clone(),
             metadata_caller: settings.event_metadata_caller,

@@ -56,7 +56,7 @@ impl App {
             let application = Application::build(declarations, settings, store).await?;
             application.serve(listener).await
         });
-        // The shutdown does not wait for a thread that is still busy with the disk.
+        // The shutdown waits at most a second for a thread that is still busy with the disk.
         runtime.shutdown_timeout(Duration::from_secs(1));
         telemetry.shut_down();
         result

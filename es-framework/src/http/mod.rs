@@ -42,7 +42,7 @@ use crate::{
     query::QueryRoute,
 };
 
-use auth::{Auth, RateLimit};
+use auth::{Auth, ClientRateLimiter};
 pub(crate) use custom::{CustomRouteCollision, CustomRoutes};
 use headers::BrowserPolicy;
 use health::Health;
@@ -122,7 +122,7 @@ pub struct HttpContext {
     /// The authentication of callers.
     pub auth: Auth,
     /// The rate limit of each client.
-    pub rate: Option<RateLimit>,
+    pub rate: Option<ClientRateLimiter>,
     /// The headers for browsers.
     pub browsers: BrowserPolicy,
     /// The request headers that are copied into the metadata of events.

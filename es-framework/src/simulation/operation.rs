@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{
     wallet_domain::{
-        FillWalletCommand, OpenWalletCommand, PlaceHoldCommand, SettleHoldCommand,
+        AcceptOfferCommand, FillWalletCommand, OpenOfferCommand, OpenWalletCommand,
         TipWalletCommand, TransferCommand, WriteNoteCommand, command_descriptor,
     },
     world::SimulatedWorld,
@@ -38,11 +38,11 @@ pub(super) enum ClientOperation {
     WriteNote {
         id: u32,
     },
-    PlaceHold {
+    OpenOffer {
         id: u32,
         until: Timestamp,
     },
-    SettleHold {
+    AcceptOffer {
         id: u32,
     },
 }
@@ -108,12 +108,12 @@ impl ClientOperation {
                 let until = world
                     .now()
                     .saturating_add(SignedDuration::from_millis(delay));
-                Self::PlaceHold {
+                Self::OpenOffer {
                     id: id(HOLDS),
                     until: until.unwrap_or(Timestamp::MAX),
                 }
             }
-            _ => Self::SettleHold { id: id(HOLDS) },
+            _ => Self::AcceptOffer { id: id(HOLDS) },
         }
     }
 
@@ -142,12 +142,12 @@ impl ClientOperation {
                 operation,
             }),
             Self::WriteNote { id } => encode(&WriteNoteCommand { id, operation }),
-            Self::PlaceHold { id, until } => encode(&PlaceHoldCommand {
+            Self::OpenOffer { id, until } => encode(&OpenOfferCommand {
                 id,
                 until,
                 operation,
             }),
-            Self::SettleHold { id } => encode(&SettleHoldCommand { id, operation }),
+            Self::AcceptOffer { id } => encode(&AcceptOfferCommand { id, operation }),
         }
     }
 
@@ -161,7 +161,7 @@ impl ClientOperation {
                 vec![format!("/wallets/{from}"), format!("/wallets/{to}")]
             }
             Self::WriteNote { id } => vec![format!("/notes/{id}")],
-            Self::PlaceHold { id, .. } | Self::SettleHold { id } => vec![format!("/holds/{id}")],
+            Self::OpenOffer { id, .. } | Self::AcceptOffer { id } => vec![format!("/offers/{id}")],
         }
     }
 }

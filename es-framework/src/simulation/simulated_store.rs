@@ -38,7 +38,7 @@ pub(super) struct StoreServer {
     latest_times: Mutex<Vec<Timestamp>>,
     unflushed: Mutex<Vec<UnflushedAppend>>,
     has_arrived: Notify,
-    state: Mutex<StoreOutage>,
+    state: Mutex<StoreCrashState>,
     /// Wakes subscriptions in the order in which they wait, unlike the channel `watch` of tokio, which
     /// has an order of its own in each run.
     pub(super) has_changed: Notify,
@@ -46,7 +46,7 @@ pub(super) struct StoreServer {
 
 /// Whether the store is down, and how often it has crashed.
 #[derive(Debug, Clone, Copy, Default)]
-struct StoreOutage {
+struct StoreCrashState {
     crashes: u64,
     is_down: bool,
 }
@@ -104,7 +104,7 @@ impl StoreServer {
         let lost = batch.split_off(durable.min(batch.len()));
         let crashes = self.crash_count() + 1;
         let is_down = true;
-        *lock(&self.state) = StoreOutage { crashes, is_down };
+        *lock(&self.state) = StoreCrashState { crashes, is_down };
         let world = &self.world;
         let lost = lost.len();
         world.record_trace(

@@ -1,10 +1,10 @@
 //! The commands and the read model of the simulated application: wallets with transfers between two
-//! subjects, notes without any precondition, and holds with a deadline. An event contains the balance
+//! subjects, notes without any precondition, and offers with a deadline. An event contains the balance
 //! that its handler saw. So the log alone tells whether a decision fits the events before it.
 
 use std::sync::Arc;
 
-use super::{printer_connection::PrinterConnection, wallet_reactions::HoldReleasedEvent};
+use super::{printer_connection::PrinterConnection, wallet_reactions::OfferExpiredEvent};
 use crate::{
     command::CommandDescriptor,
     prelude::*,
@@ -129,7 +129,7 @@ pub(super) struct TransferReceivedEvent {
 /// The reason why a wallet sends nothing.
 #[derive(Debug, Rejection)]
 pub(super) enum TransferRejection {
-    /// The wallet holds too little
+    /// The wallet offers too little
     #[rejection(conflict, detail = "{balance}")]
     TooLittle { balance: i64 },
 }
@@ -181,30 +181,30 @@ fn write_note(command: WriteNoteCommand) -> NoteWrittenEvent {
     NoteWrittenEvent { operation }
 }
 
-/// A hold belongs to no wallet. It ends at its deadline unless it is settled before.
+/// A offer belongs to no wallet. It ends at its deadline unless it is settled before.
 #[derive(Command)]
-#[command(subject = "/holds/{id}", condition = pristine)]
-pub(super) struct PlaceHoldCommand {
+#[command(subject = "/offers/{id}", condition = pristine)]
+pub(super) struct OpenOfferCommand {
     pub(super) id: u32,
     pub(super) until: Timestamp,
     pub(super) operation: u32,
 }
 
 #[derive(Event)]
-pub(super) struct HoldPlacedEvent {
+pub(super) struct OfferOpenedEvent {
     operation: u32,
     pub(super) id: u32,
     pub(super) until: Timestamp,
 }
 
 #[handler]
-fn place_hold(command: PlaceHoldCommand) -> HoldPlacedEvent {
-    let PlaceHoldCommand {
+fn open_offer(command: OpenOfferCommand) -> OfferOpenedEvent {
+    let OpenOfferCommand {
         id,
         until,
         operation,
     } = command;
-    HoldPlacedEvent {
+    OfferOpenedEvent {
         operation,
         id,
         until,
@@ -212,55 +212,55 @@ fn place_hold(command: PlaceHoldCommand) -> HoldPlacedEvent {
 }
 
 #[derive(State)]
-pub(super) enum HoldState {
+pub(super) enum OfferState {
     Placed,
     Ended,
 }
 
 #[evolve]
-impl HoldState {
-    fn placed(_: &HoldPlacedEvent) -> Self {
+impl OfferState {
+    fn placed(_: &OfferOpenedEvent) -> Self {
         Self::Placed
     }
 
-    fn settled(&mut self, _: &HoldSettledEvent) {
+    fn settled(&mut self, _: &OfferAcceptedEvent) {
         *self = Self::Ended;
     }
 
-    fn released(&mut self, _: &HoldReleasedEvent) {
+    fn released(&mut self, _: &OfferExpiredEvent) {
         *self = Self::Ended;
     }
 }
 
 #[derive(Command)]
-#[command(subject = "/holds/{id}")]
-pub(super) struct SettleHoldCommand {
+#[command(subject = "/offers/{id}")]
+pub(super) struct AcceptOfferCommand {
     pub(super) id: u32,
     pub(super) operation: u32,
 }
 
 #[derive(Event)]
-pub(super) struct HoldSettledEvent {
+pub(super) struct OfferAcceptedEvent {
     operation: u32,
 }
 
-/// The reason why a hold is not settled.
+/// The reason why a offer is not settled.
 #[derive(Debug, Rejection)]
 pub(super) enum SettlementRejection {
-    /// The hold has ended
+    /// The offer has ended
     #[rejection(conflict)]
-    HoldEnded,
+    OfferEnded,
 }
 
 #[handler]
-fn settle_hold(
-    hold: &HoldState,
-    command: SettleHoldCommand,
-) -> Result<HoldSettledEvent, SettlementRejection> {
+fn accept_offer(
+    offer: &OfferState,
+    command: AcceptOfferCommand,
+) -> Result<OfferAcceptedEvent, SettlementRejection> {
     let operation = command.operation;
-    match hold {
-        HoldState::Placed => Ok(HoldSettledEvent { operation }),
-        HoldState::Ended => Err(SettlementRejection::HoldEnded),
+    match offer {
+        OfferState::Placed => Ok(OfferAcceptedEvent { operation }),
+        OfferState::Ended => Err(SettlementRejection::OfferEnded),
     }
 }
 

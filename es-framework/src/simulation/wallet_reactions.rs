@@ -2,36 +2,38 @@
 
 use super::{
     printer_connection::{PrinterConnection, PrinterFailure},
-    wallet_domain::{HoldPlacedEvent, HoldSettledEvent, TransferReceivedEvent, TransferSentEvent},
+    wallet_domain::{
+        OfferAcceptedEvent, OfferOpenedEvent, TransferReceivedEvent, TransferSentEvent,
+    },
 };
 use crate::{
     prelude::*,
     reaction::{ReactionDescriptor, Reactions, ReactionsError},
 };
 
-/// Its handler releases without a look at the hold, so that a second command is seen in the log.
+/// Its handler releases without a look at the offer, so that a second command is seen in the log.
 #[derive(Command)]
-#[command(subject = "/holds/{id}", internal)]
-pub(super) struct ReleaseHoldCommand {
+#[command(subject = "/offers/{id}", internal)]
+pub(super) struct ExpireOfferCommand {
     id: u32,
 }
 
 #[derive(Event)]
-pub(super) struct HoldReleasedEvent {}
+pub(super) struct OfferExpiredEvent {}
 
 #[handler]
-fn release_hold(_: ReleaseHoldCommand) -> HoldReleasedEvent {
-    HoldReleasedEvent {}
+fn expire_offer(_: ExpireOfferCommand) -> OfferExpiredEvent {
+    OfferExpiredEvent {}
 }
 
-/// Releases holds at their deadline.
-pub(super) struct HoldReleaser;
+/// Releases offers at their deadline.
+pub(super) struct OfferExpirer;
 
 #[reaction]
-impl HoldReleaser {
-    #[deadline(at = until, unless(HoldSettledEvent))]
-    fn release(event: &HoldPlacedEvent) -> ReleaseHoldCommand {
-        ReleaseHoldCommand { id: event.id }
+impl OfferExpirer {
+    #[deadline(at = until, unless(OfferAcceptedEvent))]
+    fn release(event: &OfferOpenedEvent) -> ExpireOfferCommand {
+        ExpireOfferCommand { id: event.id }
     }
 }
 
@@ -76,26 +78,26 @@ impl TransferReporter {
     }
 }
 
-/// Prints a letter at the deadline of a hold.
-pub(super) struct HoldReminder;
+/// Prints a letter at the deadline of a offer.
+pub(super) struct OfferReminder;
 
 #[reaction]
-impl HoldReminder {
-    #[deadline(at = until, unless(HoldSettledEvent))]
+impl OfferReminder {
+    #[deadline(at = until, unless(OfferAcceptedEvent))]
     async fn remind(
-        event: &HoldPlacedEvent,
+        event: &OfferOpenedEvent,
         printer: &PrinterConnection,
         key: &ReactionKey,
     ) -> Result<(), PrinterFailure> {
-        let letter = format!("hold {}", event.id);
+        let letter = format!("offer {}", event.id);
         printer.print(letter, key.as_str()).await
     }
 }
 
 pub(super) fn reactions() -> Result<Reactions, ReactionsError> {
     Reactions::new([
-        ReactionDescriptor::of::<HoldReleaser>(),
+        ReactionDescriptor::of::<OfferExpirer>(),
         ReactionDescriptor::of::<TransferReporter>(),
-        ReactionDescriptor::of::<HoldReminder>(),
+        ReactionDescriptor::of::<OfferReminder>(),
     ])
 }

@@ -7,7 +7,7 @@ use syn::{LitStr, Meta};
 use super::errors::Errors;
 
 /// The role that a caller needs.
-pub(crate) struct CheckedRole {
+pub(crate) struct CheckedCallerRole {
     name: String,
     /// True if there may be no token with the role.
     without_token: bool,
@@ -18,13 +18,13 @@ pub(crate) fn check_role(
     role: Option<&LitStr>,
     without_token: Option<&Meta>,
     errors: &mut Errors,
-) -> Option<CheckedRole> {
+) -> Option<CheckedCallerRole> {
     if let (None, Some(key)) = (role, without_token) {
         let message = "`role_without_token` is about a role: add `role = \"staff\"`, or remove it";
         errors.record(key, message);
     }
     let name = check_name(role?, errors)?;
-    Some(CheckedRole {
+    Some(CheckedCallerRole {
         name,
         without_token: without_token.is_some(),
     })
@@ -42,8 +42,8 @@ fn check_name(literal: &LitStr, errors: &mut Errors) -> Option<String> {
 }
 
 /// Generates the constants of the trait, if there is a role.
-pub(crate) fn role_constants(role: Option<&CheckedRole>) -> Option<TokenStream> {
-    let CheckedRole {
+pub(crate) fn role_constants(role: Option<&CheckedCallerRole>) -> Option<TokenStream> {
+    let CheckedCallerRole {
         name,
         without_token,
     } = role?;

@@ -17,11 +17,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::dry_run_service::DryRunService;
 
-/// The number of pages that are built at the same time.
+/// The highest number of pages that are built at the same time.
 const PAGES: usize = 4;
-/// The number of live event streams that are open at the same time.
+/// The highest number of live event streams that are open at the same time.
 const STREAMS: usize = 16;
-/// The number of EventQL queries that run at the same time.
+/// The highest number of EventQL queries that run at the same time.
 pub(crate) const QUERIES: usize = 2;
 /// Time that a request for a page or a query waits for its turn.
 const PAGE_WAIT: Duration = Duration::from_secs(5);
@@ -123,7 +123,7 @@ impl Console {
     }
 
     /// Returns the last event of the snapshot of a state, if there is one.
-    pub(crate) async fn snapshot_of(
+    pub(crate) async fn last_event_of_snapshot(
         &self,
         subject: &Subject,
         state: DeclaredState,

@@ -66,7 +66,7 @@ struct DryRunViolation {
 
 /// The data of an event as the store keeps it.
 #[derive(Debug, Deserialize)]
-struct StoredData<'a> {
+struct StoredEnvelope<'a> {
     #[serde(borrow)]
     metadata: &'a RawValue,
     #[serde(borrow)]
@@ -193,7 +193,7 @@ impl CopiedTest {
 
 /// Returns the payload, or all data if the event has metadata.
 fn shown_data(data: &RawValue) -> &str {
-    match serde_json::from_str::<StoredData<'_>>(data.get()) {
+    match serde_json::from_str::<StoredEnvelope<'_>>(data.get()) {
         Ok(stored) if stored.metadata.get() == "{}" => stored.payload.get(),
         Ok(_) | Err(_) => data.get(),
     }

@@ -31,7 +31,7 @@ const SUMMARY: usize = 80;
 type StateWithSnapshot = (DeclaredState, Option<EventId>);
 
 /// The events of a page, oldest first, and whether there are older ones.
-struct TimelinePage {
+struct TimelineSlice {
     events: Vec<RecordedEvent>,
     has_older: bool,
 }
@@ -57,7 +57,7 @@ pub(crate) async fn show_subject_timeline(
     let folded = fold_states_for_page(console, &subject, &states, &page.events).await?;
     let mut marked = Vec::new();
     for state in states {
-        marked.push((state, console.snapshot_of(&subject, state).await));
+        marked.push((state, console.last_event_of_snapshot(&subject, state).await));
     }
     let title = if subject == Subject::root() {
         "Subjects".to_owned()
@@ -98,7 +98,7 @@ async fn load_page(
     subject: &Subject,
     recursive: bool,
     before: Option<EventId>,
-) -> Result<TimelinePage, StoreError> {
+) -> Result<TimelineSlice, StoreError> {
     let one_more = u64::try_from(PAGE).unwrap_or_default().saturating_add(1);
     let options = ReadOptions {
         recursive,
@@ -111,7 +111,7 @@ async fn load_page(
     let has_older = events.len() > PAGE;
     events.truncate(PAGE);
     events.reverse();
-    Ok(TimelinePage { events, has_older })
+    Ok(TimelineSlice { events, has_older })
 }
 
 /// Renders the subject with links to the subjects above it.
@@ -215,7 +215,7 @@ fn states_part(
     }
 }
 
-fn paging(subject: &Subject, page: &TimelinePage) -> Markup {
+fn paging(subject: &Subject, page: &TimelineSlice) -> Markup {
     html! {
         @if page.has_older && let Some(oldest) = page.events.first() {
             nav.paging aria-label="Timeline" {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Dialect, InvalidStreamLine, RecordedEvent,
-    encodable_event::EncodableEvent,
+    borrowed_event::BorrowedEvent,
     event_fields::{EventMembers, EventWithHash, PayloadLine},
     field_interner::FieldInterner,
 };
@@ -15,15 +15,15 @@ use super::{
 impl Dialect {
     /// Appends the event as one stream line, with the line break.
     pub fn write_line(self, event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
-        EncodableEvent::from_recorded(event).write_line(self, signature, out);
+        BorrowedEvent::from_recorded(event).write_line(self, signature, out);
     }
 
     /// Appends the event as an element of the response to a write. The dialect `Item` omits data
     /// and hash there.
     pub fn write_recorded(self, event: &RecordedEvent, signature: Option<&str>, out: &mut Vec<u8>) {
         match self {
-            Self::Item => EncodableEvent::from_recorded(event).write_without_data(out),
-            Self::Event => EncodableEvent::from_recorded(event).write_signed(signature, out),
+            Self::Item => BorrowedEvent::from_recorded(event).write_without_data(out),
+            Self::Event => BorrowedEvent::from_recorded(event).write_signed(signature, out),
         }
     }
 }
@@ -31,13 +31,13 @@ impl Dialect {
 impl RecordedEvent {
     /// Appends the event as a stream line of version 2 of the API, with the line break.
     pub fn write_envelope_line(&self, signature: Option<&str>, out: &mut Vec<u8>) {
-        EncodableEvent::from_recorded(self).write_envelope_line(signature, out);
+        BorrowedEvent::from_recorded(self).write_envelope_line(signature, out);
     }
 
     /// Appends the event as a line of a backup, with the line break. The line has the type of the
     /// dialect `Event` and the payload of the dialect `Item`.
     pub fn write_backup_line(&self, out: &mut Vec<u8>) {
-        EncodableEvent::from_recorded(self).write_backup_line(out);
+        BorrowedEvent::from_recorded(self).write_backup_line(out);
     }
 
     /// Parses the payload of a backup line.

@@ -12,13 +12,13 @@ mod facade;
 #[cfg(test)]
 pub use facade::*;
 
+mod borrowed_event;
 mod candidate;
 mod codec;
 mod const_text;
 mod declaration;
 mod descriptor;
 mod dialect;
-mod encodable_event;
 mod envelope;
 mod event_fields;
 mod event_type;
@@ -41,6 +41,7 @@ mod trace;
 mod upcast;
 mod upcasters;
 
+pub use borrowed_event::{BorrowedEvent, LineFormat};
 pub use candidate::{EventCandidate, InvalidData, compact_object};
 pub use codec::{StreamFailure, StreamLine, StreamLineParser};
 #[doc(hidden)]
@@ -48,7 +49,6 @@ pub use const_text::are_equal;
 pub use declaration::Declaration;
 pub use descriptor::{Event, EventDescriptor, UnreadablePayload};
 pub use dialect::Dialect;
-pub use encodable_event::{EncodableEvent, LineFormat};
 pub use envelope::{DecodeError, Metadata, encode};
 pub use event_type::{EventType, InvalidEventType};
 pub use event_view::EventView;

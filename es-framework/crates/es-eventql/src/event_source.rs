@@ -22,9 +22,9 @@ pub struct ReadHint {
     pub subject: Option<Subject>,
     /// Selects events of this type.
     pub event_type: Option<EventType>,
-    /// Selects events with this id or a higher one.
+    /// Selects events from this bound on.
     pub lower_bound: Option<Bound>,
-    /// Selects events with this id or a lower one.
+    /// Selects events up to this bound.
     pub upper_bound: Option<Bound>,
     /// The order of the events by id.
     pub order: Order,

@@ -233,7 +233,7 @@ pub enum QueryErrorKind {
     Store(#[from] StoreError),
 }
 
-/// The JSON form of an error in the protocol.
+/// The JSON form in which the protocol sends a query error.
 ///
 /// ```
 /// use es_framework::eventql::EventQlQuery;

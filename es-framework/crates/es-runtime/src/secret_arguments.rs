@@ -8,7 +8,7 @@ use clap::{
 const HIDDEN: &str = "***";
 
 /// Hides the values of an error that may be secret: those of arguments with `hide_env_values`, and
-/// words that belong to no argument and do not look like a subcommand. Such a word may be a part of a
+/// words that belong to no argument and look neither like a flag nor like a subcommand. Such a word may be a part of a
 /// password with a space.
 #[doc(hidden)]
 #[must_use]

@@ -38,7 +38,7 @@ pub struct ServerSettings {
     pub heartbeat: Duration,
     /// The time and memory limits of a query.
     pub query_limits: QueryLimits,
-    /// The largest number of queries at once. Together they may hold as many times the memory of one.
+    /// The largest number of queries at once. The memory limit holds for each of them.
     pub queries_limit: usize,
     /// The largest number of observers at once.
     pub observers_limit: usize,
@@ -67,8 +67,8 @@ impl ServerSettings {
         }
     }
 
-    /// Signs an event, if there is a key and the dialect has a field for signatures.
-    pub(super) fn sign(&self, event: &RecordedEvent, dialect: Dialect) -> Option<String> {
+    /// Returns the signature of an event, if there is a key and the dialect has a field for signatures.
+    pub(super) fn signature_of(&self, event: &RecordedEvent, dialect: Dialect) -> Option<String> {
         let key = self.signing_key.as_ref()?;
         (dialect == Dialect::Event)
             .then(|| key.sign(&event.hash))

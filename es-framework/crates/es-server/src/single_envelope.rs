@@ -7,7 +7,7 @@ use axum::{
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{envelope::write_envelope, management_event::ManagementEvent};
+use super::{envelope::write_envelope, response_event::ResponseEvent};
 
 /// Creates a response of one envelope.
 pub(super) fn single_envelope<T: Serialize>(kind: &'static str, data: &T) -> Response {
@@ -19,5 +19,5 @@ pub(super) fn single_envelope<T: Serialize>(kind: &'static str, data: &T) -> Res
 
 /// Creates a response of one management event.
 pub(super) fn single_event(route: &'static str, r#type: &'static str, data: Value) -> Response {
-    single_envelope("event", &ManagementEvent::new(route, r#type, data))
+    single_envelope("event", &ResponseEvent::new(route, r#type, data))
 }

@@ -67,11 +67,11 @@ impl StreamFormat {
     ) {
         match self {
             Self::V1(dialect) => {
-                let signature = settings.sign(event, dialect);
+                let signature = settings.signature_of(event, dialect);
                 dialect.write_line(event, signature.as_deref(), out);
             }
             Self::V2 => {
-                let signature = settings.sign(event, Dialect::Event);
+                let signature = settings.signature_of(event, Dialect::Event);
                 event.write_envelope_line(signature.as_deref(), out);
             }
         }

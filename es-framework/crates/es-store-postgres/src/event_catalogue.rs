@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use sqlx::{PgConnection, Row as _, postgres::PgRow};
 
 use super::{database_error::DatabaseError, row};
-use es_store::{EventSchema, KnownEventType, catalogue::Catalogue};
+use es_store::{EventSchema, KnownEventType, catalogue::EventTypeCatalogue};
 
 pub(super) const TYPES: &str = "SELECT type, first_event, schema FROM es_event_types ORDER BY type";
 /// The catalogue numbers the schemas in the order of their registration.
@@ -32,8 +32,8 @@ pub(super) fn known_type(row: &PgRow) -> Result<KnownEventType, DatabaseError> {
 /// Loads all event types and schemas.
 pub(super) async fn load_catalogue(
     connection: &mut PgConnection,
-) -> Result<Catalogue, DatabaseError> {
-    let mut catalogue = Catalogue::default();
+) -> Result<EventTypeCatalogue, DatabaseError> {
+    let mut catalogue = EventTypeCatalogue::default();
     for row in sqlx::query(IN_ORDER).fetch_all(connection).await? {
         let known = known_type(&row)?;
         if let Some(first) = row.try_get(1)? {

@@ -28,8 +28,8 @@ pub trait InlineRows: Debug + Send + Sync {
     /// The transaction may be rolled back and repeated, so this has no effect outside of it.
     ///
     /// # Errors
-    /// The transaction cannot continue. An implementation that cannot write its rows undoes its
-    /// statements and succeeds.
+    /// The transaction cannot continue. Rows that cannot be written are no error: the implementation undoes its own
+    /// statements and returns `Ok`, so that the events are still appended.
     async fn write(
         &self,
         connection: &mut PgConnection,

@@ -33,7 +33,7 @@ pub(super) async fn watch_log(state: Arc<StoreState>, server: WritableConnection
     };
     let mut has_failed = false;
     loop {
-        // After the time, it does not matter whether a notification was lost.
+        // Looks at the log after this time at the latest, in case a notification was lost.
         let _ = timeout(state.limits.poll_time, notifications.wait(state)).await;
         while let Err(error) = monitor.look().await {
             if !has_failed {

@@ -210,7 +210,7 @@ impl LogWriter {
     fn publish(&self, prepared: &PreparedEvents) {
         let state = &self.state;
         if !prepared.new_types.is_empty() {
-            state.update_catalogue(|catalogue| {
+            state.modify_catalogue(|catalogue| {
                 for (event_type, first) in &prepared.new_types {
                     catalogue.record_event(event_type, *first);
                 }

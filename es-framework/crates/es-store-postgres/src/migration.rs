@@ -12,7 +12,7 @@ use super::{
     store_limits::StoreLimits,
 };
 use es_event::Hash;
-use es_store::{catalogue::Catalogue, write::ChainHead};
+use es_store::{catalogue::EventTypeCatalogue, write::ChainHead};
 
 /// The version of the tables that this program writes.
 const VERSION: i64 = 1;
@@ -71,7 +71,7 @@ const IS_COPY_UNFINISHED: &str =
 pub(super) async fn open_tables(
     connection: &mut PgConnection,
     limits: &StoreLimits,
-) -> Result<Catalogue, DatabaseError> {
+) -> Result<EventTypeCatalogue, DatabaseError> {
     let open = async {
         migrate(connection).await?;
         let is_copy_unfinished = sqlx::query_scalar(IS_COPY_UNFINISHED)

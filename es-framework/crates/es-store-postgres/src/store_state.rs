@@ -10,7 +10,7 @@ use super::{
     seen_event::SeenEvent, server_connection::WritableConnection, store_address::StoreAddress,
     store_limits::StoreLimits,
 };
-use es_store::catalogue::Catalogue;
+use es_store::catalogue::EventTypeCatalogue;
 
 /// The state of one open store.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct StoreState {
     /// The address for texts.
     pub(super) description: String,
     /// The schemas that this instance knows. The writer loads those that other instances registered.
-    catalogue: RwLock<Arc<Catalogue>>,
+    catalogue: RwLock<Arc<EventTypeCatalogue>>,
     /// The number of events that subscribers may read.
     length: watch::Sender<u64>,
     /// The newest event that this instance has seen. A server without it has lost events.
@@ -45,7 +45,7 @@ impl StoreState {
     pub(super) fn new(
         address: StoreAddress,
         limits: StoreLimits,
-        catalogue: Catalogue,
+        catalogue: EventTypeCatalogue,
         server: usize,
     ) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl StoreState {
     }
 
     /// No change of the state can fail halfway, so a poisoned lock still guards a consistent state.
-    pub(super) fn catalogue(&self) -> Arc<Catalogue> {
+    pub(super) fn catalogue(&self) -> Arc<EventTypeCatalogue> {
         let catalogue = self.catalogue.read();
         Arc::clone(&catalogue.unwrap_or_else(PoisonError::into_inner))
     }
@@ -142,14 +142,17 @@ impl StoreState {
         Ok(())
     }
 
-    fn replace_catalogue(&self, catalogue: Catalogue) {
+    fn replace_catalogue(&self, catalogue: EventTypeCatalogue) {
         *self
             .catalogue
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(catalogue);
     }
 
-    pub(super) fn update_catalogue<T>(&self, change: impl FnOnce(&mut Catalogue) -> T) -> T {
+    pub(super) fn modify_catalogue<T>(
+        &self,
+        change: impl FnOnce(&mut EventTypeCatalogue) -> T,
+    ) -> T {
         let catalogue = self.catalogue.write();
         change(Arc::make_mut(
             &mut catalogue.unwrap_or_else(PoisonError::into_inner),

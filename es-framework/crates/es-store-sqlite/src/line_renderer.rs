@@ -9,7 +9,7 @@ use super::{
     row_checksum::{self, StoredRow},
     stored_hash,
 };
-use es_event::{EncodableEvent, LineFormat, TraceContext};
+use es_event::{BorrowedEvent, LineFormat, TraceContext};
 
 /// Renders rows as lines.
 #[derive(Debug)]
@@ -38,14 +38,14 @@ impl LineRenderer {
             event.append_line(self.shape, out);
         } else {
             let event = self.decoder.decode_row(&row)?;
-            EncodableEvent::from_recorded(&event).append_line(self.shape, out);
+            BorrowedEvent::from_recorded(&event).append_line(self.shape, out);
         }
         Ok(())
     }
 }
 
 /// Borrows the members of an event from its row. Returns `None` if the row has to be decoded.
-fn borrow_event<'a>(row: &StoredRow<'a>) -> Option<EncodableEvent<'a>> {
+fn borrow_event<'a>(row: &StoredRow<'a>) -> Option<BorrowedEvent<'a>> {
     let [
         subject,
         event_type,
@@ -59,7 +59,7 @@ fn borrow_event<'a>(row: &StoredRow<'a>) -> Option<EncodableEvent<'a>> {
     ] = row.columns;
     let optional = |text: Option<&'a [u8]>| text.map(std::str::from_utf8).transpose().ok();
     let is_usual = row.has_checksum && is_line(data?);
-    is_usual.then_some(EncodableEvent {
+    is_usual.then_some(BorrowedEvent {
         id: row::to_event_id(row.id).ok()?.get(),
         subject: subject?,
         event_type: event_type?,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{index::PostingIndex, recent::RecentEvents};
-use es_store::catalogue::Catalogue;
+use es_store::catalogue::EventTypeCatalogue;
 
 /// The state that the writer shares with readers and callers.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct SharedState {
     pub(super) file: PathBuf,
     pub(super) log: RwLock<IndexedLog>,
     /// Changes seldom and is read for long, so readers clone the `Arc`.
-    pub(super) catalogue: RwLock<Arc<Catalogue>>,
+    pub(super) catalogue: RwLock<Arc<EventTypeCatalogue>>,
     /// The reason why the last write failed, until a write succeeds.
     pub(super) last_write_failure: Mutex<Option<String>>,
     /// True from the discovery of a damaged index until it is built again.
@@ -50,17 +50,20 @@ impl SharedState {
         self.log.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn update_log<T>(&self, change: impl FnOnce(&mut IndexedLog) -> T) -> T {
+    pub(super) fn modify_log<T>(&self, change: impl FnOnce(&mut IndexedLog) -> T) -> T {
         change(&mut self.log.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the event types and schemas that are registered now.
-    pub(super) fn catalogue(&self) -> Arc<Catalogue> {
+    pub(super) fn catalogue(&self) -> Arc<EventTypeCatalogue> {
         let catalogue = self.catalogue.read();
         Arc::clone(&catalogue.unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn update_catalogue<T>(&self, change: impl FnOnce(&mut Catalogue) -> T) -> T {
+    pub(super) fn modify_catalogue<T>(
+        &self,
+        change: impl FnOnce(&mut EventTypeCatalogue) -> T,
+    ) -> T {
         let catalogue = self.catalogue.write();
         change(Arc::make_mut(
             &mut catalogue.unwrap_or_else(PoisonError::into_inner),

@@ -14,7 +14,7 @@ use super::{
     store_settings::EngineSettings,
 };
 use es_event::EventType;
-use es_store::{EventSchema, catalogue::Catalogue, write::ChainHead};
+use es_store::{EventSchema, catalogue::EventTypeCatalogue, write::ChainHead};
 
 /// Loads the end of the chain and the index. This takes a few milliseconds for any number of events,
 /// except for the first start with a file of an older format, which is indexed then.
@@ -60,10 +60,10 @@ fn load_coverage(connection: &Connection, length: u64) -> Result<u64, SqliteErro
 }
 
 /// Loads the event types of events and of schemas, and the schemas.
-pub(super) fn load_catalogue(connection: &Connection) -> Result<Catalogue, SqliteError> {
+pub(super) fn load_catalogue(connection: &Connection) -> Result<EventTypeCatalogue, SqliteError> {
     check_structure(connection, "event_types")?;
     check_structure(connection, "event_schemas")?;
-    let mut catalogue = Catalogue::default();
+    let mut catalogue = EventTypeCatalogue::default();
     let mut statement = connection.prepare("SELECT type, first_event FROM event_types")?;
     let mut first_event = connection.prepare(select!("WHERE id = ?1"))?;
     let mut rows = statement.query([])?;

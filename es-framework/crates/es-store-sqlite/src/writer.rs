@@ -330,7 +330,7 @@ impl EventWriter {
             step,
         } = committed;
         if !types.is_empty() {
-            self.shared.update_catalogue(|catalogue| {
+            self.shared.modify_catalogue(|catalogue| {
                 for (event_type, first) in &types {
                     catalogue.record_event(event_type, *first);
                 }
@@ -342,7 +342,7 @@ impl EventWriter {
             ..
         } = self.settings;
         let is_finished = self.compaction.step_committed(step);
-        let (length, next, freed) = self.shared.update_log(|log| {
+        let (length, next, freed) = self.shared.modify_log(|log| {
             let memtable = is_finished.then(|| log.index.finish_compaction());
             for (event_keys, id) in keys {
                 log.index.insert(event_keys, id);

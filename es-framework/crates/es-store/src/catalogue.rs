@@ -38,7 +38,7 @@ pub struct KnownEventType {
 /// All event types of a store. There are few, so they stay in memory and are copied for each change.
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
-pub struct Catalogue {
+pub struct EventTypeCatalogue {
     types: BTreeMap<EventType, Entry>,
     schemas: usize,
 }
@@ -71,7 +71,7 @@ impl Entry {
     }
 }
 
-impl Catalogue {
+impl EventTypeCatalogue {
     /// Returns the id of the first event of a type.
     pub fn id_of_first_event(&self, event_type: &EventType) -> Option<EventId> {
         self.types.get(event_type)?.first
@@ -186,7 +186,7 @@ mod tests {
     fn a_listing_shares_the_schemas() {
         let schema = EventSchema::parse(r#"{"type":"object","properties":{}}"#).unwrap();
         let event_type: EventType = "io.example.Happened".parse().unwrap();
-        let mut catalogue = Catalogue::default();
+        let mut catalogue = EventTypeCatalogue::default();
         catalogue
             .register_schema(event_type, Arc::new(schema))
             .unwrap();
@@ -201,7 +201,7 @@ mod tests {
             .collect();
         let schema = json!({"type": "object", "properties": properties}).to_string();
         let schema = Arc::new(EventSchema::parse(&schema).unwrap());
-        let mut catalogue = Catalogue::default();
+        let mut catalogue = EventTypeCatalogue::default();
         let mut event_types = (0..).map(|number| format!("io.example.Type{number}"));
         let refused = loop {
             let event_type: EventType = event_types.next().unwrap().parse().unwrap();

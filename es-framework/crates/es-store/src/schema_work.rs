@@ -10,7 +10,7 @@ use std::{
 use tokio::{sync::Semaphore, time::timeout};
 
 use super::{
-    AppendError, SchemaConflict, StoreError, catalogue::Catalogue, schema::WorkBudget,
+    AppendError, SchemaConflict, StoreError, catalogue::EventTypeCatalogue, schema::WorkBudget,
     write::candidate_size,
 };
 use es_event::EventCandidate;
@@ -55,7 +55,7 @@ pub async fn run_on_blocking_thread<T: Send + 'static>(
 /// the calling thread.
 #[doc(hidden)]
 pub async fn check_candidates(
-    catalogue: &Arc<Catalogue>,
+    catalogue: &Arc<EventTypeCatalogue>,
     candidates: Vec<EventCandidate>,
 ) -> Result<Vec<EventCandidate>, AppendError> {
     if !catalogue.has_schema_for(&candidates) {

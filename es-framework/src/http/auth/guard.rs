@@ -12,7 +12,7 @@ use axum::{
 };
 
 use super::{
-    AnonymousRequest, Auth, Caller, RateLimit,
+    AnonymousRequest, Auth, Caller, ClientRateLimiter,
     denied::AccessDenied,
     jwt::Issuer,
     rate::RateLimitClient,
@@ -61,9 +61,9 @@ impl Authenticator {
     }
 
     /// Returns the roles of all tokens, or `None` if an issuer can give others.
-    fn roles(&self) -> Option<BTreeSet<String>> {
+    fn known_roles(&self) -> Option<BTreeSet<String>> {
         let tokens = self.tokens.as_ref().filter(|_| self.issuer.is_none())?;
-        Some(tokens.current().roles())
+        Some(tokens.current().known_roles())
     }
 
     async fn caller(&self, headers: &HeaderMap) -> Result<Caller, AccessDenied> {
@@ -85,7 +85,7 @@ impl Auth {
     pub(crate) fn find_known_roles(&self) -> Option<BTreeSet<String>> {
         match self {
             Self::Open => None,
-            Self::Guarded(authenticator) => authenticator.roles(),
+            Self::Guarded(authenticator) => authenticator.known_roles(),
         }
     }
 }
@@ -94,7 +94,7 @@ impl Auth {
 #[derive(Debug, Clone)]
 struct AuthenticationState {
     auth: Auth,
-    rate: Option<RateLimit>,
+    rate: Option<ClientRateLimiter>,
 }
 
 /// Adds authentication and the rate limit to a router. Routes that are added later have
@@ -102,7 +102,7 @@ struct AuthenticationState {
 pub(in crate::http) fn with_authentication<S>(
     router: Router<S>,
     auth: Auth,
-    rate: Option<RateLimit>,
+    rate: Option<ClientRateLimiter>,
 ) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,

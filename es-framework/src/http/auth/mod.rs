@@ -16,7 +16,7 @@ mod tokens;
 
 pub use caller::Caller;
 pub use guard::Authenticator;
-pub use rate::RateLimit;
+pub use rate::ClientRateLimiter;
 
 pub(super) use caller::AnonymousRequest;
 pub(super) use guard::with_authentication;

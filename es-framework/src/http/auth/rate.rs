@@ -68,7 +68,7 @@ impl RateLimitClient {
 /// assert_eq!(settings.http_rate_limit.map(|rate| rate.get()), Some(50));
 /// ```
 #[derive(Debug, Clone)]
-pub struct RateLimit {
+pub struct ClientRateLimiter {
     quota: Quota,
     clients: Cache<RateLimitClient, Arc<DefaultDirectRateLimiter>>,
 }
@@ -80,7 +80,7 @@ pub(super) struct RateLimitExceeded {
     pub(super) retry_after: u64,
 }
 
-impl RateLimit {
+impl ClientRateLimiter {
     /// Creates a limit for each second, which is also the size of a burst.
     pub(crate) fn per_second(rate: NonZeroU32) -> Self {
         Self {
@@ -125,8 +125,8 @@ impl IntoResponse for RateLimitExceeded {
 mod tests {
     use super::*;
 
-    fn limit(rate: u32) -> RateLimit {
-        RateLimit::per_second(NonZeroU32::new(rate).unwrap())
+    fn limit(rate: u32) -> ClientRateLimiter {
+        ClientRateLimiter::per_second(NonZeroU32::new(rate).unwrap())
     }
 
     fn client(address: &str) -> RateLimitClient {

@@ -107,7 +107,7 @@ impl Tokens {
     }
 
     /// Returns the roles of all tokens.
-    pub(super) fn roles(&self) -> BTreeSet<String> {
+    pub(super) fn known_roles(&self) -> BTreeSet<String> {
         let roles = self.0.iter().flat_map(|token| &token.roles);
         roles.cloned().collect()
     }

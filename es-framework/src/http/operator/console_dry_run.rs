@@ -13,7 +13,7 @@ use super::{
     dry_runner::{DryRunResponse, DryRunner},
 };
 use crate::{
-    command::{Clock, ReadRecorder},
+    command::{Clock, RecordingStore},
     event::DecodeError,
     http::Problem,
 };
@@ -63,7 +63,7 @@ impl DryRunner {
     ) -> Result<DryRunWithTest, Problem> {
         let command = self.find_command(command)?;
         let time = whole_second(self.clock().now());
-        let recorder = Arc::new(ReadRecorder::new(self.store()));
+        let recorder = Arc::new(RecordingStore::new(self.store()));
         let runner = self.with_other_store_and_clock(Arc::clone(&recorder) as _, Clock::at(time));
         let response = runner
             .decide_command(command, at, json.as_bytes(), request)
@@ -81,7 +81,7 @@ impl DryRunner {
         let test = match recorder.recorded_events().map(code) {
             Some(Ok(code)) => CopiedTest::Code(code),
             Some(Err(error)) => CopiedTest::Reason(undecodable(&error)),
-            None => CopiedTest::Reason(ReadRecorder::limit_message()),
+            None => CopiedTest::Reason(RecordingStore::limit_message()),
         };
         Ok(DryRunWithTest { response, test })
     }

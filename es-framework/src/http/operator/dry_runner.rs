@@ -42,14 +42,14 @@ pub(super) struct DryRunResponse {
     pub(super) events: Vec<EventResponse>,
     pub(super) reply: Option<Box<RawValue>>,
     /// The problem that the sender of the command would get.
-    pub(super) problem: Option<DryRunProblem>,
+    pub(super) problem: Option<RejectionProblem>,
 }
 
 /// The problem that the sender of the command would get.
 #[derive(Debug)]
-pub(super) struct DryRunProblem(pub(super) Problem);
+pub(super) struct RejectionProblem(pub(super) Problem);
 
-impl Serialize for DryRunProblem {
+impl Serialize for RejectionProblem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         RawValue::from_string(self.0.to_json())
             .map_err(S::Error::custom)?
@@ -192,7 +192,7 @@ impl DryRunner {
         match (command.dry_run)(&self.bus, request, at).await {
             Ok(run) => Ok(accepted(run, empty)),
             Err(error) if is_rejection(&error) => {
-                let problem = Some(DryRunProblem(Problem::from(error)));
+                let problem = Some(RejectionProblem(Problem::from(error)));
                 Ok(DryRunResponse { problem, ..empty })
             }
             Err(error) => Err(error.into()),

@@ -41,7 +41,7 @@ pub(in crate::http) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Ro
     routes
 }
 
-/// Returns the status of all components, as in the health check.
+/// Returns the status of all components of a kind, as in the health check.
 async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Response {
     let health = &context.health;
     let status = match component {

@@ -152,9 +152,9 @@ fn fits_a_moment(record: &OperationRecord, attempt: &Attempt, reason: &str, log:
                     wallet.is_some_and(|(held, _)| *held == balance)
                 })
         }
-        (ClientOperation::SettleHold { id }, Some(("hold-ended", _))) => {
-            let subject = format!("/holds/{id}");
-            let ends = ["HoldSettledEvent", "HoldReleasedEvent"];
+        (ClientOperation::AcceptOffer { id }, Some(("offer-ended", _))) => {
+            let subject = format!("/offers/{id}");
+            let ends = ["OfferAcceptedEvent", "OfferExpiredEvent"];
             let mut events = log.events.iter();
             events.any(|event| {
                 let ends = ends.contains(&event.name.as_str());

@@ -23,7 +23,7 @@ pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mu
         }
         check_receipts(run, &format!("transfer {operation}"), 1..=1, violations);
     }
-    for placed in log.events_named("HoldPlacedEvent") {
+    for placed in log.events_named("OfferOpenedEvent") {
         check_deadline(run, log, placed, violations);
     }
 }
@@ -35,12 +35,12 @@ fn check_deadline(
     violations: &mut Vec<String>,
 ) {
     let (id, until) = (placed.payload_number("id"), placed.payload_time("until"));
-    let of_hold = |name| {
+    let of_offer = |name| {
         log.events_named(name)
             .filter(|event| event.subject == placed.subject)
     };
-    let settled = of_hold("HoldSettledEvent").next();
-    let released: Vec<_> = of_hold("HoldReleasedEvent").collect();
+    let settled = of_offer("OfferAcceptedEvent").next();
+    let released: Vec<_> = of_offer("OfferExpiredEvent").collect();
     // An event that is recorded before any clock shows the time of the deadline cancels it.
     let allowed = match settled {
         None => 1..=1,
@@ -50,13 +50,13 @@ fn check_deadline(
     if !allowed.contains(&released.len()) {
         let count = released.len();
         violations.push(format!(
-            "the deadline of hold {id} fired {count} times instead of {allowed:?}"
+            "the deadline of offer {id} fired {count} times instead of {allowed:?}"
         ));
     }
     if released.iter().any(|event| event.latest_time < until) {
-        violations.push(format!("the deadline of hold {id} fired before its time"));
+        violations.push(format!("the deadline of offer {id} fired before its time"));
     }
-    check_receipts(run, &format!("hold {id}"), allowed, violations);
+    check_receipts(run, &format!("offer {id}"), allowed, violations);
 }
 
 /// Checks how often a receipt was printed. The printer recognises a repetition by its key.

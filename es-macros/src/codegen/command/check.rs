@@ -11,7 +11,7 @@ use crate::codegen::{
     errors::Errors,
     fields::{self, Field},
     naming,
-    role::{self, CheckedRole},
+    role::{self, CheckedCallerRole},
     template::{self, Template},
 };
 
@@ -23,7 +23,7 @@ pub(crate) struct CheckedCommand {
     pub(crate) subject: Template,
     pub(crate) path: String,
     /// The role that a client needs.
-    pub(crate) role: Option<CheckedRole>,
+    pub(crate) role: Option<CheckedCallerRole>,
     /// The variant of `Condition`.
     pub(crate) condition: &'static str,
     pub(crate) fields: Vec<CommandField>,

@@ -10,7 +10,7 @@ use crate::codegen::{
     doc_comment,
     errors::Errors,
     fields::{self, Field},
-    role::{self, CheckedRole},
+    role::{self, CheckedCallerRole},
     template::{self, Template},
 };
 
@@ -22,7 +22,7 @@ pub(crate) struct CheckedQuery {
     /// The rest of the query's doc comment after the summary.
     pub(crate) description: String,
     /// The role that a caller needs.
-    pub(crate) role: Option<CheckedRole>,
+    pub(crate) role: Option<CheckedCallerRole>,
     /// True if the query's output is a page.
     pub(crate) is_paged: bool,
     /// The rows that are the query's output, unless the query has a hand-written handler.

@@ -125,7 +125,7 @@ fn when(
     let module = quote!(#framework::reaction);
     // The compiler reports a field of another type at its name.
     let there = framework.with_span(at.span());
-    let time = quote_spanned!(at.span()=> #there::reaction::DeadlineTime::time(&happened.#at));
+    let time = quote_spanned!(at.span()=> #there::reaction::DeadlineField::time(&happened.#at));
     quote! {
         #module::ReactionTiming::Deadline(#module::Deadline {
             at: |event| {

@@ -88,7 +88,7 @@ fn variant(refusal: &RejectionVariant, errors: &mut Errors) -> Option<CheckedVar
     })
 }
 
-/// Returns the doc comment, or the words of the name.
+/// Returns the title in the attribute, or else the summary of the doc comment, or else the words of the name.
 fn title(
     ident: &Ident,
     literal: Option<&LitStr>,

@@ -40,7 +40,7 @@ pub trait Command:
 {
     /// The type's name, such as `PurchaseBookCommand`.
     const NAME: &'static str;
-    /// The command's summary in one sentence: the first line of its doc comment.
+    /// The command's summary in one sentence: the first paragraph of its doc comment.
     const SUMMARY: &'static str;
     /// The template of the command's subject, such as `/books/{id}`.
     const SUBJECT: &'static str;

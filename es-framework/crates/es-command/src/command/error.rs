@@ -30,7 +30,7 @@ pub enum MalformedCommand {
 /// ```
 /// use es_framework::command::CommandError;
 ///
-/// /// Returns whether the sender may repeat the command under another idempotency key.
+/// /// Returns true if a repetition may succeed and is safe even under another idempotency key.
 /// fn try_again(error: &CommandError) -> bool {
 ///     match error {
 ///         CommandError::Contended(_) => true,

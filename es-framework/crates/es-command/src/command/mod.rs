@@ -23,7 +23,7 @@ mod past_store;
 mod pipeline;
 mod random_numbers;
 mod read_only;
-mod read_recorder;
+mod recording_store;
 mod registry;
 mod rejection;
 mod retry;
@@ -49,7 +49,7 @@ pub use outcome::CommandOutcome;
 pub use pipeline::handle_command;
 pub use random_numbers::RandomNumbers;
 #[doc(hidden)]
-pub use read_recorder::ReadRecorder;
+pub use recording_store::RecordingStore;
 pub use registry::{Registry, RegistryBuilder};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 #[doc(hidden)]

@@ -13,8 +13,8 @@ use super::Command;
     note = "add the field to the command; or remove `from` and build the event in the handler"
 )]
 pub trait HasField<const IS_FIELD: bool> {
-    /// The command itself. While the field is missing, the compiler knows no such type, and so it
-    /// reports nothing else about the command.
+    /// The command itself. If the field is missing, the compiler cannot resolve this type, so it reports the missing
+    /// field and nothing else about the command.
     type Command;
 
     /// Returns the command.

@@ -251,7 +251,7 @@ pub fn box_call<E: Display>(
 /// A field type that can be a deadline.
 ///
 /// ```
-/// use es_framework::{prelude::*, reaction::DeadlineTime};
+/// use es_framework::{prelude::*, reaction::DeadlineField};
 ///
 /// assert_eq!(Timestamp::UNIX_EPOCH.time(), Some(Timestamp::UNIX_EPOCH));
 /// assert_eq!(None::<Timestamp>.time(), None); // nothing is due
@@ -261,18 +261,18 @@ pub fn box_call<E: Display>(
     label = "this is no time",
     note = "`#[deadline(at = …)]` names a field of the event that is a `Timestamp` or an `Option<Timestamp>`"
 )]
-pub trait DeadlineTime {
+pub trait DeadlineField {
     /// Returns the time, if there is one.
     fn time(&self) -> Option<Timestamp>;
 }
 
-impl DeadlineTime for Timestamp {
+impl DeadlineField for Timestamp {
     fn time(&self) -> Option<Timestamp> {
         Some(*self)
     }
 }
 
-impl DeadlineTime for Option<Timestamp> {
+impl DeadlineField for Option<Timestamp> {
     fn time(&self) -> Option<Timestamp> {
         *self
     }

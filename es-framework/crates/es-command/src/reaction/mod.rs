@@ -23,7 +23,7 @@ mod tests;
 pub use commands::OutgoingCommand;
 pub use commands::{IntoCommands, OutgoingCommands, ReactionContext};
 pub use declared::{
-    Deadline, DeadlineTime, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
+    Deadline, DeadlineField, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
     ReactionTiming, StartPosition, box_call, check_services, decode_event,
 };
 pub use error::ReactionError;

@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 use futures_util::TryStreamExt as _;
 
 use super::{
-    Deadline, DeadlineTime as _, IntoCommands as _, OutgoingCommands, PoisonEvent, React,
+    Deadline, DeadlineField as _, IntoCommands as _, OutgoingCommands, PoisonEvent, React,
     ReactionAction, ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime,
     ReactionStatuses, ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
 };

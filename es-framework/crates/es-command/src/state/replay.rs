@@ -85,7 +85,7 @@ impl StateReplay {
         self.state.apply(&self.upcasters, event)
     }
 
-    /// Returns the state after the last event, if there is one.
+    /// Returns the state after the last applied event as JSON, or `None` if no event has created it.
     ///
     /// # Errors
     /// The state has no JSON form, for example because of a map whose keys are not texts.

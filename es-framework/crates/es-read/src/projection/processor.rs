@@ -140,7 +140,7 @@ impl Processor {
 
     /// Waits until this process may write, and returns the pipelines to run.
     async fn begin(&mut self) -> Result<Vec<ProjectionPipeline>, ProcessorStartError> {
-        if !self.database.try_acquire_lease().await? {
+        if !self.database.try_become_writer().await? {
             tracing::info!("another process keeps the read models up to date; this one stands by");
             self.stand_by().await?;
             tracing::info!("this process keeps the read models up to date from now on");
@@ -168,7 +168,7 @@ impl Processor {
             while let Ok(request) = self.requests.try_recv() {
                 request.send_result(Err(OperatorError::StandsBy));
             }
-            if self.database.try_acquire_lease().await? {
+            if self.database.try_become_writer().await? {
                 return Ok(());
             }
             tokio::time::sleep(STAND_BY).await;

@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     ColumnKind, RowIdentity, Table,
-    database::{WrittenColumn, written_columns},
+    database::{TableColumn, written_columns},
     search_index,
     sql_names::quoted_unique_column,
 };
@@ -283,7 +283,7 @@ pub(super) fn postgres_upsert_statement(table: &Table) -> String {
     insert_statement(table, &columns, &values)
 }
 
-fn insert_statement(table: &Table, columns: &[WrittenColumn], values: &str) -> String {
+fn insert_statement(table: &Table, columns: &[TableColumn], values: &str) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
     let key = quoted_unique_column(table);
     let changed = names

@@ -40,7 +40,7 @@ use es_event::Declaration;
 pub struct QueryDescriptor {
     /// The name of the query's Rust type.
     pub name: &'static str,
-    /// The first sentence of the query's doc comment.
+    /// The query's summary: the first paragraph of its doc comment, or a sentence made from its name.
     pub summary: &'static str,
     /// The rest of the query's doc comment.
     pub description: &'static str,

@@ -41,7 +41,7 @@ use es_event::Declaration;
 pub trait Query: Sized + Send + 'static {
     /// The name of the query's Rust type.
     const NAME: &'static str;
-    /// The first sentence of the query's doc comment.
+    /// The query's summary: the first paragraph of its doc comment, or a sentence made from its name.
     const SUMMARY: &'static str;
     /// The rest of the query's doc comment.
     const DESCRIPTION: &'static str = "";

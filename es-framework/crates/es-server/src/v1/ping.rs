@@ -10,7 +10,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use crate::{management_event::ManagementEvent, state::ServerState};
+use crate::{response_event::ResponseEvent, state::ServerState};
 use es_event::{DATA_CONTENT_TYPE, Dialect};
 
 /// The head of a ping response starts with these headers, as that of the original server does. The PHP
@@ -47,11 +47,11 @@ pub(super) async fn ping(State(server): State<Arc<ServerState>>) -> Response {
     }
 }
 
-/// Creates a response with a [`ManagementEvent`].
+/// Creates a response with a [`ResponseEvent`].
 pub(super) fn management_response(
     route: &'static str,
     r#type: &'static str,
     data: Value,
 ) -> Response {
-    Json(ManagementEvent::new(route, r#type, data)).into_response()
+    Json(ResponseEvent::new(route, r#type, data)).into_response()
 }

@@ -189,7 +189,7 @@ fn recorded_response(recorded: &[RecordedEvent], settings: &ServerSettings) -> R
         if body.len() > 1 {
             body.push(b',');
         }
-        let signature = settings.sign(event, settings.dialect);
+        let signature = settings.signature_of(event, settings.dialect);
         settings
             .dialect
             .write_recorded(event, signature.as_deref(), &mut body);

@@ -31,13 +31,13 @@ pub(super) struct EventTypeBody {
 /// The description of an event type in an envelope.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct EventTypeEnvelope {
+pub(super) struct EventTypeDescription {
     r#type: EventType,
     has_events: bool,
     schema: Option<Arc<RawValue>>,
 }
 
-impl From<KnownEventType> for EventTypeEnvelope {
+impl From<KnownEventType> for EventTypeDescription {
     fn from(known: KnownEventType) -> Self {
         Self {
             r#type: known.event_type,
@@ -54,7 +54,7 @@ pub(super) async fn read_event_type(
     StrictBody(body): StrictBody<EventTypeBody>,
 ) -> Response {
     match find_event_type(&server, body).await {
-        Ok(known) => single_envelope("eventType", &EventTypeEnvelope::from(known)),
+        Ok(known) => single_envelope("eventType", &EventTypeDescription::from(known)),
         Err(failure) => failure.into_single_response(),
     }
 }

@@ -16,8 +16,8 @@ use crate::{
     domain_error::{DomainError, ErrorCode},
     envelope::{END_LINE, write_envelope},
     error_response::ErrorResponse,
-    management_event::ManagementEvent,
     request_failure::RequestFailure,
+    response_event::ResponseEvent,
     state::ServerState,
 };
 use es_event::EventType;
@@ -69,7 +69,7 @@ async fn register(
     let data = json!({"type": event_type, "schema": schema.json()});
     let registering = server.store.register_event_schema(event_type, schema);
     registering.await?;
-    let event = ManagementEvent::new(
+    let event = ResponseEvent::new(
         "/api/v2/data/register-event-schema",
         "io.eventsourcingdb.api.event-schema-registered",
         data,

@@ -31,7 +31,7 @@ impl EventWriter {
             .read_bloom_filter_step(&self.connection);
         if let Some(step) = step {
             self.shared
-                .update_log(|log| log.index.add_to_bloom_filter(step));
+                .modify_log(|log| log.index.add_to_bloom_filter(step));
         }
     }
 
@@ -64,7 +64,7 @@ impl EventWriter {
     }
 
     fn start_compaction(&mut self) {
-        self.compaction = self.shared.update_log(|log| log.index.start_compaction());
+        self.compaction = self.shared.modify_log(|log| log.index.start_compaction());
     }
 
     fn compact(&mut self, budget: usize) -> Result<(), BatchFailure> {

@@ -19,9 +19,9 @@ impl EventWriter {
         let (head, index) = startup::load_log(&self.connection, &self.settings)?;
         let catalogue = startup::load_catalogue(&self.connection)?;
         let length = index.len();
-        self.shared.update_catalogue(|known| *known = catalogue);
+        self.shared.modify_catalogue(|known| *known = catalogue);
         (self.head, self.compaction) = (head, MemtableCompaction::default());
-        self.shared.update_log(|log| {
+        self.shared.modify_log(|log| {
             *log = IndexedLog {
                 index,
                 ..IndexedLog::default()

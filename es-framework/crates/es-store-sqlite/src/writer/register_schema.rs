@@ -39,7 +39,7 @@ impl EventWriter {
         let schema = Arc::clone(schema);
         let event_type = event_type.clone();
         let shared = Arc::clone(&self.shared);
-        shared.update_catalogue(|catalogue| catalogue.register_schema(event_type, schema))?;
+        shared.modify_catalogue(|catalogue| catalogue.register_schema(event_type, schema))?;
         self.flush_durable_end();
         Ok(())
     }

@@ -14,7 +14,7 @@ use super::{
     AppendError, Conflict, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
     ObserveOptions, Order, Precondition, PreconditionScope, ReadOptions, RegisterError,
     SchemaConflict, StoreError, SubjectStream,
-    catalogue::Catalogue,
+    catalogue::EventTypeCatalogue,
     options::IdRange,
     scan::{self, Chunk, Scan},
     schema::WorkBudget,
@@ -47,7 +47,7 @@ pub struct MemoryStore {
 struct Log {
     events: Vec<RecordedEvent>,
     latest: HashMap<Subject, EventId>,
-    catalogue: Arc<Catalogue>,
+    catalogue: Arc<EventTypeCatalogue>,
     hash_version: HashVersion,
 }
 

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 
 use super::queue::{AppendOutcome, QueuedAppend};
 use crate::{
-    Conflict, Precondition, PreconditionScope, StoreError, catalogue::Catalogue, schema::WorkBudget,
+    Conflict, Precondition, PreconditionScope, StoreError, catalogue::EventTypeCatalogue,
+    schema::WorkBudget,
 };
 use es_event::{
     EventCandidate, EventId, EventTime, EventType, Hash, HashVersion, RecordedEvent, Subject,
@@ -65,7 +66,7 @@ pub trait StoredEventLookup {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ChainedAppends<'a> {
-    catalogue: &'a Catalogue,
+    catalogue: &'a EventTypeCatalogue,
     hash_version: HashVersion,
     /// The budget for schemas that were registered while appends waited. All writes wait meanwhile.
     budget: WorkBudget,
@@ -91,7 +92,7 @@ impl<'a> ChainedAppends<'a> {
     pub fn prepare<L: StoredEventLookup>(
         mut head: ChainHead,
         hash_version: HashVersion,
-        catalogue: &'a Catalogue,
+        catalogue: &'a EventTypeCatalogue,
         stored: &L,
         appends: &mut [QueuedAppend],
     ) -> Result<Self, L::Error> {
@@ -285,7 +286,10 @@ mod tests {
         [(subject.to_owned(), "io.example.Happened".to_owned())]
     }
 
-    fn prepare<'a>(catalogue: &'a Catalogue, appends: &mut [QueuedAppend]) -> ChainedAppends<'a> {
+    fn prepare<'a>(
+        catalogue: &'a EventTypeCatalogue,
+        appends: &mut [QueuedAppend],
+    ) -> ChainedAppends<'a> {
         let version = HashVersion::V1;
         let Ok(batch) =
             ChainedAppends::prepare(ChainHead::EMPTY, version, catalogue, &EmptyStore, appends);
@@ -316,7 +320,7 @@ mod tests {
                     append(event("/readers/1/"), vec![]),
                     append(vec![], vec![on(subject, id)]),
                 ];
-                let catalogue = Catalogue::default();
+                let catalogue = EventTypeCatalogue::default();
                 let batch = prepare(&catalogue, &mut appends);
                 let holds = batch.outcomes.last().unwrap().is_ok();
                 assert_eq!(holds, latest == Some(id), "{subject} on {id}");
@@ -329,7 +333,7 @@ mod tests {
         let named = |name: &str| ("/a".to_owned(), format!("io.example.{name}"));
         let events = [named("A"), named("B"), named("A")];
         let mut appends = vec![append(events.clone(), vec![]), append(events, vec![])];
-        let catalogue = Catalogue::default();
+        let catalogue = EventTypeCatalogue::default();
         let listed = prepare(&catalogue, &mut appends).new_types;
         let listed: Vec<_> = listed
             .iter()
@@ -350,7 +354,7 @@ mod tests {
             append(events, vec![]),
             append(event("/c"), (0..COUNT).map(pristine).collect()),
         ];
-        let catalogue = Catalogue::default();
+        let catalogue = EventTypeCatalogue::default();
         let begun = Instant::now();
         let batch = prepare(&catalogue, &mut appends);
         let time = begun.elapsed();

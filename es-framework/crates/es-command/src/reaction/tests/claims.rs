@@ -13,7 +13,7 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{
     super::{
-        Deadline, DeadlineTime as _, PendingCall, React, ReactionAction, ReactionContext,
+        Deadline, DeadlineField as _, PendingCall, React, ReactionAction, ReactionContext,
         ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming, StartPosition, box_call,
         check_services,
     },

@@ -7,7 +7,7 @@ use std::sync::{
 
 use super::{
     super::{
-        Deadline, DeadlineTime as _, IntoCommands as _, PendingCall, React, ReactionAction,
+        Deadline, DeadlineField as _, IntoCommands as _, PendingCall, React, ReactionAction,
         ReactionContext, ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming,
         StartPosition, box_call, check_services,
     },

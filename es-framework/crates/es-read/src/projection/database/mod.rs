@@ -31,7 +31,7 @@ use numbered::replace_question_marks;
 use postgres::PostgresReadModelStore;
 #[cfg(feature = "postgres")]
 pub(super) use postgres::write as postgres_write;
-pub(super) use rows::{WrittenColumn, written_columns};
+pub(super) use rows::{TableColumn, written_columns};
 use sqlite::{SqliteLocation, SqliteReadModelStore};
 use store::ReadModelStore;
 pub(super) use table_checkpoint::{Checkpoint, CheckpointStep, TableCheckpoint};
@@ -219,8 +219,8 @@ impl Database {
     }
 
     /// Acquires the right to write, unless another process has it, and creates the missing tables.
-    pub(super) async fn try_acquire_lease(&self) -> Result<bool, DatabaseError> {
-        self.store.try_acquire_lease(&self.tables).await
+    pub(super) async fn try_become_writer(&self) -> Result<bool, DatabaseError> {
+        self.store.try_become_writer(&self.tables).await
     }
 
     /// Loads the definition and the checkpoint of a table.

@@ -4,15 +4,15 @@ use super::super::{Cell, ColumnKind, RowIdentity, Table, fold::TableRow, sql_nam
 
 /// A column of a table: one of the read model or one of the framework.
 #[derive(Debug)]
-pub(crate) struct WrittenColumn {
+pub(crate) struct TableColumn {
     /// The name as SQL.
     pub(crate) name: String,
     pub(crate) kind: ColumnKind,
 }
 
 /// Returns the columns of a table in the order in which rows write them.
-pub(crate) fn written_columns(table: &Table) -> Vec<WrittenColumn> {
-    let column = |name: String, kind| WrittenColumn { name, kind };
+pub(crate) fn written_columns(table: &Table) -> Vec<TableColumn> {
+    let column = |name: String, kind| TableColumn { name, kind };
     let mut columns = vec![column(
         sql_names::POSITION_COLUMN.to_owned(),
         ColumnKind::Integer,

@@ -88,7 +88,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     ) -> Result<u64, DatabaseError>;
 
     /// Acquires the right to write, unless another process has it, and creates the missing tables.
-    async fn try_acquire_lease(
+    async fn try_become_writer(
         &self,
         tables: &BTreeMap<&'static str, Table>,
     ) -> Result<bool, DatabaseError>;

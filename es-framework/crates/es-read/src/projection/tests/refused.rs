@@ -28,7 +28,7 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
     let models = ReadModels::new([TREES]).unwrap();
     let url = DatabaseUrl::File(file.clone());
     let database = Database::open(&url, &models).await.unwrap();
-    assert!(database.try_acquire_lease().await.unwrap());
+    assert!(database.try_become_writer().await.unwrap());
     let outside = rusqlite::Connection::open(file).unwrap();
     outside.execute_batch(TROUBLE).unwrap();
 
@@ -103,7 +103,7 @@ async fn grown(database: &Database) -> (u64, Vec<String>) {
 #[tokio::test]
 async fn a_large_batch_in_memory_that_is_refused_at_its_end_changes_nothing() {
     let database = database().await;
-    assert!(database.try_acquire_lease().await.unwrap());
+    assert!(database.try_become_writer().await.unwrap());
     grow(&database, 0..MANY, Cell::Integer).await.unwrap();
     let sound = (u64::try_from(MANY).unwrap(), vec!["ok".to_owned()]);
     assert_eq!(grown(&database).await, sound);
@@ -126,7 +126,7 @@ async fn a_large_batch_in_memory_that_is_refused_at_its_end_changes_nothing() {
 #[tokio::test]
 async fn a_database_in_memory_that_is_full_says_what_to_do_and_keeps_its_rows() {
     let database = database().await;
-    assert!(database.try_acquire_lease().await.unwrap());
+    assert!(database.try_become_writer().await.unwrap());
     grow(&database, 0..MANY, Cell::Integer).await.unwrap();
     let before = grown(&database).await;
     let pages = "SELECT page_count FROM pragma_page_count()".to_owned();

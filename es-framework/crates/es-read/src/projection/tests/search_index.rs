@@ -133,7 +133,7 @@ impl Notes {
     async fn open(url: &DatabaseUrl) -> Self {
         let models = models();
         let database = Database::open(url, &models).await.unwrap();
-        assert!(database.try_acquire_lease().await.unwrap());
+        assert!(database.try_become_writer().await.unwrap());
         Self {
             database,
             table: models.find_table("notes").unwrap().clone(),

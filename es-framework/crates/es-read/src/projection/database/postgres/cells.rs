@@ -8,7 +8,7 @@ use sqlx::{
 
 use super::super::{
     super::{Cell, ColumnDescriptor, ColumnKind, RowKey, fold::TableRow},
-    DatabaseError, WrittenColumn,
+    DatabaseError, TableColumn,
 };
 
 pub(super) type PgQuery<'q> = Query<'q, Postgres, PgArguments>;
@@ -43,7 +43,7 @@ pub(super) fn bind_keys(query: PgQuery<'_>, keys: Vec<RowKey>) -> PgQuery<'_> {
 /// Binds a column of many rows as one array.
 pub(super) fn bind_column<'q>(
     query: PgQuery<'q>,
-    (column, cells): (&WrittenColumn, Vec<Cell>),
+    (column, cells): (&TableColumn, Vec<Cell>),
 ) -> PgQuery<'q> {
     let cells = cells.into_iter();
     match column.kind {

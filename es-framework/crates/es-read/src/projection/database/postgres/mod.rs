@@ -227,7 +227,7 @@ impl ReadModelStore for PostgresReadModelStore {
         }
     }
 
-    async fn try_acquire_lease(
+    async fn try_become_writer(
         &self,
         tables: &BTreeMap<&'static str, Table>,
     ) -> Result<bool, DatabaseError> {

@@ -154,7 +154,7 @@ impl ReadModelStore for SqliteReadModelStore {
         Ok(u64::try_from(count).unwrap_or_default())
     }
 
-    async fn try_acquire_lease(
+    async fn try_become_writer(
         &self,
         tables: &BTreeMap<&'static str, Table>,
     ) -> Result<bool, DatabaseError> {

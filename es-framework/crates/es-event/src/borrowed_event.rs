@@ -6,7 +6,7 @@ use super::{Dialect, Hash, RecordedEvent, hash::decimal_digits};
 /// everything else.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct EncodableEvent<'a> {
+pub struct BorrowedEvent<'a> {
     /// The event id.
     pub id: u64,
     /// The source.
@@ -44,7 +44,7 @@ pub enum LineFormat {
     Backup,
 }
 
-impl<'a> EncodableEvent<'a> {
+impl<'a> BorrowedEvent<'a> {
     /// Borrows the members of an event.
     pub fn from_recorded(event: &'a RecordedEvent) -> Self {
         let trace = event.trace.as_ref();

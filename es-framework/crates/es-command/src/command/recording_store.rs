@@ -22,7 +22,7 @@ const SIZE: usize = 100_000;
 /// A store that remembers the events that it reads. Nothing can be appended.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct ReadRecorder {
+pub struct RecordingStore {
     store: Arc<dyn EventStore>,
     read: Arc<Mutex<DryRunReads>>,
 }
@@ -50,7 +50,7 @@ impl DryRunReads {
     }
 }
 
-impl ReadRecorder {
+impl RecordingStore {
     /// Creates a view of this store.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>) -> Self {
@@ -75,7 +75,7 @@ impl ReadRecorder {
 }
 
 #[async_trait::async_trait]
-impl EventStore for ReadRecorder {
+impl EventStore for RecordingStore {
     async fn append(
         &self,
         _: Vec<EventCandidate>,

@@ -7,7 +7,7 @@ use es_event::{DATA_CONTENT_TYPE, EventTime, SPEC_VERSION};
 
 /// A CloudEvent that exists only as a response. It is never stored, so it has no hash and a fixed id.
 #[derive(Serialize)]
-pub(super) struct ManagementEvent {
+pub(super) struct ResponseEvent {
     specversion: &'static str,
     id: &'static str,
     time: EventTime,
@@ -18,7 +18,7 @@ pub(super) struct ManagementEvent {
     data: Value,
 }
 
-impl ManagementEvent {
+impl ResponseEvent {
     /// Creates the event of a route that was called now.
     pub(super) fn new(route: &'static str, r#type: &'static str, data: Value) -> Self {
         Self {
