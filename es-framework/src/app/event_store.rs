@@ -1,6 +1,8 @@
 //! The event store of an application: embedded, remote, or provided by code.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use tokio::time::timeout;
 
 use super::{embedded_store::OpenEmbeddedStore, postgres_store::OpenPostgresStore};
 use crate::{
@@ -13,6 +15,10 @@ use crate::{
         eventsourcingdb::{self, EventSourcingDbStore},
     },
 };
+
+/// The time in which the embedded event store has to close. Every acknowledged event is durable before, so the end of the
+/// process is at worst a crash, from which the next start recovers.
+const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 /// The open event store of an application.
 pub(super) enum OpenedStore {
@@ -121,10 +127,15 @@ impl OpenedStore {
         }
     }
 
-    /// Closes the store if it is embedded.
+    /// Closes the store if it is embedded, within a limited time.
     pub(super) async fn close(self) {
-        if let Self::Embedded(embedded) = self {
-            embedded.close().await;
+        if let Self::Embedded(embedded) = self
+            && timeout(CLOSE_TIME, embedded.close()).await.is_err()
+        {
+            tracing::error!(
+                "the event store did not close within {} seconds, so the application ends without it",
+                CLOSE_TIME.as_secs()
+            );
         }
     }
 }
