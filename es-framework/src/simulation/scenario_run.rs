@@ -96,6 +96,7 @@ async fn run(seed: u64) -> RunReport {
         reads: lock(&history.reads).clone(),
         rows,
         printed: lock(&printed).clone(),
+        checkpoints: server.checkpoint_times(),
         kills: kills
             .flat_map(|instance| lock(&instance.kills).clone())
             .collect(),

@@ -36,6 +36,8 @@ pub(super) struct StoreServer {
     pub(super) log: MemoryStore,
     /// For each event, the latest time that any clock had shown when it was recorded.
     latest_times: Mutex<Vec<Timestamp>>,
+    /// When the checkpoints of each reaction were recorded.
+    checkpoints: Mutex<Vec<(Subject, Duration)>>,
     unflushed: Mutex<Vec<UnflushedAppend>>,
     has_arrived: Notify,
     state: Mutex<StoreCrashState>,
@@ -60,12 +62,17 @@ struct UnflushedAppend {
     answer: oneshot::Sender<AppendAnswer>,
 }
 
+fn is_of_reaction(subject: &Subject) -> bool {
+    subject.as_str().starts_with("/es-framework/reactions/")
+}
+
 impl StoreServer {
     pub(super) fn new(world: Arc<SimulatedWorld>) -> Self {
         Self {
             world,
             log: MemoryStore::new(),
             latest_times: Mutex::default(),
+            checkpoints: Mutex::default(),
             unflushed: Mutex::default(),
             has_arrived: Notify::new(),
             state: Mutex::default(),
@@ -145,6 +152,11 @@ impl StoreServer {
         events.into_iter().zip(times).collect()
     }
 
+    /// Returns when the checkpoints of each reaction were recorded.
+    pub(super) fn checkpoint_times(&self) -> Vec<(Subject, Duration)> {
+        lock(&self.checkpoints).clone()
+    }
+
     async fn write(
         &self,
         sender: &str,
@@ -156,6 +168,10 @@ impl StoreServer {
             Ok(events) => {
                 let time = self.world.latest_time();
                 lock(&self.latest_times).extend(events.iter().map(|_| time));
+                let elapsed = self.world.elapsed();
+                let of_reactions = events.iter().map(|event| event.subject.clone());
+                let of_reactions = of_reactions.filter(|subject| is_of_reaction(subject));
+                lock(&self.checkpoints).extend(of_reactions.map(|subject| (subject, elapsed)));
                 self.has_changed.notify_waiters();
                 let events: Vec<_> = events.iter().map(described).collect();
                 let events = events.join(", ");

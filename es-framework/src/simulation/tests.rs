@@ -69,7 +69,7 @@ fn the_seeds_of_one_run_find_each_defect() {
     for (defect, text) in [
         (Defect::TrustUnknownAppends, "was acknowledged and is lost"),
         (Defect::AllowSecondRecord, "was carried out twice"),
-        (Defect::ForgetOtherSubjects, "a precondition did not offer"),
+        (Defect::ForgetOtherSubjects, "a precondition did not hold"),
         (
             Defect::CheckpointFirstEvent,
             "differ from a fold of all events",

@@ -181,7 +181,7 @@ fn write_note(command: WriteNoteCommand) -> NoteWrittenEvent {
     NoteWrittenEvent { operation }
 }
 
-/// A offer belongs to no wallet. It ends at its deadline unless it is settled before.
+/// An offer ends at its deadline unless it is accepted before.
 #[derive(Command)]
 #[command(subject = "/offers/{id}", condition = pristine)]
 pub(super) struct OpenOfferCommand {
@@ -244,7 +244,7 @@ pub(super) struct OfferAcceptedEvent {
     operation: u32,
 }
 
-/// The reason why a offer is not settled.
+/// The reason why an offer is not accepted.
 #[derive(Debug, Rejection)]
 pub(super) enum SettlementRejection {
     /// The offer has ended

@@ -78,7 +78,7 @@ impl TransferReporter {
     }
 }
 
-/// Prints a letter at the deadline of a offer.
+/// Prints a letter at the deadline of an offer.
 pub(super) struct OfferReminder;
 
 #[reaction]

@@ -101,7 +101,7 @@ impl LogFold {
             ..
         } = event;
         let violation =
-            format!("a precondition did not offer: {id} {name} on {subject} {payload}: {reason}");
+            format!("a precondition did not hold: {id} {name} on {subject} {payload}: {reason}");
         self.impossible_decisions.push(violation);
     }
 

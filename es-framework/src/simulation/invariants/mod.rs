@@ -5,6 +5,8 @@ mod log_fold;
 mod reaction_invariants;
 mod row_invariants;
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use self::log_fold::LogFold;
@@ -12,7 +14,7 @@ use super::{
     operation::OperationRecord, printer_connection::PrintedReceipt, simulated_client::ReadRecord,
     simulated_instance::ProcessKill, wallet_domain::WalletRow,
 };
-use crate::event::RecordedEvent;
+use crate::event::{RecordedEvent, Subject};
 
 /// All that happened in a run.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(super) struct RunRecord {
     /// The rows of each instance at the end.
     pub(super) rows: Vec<(&'static str, Option<Vec<WalletRow>>)>,
     pub(super) printed: Vec<PrintedReceipt>,
+    /// The subject of each checkpoint of a reaction, and when it was recorded.
+    pub(super) checkpoints: Vec<(Subject, Duration)>,
     pub(super) kills: Vec<ProcessKill>,
 }
 

@@ -89,10 +89,10 @@ impl ReactionProgress {
         at <= self.settled || is_next && Some(event) < self.settled_before
     }
 
-    pub(super) fn is_ahead_of(&self, other: &Self) -> bool {
-        let order =
-            |progress: &Self| (progress.position, progress.settled, progress.settled_before);
-        order(self) > order(other)
+    /// Returns whether everything that the other progress covers is covered by this one, too.
+    pub(super) fn includes(&self, other: &Self) -> bool {
+        let settled = |progress: &Self| (progress.settled, progress.settled_before);
+        self.position >= other.position && settled(self) >= settled(other)
     }
 }
 

@@ -211,7 +211,9 @@ impl CheckpointStore {
             self.load_checkpoint().await?;
             return Ok(false);
         }
-        let known = self.last_progress().filter(|known| known.is_ahead_of(own));
+        // A process may have handled more events and have settled fewer deadlines: an event can set a deadline that
+        // has passed, and the clock may be behind. A deadline that was met must stay covered.
+        let known = self.last_progress().filter(|known| !own.includes(known));
         let progress = known.unwrap_or(own).clone();
         let noted = self.known.iter().flat_map(|known| &known.done);
         let done = noted
@@ -258,5 +260,51 @@ fn store_error(error: AppendError) -> StoreError {
         AppendError::Unknown { address, reason } => StoreError::Unavailable { address, reason },
         AppendError::Schema(error) => StoreError::Refused(error.to_string()),
         AppendError::Conflict(error) => StoreError::Refused(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use es_store::memory::MemoryStore;
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn progress(position: u64, settled: i64) -> ReactionProgress {
+        ReactionProgress {
+            position: EventId::new(position),
+            settled: Timestamp::new(settled, 0).unwrap(),
+            settled_before: None,
+            open_from: EventId::new(1),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_process_whose_clock_is_behind_does_not_forget_a_deadline_that_was_met() {
+        let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+        let process = |instance| {
+            let (store, instance) = (Arc::clone(&store), Uuid::from_u128(instance));
+            CheckpointStore::new("reminder", store, "tests".into(), instance).unwrap()
+        };
+        let (mut first, mut second) = (process(1), process(2));
+        let met = ReactionTask {
+            event: EventId::new(3).unwrap(),
+            step: "call".into(),
+            view: 0,
+            at: Timestamp::new(10, 0).ok(),
+        };
+        first.mark_done(met.clone());
+        let written = first.save_and_release_lease(&progress(5, 20)).await;
+        assert!(written.unwrap());
+        second.load_checkpoint().await.unwrap();
+        let written = second.save_and_release_lease(&progress(8, 7)).await;
+        assert!(written.unwrap());
+        first.load_checkpoint().await.unwrap();
+        assert!(first.is_in_checkpoint(&met));
+        // Once the second process has settled as much, its position counts.
+        let written = second.save_and_release_lease(&progress(9, 20)).await;
+        assert!(written.unwrap());
+        assert!(second.is_in_checkpoint(&met));
+        assert_eq!(second.last_progress(), Some(&progress(9, 20)));
     }
 }

@@ -89,7 +89,7 @@ impl ReactionProcessor {
     }
 
     /// Plans and executes the steps that follow from an event.
-    async fn handle_event(&mut self, event: RecordedEvent) -> Result<(), StopReason> {
+    pub(super) async fn handle_event(&mut self, event: RecordedEvent) -> Result<(), StopReason> {
         if self.event_types.contains(&event.event_type) {
             let plan = match self.executor.plan_steps(&event) {
                 Ok(plan) => plan,
@@ -112,32 +112,33 @@ impl ReactionProcessor {
 
     /// Executes the steps whose deadlines have passed. All events that might cancel them are handled
     /// before.
-    async fn meet_due_deadlines(&mut self) -> Result<(), StopReason> {
+    pub(super) async fn meet_due_deadlines(&mut self) -> Result<(), StopReason> {
         if self.deadlines.needs_reload() {
             let progress = self.compute_progress();
             self.resume_from(&progress).await?;
         }
-        let now = self.executor.runtime.services.clock().now();
-        if self.deadlines.find_due(now).is_none() {
-            return Ok(());
-        }
-        let handle_first = match self.handle_first {
-            Some(handle_first) => handle_first,
-            None if simulation::has(Defect::MeetBeforeCancelling) => self.position,
-            None => newest_id(&*self.executor.runtime.store).await?,
-        };
-        self.handle_first = Some(handle_first);
-        while let Some(deadline) = self.deadlines.find_due(now) {
-            // Another process may be ahead, and its checkpoint counts for every process.
-            let elsewhere = self.checkpoints.last_progress();
-            let elsewhere = elsewhere.and_then(|progress| progress.position);
-            if self.position < handle_first.max(elsewhere) {
+        loop {
+            let now = self.executor.runtime.services.clock().now();
+            if self.deadlines.find_due(now).is_none() {
                 return Ok(());
             }
-            self.meet_deadline(deadline).await?;
+            let (until, handle_first) = match self.handle_first {
+                Some(handle_first) => handle_first,
+                None if simulation::has(Defect::MeetBeforeCancelling) => (now, self.position),
+                None => (now, newest_id(&*self.executor.runtime.store).await?),
+            };
+            self.handle_first = Some((until, handle_first));
+            while let Some(deadline) = self.deadlines.find_due(until) {
+                // Another process may be ahead, and its checkpoint counts for every process.
+                let elsewhere = self.checkpoints.last_progress();
+                let elsewhere = elsewhere.and_then(|progress| progress.position);
+                if self.position < handle_first.max(elsewhere) {
+                    return Ok(());
+                }
+                self.meet_deadline(deadline).await?;
+            }
+            self.handle_first = None;
         }
-        self.handle_first = None;
-        Ok(())
     }
 
     async fn meet_deadline(&mut self, deadline: OpenDeadline) -> Result<(), StopReason> {

@@ -37,9 +37,9 @@ pub(super) struct ReactionProcessor {
     pub(super) deadlines: DeadlineQueue,
     /// The last event that was handled.
     pub(super) position: Option<EventId>,
-    /// The newest event at the moment when the next deadline became due. Events up to it may cancel
-    /// the deadline and are handled first.
-    pub(super) handle_first: Option<Option<EventId>>,
+    /// The time at which deadlines were found due, and the newest event at this time. Events up to it may cancel the
+    /// deadlines until this time and are handled first. A later deadline may be cancelled by later events.
+    pub(super) handle_first: Option<(Timestamp, Option<EventId>)>,
     saved_at: Instant,
     events_since_save: u64,
     /// True if a restart from the last checkpoint would repeat work.
@@ -159,7 +159,10 @@ impl ReactionProcessor {
             self.deadlines.remove_until(last, is_settled);
         }
         let now = self.executor.runtime.services.clock().now();
-        let (settled, settled_before) = self.deadlines.settled_until(now);
+        // The clock of another process may be ahead. Deadlines that it has met are no longer in the queue.
+        let known = self.checkpoints.last_progress();
+        let until = known.map_or(now, |known| known.settled.max(now));
+        let (settled, settled_before) = self.deadlines.settled_until(until);
         ReactionProgress {
             position: self.position,
             settled,

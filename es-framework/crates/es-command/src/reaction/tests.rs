@@ -2,6 +2,7 @@
 
 mod calls;
 mod claims;
+mod deadlines;
 mod faults;
 mod handover;
 mod operate;

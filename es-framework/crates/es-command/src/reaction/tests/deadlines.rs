@@ -1,0 +1,56 @@
+//! Deadlines of a reaction that lags behind the events.
+
+use crate::reaction::{executor::ReactionExecutor, processor::ReactionProcessor};
+
+use super::*;
+
+const LATER: &str = "2026-03-02T00:00:00Z";
+
+async fn start_dunning(world: &World) -> ReactionProcessor {
+    let executor = ReactionExecutor {
+        reaction: ReactionDescriptor::of::<Dunning>(),
+        runtime: Arc::new(world.runtime()),
+        statuses: ReactionStatuses::default(),
+    };
+    ReactionProcessor::load_from_checkpoint(executor)
+        .await
+        .unwrap()
+}
+
+/// Handles the next stored events.
+async fn handle_events(world: &World, processor: &mut ReactionProcessor, count: usize) {
+    let events = world.store.read(Subject::root(), ReadOptions::recursive());
+    let events: Vec<_> = events.try_collect().await.unwrap();
+    let is_next = |event: &es_event::RecordedEvent| Some(event.id) > processor.position;
+    let next: Vec<_> = events.into_iter().filter(is_next).take(count).collect();
+    for event in next {
+        assert!(processor.handle_event(event).await.is_ok());
+    }
+}
+
+async fn meet_deadlines(processor: &mut ReactionProcessor) {
+    assert!(processor.meet_due_deadlines().await.is_ok());
+}
+
+#[tokio::test]
+async fn a_deadline_that_passes_while_the_reaction_lags_is_cancelled_by_events_before_it() {
+    let world = World::at("2026-02-01T00:00:00Z");
+    world.send("a").await;
+    let (id, due_at) = ("b".to_owned(), LATER.parse().unwrap());
+    world.write("b", InvoiceSentEvent { id, due_at }).await;
+    let mut processor = start_dunning(&world).await;
+    handle_events(&world, &mut processor, 2).await;
+    world.write("c", InvoicePaidEvent {}).await;
+    world.clock.set(DUE.parse().unwrap());
+    meet_deadlines(&mut processor).await;
+    assert!(world.reminded().await.is_empty(), "an event comes first");
+    // The second deadline is cancelled in time, and passes before the reaction has handled the event of `c`.
+    world.write("b", InvoicePaidEvent {}).await;
+    world.clock.set(LATER.parse().unwrap());
+    handle_events(&world, &mut processor, 1).await;
+    meet_deadlines(&mut processor).await;
+    assert_eq!(world.reminded().await, ["/invoices/a"]);
+    handle_events(&world, &mut processor, 2).await;
+    meet_deadlines(&mut processor).await;
+    assert_eq!(world.reminded().await, ["/invoices/a"]);
+}
