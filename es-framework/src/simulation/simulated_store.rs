@@ -170,7 +170,7 @@ impl StoreServer {
                 lock(&self.latest_times).extend(events.iter().map(|_| time));
                 let elapsed = self.world.elapsed();
                 let of_reactions = events.iter().map(|event| event.subject.clone());
-                let of_reactions = of_reactions.filter(|subject| is_of_reaction(subject));
+                let of_reactions = of_reactions.filter(is_of_reaction);
                 lock(&self.checkpoints).extend(of_reactions.map(|subject| (subject, elapsed)));
                 self.has_changed.notify_waiters();
                 let events: Vec<_> = events.iter().map(described).collect();
