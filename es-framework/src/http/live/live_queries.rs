@@ -24,7 +24,8 @@ pub struct LiveQuerySettings {
     /// The time without a new output after which the query runs again, because its output may depend
     /// on the time. If the output is the same, the client gets a comment as a heartbeat.
     pub heartbeat: Duration,
-    /// The time in which further changes are gathered before the query runs again.
+    /// The time in which further changes are gathered before the query runs again. A query that takes longer
+    /// rests as long as it took.
     pub gather_window: Duration,
 }
 
@@ -33,7 +34,7 @@ impl Default for LiveQuerySettings {
         Self {
             max_open: 64,
             heartbeat: Duration::from_secs(15),
-            gather_window: Duration::from_millis(100),
+            gather_window: Duration::from_millis(25),
         }
     }
 }

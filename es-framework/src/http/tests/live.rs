@@ -4,7 +4,7 @@ use std::{
     future::pending,
     net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::{
@@ -148,4 +148,24 @@ async fn what_is_gone_is_told_and_ends_the_stream() {
     let problem: Value = serde_json::from_str(problem.lines().next().unwrap()).unwrap();
     assert_eq!(problem["status"], 404);
     assert_eq!(problem["detail"], "nothing is known of /fading");
+}
+
+#[tokio::test]
+async fn a_change_is_shown_within_fifty_milliseconds() {
+    let live = LiveQuerySettings::default();
+    let garden = serve_with(Registry::builder().command::<PlantTreeCommand>(), [], live).await;
+    let mut client = open(listen(garden.clone()).await, "/trees?total=true").await;
+    until(&mut client, r#""total":0"#).await;
+    let mut delays = Vec::new();
+    for number in 1..=20 {
+        let tree = json!({ "kind": "oak", "numLeaves": 7 });
+        plant(&garden, &format!("t{number}"), &tree).await;
+        let begin = Instant::now();
+        until(&mut client, &format!(r#""total":{number}"#)).await;
+        delays.push(begin.elapsed());
+    }
+    // Each change comes just after the last run of the query. Other tests share the processor, so only the
+    // fastest one tells the window.
+    let fastest = delays.iter().min().unwrap();
+    assert!(*fastest < Duration::from_millis(50), "{delays:?}");
 }

@@ -7,7 +7,7 @@
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 
 use super::{
@@ -27,9 +27,6 @@ use es_store::{Bound, ObserveOptions, ReadOptions, StoreError, event_with_id, ne
 
 /// The highest number of events that are handled before deadlines are checked again.
 const BATCH_SIZE: usize = 500;
-/// The pause in which events collect into a batch. Handling each commit of a busy store alone costs
-/// more than the reactions to its events.
-const BATCH_WINDOW: Duration = Duration::from_millis(15);
 /// The interval of deadline checks while no event arrives. A fixed clock changes without notice.
 const CLOCK_INTERVAL: Duration = Duration::from_millis(200);
 /// The longest pause between two attempts to execute a step.
@@ -42,17 +39,16 @@ impl ReactionProcessor {
     pub(super) async fn process_until_failure(&mut self) -> Result<Infallible, StopReason> {
         let options = ObserveOptions::recursive_after(self.position);
         let store = Arc::clone(&self.executor.runtime.store);
-        let events = store.observe(Subject::root(), options);
-        let mut batches = events.ready_chunks(BATCH_SIZE);
+        let mut events = store.observe(Subject::root(), options).fuse();
         loop {
-            match tokio::time::timeout(CLOCK_INTERVAL, batches.next()).await {
-                Ok(Some(batch)) => {
-                    let is_full = batch.len() >= BATCH_SIZE;
-                    for event in batch {
+            match tokio::time::timeout(CLOCK_INTERVAL, events.next()).await {
+                Ok(Some(event)) => {
+                    self.handle_event(event?).await?;
+                    for _ in 1..BATCH_SIZE {
+                        let Some(Some(event)) = events.next().now_or_never() else {
+                            break;
+                        };
                         self.handle_event(event?).await?;
-                    }
-                    if !is_full {
-                        tokio::time::sleep(BATCH_WINDOW).await;
                     }
                 }
                 Ok(None) => {

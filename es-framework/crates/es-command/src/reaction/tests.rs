@@ -5,6 +5,7 @@ mod claims;
 mod deadlines;
 mod faults;
 mod handover;
+mod one_at_a_time;
 mod operate;
 
 use std::{sync::Arc, time::Duration};

@@ -7,7 +7,7 @@ use es_event::{EventId, RecordedEvent, Upcasters};
 use es_store::{EventStream, StoreError};
 
 /// The number of events of a full batch.
-pub(super) const BATCH: usize = 2_000;
+const BATCH: usize = 2_000;
 /// The size of the data of a full batch in bytes.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
@@ -73,6 +73,13 @@ impl<'a> BatchReader<'a> {
     /// event.
     pub(super) async fn fill(&mut self, last: Option<EventId>) {
         while !self.batch.is_full() && self.batch.last() < last {
+            self.receive().await;
+        }
+    }
+
+    /// Reads ahead until the batch is full. A dropped future loses no event.
+    pub(super) async fn gather(&mut self) {
+        while !self.batch.is_full() {
             self.receive().await;
         }
     }

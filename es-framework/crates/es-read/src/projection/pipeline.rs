@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::{
     Database, DatabaseError, PoisonEvent,
     batch_fold::BatchFold,
-    batch_reader::{BATCH, BatchReader, EventBatch},
+    batch_reader::{BatchReader, EventBatch},
     database::{Checkpoint, CheckpointStep},
     fold::FoldFailure,
     rebuild_progress::RebuildProgress,
@@ -24,7 +24,8 @@ use es_store::{EventStore, ObserveOptions, StoreError, newest_id};
 
 /// The batching window: the time in which events gather between two transactions. A transaction costs
 /// far more than a row. Without the window, the transactions of a busy store took a third of the
-/// machine.
+/// machine. The pipeline reads during the window, because an event store behind a URL sends the next
+/// event only after the last one was read.
 const BATCHING_WINDOW: Duration = Duration::from_millis(15);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(5);
@@ -154,9 +155,8 @@ impl ProjectionPipeline {
             if self.running().next().is_none() {
                 return Ok(PipelineEnd::AllStopped);
             }
-            // More events are waiting behind a batch that is half full.
-            if rebuild.is_over() && events.len() < BATCH / 2 {
-                tokio::time::sleep(BATCHING_WINDOW).await;
+            if rebuild.is_over() {
+                let _ = tokio::time::timeout(BATCHING_WINDOW, reader.gather()).await;
             }
         }
         Ok(PipelineEnd::ShadowBuilt)

@@ -3,6 +3,7 @@
 mod beside;
 mod keyed;
 mod lost_events;
+mod one_at_a_time;
 mod refused;
 mod search_index;
 mod upcast;

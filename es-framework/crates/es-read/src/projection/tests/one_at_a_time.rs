@@ -1,0 +1,84 @@
+//! A store whose subscription has one event ready at a time, like a connection.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use serde_json::json;
+
+use super::{PATIENCE, TREES, write};
+use crate::projection::{Database, Processor, ReadModels};
+use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
+use es_store::{
+    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    memory::MemoryStore,
+};
+
+#[derive(Debug)]
+struct OneAtATime(MemoryStore);
+
+#[async_trait]
+impl EventStore for OneAtATime {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        self.0.append(candidates, preconditions).await
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        self.0.read(subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        let events = self.0.observe(subject, options);
+        let one_at_a_time = events.then(async |event| {
+            tokio::task::yield_now().await;
+            event
+        });
+        one_at_a_time.boxed()
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn description(&self) -> String {
+        "one at a time".into()
+    }
+}
+
+#[tokio::test]
+async fn a_subscription_with_one_event_ready_at_a_time_is_followed_quickly() {
+    const EVENTS: usize = 2_000;
+    let store = MemoryStore::new();
+    let models = ReadModels::new([TREES]).unwrap();
+    let database = Database::in_memory(&models).await.unwrap();
+    let port = Arc::new(OneAtATime(store.clone()));
+    let processor = Processor::new(port, database, models);
+    let progress = processor.progress();
+    let running = tokio::spawn(processor.run());
+    let reached = async |id: usize| {
+        let id = EventId::new(id.try_into().unwrap());
+        progress
+            .wait_until_reached(&["trees"], id, PATIENCE)
+            .await
+            .unwrap();
+    };
+    // The rebuild is over.
+    write(&store, 0, &json!({ "kind": "oak", "numLeaves": 1 })).await;
+    reached(0).await;
+    let begin = Instant::now();
+    for number in 1..EVENTS {
+        write(&store, number, &json!({ "kind": "oak", "numLeaves": 1 })).await;
+    }
+    reached(EVENTS - 1).await;
+    // A window for each event would take 30 seconds.
+    let time = begin.elapsed();
+    assert!(time < Duration::from_secs(5), "{time:?}");
+    running.abort();
+}
