@@ -343,7 +343,7 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `eq` | with this value |
 /// | `contains` | whose text has this one somewhere, whatever the case of its letters |
 /// | `at_least`, `at_most` | with this value, or a larger or smaller one |
-/// | `one_of` | with one of the values of a `Vec`: `?status=available,lent` |
+/// | `one_of` | with one of the values of a `Vec`: `?status=available&status=lent` |
 ///
 /// `#[serde(rename = "…")]` above a field names its parameter; `#[es(crate = "…")]` above the struct
 /// is as for `#[derive(Command)]`.

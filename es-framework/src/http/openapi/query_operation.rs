@@ -183,6 +183,11 @@ fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
         "required": parameter.required,
         "schema": schema,
     });
+    if parameter.several {
+        // The defaults of OpenAPI, written out: the parameter is repeated for each value.
+        value["style"] = "form".into();
+        value["explode"] = true.into();
+    }
     if !text.text_without_examples().is_empty() {
         value["description"] = text.text_without_examples().into();
     }
@@ -200,4 +205,27 @@ fn bounded(mut schema: Value) -> Value {
         schema["pattern"] = "^[^\\u0000\\uFFFD]*$".into();
     }
     schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_a_parameter_that_clients_repeat() {
+        let author = ParameterDescription {
+            name: "author",
+            description: "",
+            required: false,
+            several: true,
+            schema: schemars::json_schema!({ "type": "string" }),
+        };
+        let described = parameter(author, false);
+        assert_eq!(described["schema"]["type"], "array");
+        assert_eq!(described["schema"]["items"]["type"], "string");
+        assert_eq!(
+            (&described["style"], &described["explode"]),
+            (&json!("form"), &json!(true))
+        );
+    }
 }

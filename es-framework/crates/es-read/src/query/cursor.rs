@@ -1,9 +1,17 @@
-//! The cursor of a page: the values that its last row is sorted by, as a text that clients send back.
+//! The cursor of a page: the values that its last row is sorted by, as a text that clients send back. Values
+//! that would make it too long are not in it. It then has digests of them, and names the rows that have them.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use sha2::{Digest as _, Sha256};
 
 use super::QueryError;
 use crate::projection::{Cell, ColumnKind, Database};
+
+/// The largest number of bytes of a cursor in JSON. The text for clients is twice as long, and stays below
+/// 300 characters.
+const MAX_JSON: usize = 149;
+/// The number of bytes of a digest.
+const DIGEST: usize = 8;
 
 /// The end of a page: the next page begins after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +25,41 @@ pub(super) enum PageCursor {
         #[serde(rename = "own")]
         key: serde_json::Value,
     },
+    /// The last row or group of a page, whose values are too long for a cursor.
+    Long(LongCursor),
+}
+
+/// The place between two rows or groups whose values are too long for a cursor.
+///
+/// The next page begins after the last row. If that row has changed meanwhile, the page begins with the row
+/// that came next. If both have changed, nothing tells any more where the page begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct LongCursor {
+    last: RowDigest,
+    next: RowDigest,
+}
+
+/// A row, and a digest of the values that it was sorted by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct RowDigest {
+    #[serde(rename = "place")]
+    position: i64,
+    digest: String,
+}
+
+/// A row, or the oldest row of a group, with the values that the rows are sorted by.
+#[derive(Debug)]
+pub(super) struct SortedRow {
+    pub(super) position: i64,
+    pub(super) values: Vec<Cell>,
+}
+
+/// The values at which a page begins.
+#[derive(Debug)]
+pub(super) struct PageStart {
+    pub(super) row: SortedRow,
+    /// True if the page contains the row.
+    pub(super) is_included: bool,
 }
 
 /// The last row of a page.
@@ -75,7 +118,68 @@ impl From<SortValue> for Cell {
     }
 }
 
+impl RowDigest {
+    fn of(columns: &[&str], row: &SortedRow) -> Self {
+        let mut hash = Sha256::new();
+        // A cursor of another sort order has other digests. Debug quotes the texts.
+        hash.update(format!("{columns:?}{:?}", row.values));
+        let hash = hash.finalize();
+        let digest = hash.iter().take(DIGEST);
+        Self {
+            position: row.position,
+            digest: digest.map(|byte| format!("{byte:02x}")).collect(),
+        }
+    }
+}
+
+impl LongCursor {
+    /// Returns the positions of the rows that the cursor names.
+    pub(super) const fn positions(&self) -> [i64; 2] {
+        [self.last.position, self.next.position]
+    }
+
+    /// Returns where the page begins, given the rows that are at the positions now.
+    ///
+    /// # Errors
+    /// Both rows have changed, or the cursor belongs to another query.
+    pub(super) fn find_start(
+        &self,
+        columns: &[&str],
+        rows: Vec<SortedRow>,
+    ) -> Result<PageStart, QueryError> {
+        let mut starts: Vec<_> = rows
+            .into_iter()
+            .filter_map(|row| {
+                let digest = RowDigest::of(columns, &row);
+                let is_included = digest != self.last;
+                let is_known = !is_included || digest == self.next;
+                is_known.then_some(PageStart { row, is_included })
+            })
+            .collect();
+        starts.sort_by_key(|start| start.is_included);
+        starts.into_iter().next().ok_or_else(|| {
+            let message = "names rows that have changed meanwhile, or belongs to another query: begin again without it";
+            QueryError::invalid("cursor", message)
+        })
+    }
+}
+
 impl PageCursor {
+    /// Returns this cursor, or one that names the last row and the row after it if this one is too long.
+    pub(super) fn shortened(
+        self,
+        columns: &[&str],
+        [last, next]: [&SortedRow; 2],
+    ) -> Result<Self, QueryError> {
+        if serde_json::to_vec(&self)?.len() <= MAX_JSON {
+            return Ok(self);
+        }
+        Ok(Self::Long(LongCursor {
+            last: RowDigest::of(columns, last),
+            next: RowDigest::of(columns, next),
+        }))
+    }
+
     /// Returns the error for a cursor of another query, or of another sort order.
     pub(super) fn foreign_cursor_error() -> QueryError {
         QueryError::invalid("cursor", "belongs to another query")
@@ -101,7 +205,7 @@ impl PageCursor {
     pub(super) fn as_row(&self) -> Result<&RowCursor, QueryError> {
         match self {
             Self::Row(row) => Ok(row),
-            Self::Group { .. } => Err(Self::foreign_cursor_error()),
+            Self::Group { .. } | Self::Long(_) => Err(Self::foreign_cursor_error()),
         }
     }
 
@@ -110,7 +214,7 @@ impl PageCursor {
         &self,
     ) -> Result<[T; N], QueryError> {
         let key = match self {
-            Self::Row(_) => None,
+            Self::Row(_) | Self::Long(_) => None,
             Self::Group { key } => Vec::<T>::deserialize(key).ok(),
         };
         let key = key.and_then(|key| key.try_into().ok());
@@ -158,6 +262,52 @@ mod tests {
         let key = serde_json::json!(["Emma", 7]);
         let cursor = PageCursor::Group { key };
         assert_eq!(PageCursor::decode(&cursor.encode().unwrap()), Some(cursor));
+    }
+
+    #[test]
+    fn a_cursor_is_short_whatever_the_values_are() {
+        let row = |position| SortedRow {
+            position,
+            values: vec![Cell::Text("\"ä\u{1}".repeat(200))],
+        };
+        let [last, next] = [row(i64::MAX), row(i64::MIN)];
+        let cursor = |by: &str| {
+            let by = Some(SortValue::Text(by.into()));
+            let exact = PageCursor::Row(RowCursor { position: 1, by });
+            exact.shortened(&["title"], [&last, &next]).unwrap()
+        };
+        let long = cursor(&"x".repeat(200));
+        let text = long.encode().unwrap();
+        assert!(text.len() < 300, "{text}");
+        assert_eq!(PageCursor::decode(&text), Some(long));
+        for length in 0..200 {
+            let text = cursor(&"x".repeat(length)).encode().unwrap();
+            assert!(text.len() < 300, "{length}: {text}");
+        }
+        assert!(matches!(cursor("short"), PageCursor::Row(_)));
+    }
+
+    #[test]
+    fn a_long_cursor_survives_the_change_of_one_of_its_rows() {
+        let row = |position, text: &str| SortedRow {
+            position,
+            values: vec![Cell::Text(text.into())],
+        };
+        let (last, next) = (row(7, "a"), row(3, "b"));
+        let digest = |row| RowDigest::of(&["title"], row);
+        let (last, next) = (digest(&last), digest(&next));
+        let cursor = LongCursor { last, next };
+        let start = |columns: &[&str], rows| {
+            let start = cursor.find_start(columns, rows).ok()?;
+            Some((start.row.position, start.is_included))
+        };
+        let both = || vec![row(3, "b"), row(7, "a")];
+        assert_eq!(start(&["title"], both()), Some((7, false)));
+        assert_eq!(start(&["title"], vec![row(3, "b")]), Some((3, true)));
+        let changed = vec![row(3, "b"), row(7, "z")];
+        assert_eq!(start(&["title"], changed), Some((3, true)));
+        assert_eq!(start(&["title"], vec![row(3, "y"), row(7, "z")]), None);
+        assert_eq!(start(&["author"], both()), None);
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub(super) async fn browse_page(
     } else {
         None
     };
-    let page = Page::new(rows, paging, total, |last| {
+    let page = Page::new(rows, paging, total, |[last, _]| {
         let (position, by) = (last.place, None);
         Ok(PageCursor::Row(RowCursor { position, by }))
     })?;

@@ -4,10 +4,11 @@ use serde::de::DeserializeOwned;
 
 use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
-    condition::SqlFragment, cursor::PageCursor,
+    condition::SqlFragment,
+    cursor::{PageCursor, PageStart, SortedRow},
 };
 use crate::projection::{
-    Cell, ReadModel, Table,
+    Cell, ReadModel, Table, TableRow,
     table_statements::{POSITION_COLUMN, quote_name},
 };
 
@@ -94,7 +95,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
             POSITION_COLUMN,
             &only.text,
         );
-        let after = self.after_cursor(paging)?;
+        let after = self.after_cursor(table, paging).await?;
         let conditions = SqlFragment::join([filter].into_iter().chain(after), " AND ");
         let statement = format!(
             "SELECT {group} FROM {} WHERE {} GROUP BY {columns} ORDER BY {columns} LIMIT ?",
@@ -106,9 +107,33 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         let statement = database.replace_question_marks(&statement, 0);
         let groups = database.fetch_texts(statement, parameters).await?;
         let groups: Result<Vec<_>, _> = groups.iter().map(|json| parse(json)).collect();
-        Page::new(groups?, paging, total, |last| {
-            PageCursor::from_group_key(&last.key)
-        })
+        let page = Page::new(groups?, paging, total, |groups| self.cursor_between(groups))?;
+        Ok(page.map(|one| one.group))
+    }
+
+    /// Returns the cursor between the last group of a page and the group after it.
+    fn cursor_between<V>(
+        &self,
+        [last, next]: [&StoredGroup<T, N, V>; 2],
+    ) -> Result<PageCursor, QueryError> {
+        let sorted = |stored: &StoredGroup<T, N, V>| {
+            Ok::<_, QueryError>(SortedRow {
+                position: stored.position,
+                values: self.key_cells(&stored.group.key)?,
+            })
+        };
+        let exact = PageCursor::from_group_key(&last.group.key)?;
+        exact.shortened(&self.column_names(), [&sorted(last)?, &sorted(next)?])
+    }
+
+    fn key_cells(&self, key: &[T; N]) -> Result<Vec<Cell>, QueryError> {
+        let columns = self.columns.iter().zip(key);
+        let cells = columns.map(|(column, value)| Cell::from_value(column.name(), value));
+        Ok(cells.collect::<Result<_, _>>()?)
+    }
+
+    fn column_names(&self) -> [&'static str; N] {
+        self.columns.map(Column::name)
     }
 
     /// Returns the number of groups.
@@ -134,39 +159,70 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
     }
 
     /// Returns the condition that a group comes after the last group of the page before.
-    fn after_cursor(&self, paging: &PageParameters) -> Result<Option<SqlFragment>, QueryError> {
+    async fn after_cursor(
+        &self,
+        table: &Table,
+        paging: &PageParameters,
+    ) -> Result<Option<SqlFragment>, QueryError> {
         let Some(cursor) = &paging.after else {
             return Ok(None);
         };
-        let key: [T; N] = cursor.group_key()?;
-        let cells: Result<Vec<_>, _> = self
-            .columns
-            .iter()
-            .zip(&key)
-            .map(|(column, value)| Cell::from_value(column.name(), value))
-            .collect();
-        let cells = cells.map_err(|_| PageCursor::foreign_cursor_error())?;
+        let (cells, operator) = match cursor {
+            PageCursor::Long(cursor) => {
+                let rows = self.rows.load_rows_at(table, cursor.positions()).await?;
+                let rows = rows.iter().map(|row| self.sorted_row(row)).collect();
+                let PageStart { row, is_included } =
+                    cursor.find_start(&self.column_names(), rows)?;
+                (row.values, if is_included { ">=" } else { ">" })
+            }
+            cursor => {
+                let cells = self.key_cells(&cursor.group_key()?);
+                (cells.map_err(|_| PageCursor::foreign_cursor_error())?, ">")
+            }
+        };
         for cell in &cells {
             PageCursor::check_storable(cell, self.rows.database)?;
         }
         let marks = ["?"; N].join(", ");
-        let text = format!("({}) > ({marks})", self.column_list());
+        let text = format!("({}) {operator} ({marks})", self.column_list());
         Ok(Some(SqlFragment::new(text, cells)))
+    }
+
+    /// Returns a row with the values that it is grouped by.
+    fn sorted_row(&self, row: &TableRow) -> SortedRow {
+        let cell = |column: &Column<R, T>| {
+            let mut columns = R::COLUMNS.iter();
+            let index = columns.position(|known| known.name == column.name());
+            let cell = index.and_then(|index| row.cells.get(index));
+            cell.cloned().unwrap_or(Cell::Null)
+        };
+        SortedRow {
+            position: row.place,
+            values: self.columns.iter().map(cell).collect(),
+        }
     }
 }
 
-/// Reads the JSON of a group: the key, the number of rows and the collected values.
+/// A group, with the position of its oldest row.
+struct StoredGroup<T, const N: usize, V> {
+    group: Group<T, N, V>,
+    position: i64,
+}
+
+/// Reads the JSON of a group: the key, the number of rows, the collected values, and the position of the
+/// oldest row.
 fn parse<T: DeserializeOwned, const N: usize, V: DeserializeOwned>(
     json: &str,
-) -> Result<Group<T, N, V>, QueryError> {
-    let (key, count, collected): (Vec<T>, _, _) = serde_json::from_str(json)?;
+) -> Result<StoredGroup<T, N, V>, QueryError> {
+    let (key, count, collected, position): (Vec<T>, _, _, _) = serde_json::from_str(json)?;
     let key = key.try_into().map_err(|_| {
         let message = "a group has another number of columns than the query";
         <serde_json::Error as serde::de::Error>::custom(message)
     })?;
-    Ok(Group {
+    let group = Group {
         key,
         count,
         collected,
-    })
+    };
+    Ok(StoredGroup { group, position })
 }

@@ -127,19 +127,18 @@ impl<R> Page<R> {
     }
 
     /// Creates a page from the rows that were loaded for it. An additional row is left out. It shows
-    /// that there is a next page.
+    /// that there is a next page. `cursor` gets the last row of this page and the first one of the next page.
     pub(super) fn new(
         mut rows: Vec<R>,
         paging: &PageParameters,
         total: Option<u64>,
-        cursor: impl FnOnce(&R) -> Result<PageCursor, QueryError>,
+        cursor: impl FnOnce([&R; 2]) -> Result<PageCursor, QueryError>,
     ) -> Result<Self, QueryError> {
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
-        let page = rows.get(..limit).filter(|page| page.len() < rows.len());
-        let last = page.and_then(<[R]>::last);
-        let next_cursor = match last {
-            Some(last) => Some(cursor(last)?.encode()?),
-            None => None,
+        let last = rows.get(..limit).and_then(<[R]>::last);
+        let next_cursor = match (last, rows.get(limit)) {
+            (Some(last), Some(next)) => Some(cursor([last, next])?.encode()?),
+            _ => None,
         };
         rows.truncate(limit);
         Ok(Self {

@@ -12,17 +12,20 @@ pub const MOST_VALUES: usize = 100;
 #[doc(hidden)]
 pub const LONGEST_VALUE: usize = 1_000;
 
+/// Follows the error of a value with a comma, which may be meant as a list.
+const REPEAT_HINT: &str = "; repeat the parameter for each of several values";
+
 /// The parameters that a client sent. Each method removes the parameter that it reads, so that unknown
 /// parameters remain.
 ///
 /// ```
 /// use es_framework::query::QueryParameters;
 ///
-/// let pairs = [("title", "ring"), ("status", "available,lent")];
+/// let pairs = [("title", "ring"), ("author", "Tolkien, J. R. R."), ("author", "Austen")];
 /// let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
 /// let mut parameters = QueryParameters::new(pairs)?;
 /// assert_eq!(parameters.take_optional::<String>("title")?.as_deref(), Some("ring"));
-/// assert_eq!(parameters.take_multi_valued::<String>("status")?, ["available", "lent"]);
+/// assert_eq!(parameters.take_multi_valued::<String>("author")?, ["Tolkien, J. R. R.", "Austen"]);
 /// assert!(parameters.take_required::<i64>("minPages").is_err());
 /// # Ok::<_, es_framework::query::QueryError>(())
 /// ```
@@ -79,8 +82,8 @@ impl QueryParameters {
         Ok(Some(value))
     }
 
-    /// Takes the values of a parameter that may be present several times, or once with commas between
-    /// the values.
+    /// Takes the values of a parameter that may be present several times, each time with one value. A comma
+    /// is part of a value.
     ///
     /// # Errors
     /// One of its values is malformed, or there are too many.
@@ -90,15 +93,18 @@ impl QueryParameters {
     ) -> Result<Vec<T>, QueryError> {
         self.known.push(name);
         let values = self.values.remove(name).unwrap_or_default();
-        let texts: Vec<_> = values.iter().flat_map(|value| value.split(',')).collect();
-        if texts.len() > MOST_VALUES {
+        if values.len() > MOST_VALUES {
             let message = format!("has more than {MOST_VALUES} values");
             return Err(QueryError::invalid(name, message));
         }
-        let value = |text: &str| {
-            column::parse_value(text).map_err(|message| QueryError::invalid(name, message))
+        let value = |text: &String| {
+            column::parse_value(text).map_err(|message| {
+                let is_list = text.contains(',');
+                let hint = if is_list { REPEAT_HINT } else { "" };
+                QueryError::invalid(name, format!("{message}{hint}"))
+            })
         };
-        texts.into_iter().map(value).collect()
+        values.iter().map(value).collect()
     }
 
     /// Takes the text of a parameter that may be absent.
@@ -137,15 +143,10 @@ mod tests {
 
     #[test]
     fn parameters_are_read_as_their_fields() {
-        let mut given = parameters(&[
-            ("pages", "7"),
-            ("kind", "oak"),
-            ("ids", "1,2"),
-            ("ids", "3"),
-        ]);
+        let mut given = parameters(&[("pages", "7"), ("kind", "oak"), ("ids", "1"), ("ids", "3")]);
         assert_eq!(given.take_optional::<i64>("pages").unwrap(), Some(7));
         assert_eq!(given.take_required::<String>("kind").unwrap(), "oak");
-        assert_eq!(given.take_multi_valued::<i64>("ids").unwrap(), [1, 2, 3]);
+        assert_eq!(given.take_multi_valued::<i64>("ids").unwrap(), [1, 3]);
         assert_eq!(given.take_optional::<i64>("age").unwrap(), None);
         assert!(given.check_all_taken().is_ok());
     }
@@ -171,8 +172,18 @@ mod tests {
     fn a_parameter_has_bounds() {
         let long = ("a".to_owned(), "x".repeat(LONGEST_VALUE + 1));
         assert!(QueryParameters::new([long]).is_err());
-        let many = vec!["1"; MOST_VALUES + 1].join(",");
-        let mut given = parameters(&[("ids", &many)]);
+        let mut given = parameters(&[("ids", "1"); MOST_VALUES + 1]);
         assert!(given.take_multi_valued::<i64>("ids").is_err());
+    }
+
+    #[test]
+    fn a_comma_is_part_of_a_value() {
+        let mut given = parameters(&[("author", "Tolkien, J. R. R."), ("author", "")]);
+        let authors = given.take_multi_valued::<String>("author").unwrap();
+        assert_eq!(authors, ["Tolkien, J. R. R.", ""]);
+        let mut given = parameters(&[("ids", "1,2")]);
+        let error = given.take_multi_valued::<i64>("ids").unwrap_err();
+        let message = "must be a whole number; repeat the parameter for each of several values";
+        assert_eq!(error.to_string(), message);
     }
 }

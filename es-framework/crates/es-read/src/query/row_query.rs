@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError,
     condition::SqlFragment,
-    cursor::{PageCursor, RowCursor, SortValue},
+    cursor::{LongCursor, PageCursor, PageStart, RowCursor, SortValue, SortedRow},
     page::SortDirection,
 };
 use crate::projection::{
@@ -114,7 +114,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
             None
         };
         let rows = self.load_page(table, filter, paging).await?;
-        let page = Page::new(rows, paging, total, |last| Ok(self.cursor_after(last)))?;
+        let page = Page::new(rows, paging, total, |rows| self.cursor_between(rows))?;
         page.try_map(|row| Ok(R::from_cells(Cells::new(row.cells))?))
     }
 
@@ -151,7 +151,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         filter: SqlFragment,
         paging: &PageParameters,
     ) -> Result<Vec<TableRow>, QueryError> {
-        let after = self.after_cursor(paging)?;
+        let after = self.after_cursor(table, paging).await?;
         let conditions = [filter].into_iter().chain(after);
         let conditions = conditions.filter(|condition| !condition.text.is_empty());
         let SqlFragment {
@@ -183,44 +183,118 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     }
 
     /// Returns the condition that a row comes after the last row of the page before.
-    fn after_cursor(&self, paging: &PageParameters) -> Result<Option<SqlFragment>, QueryError> {
+    async fn after_cursor(
+        &self,
+        table: &Table,
+        paging: &PageParameters,
+    ) -> Result<Option<SqlFragment>, QueryError> {
         let Some(cursor) = &paging.after else {
             return Ok(None);
         };
-        let RowCursor { position, by } = cursor.as_row()?.clone();
-        let position = Cell::Integer(position);
-        Ok(Some(match (self.order, by) {
-            (None, None) => SqlFragment::new(format!("{POSITION_COLUMN} > ?"), vec![position]),
-            (Some(SortColumn { column, direction }), Some(value))
-                if is_value_of::<R>(column, &value) =>
-            {
-                let operator = match direction {
-                    SortDirection::Ascending => ">",
-                    SortDirection::Descending => "<",
-                };
-                let value = value.into();
-                PageCursor::check_storable(&value, self.database)?;
-                let text = format!(
-                    "({}, {POSITION_COLUMN}) {operator} (?, ?)",
-                    quote_name(column)
-                );
-                SqlFragment::new(text, vec![value, position])
+        let start = match (self.order, cursor) {
+            (None, PageCursor::Row(RowCursor { position, by: None })) => {
+                let position = Cell::Integer(*position);
+                let condition = format!("{POSITION_COLUMN} > ?");
+                return Ok(Some(SqlFragment::new(condition, vec![position])));
+            }
+            (Some(order), PageCursor::Row(row)) => exact_start::<R>(order, row, self.database)?,
+            (Some(order), PageCursor::Long(cursor)) => {
+                self.load_start(table, order, cursor).await?
             }
             _ => return Err(PageCursor::foreign_cursor_error()),
-        }))
+        };
+        let Some(SortColumn { column, direction }) = self.order else {
+            return Err(PageCursor::foreign_cursor_error());
+        };
+        let operator = match (direction, start.is_included) {
+            (SortDirection::Ascending, false) => ">",
+            (SortDirection::Ascending, true) => ">=",
+            (SortDirection::Descending, false) => "<",
+            (SortDirection::Descending, true) => "<=",
+        };
+        let text = format!(
+            "({}, {POSITION_COLUMN}) {operator} (?, ?)",
+            quote_name(column)
+        );
+        let SortedRow { position, values } = start.row;
+        let parameters = values.into_iter().chain([Cell::Integer(position)]);
+        Ok(Some(SqlFragment::new(text, parameters.collect())))
     }
 
-    fn cursor_after(&self, last: &TableRow) -> PageCursor {
-        let by = self.order.and_then(|order| {
-            let mut columns = R::COLUMNS.iter();
-            let index = columns.position(|column| column.name == order.column)?;
-            SortValue::from_cell(last.cells.get(index)?)
-        });
-        PageCursor::Row(RowCursor {
-            position: last.place,
-            by,
-        })
+    /// Looks up the row at which a page begins, because its values are not in the cursor.
+    async fn load_start(
+        &self,
+        table: &Table,
+        order: SortColumn,
+        cursor: &LongCursor,
+    ) -> Result<PageStart, QueryError> {
+        let rows = self.load_rows_at(table, cursor.positions()).await?;
+        let rows = rows.iter().filter_map(|row| sorted_row::<R>(order, row));
+        cursor.find_start(&[order.column], rows.collect())
     }
+
+    /// Loads the rows at two positions.
+    pub(super) async fn load_rows_at(
+        &self,
+        table: &Table,
+        positions: [i64; 2],
+    ) -> Result<Vec<TableRow>, QueryError> {
+        let statement = format!(
+            "{} WHERE {POSITION_COLUMN} IN (?, ?)",
+            table_statements::select_from_clause(table)
+        );
+        let positions = positions.map(Cell::Integer).to_vec();
+        Ok(self
+            .database
+            .fetch_rows(table, statement, positions)
+            .await?)
+    }
+
+    /// Returns the cursor between the last row of a page and the row after it.
+    fn cursor_between(&self, [last, next]: [&TableRow; 2]) -> Result<PageCursor, QueryError> {
+        let position = last.place;
+        let Some(order) = self.order else {
+            let by = None;
+            return Ok(PageCursor::Row(RowCursor { position, by }));
+        };
+        // Rows without a value in the column are left out.
+        let (Some(last), Some(next)) = (sorted_row::<R>(order, last), sorted_row::<R>(order, next))
+        else {
+            return Err(PageCursor::foreign_cursor_error());
+        };
+        let by = last.values.first().and_then(SortValue::from_cell);
+        let exact = PageCursor::Row(RowCursor { position, by });
+        exact.shortened(&[order.column], [&last, &next])
+    }
+}
+
+/// Returns the place after the row of a cursor that has its value.
+fn exact_start<R: ReadModel>(
+    order: SortColumn,
+    row: &RowCursor,
+    database: &Database,
+) -> Result<PageStart, QueryError> {
+    let value = row.by.clone();
+    let value = value.filter(|value| is_value_of::<R>(order.column, value));
+    let value = Cell::from(value.ok_or_else(PageCursor::foreign_cursor_error)?);
+    PageCursor::check_storable(&value, database)?;
+    Ok(PageStart {
+        row: SortedRow {
+            position: row.position,
+            values: vec![value],
+        },
+        is_included: false,
+    })
+}
+
+/// Returns a row with the value that it is sorted by.
+fn sorted_row<R: ReadModel>(order: SortColumn, row: &TableRow) -> Option<SortedRow> {
+    let mut columns = R::COLUMNS.iter();
+    let index = columns.position(|column| column.name == order.column)?;
+    Some(SortedRow {
+        position: row.place,
+        values: vec![row.cells.get(index)?.clone()],
+    })
 }
 
 fn is_value_of<R: ReadModel>(name: &str, value: &SortValue) -> bool {

@@ -20,6 +20,9 @@ function limits(schema) {
   const isEnd = (number) => Math.abs(number) >= Number.MAX_SAFE_INTEGER;
   const known = (number) => number !== undefined && !isEnd(number);
   said.push(schema.format ?? (schema.enum ? "" : schema.type) ?? "");
+  if (schema.type === "array" && isText(schema.items)) {
+    said.push("one value in each line");
+  }
   if (known(schema.minimum) && known(schema.maximum)) {
     said.push(`${schema.minimum} to ${schema.maximum}`);
   } else if (known(schema.minimum)) {
@@ -44,9 +47,11 @@ function control(schema, id, described, example) {
     return element("select", shared, element("option", { value: "" }, "–"), ...options);
   }
   const isStructured = schema.type === "object" || (schema.type === "array" && !isText(schema.items));
-  const text = isStructured && example !== undefined ? JSON.stringify(example, null, 2) : (example ?? "");
-  if (isStructured) {
-    const area = element("textarea", { ...shared, rows: 4 });
+  const isList = schema.type === "array" && !isStructured;
+  const list = isList && Array.isArray(example) ? example.join("\n") : example;
+  const text = isStructured && example !== undefined ? JSON.stringify(example, null, 2) : (list ?? "");
+  if (isStructured || isList) {
+    const area = element("textarea", { ...shared, rows: isList ? 2 : 4 });
     area.value = text;
     return area;
   }
@@ -60,13 +65,18 @@ function isText(schema) {
   return schema !== undefined && ["string", "integer", "number"].includes(valueSchema(schema).type);
 }
 
+// Returns the values of a list, which has one in each line: a value can contain commas.
+export function linesOf(text) {
+  return text.split("\n").map((line) => line.trim()).filter(Boolean);
+}
+
 // Parses the input as JSON. Invalid JSON is sent as a string, and the service reports the error.
 function read(text, schema) {
   if (schema.type === "string" || schema.enum) {
     return text;
   }
   if (schema.type === "array" && isText(schema.items)) {
-    return text.split(",").map((part) => read(part.trim(), valueSchema(schema.items)));
+    return linesOf(text).map((line) => read(line, valueSchema(schema.items)));
   }
   try {
     return JSON.parse(text);

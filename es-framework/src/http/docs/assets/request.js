@@ -1,5 +1,7 @@
 // Builds a request from the values of a form, and the same request as a curl command.
 
+import { linesOf } from "./field.js";
+
 // The id of the last event that a command of this page wrote. Queries wait for it.
 let position;
 
@@ -16,8 +18,8 @@ export function requestOf(operation, fields, token) {
     if (place === "path") {
       path = path.replace(`{${field.name}}`, encodeURIComponent(text));
     } else if (text !== "" && place === "query") {
-      const values = several ? text.split(",") : [text];
-      query.push(...values.map((value) => `${field.name}=${encodeURIComponent(value.trim())}`));
+      const values = several ? linesOf(text) : [text.trim()];
+      query.push(...values.map((value) => `${field.name}=${encodeURIComponent(value)}`));
     } else if (text !== "" && place === "header") {
       headers[field.name] = text;
     }

@@ -187,9 +187,9 @@ impl Database {
         replace_question_marks(sql, self.store.parameter_sign(), others)
     }
 
-    /// Returns the SQL expression for a JSON array with three elements for each group of rows: the values of
-    /// `columns`, the number of rows, and the list of `collected`. The list has only the rows that meet `only`,
-    /// sorted by `order`.
+    /// Returns the SQL expression for a JSON array with four elements for each group of rows: the values of
+    /// `columns`, the number of rows, the list of `collected`, and the smallest `order`. The list has only the
+    /// rows that meet `only`, sorted by `order`.
     pub(crate) fn json_group_expression(
         &self,
         columns: &str,

@@ -24,9 +24,9 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns the statement in the dialect of this database.
     fn dialect_statement(&self, sql: Sql) -> &'static str;
 
-    /// Returns the SQL expression for a JSON array with three elements for each group of rows: the values of
-    /// `columns`, the number of rows, and the list of `collected`. The list has only the rows that meet `only`,
-    /// sorted by `order`.
+    /// Returns the SQL expression for a JSON array with four elements for each group of rows: the values of
+    /// `columns`, the number of rows, the list of `collected`, and the smallest `order`. The list has only the
+    /// rows that meet `only`, sorted by `order`.
     fn json_group_expression(
         &self,
         columns: &str,

@@ -2,6 +2,7 @@
 
 mod beside;
 mod keyed;
+mod long_texts;
 mod lost_events;
 mod one_at_a_time;
 mod refused;

@@ -144,7 +144,7 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> String {
         format!(
             "json_build_array(json_build_array({columns}), count(*), \
-                 coalesce(json_agg({collected} ORDER BY {order}) FILTER (WHERE {only}), '[]'))::text"
+                 coalesce(json_agg({collected} ORDER BY {order}) FILTER (WHERE {only}), '[]'), min({order}))::text"
         )
     }
 

@@ -76,7 +76,7 @@ impl ReadModelStore for SqliteReadModelStore {
     ) -> String {
         format!(
             "json_array(json_array({columns}), count(*), \
-                 json_group_array({collected} ORDER BY {order}) FILTER (WHERE {only}))"
+                 json_group_array({collected} ORDER BY {order}) FILTER (WHERE {only}), min({order}))"
         )
     }
 
