@@ -15,6 +15,7 @@ use crate::{
     projection::{DatabaseError, ProgressError},
     query::QueryError,
     store::StoreError,
+    validate::MAX_VIOLATIONS,
 };
 
 use kind::ProblemKind;
@@ -122,6 +123,9 @@ impl Problem {
             [only] => format!("{} {}", only.pointer, only.message)
                 .trim()
                 .to_owned(),
+            several if several.len() >= MAX_VIOLATIONS => {
+                format!("{MAX_VIOLATIONS} values or more are not valid: errors has the first ones")
+            }
             several => format!("{} values are not valid: see errors", several.len()),
         };
         let problem = Self::new(kind::INVALID_VALUES, detail);
@@ -204,6 +208,13 @@ impl From<QueryError> for Problem {
                 "the database ended the query: ask for less",
             ),
             QueryError::Database(DatabaseError::Busy) => Self::too_busy(),
+            QueryError::TooManyRows { limit, .. } => {
+                tracing::error!(%error, "a query has too many rows");
+                let detail = format!(
+                    "the answer has more than {limit} rows, which the service does not return at once"
+                );
+                Self::new(kind::INTERNAL_ERROR, detail)
+            }
             QueryError::Database(outage) if outage.is_outage() => {
                 tracing::warn!(error = %outage, "a query found the database of read models away");
                 Self::new(
@@ -241,5 +252,22 @@ impl IntoResponse for Problem {
                 .insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS.into());
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_errors_that_is_cut_off_says_so() {
+        let detail = |count| {
+            let message = "is missing".to_owned();
+            let pointer = String::new();
+            Problem::invalid(vec![Violation { pointer, message }; count]).detail
+        };
+        assert_eq!(detail(99), "99 values are not valid: see errors");
+        let cut = "100 values or more are not valid: errors has the first ones";
+        assert_eq!(detail(100), cut);
     }
 }

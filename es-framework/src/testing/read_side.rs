@@ -52,11 +52,11 @@ impl Scenario {
     pub fn rows<R: ReadModel>(self) -> Vec<R> {
         let (past, now) = self.into_past();
         let rows = on_a_thread(past, now, async |context| {
-            context.rows::<R>().all(MAX_ROWS + 1).await
+            context.rows::<R>().all(MAX_ROWS).await
         });
         match rows {
-            Ok(Ok(rows)) if rows.len() > MAX_ROWS as usize => {
-                panic!("the read model has more than {MAX_ROWS} rows: query some of them")
+            Ok(Err(QueryError::TooManyRows { limit, .. })) => {
+                panic!("the read model has more than {limit} rows: query some of them")
             }
             Ok(Ok(rows)) => rows,
             Ok(Err(error)) => panic!("{error}"),

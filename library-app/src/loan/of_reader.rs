@@ -11,6 +11,9 @@ pub struct LoansOfReader {
     pub reader: Uuid,
 }
 
+/// The highest number of loans in one answer. The loan limit is the real bound, and it is lower.
+const MAX_LOANS: u32 = 100_000;
+
 /// A copy that the reader holds.
 #[derive(Debug, PartialEq, Value)]
 pub struct HeldCopy {
@@ -33,6 +36,6 @@ impl QueryHandler for LoansOfReader {
             due_at: loan.due_at,
             overdue: loan.due_at < context.now(),
         };
-        Ok(loans.all(1_000).await?.into_iter().map(held).collect())
+        Ok(loans.all(MAX_LOANS).await?.into_iter().map(held).collect())
     }
 }

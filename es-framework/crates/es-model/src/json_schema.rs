@@ -44,7 +44,7 @@ fn complete(
 pub(crate) fn of_columns(columns: &[ColumnDescriptor]) -> Value {
     let column = |column: &ColumnDescriptor| {
         let schema = match column.kind {
-            ColumnKind::Text => json!({ "type": "string" }),
+            ColumnKind::Text | ColumnKind::Name => json!({ "type": "string" }),
             ColumnKind::Integer => json!({ "type": "integer" }),
             ColumnKind::Real => json!({ "type": "number" }),
             ColumnKind::Boolean => json!({ "type": "boolean" }),

@@ -81,7 +81,8 @@ fn problem() -> Value {
 fn invalid_values_problem() -> Value {
     let kind = kind::INVALID_VALUES;
     let mut schema = problem();
-    schema["description"] = "Values of the request are not valid.".into();
+    schema["description"] =
+        "Values of the request are not valid. No text may contain the character U+0000.".into();
     let members = &mut schema["properties"];
     members["type"] = json!({ "type": "string", "const": kind.uri() });
     members["status"] =

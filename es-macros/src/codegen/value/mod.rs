@@ -47,7 +47,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
             #[automatically_derived]
             impl #framework::projection::ColumnType for #ident {
                 const KIND: #framework::projection::ColumnKind =
-                    #framework::projection::ColumnKind::Text;
+                    #framework::projection::ColumnKind::Name;
             }
         }
     });

@@ -17,6 +17,7 @@ mod inject;
 mod inputs;
 mod lock;
 mod metrics;
+mod nul_check;
 mod outcome;
 mod parse;
 mod past_store;

@@ -3,7 +3,9 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, error::Category};
 
-use super::{Command, CommandError, CommandRequest, MalformedCommand, Violation};
+use super::{
+    Command, CommandError, CommandRequest, MalformedCommand, Violation, nul_check::check_texts,
+};
 use crate::validate::{Violations, push_member};
 
 /// Parses a command. Path parameters fill the members of the same name.
@@ -11,6 +13,7 @@ pub(super) fn parse_command<C: Command>(request: &CommandRequest<'_>) -> Result<
     if request.body.trim_ascii().is_empty() && request.path_parameters.is_empty() {
         return Err(MalformedCommand::Empty.into());
     }
+    check_texts(request)?;
     if request.path_parameters.is_empty() {
         check_is_object(request.body)?;
         return from_slice(request.body);

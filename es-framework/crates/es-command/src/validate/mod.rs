@@ -29,7 +29,8 @@ pub struct Violation {
 }
 
 /// The maximum number of reported violations. A small request must not cause a large response.
-const MAX_VIOLATIONS: usize = 100;
+#[doc(hidden)]
+pub const MAX_VIOLATIONS: usize = 100;
 
 /// The violations that a validation has collected.
 ///

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 
 /// A column and the name of its member in JSON.
 ///
@@ -47,8 +50,10 @@ pub struct ColumnDescriptor {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// A text, also a UUID or the name of an enum's variant.
+    /// A text of any length.
     Text,
+    /// A text of limited length: a UUID or the name of an enum's variant.
+    Name,
     /// A whole number.
     Integer,
     /// A number with a fraction.
@@ -72,7 +77,7 @@ pub enum ColumnKind {
 ///     Lent,
 /// }
 ///
-/// assert_eq!(Status::KIND, ColumnKind::Text);
+/// assert_eq!(Status::KIND, ColumnKind::Name);
 /// assert_eq!(Option::<Timestamp>::KIND, ColumnKind::Timestamp);
 /// ```
 #[diagnostic::on_unimplemented(
@@ -94,7 +99,8 @@ macro_rules! columns {
 }
 
 columns! {
-    Text: String, uuid::Uuid;
+    Text: String;
+    Name: uuid::Uuid;
     Integer: i8, i16, i32, i64, u8, u16, u32;
     Real: f32, f64;
     Boolean: bool;
@@ -166,15 +172,20 @@ impl Cell {
     /// # Errors
     /// The value does not fit the column.
     pub fn from_value<T: ColumnType>(name: &str, value: &T) -> Result<Self, CellError> {
+        if T::KIND == ColumnKind::Json {
+            return Self::from_json_value(name, value);
+        }
         let value = serde_json::to_value(value).map_err(|error| CellError::new(name, error))?;
         let unfit = |value: &Value| {
             let reason = format!("{value} does not fit a column of kind {:?}", T::KIND);
             CellError::new(name, reason)
         };
         Ok(match (T::KIND, value) {
-            (_, Value::Null) => Self::Null,
-            (ColumnKind::Json, value) => Self::Text(value.to_string()),
-            (ColumnKind::Text, Value::String(text)) => Self::Text(text),
+            (_, Value::Null) => {
+                check_nothing_fits::<T>(name)?;
+                Self::Null
+            }
+            (ColumnKind::Text | ColumnKind::Name, Value::String(text)) => Self::Text(text),
             (ColumnKind::Timestamp, Value::String(text)) => {
                 let time = text.parse().map_err(|error| CellError::new(name, error))?;
                 Self::Text(sortable(time))
@@ -192,28 +203,70 @@ impl Cell {
         })
     }
 
+    /// Converts a list or a map to a cell that can be read again.
+    fn from_json_value<T: ColumnType>(name: &str, value: &T) -> Result<Self, CellError> {
+        let json = match serde_json::to_value(value) {
+            Ok(json) => json.to_string(),
+            // A `Value` holds no integer of more than 64 bits, but a text does.
+            Err(_) => serde_json::to_string(value).map_err(|error| CellError::new(name, error))?,
+        };
+        if json == "null" {
+            check_nothing_fits::<T>(name)?;
+            return Ok(Self::Null);
+        }
+        // A float that is not finite is `null` in JSON, and the type can leave out members that it requires.
+        let read: Result<T, _> = serde_json::from_str(&json);
+        read.map_err(|error| {
+            CellError::new(
+                name,
+                format!("the JSON of the value cannot be read again: {error}"),
+            )
+        })?;
+        Ok(Self::Text(json))
+    }
+
     /// Converts a cell to a field.
     ///
     /// # Errors
     /// The cell does not fit the field.
     pub fn into_value<T: ColumnType>(self, name: &str) -> Result<T, CellError> {
-        let value = self
-            .into_json(T::KIND)
-            .map_err(|error| CellError::new(name, error))?;
-        T::deserialize(value).map_err(|error| CellError::new(name, error))
+        let value = match (self, T::KIND) {
+            (Self::Text(json), ColumnKind::Json) => serde_json::from_str(&json),
+            (cell, kind) => T::deserialize(cell.into_scalar(kind)),
+        };
+        value.map_err(|error| CellError::new(name, error))
     }
 
     /// Converts a cell to the JSON that clients receive.
-    pub(crate) fn into_json(self, kind: ColumnKind) -> Result<Value, serde_json::Error> {
-        Ok(match (self, kind) {
+    pub(crate) fn into_json(self, kind: ColumnKind) -> Result<Box<RawValue>, serde_json::Error> {
+        match (self, kind) {
+            (Self::Text(json), ColumnKind::Json) => RawValue::from_string(json),
+            (cell, kind) => to_raw_value(&cell.into_scalar(kind)),
+        }
+    }
+
+    /// Converts a cell that does not hold JSON.
+    fn into_scalar(self, kind: ColumnKind) -> Value {
+        match (self, kind) {
             (Self::Null, _) => Value::Null,
-            (Self::Text(text), ColumnKind::Json) => serde_json::from_str(&text)?,
             (Self::Text(text), _) => Value::String(text),
             (Self::Integer(number), ColumnKind::Boolean) => Value::Bool(number != 0),
             (Self::Integer(number), _) => number.into(),
             (Self::Real(number), _) => number.into(),
             (Self::Boolean(truth), _) => Value::Bool(truth),
-        })
+        }
+    }
+}
+
+/// Refuses nothing where a field requires a value. A float that is not finite becomes nothing in JSON.
+fn check_nothing_fits<T: ColumnType>(name: &str) -> Result<(), CellError> {
+    match T::deserialize(Value::Null) {
+        Ok(_) => Ok(()),
+        Err(_) if T::KIND == ColumnKind::Real => Err(CellError::new(
+            name,
+            "the number is not finite, and no column holds such a number",
+        )),
+        Err(error) => Err(CellError::new(name, error)),
     }
 }
 
@@ -230,7 +283,9 @@ impl Cell {
 /// A text that says which values are valid.
 pub fn parse_value<T: ColumnType>(text: &str) -> Result<T, String> {
     let value = match T::KIND {
-        ColumnKind::Text | ColumnKind::Timestamp => Value::String(text.to_owned()),
+        ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp => {
+            Value::String(text.to_owned())
+        }
         ColumnKind::Integer => {
             let number: Option<i64> = text.parse().ok();
             number.ok_or("must be a whole number")?.into()
@@ -272,7 +327,33 @@ mod tests {
         same(Some(7_u8));
         same(None::<String>);
         same(vec![Some("a".to_owned()), None]);
+        same(vec![u128::MAX, u128::from(u64::MAX) + 1, 0]);
+        same(vec![i128::MIN, i128::from(i64::MIN), i128::MAX]);
+        same(BTreeMap::from([("debt".to_owned(), u64::MAX)]));
         same("2026-01-01T00:00:00.5Z".parse::<jiff::Timestamp>().unwrap());
+    }
+
+    #[test]
+    fn clients_get_each_digit_of_a_large_integer() {
+        let cell = Cell::from_value("debts", &vec![u128::MAX]).unwrap();
+        let json = cell.into_json(ColumnKind::Json).unwrap();
+        assert_eq!(json.get(), "[340282366920938463463374607431768211455]");
+    }
+
+    #[test]
+    fn a_value_that_leaves_out_what_it_requires_is_refused() {
+        #[derive(Serialize, serde::Deserialize)]
+        struct Branch {
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            twigs: Vec<u8>,
+        }
+        let branch = |twigs| vec![Branch { twigs }];
+        assert!(Cell::from_value("branches", &branch(vec![1])).is_ok());
+        let error = Cell::from_value("branches", &branch(vec![])).err().unwrap();
+        assert!(
+            error.to_string().contains("missing field `twigs`"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -288,9 +369,17 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_names_the_field() {
-        let error = Cell::from_value("weight", &f64::NAN);
-        // JSON knows no such number: it is nothing.
-        assert_eq!(error, Ok(Cell::Null));
+        for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let error = Cell::from_value("weight", &number).unwrap_err();
+            let text = "weight: the number is not finite, and no column holds such a number";
+            assert_eq!(error.to_string(), text);
+        }
+        let error = Cell::from_value("weights", &vec![1.5, f64::NAN]).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("weights: the JSON of the value cannot be read again")
+        );
         let error = Cell::Text("x".into())
             .into_value::<i64>("pages")
             .unwrap_err();

@@ -23,6 +23,7 @@ mod sql_names;
 pub(crate) mod table_statements;
 #[cfg(test)]
 mod tests;
+pub(crate) mod text_prefix;
 
 pub use changes::ReadModelWatcher;
 pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnType};

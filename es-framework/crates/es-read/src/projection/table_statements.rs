@@ -2,6 +2,8 @@
 
 use sha2::{Digest as _, Sha256};
 
+#[cfg(feature = "postgres")]
+use super::text_prefix;
 use super::{
     ColumnKind, RowIdentity, Table,
     database::{TableColumn, written_columns},
@@ -75,7 +77,7 @@ fn index_name(table: &Table, column: &str, names: IndexNameSet) -> String {
 /// Returns the statements that create the table of a read model, its indexes and its search index in
 /// SQLite. STRICT refuses a value that does not fit its column.
 pub(super) fn sqlite_create_table_statements(table: &Table, names: IndexNameSet) -> Vec<String> {
-    let mut statements = create_statements(table, names, sqlite_type, " STRICT");
+    let mut statements = create_statements(table, names, sqlite_type, " STRICT", sqlite_index);
     statements.extend(search_index::create_fts_table_statement(table));
     statements
 }
@@ -88,7 +90,7 @@ pub(super) fn postgres_create_table_statements(
     names: IndexNameSet,
     has_trigrams: bool,
 ) -> Vec<String> {
-    let mut statements = create_statements(table, names, postgres_column, "");
+    let mut statements = create_statements(table, names, postgres_column, "", postgres_index);
     if has_trigrams {
         statements.extend(search_index::create_gin_index_statement(table));
     }
@@ -100,6 +102,7 @@ fn create_statements(
     names: IndexNameSet,
     sql_type: fn(ColumnKind) -> &'static str,
     end: &str,
+    index: fn(&Table, &str) -> String,
 ) -> Vec<String> {
     let name = table.name();
     let columns: Vec<_> = written_columns(table)
@@ -121,18 +124,42 @@ fn create_statements(
             quote_name(&name),
             columns.join(", ")
         ),
-        create_index_statement(table, key, names, unique, &quote_name(key)),
+        create_index_statement(table, key, names, unique, &index(table, key)),
     ];
     for column in table.indexed.iter().filter(|column| **column != key) {
-        let by = format!("{}, {POSITION_COLUMN}", quote_name(column));
+        let by = index(table, column);
         statements.push(create_index_statement(table, column, names, "", &by));
     }
     statements
 }
 
+/// Returns the columns of the index that finds rows by a column.
+fn sqlite_index(table: &Table, column: &str) -> String {
+    let name = quote_name(column);
+    if column == key_column(table) {
+        name
+    } else {
+        format!("{name}, {POSITION_COLUMN}")
+    }
+}
+
+/// Returns the columns of the index that finds rows by a column. PostgreSQL refuses an entry of more than 2,704
+/// bytes, so the index contains the prefix of a text.
+#[cfg(feature = "postgres")]
+fn postgres_index(table: &Table, column: &str) -> String {
+    if !table.has_text_index(column) {
+        sqlite_index(table, column)
+    } else if column == key_column(table) {
+        text_prefix::unique_expressions(column)
+    } else {
+        let prefix = text_prefix::prefix_expression(column);
+        format!("{prefix}, {POSITION_COLUMN}")
+    }
+}
+
 const fn sqlite_type(kind: ColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
+        ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
         ColumnKind::Integer | ColumnKind::Boolean => "INTEGER",
         ColumnKind::Real => "REAL",
     }
@@ -142,7 +169,9 @@ const fn sqlite_type(kind: ColumnKind) -> &'static str {
 #[cfg(feature = "postgres")]
 const fn postgres_column(kind: ColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT COLLATE \"C\"",
+        ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json => {
+            "TEXT COLLATE \"C\""
+        }
         kind => postgres_type(kind),
     }
 }
@@ -150,7 +179,7 @@ const fn postgres_column(kind: ColumnKind) -> &'static str {
 #[cfg(feature = "postgres")]
 const fn postgres_type(kind: ColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
+        ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
         ColumnKind::Integer => "BIGINT",
         ColumnKind::Boolean => "BOOLEAN",
         ColumnKind::Real => "DOUBLE PRECISION",
@@ -231,8 +260,15 @@ pub(super) fn definition_hash(table: &Table) -> String {
     };
     // An older release must rebuild a table that appends write, so the hash of such a table differs.
     let inline = if table.model.inline { " inline" } else { "" };
+    // Older releases refuse rows with long texts in PostgreSQL.
+    let mut columns = table.model.columns.iter();
+    let prefixes = if columns.any(|column| table.has_text_index(column.name)) {
+        " prefixes"
+    } else {
+        ""
+    };
     let text = format!(
-        "{:?} {:?} {}{inline}",
+        "{:?} {:?} {}{inline}{prefixes}",
         sqlite_create_table_statements(&serving, IndexNameSet::First),
         table.model.events,
         table.model.version
@@ -268,7 +304,8 @@ fn short_hash(text: &str) -> String {
 pub(super) fn sqlite_upsert_statement(table: &Table) -> String {
     let columns = written_columns(table);
     let parameters = vec!["?"; columns.len()].join(", ");
-    insert_statement(table, &columns, &format!("VALUES ({parameters})"))
+    let values = format!("VALUES ({parameters})");
+    insert_statement(table, &columns, &values, &quoted_unique_column(table))
 }
 
 /// Returns the statement that writes many rows in PostgreSQL. Each column is an array.
@@ -280,10 +317,17 @@ pub(super) fn postgres_upsert_statement(table: &Table) -> String {
         .map(|(number, column): (usize, _)| format!("${number}::{}[]", postgres_type(column.kind)))
         .collect();
     let values = format!("SELECT * FROM unnest({})", arrays.join(", "));
-    insert_statement(table, &columns, &values)
+    let key = key_column(table);
+    let unique = if table.has_text_index(key) {
+        text_prefix::unique_expressions(key)
+    } else {
+        quoted_unique_column(table)
+    };
+    insert_statement(table, &columns, &values, &unique)
 }
 
-fn insert_statement(table: &Table, columns: &[TableColumn], values: &str) -> String {
+/// Returns the statement that inserts rows. `unique` is what the unique index contains.
+fn insert_statement(table: &Table, columns: &[TableColumn], values: &str, unique: &str) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
     let key = quoted_unique_column(table);
     let changed = names
@@ -293,9 +337,9 @@ fn insert_statement(table: &Table, columns: &[TableColumn], values: &str) -> Str
         .map(|name| format!("{name} = excluded.{name}"))
         .collect();
     let on_conflict = if is_event(table) || set.is_empty() {
-        format!("({key}) DO NOTHING")
+        format!("({unique}) DO NOTHING")
     } else {
-        format!("({key}) DO UPDATE SET {}", set.join(", "))
+        format!("({unique}) DO UPDATE SET {}", set.join(", "))
     };
     format!(
         "INSERT INTO {} ({}) {values} ON CONFLICT {on_conflict}",
@@ -308,6 +352,20 @@ fn insert_statement(table: &Table, columns: &[TableColumn], values: &str) -> Str
 pub(super) fn delete_statement(table: &Table) -> String {
     let key = quote_name(key_column(table));
     format!("DELETE FROM {} WHERE {key} = ?", quote_name(&table.name()))
+}
+
+/// Returns the condition that a row has one of the keys, as SQL for PostgreSQL. Its parameter is the array of the
+/// keys, behind the array of their prefixes if [`Table::has_text_index`] is true for the key.
+#[cfg(feature = "postgres")]
+pub(super) fn postgres_key_condition(table: &Table) -> String {
+    let key = key_column(table);
+    let name = quote_name(key);
+    if table.has_text_index(key) {
+        let prefix = text_prefix::prefix_expression(key);
+        format!("{prefix} = ANY($1) AND {name} = ANY($2)")
+    } else {
+        format!("{name} = ANY($1)")
+    }
 }
 
 /// Returns the start of a statement that selects the position and the columns of rows.

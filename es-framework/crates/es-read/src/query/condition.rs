@@ -4,7 +4,9 @@ use std::marker::PhantomData;
 
 use super::QueryError;
 use crate::projection::{
-    Cell, CellError, ColumnType, Database, Table, table_statements::quote_name,
+    Cell, CellError, ColumnType, Database, Table,
+    table_statements::quote_name,
+    text_prefix::{is_shorter_than_prefix, text_prefix},
 };
 
 /// A condition on the rows of the read model `R`. The methods of a [`Column`](super::Column) make it.
@@ -57,6 +59,19 @@ impl Comparison {
             Self::AtMost => "<=",
             Self::Above => ">",
             Self::Below => "<",
+        }
+    }
+}
+
+impl Comparison {
+    /// Returns the SQL operator that the prefixes of two texts meet if the texts compare like this, unless any
+    /// prefixes can.
+    const fn prefix_operator(self) -> Option<&'static str> {
+        match self {
+            Self::Equal => Some("="),
+            Self::NotEqual => None,
+            Self::AtLeast | Self::Above => Some(">="),
+            Self::AtMost | Self::Below => Some("<="),
         }
     }
 }
@@ -127,7 +142,7 @@ impl<R> Condition<R> {
 }
 
 /// SQL with a `?` for each parameter, and the values of the parameters.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct SqlFragment {
     pub(super) text: String,
     pub(super) parameters: Vec<Cell>,
@@ -161,16 +176,19 @@ impl Expression {
                 SqlFragment::new(format!("{} IS NOT NULL", quote_name(column)), Vec::new())
             }
             Self::Compare(column, comparison, cell) => {
-                let text = format!("{} {} ?", quote_name(column), comparison.operator());
-                SqlFragment::new(text, vec![cell.clone()])
+                let prefix = database.indexed_prefix(table, column);
+                compare(column, *comparison, cell, prefix.as_deref())
             }
             Self::OneOf(_, cells) if cells.is_empty() => SqlFragment::new("1 = 0", Vec::new()),
             Self::OneOf(column, cells) => {
-                let marks = vec!["?"; cells.len()].join(", ");
-                SqlFragment::new(
-                    format!("{} IN ({marks})", quote_name(column)),
-                    cells.clone(),
-                )
+                let exact = one_of(&quote_name(column), cells.clone());
+                match database.indexed_prefix(table, column) {
+                    None => exact,
+                    Some(prefix) => {
+                        let prefixes = cells.iter().cloned().map(prefix_of).collect();
+                        SqlFragment::join([one_of(&prefix, prefixes), exact], " AND ")
+                    }
+                }
             }
             Self::Contains(column, substring) => {
                 let conditions = database
@@ -183,6 +201,35 @@ impl Expression {
             Self::Or(one, other) => join_sides(one, other, database, table, " OR ")?,
             Self::Invalid(error) => return Err(error.clone().into()),
         })
+    }
+}
+
+/// Returns the condition that a column compares like this with a value. If an index contains the prefix of the
+/// column, a condition on it precedes the exact one.
+fn compare(column: &str, comparison: Comparison, cell: &Cell, prefix: Option<&str>) -> SqlFragment {
+    let text = format!("{} {} ?", quote_name(column), comparison.operator());
+    let exact = SqlFragment::new(text, vec![cell.clone()]);
+    let Some((prefix, operator)) = prefix.zip(comparison.prefix_operator()) else {
+        return exact;
+    };
+    let text = format!("{prefix} {operator} ?");
+    let helper = SqlFragment::new(text, vec![prefix_of(cell.clone())]);
+    match (comparison, cell) {
+        (Comparison::Equal, Cell::Text(text)) if is_shorter_than_prefix(text) => helper,
+        _ => SqlFragment::join([helper, exact], " AND "),
+    }
+}
+
+fn one_of(expression: &str, cells: Vec<Cell>) -> SqlFragment {
+    let marks = vec!["?"; cells.len()].join(", ");
+    SqlFragment::new(format!("{expression} IN ({marks})"), cells)
+}
+
+/// Returns the prefix of a text.
+pub(super) fn prefix_of(cell: Cell) -> Cell {
+    match cell {
+        Cell::Text(text) => Cell::Text(text_prefix(&text)),
+        other => other,
     }
 }
 

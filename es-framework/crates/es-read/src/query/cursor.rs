@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 
 use super::QueryError;
-use crate::projection::{Cell, ColumnKind, Database};
+use crate::projection::{Cell, ColumnKind, Database, text_prefix::is_shorter_than_prefix};
 
 /// The largest number of bytes of a cursor in JSON. The text for clients is twice as long, and stays below
 /// 300 characters.
@@ -102,7 +102,7 @@ impl SortValue {
             Self::Real(_) => matches!(kind, ColumnKind::Real),
             Self::Text(_) => matches!(
                 kind,
-                ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json
+                ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json
             ),
         }
     }
@@ -115,6 +115,17 @@ impl From<SortValue> for Cell {
             SortValue::Real(number) => Self::Real(number),
             SortValue::Text(text) => Self::Text(text),
         }
+    }
+}
+
+impl SortedRow {
+    /// Returns true if no other text has the prefix of a text that the rows are sorted by.
+    pub(super) fn is_short(&self) -> bool {
+        let is_short = |value: &Cell| match value {
+            Cell::Text(text) => is_shorter_than_prefix(text),
+            _ => true,
+        };
+        self.values.iter().all(is_short)
     }
 }
 

@@ -32,6 +32,14 @@ pub enum QueryError {
     /// A value is not valid JSON.
     #[error("a value of the query is not valid JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// A query that returns all rows matches more than its limit.
+    #[error("more than {limit} rows of {table} match: return a page, or raise the limit of `all`")]
+    TooManyRows {
+        /// The table.
+        table: &'static str,
+        /// The highest number of rows that the query returns.
+        limit: u32,
+    },
     /// The query names a table that the application does not serve.
     #[error("the query reads {what}, which the application does not serve")]
     Undeclared {

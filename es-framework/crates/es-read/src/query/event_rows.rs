@@ -1,7 +1,7 @@
 //! The queries for read models whose rows are events, `#[event(read_model = "…")]`.
 
 use serde::{Serialize, Serializer};
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::{
     Page, PageParameters, QueryError, QueryParameters,
@@ -149,7 +149,7 @@ fn to_json(table: &Table, cells: Vec<Cell>) -> Result<Box<RawValue>, QueryError>
 }
 
 /// A JSON object whose members have the order of the columns.
-struct JsonRow(Vec<(&'static str, Value)>);
+struct JsonRow(Vec<(&'static str, Box<RawValue>)>);
 
 impl Serialize for JsonRow {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

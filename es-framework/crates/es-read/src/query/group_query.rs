@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
-    condition::SqlFragment,
+    condition::{SqlFragment, prefix_of},
     cursor::{PageCursor, PageStart, SortedRow},
 };
 use crate::projection::{
@@ -97,6 +97,10 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         );
         let after = self.after_cursor(table, paging).await?;
         let conditions = SqlFragment::join([filter].into_iter().chain(after), " AND ");
+        // An index has the order of the prefix.
+        let prefix = self.indexed_prefix(table);
+        let columns = prefix.into_iter().chain([columns]).collect::<Vec<_>>();
+        let columns = columns.join(", ");
         let statement = format!(
             "SELECT {group} FROM {} WHERE {} GROUP BY {columns} ORDER BY {columns} LIMIT ?",
             quote_name(table.model.name),
@@ -152,6 +156,12 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
             .await?)
     }
 
+    /// Returns the prefix of the first column as SQL, if an index contains the prefix instead of the text.
+    fn indexed_prefix(&self, table: &Table) -> Option<String> {
+        let first = self.columns.first()?;
+        self.rows.database.indexed_prefix(table, first.name())
+    }
+
     fn column_list(&self) -> String {
         self.columns
             .map(|column| quote_name(column.name()))
@@ -185,7 +195,13 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         }
         let marks = ["?"; N].join(", ");
         let text = format!("({}) {operator} ({marks})", self.column_list());
-        Ok(Some(SqlFragment::new(text, cells)))
+        let prefix = self.indexed_prefix(table).zip(cells.first().cloned());
+        let prefix = prefix.map(|(prefix, first)| {
+            SqlFragment::new(format!("{prefix} >= ?"), vec![prefix_of(first)])
+        });
+        let exact = SqlFragment::new(text, cells);
+        let conditions = prefix.into_iter().chain([exact]);
+        Ok(Some(SqlFragment::join(conditions, " AND ")))
     }
 
     /// Returns a row with the values that it is grouped by.

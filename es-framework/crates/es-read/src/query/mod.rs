@@ -14,6 +14,7 @@ mod queries;
 mod query_context;
 mod query_handler;
 mod row_query;
+mod sort_order;
 mod typed_column;
 
 pub use condition::Condition;

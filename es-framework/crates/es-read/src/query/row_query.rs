@@ -7,6 +7,7 @@ use super::{
     condition::SqlFragment,
     cursor::{LongCursor, PageCursor, PageStart, RowCursor, SortValue, SortedRow},
     page::SortDirection,
+    sort_order::{SortColumn, SortKey},
 };
 use crate::projection::{
     Cell, Cells, ColumnType, Database, ReadModel, Table, TableRow,
@@ -32,13 +33,6 @@ pub struct RowQuery<'a, R> {
     conditions: Vec<Condition<R>>,
     order: Option<SortColumn>,
     rows: PhantomData<fn() -> R>,
-}
-
-/// The column that the rows are sorted by, and the direction.
-#[derive(Debug, Clone, Copy)]
-struct SortColumn {
-    column: &'static str,
-    direction: SortDirection,
 }
 
 impl<'a, R: ReadModel> RowQuery<'a, R> {
@@ -85,19 +79,61 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// # Errors
     /// The database failed.
     pub async fn first(self) -> Result<Option<R>, QueryError> {
-        Ok(self.all(1).await?.into_iter().next())
+        Ok(self.first_rows(1).await?.into_iter().next())
     }
 
-    /// Returns all rows, but no more than `limit`.
+    /// Returns the rows that come first, `count` or fewer.
+    ///
+    /// ```
+    /// use es_framework::{prelude::*, query::Column};
+    ///
+    /// async fn ten_longest<R: ReadModel>(
+    ///     context: &QueryContext<'_>,
+    ///     pages: Column<R, u32>,
+    /// ) -> Result<Vec<R>, QueryError> {
+    ///     context.rows::<R>().sort_descending(pages).first_rows(10).await
+    /// }
+    /// ```
     ///
     /// # Errors
     /// The database failed.
+    pub async fn first_rows(self, count: u32) -> Result<Vec<R>, QueryError> {
+        let paging = PageParameters {
+            limit: count,
+            ..PageParameters::default()
+        };
+        Ok(self.page(&paging).await?.items)
+    }
+
+    /// Returns all rows. `limit` protects the memory: more rows are an error, and never a list that
+    /// is cut off. [`RowQuery::page`] returns any number of rows, and [`RowQuery::first_rows`] some of
+    /// them.
+    ///
+    /// ```
+    /// use es_framework::{prelude::*, query::Column};
+    ///
+    /// async fn copies_of<R: ReadModel>(
+    ///     context: &QueryContext<'_>,
+    ///     title: Column<R, String>,
+    ///     wanted: &str,
+    /// ) -> Result<Vec<R>, QueryError> {
+    ///     context.rows::<R>().filter(title.eq(&wanted.to_owned())).all(10_000).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// There are more rows than `limit`, or the database failed.
     pub async fn all(self, limit: u32) -> Result<Vec<R>, QueryError> {
+        let table = R::TABLE;
         let paging = PageParameters {
             limit,
             ..PageParameters::default()
         };
-        Ok(self.page(&paging).await?.items)
+        let page = self.page(&paging).await?;
+        match page.next_cursor {
+            None => Ok(page.items),
+            Some(_) => Err(QueryError::TooManyRows { table, limit }),
+        }
     }
 
     /// Returns a page of the rows. A row that is written between two pages neither repeats nor hides
@@ -151,18 +187,50 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         filter: SqlFragment,
         paging: &PageParameters,
     ) -> Result<Vec<TableRow>, QueryError> {
-        let after = self.after_cursor(table, paging).await?;
-        let conditions = [filter].into_iter().chain(after);
+        let Some(order) = self.order else {
+            let conditions = [filter].into_iter().chain(position_condition(paging)?);
+            return self
+                .load_rows(table, conditions, POSITION_COLUMN, paging)
+                .await;
+        };
+        let start = self.find_start(table, order, paging).await?;
+        let load = async |key: SortKey| {
+            let after = start.as_ref().map(|start| key.start_condition(start));
+            let conditions = [filter.clone()].into_iter().chain(after);
+            self.load_rows(table, conditions, &key.order_clause(), paging)
+                .await
+        };
+        let prefix = self.database.indexed_prefix(table, order.column);
+        if let Some(prefix) = prefix.clone()
+            && start.as_ref().is_none_or(|start| start.row.is_short())
+        {
+            // The index has this order. The exact order has to sort all rows with the prefix of the first one,
+            // which can be the same text in a million rows.
+            let rows = load(SortKey::by_prefix(order, prefix)).await?;
+            let is_short = |row| sorted_row::<R>(order, row).is_some_and(|row| row.is_short());
+            if rows.iter().all(is_short) {
+                return Ok(rows);
+            }
+        }
+        load(SortKey::exact(order, prefix)).await
+    }
+
+    async fn load_rows(
+        &self,
+        table: &Table,
+        conditions: impl Iterator<Item = SqlFragment>,
+        order: &str,
+        paging: &PageParameters,
+    ) -> Result<Vec<TableRow>, QueryError> {
         let conditions = conditions.filter(|condition| !condition.text.is_empty());
         let SqlFragment {
             text,
             mut parameters,
         } = SqlFragment::join(conditions, " AND ");
         let statement = format!(
-            "{}{} ORDER BY {} LIMIT ?",
+            "{}{} ORDER BY {order} LIMIT ?",
             table_statements::select_from_clause(table),
             where_clause(&text),
-            self.order_clause()
         );
         parameters.push(paging.limit_plus_one());
         Ok(self
@@ -171,54 +239,19 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
             .await?)
     }
 
-    fn order_clause(&self) -> String {
-        let Some(SortColumn { column, direction }) = self.order else {
-            return POSITION_COLUMN.to_owned();
-        };
-        let column = quote_name(column);
-        match direction {
-            SortDirection::Ascending => format!("{column}, {POSITION_COLUMN}"),
-            SortDirection::Descending => format!("{column} DESC, {POSITION_COLUMN} DESC"),
-        }
-    }
-
-    /// Returns the condition that a row comes after the last row of the page before.
-    async fn after_cursor(
+    /// Returns the row at which the page begins, unless it is the first page.
+    async fn find_start(
         &self,
         table: &Table,
+        order: SortColumn,
         paging: &PageParameters,
-    ) -> Result<Option<SqlFragment>, QueryError> {
-        let Some(cursor) = &paging.after else {
-            return Ok(None);
-        };
-        let start = match (self.order, cursor) {
-            (None, PageCursor::Row(RowCursor { position, by: None })) => {
-                let position = Cell::Integer(*position);
-                let condition = format!("{POSITION_COLUMN} > ?");
-                return Ok(Some(SqlFragment::new(condition, vec![position])));
-            }
-            (Some(order), PageCursor::Row(row)) => exact_start::<R>(order, row, self.database)?,
-            (Some(order), PageCursor::Long(cursor)) => {
-                self.load_start(table, order, cursor).await?
-            }
-            _ => return Err(PageCursor::foreign_cursor_error()),
-        };
-        let Some(SortColumn { column, direction }) = self.order else {
-            return Err(PageCursor::foreign_cursor_error());
-        };
-        let operator = match (direction, start.is_included) {
-            (SortDirection::Ascending, false) => ">",
-            (SortDirection::Ascending, true) => ">=",
-            (SortDirection::Descending, false) => "<",
-            (SortDirection::Descending, true) => "<=",
-        };
-        let text = format!(
-            "({}, {POSITION_COLUMN}) {operator} (?, ?)",
-            quote_name(column)
-        );
-        let SortedRow { position, values } = start.row;
-        let parameters = values.into_iter().chain([Cell::Integer(position)]);
-        Ok(Some(SqlFragment::new(text, parameters.collect())))
+    ) -> Result<Option<PageStart>, QueryError> {
+        Ok(match &paging.after {
+            None => None,
+            Some(PageCursor::Row(row)) => Some(exact_start::<R>(order, row, self.database)?),
+            Some(PageCursor::Long(cursor)) => Some(self.load_start(table, order, cursor).await?),
+            Some(PageCursor::Group { .. }) => return Err(PageCursor::foreign_cursor_error()),
+        })
     }
 
     /// Looks up the row at which a page begins, because its values are not in the cursor.
@@ -265,6 +298,19 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         let by = last.values.first().and_then(SortValue::from_cell);
         let exact = PageCursor::Row(RowCursor { position, by });
         exact.shortened(&[order.column], [&last, &next])
+    }
+}
+
+/// Returns the condition that a row comes after the last row of the page before, in the order of their age.
+fn position_condition(paging: &PageParameters) -> Result<Option<SqlFragment>, QueryError> {
+    match &paging.after {
+        None => Ok(None),
+        Some(PageCursor::Row(RowCursor { position, by: None })) => {
+            let condition = format!("{POSITION_COLUMN} > ?");
+            let position = vec![Cell::Integer(*position)];
+            Ok(Some(SqlFragment::new(condition, position)))
+        }
+        Some(_) => Err(PageCursor::foreign_cursor_error()),
     }
 }
 

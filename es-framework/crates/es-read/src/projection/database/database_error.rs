@@ -74,6 +74,20 @@ pub enum DatabaseError {
 #[cfg(feature = "postgres")]
 const QUERY_CANCELED: &str = "57014";
 
+/// PostgreSQL's error code of a server that accepts no writes.
+#[cfg(feature = "postgres")]
+const READ_ONLY: &str = "25006";
+/// The classes of PostgreSQL's error codes that one row causes: data that does not fit, a constraint, a limit such
+/// as the length of an index entry, and an exception of a trigger.
+#[cfg(feature = "postgres")]
+const REFUSALS: [&str; 4] = ["22", "23", "54", "P0"];
+
+/// Returns whether PostgreSQL's error code means that the data of a row is refused.
+#[cfg(feature = "postgres")]
+fn is_refusal(code: &str) -> bool {
+    REFUSALS.iter().any(|class| code.starts_with(class))
+}
+
 /// Returns whether PostgreSQL's error code means that the server starts, stops or lost the connection.
 #[cfg(feature = "postgres")]
 fn is_outage(code: &str) -> bool {
@@ -126,12 +140,25 @@ impl DatabaseError {
                 error.sqlite_error_code(),
                 Some(ConstraintViolation | TooBig | TypeMismatch)
             ),
-            // Of PostgreSQL's classes, 22 is data that does not fit and 23 a constraint.
             #[cfg(feature = "postgres")]
-            Self::Postgres(sqlx::Error::Database(error)) => error
-                .code()
-                .is_some_and(|code| code.starts_with("22") || code.starts_with("23")),
+            Self::Postgres(sqlx::Error::Database(error)) => {
+                error.code().is_some_and(|code| is_refusal(&code))
+            }
             _ => false,
+        }
+    }
+
+    /// Returns true if the session of the writing connection may be over, and its lock with it.
+    #[cfg(feature = "postgres")]
+    pub(super) fn may_end_session(&self) -> bool {
+        match self {
+            Self::AlreadyApplied => false,
+            // A server that answers with such an error has only undone the transaction. One that accepts no writes
+            // is not the primary any more.
+            Self::Postgres(sqlx::Error::Database(error)) => {
+                error.code().as_deref() == Some(READ_ONLY)
+            }
+            _ => true,
         }
     }
 }

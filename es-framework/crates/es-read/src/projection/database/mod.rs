@@ -213,6 +213,11 @@ impl Database {
         self.store.substring_conditions(table, column, substring)
     }
 
+    /// Returns the prefix of a column as SQL, if an index contains the prefix instead of the text.
+    pub(crate) fn indexed_prefix(&self, table: &Table, column: &str) -> Option<String> {
+        self.store.indexed_prefix(table, column)
+    }
+
     /// Returns true if texts of the database cannot contain the NUL character.
     pub(crate) fn rejects_nul_character(&self) -> bool {
         self.store.rejects_nul_character()

@@ -21,7 +21,14 @@ pub(crate) fn written_columns(table: &Table) -> Vec<TableColumn> {
         columns.push(column(sql_names::SUBJECT.to_owned(), ColumnKind::Text));
     }
     let declared = table.model.columns.iter();
-    columns.extend(declared.map(|one| column(sql_names::quote_name(one.name), one.kind)));
+    columns.extend(declared.map(|one| {
+        // The database knows no difference. A name that was declared as a text before needs no rebuild.
+        let kind = match one.kind {
+            ColumnKind::Name => ColumnKind::Text,
+            kind => kind,
+        };
+        column(sql_names::quote_name(one.name), kind)
+    }));
     let searched = table.searched.iter();
     columns.extend(
         searched.map(|name| column(sql_names::quoted_lowercase_column(name), ColumnKind::Text)),

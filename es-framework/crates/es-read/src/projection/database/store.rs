@@ -49,6 +49,11 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Returns the prefix of a column as SQL, if an index contains the prefix instead of the text.
+    fn indexed_prefix(&self, _table: &Table, _column: &str) -> Option<String> {
+        None
+    }
+
     /// Returns true if texts cannot contain the NUL character.
     fn rejects_nul_character(&self) -> bool;
 

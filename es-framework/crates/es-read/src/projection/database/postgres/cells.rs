@@ -7,7 +7,10 @@ use sqlx::{
 };
 
 use super::super::{
-    super::{Cell, ColumnDescriptor, ColumnKind, RowKey, fold::TableRow},
+    super::{
+        Cell, ColumnDescriptor, ColumnKind, RowKey, Table, fold::TableRow, table_statements,
+        text_prefix::text_prefix,
+    },
     DatabaseError, TableColumn,
 };
 
@@ -23,7 +26,8 @@ pub(super) fn bind(query: PgQuery<'_>, cell: Cell) -> PgQuery<'_> {
     }
 }
 
-pub(super) fn bind_keys(query: PgQuery<'_>, keys: Vec<RowKey>) -> PgQuery<'_> {
+/// Binds the parameters of [`table_statements::postgres_key_condition`].
+pub(super) fn bind_keys<'q>(query: PgQuery<'q>, table: &Table, keys: Vec<RowKey>) -> PgQuery<'q> {
     let mut texts = Vec::new();
     let mut numbers = Vec::new();
     for key in keys {
@@ -33,7 +37,10 @@ pub(super) fn bind_keys(query: PgQuery<'_>, keys: Vec<RowKey>) -> PgQuery<'_> {
         }
     }
     // All keys of a table are of one kind.
-    if numbers.is_empty() {
+    if table.has_text_index(table_statements::key_column(table)) {
+        let prefixes: Vec<_> = texts.iter().map(|key| text_prefix(key)).collect();
+        query.bind(prefixes).bind(texts)
+    } else if numbers.is_empty() {
         query.bind(texts)
     } else {
         query.bind(numbers)
@@ -47,7 +54,7 @@ pub(super) fn bind_column<'q>(
 ) -> PgQuery<'q> {
     let cells = cells.into_iter();
     match column.kind {
-        ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => {
+        ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json => {
             let texts = cells.map(|cell| match cell {
                 Cell::Text(text) => Some(text),
                 _ => None,
@@ -85,7 +92,7 @@ pub(super) fn decode_row(
 ) -> Result<TableRow, DatabaseError> {
     let cell = |(index, column): (usize, &ColumnDescriptor)| {
         Ok(match column.kind {
-            ColumnKind::Text | ColumnKind::Timestamp | ColumnKind::Json => row
+            ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json => row
                 .try_get::<Option<String>, _>(index)?
                 .map_or(Cell::Null, Cell::Text),
             ColumnKind::Integer => row

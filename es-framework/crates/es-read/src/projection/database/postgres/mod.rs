@@ -29,7 +29,7 @@ use super::{
         Cell, RowKey, Table,
         fold::{RowChanges, TableRow},
         search_index::{create_gin_index_statement, like_pattern, searched_text_expression},
-        table_statements,
+        table_statements, text_prefix,
     },
     CheckpointStep, DatabaseError, Sql, TableCheckpoint,
     store::ReadModelStore,
@@ -159,6 +159,11 @@ impl ReadModelStore for PostgresReadModelStore {
     async fn identity(&self) -> Result<Option<DatabaseIdentity>, DatabaseError> {
         let mut connection = self.connections.readers().acquire().await?;
         Ok(DatabaseIdentity::read_from_database(&mut connection).await?)
+    }
+
+    fn indexed_prefix(&self, table: &Table, column: &str) -> Option<String> {
+        let is_indexed = table.has_text_index(column);
+        is_indexed.then(|| text_prefix::prefix_expression(column))
     }
 
     fn rejects_nul_character(&self) -> bool {
@@ -303,10 +308,7 @@ impl ReadModelStore for PostgresReadModelStore {
         let mut connection = self.connections.writer().await?;
         let result = with_write_timeout(write_batch(&mut connection, table, changes, step)).await;
         drop(connection);
-        let is_lost = |error: &DatabaseError| {
-            !error.is_refusal() && !matches!(error, DatabaseError::AlreadyApplied)
-        };
-        if result.as_ref().is_err_and(is_lost) {
+        if result.as_ref().is_err_and(DatabaseError::may_end_session) {
             // The lock may be lost with the connection, so another process may write.
             self.connections.close_writer().await;
         }

@@ -167,12 +167,12 @@ pub(in crate::projection) async fn load_rows(
     table: &Table,
     keys: Vec<RowKey>,
 ) -> Result<Vec<TableRow>, DatabaseError> {
-    let key = table_statements::quote_name(table_statements::key_column(table));
     let statement = format!(
-        "{} WHERE {key} = ANY($1)",
-        table_statements::select_from_clause(table)
+        "{} WHERE {}",
+        table_statements::select_from_clause(table),
+        table_statements::postgres_key_condition(table)
     );
-    let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), keys);
+    let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), table, keys);
     let rows = query.fetch_all(connection).await?;
     rows.iter()
         .map(|row| decode_row(table.model.columns, row))
@@ -227,10 +227,11 @@ pub(in crate::projection) async fn write_rows(
     changes: RowChanges,
 ) -> Result<(), DatabaseError> {
     if !changes.removed.is_empty() {
-        let key = table_statements::quote_name(table_statements::key_column(table));
         let name = table_statements::quote_name(&table.name());
-        let statement = format!("DELETE FROM {name} WHERE {key} = ANY($1)");
-        let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), changes.removed);
+        let condition = table_statements::postgres_key_condition(table);
+        let statement = format!("DELETE FROM {name} WHERE {condition}");
+        let query = sqlx::query(AssertSqlSafe(statement));
+        let query = bind_keys(query, table, changes.removed);
         query.execute(&mut *connection).await?;
     }
     if !changes.rows.is_empty() {

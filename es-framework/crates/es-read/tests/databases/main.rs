@@ -1,0 +1,22 @@
+//! Read models in each database: in SQLite, and in a real PostgreSQL server.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "tests fail by panicking"
+)]
+
+#[path = "../../../../tests/support/eventually.rs"]
+mod eventually;
+mod long_texts;
+mod note_board;
+#[allow(dead_code, reason = "this binary uses a part of it")]
+#[path = "../../../../tests/support/postgres_server.rs"]
+mod postgres_server;
+mod refused_rows;
+#[allow(dead_code, reason = "this binary uses a part of it")]
+#[path = "../../../../tests/support/requirement.rs"]
+mod requirement;

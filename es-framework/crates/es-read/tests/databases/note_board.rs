@@ -1,0 +1,232 @@
+//! A read model of notes in one database, and the events that it follows.
+
+use std::{sync::Arc, time::Duration};
+
+use es_framework::{
+    event::{Event, EventCandidate, EventId, Metadata, encode},
+    operator::{OperatorClient, OperatorCommand},
+    prelude::*,
+    projection::{
+        Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModelProgress, ReadModels,
+    },
+    query::{Group, PageParameters, Queries, QueryDescriptor, QueryParameters},
+    store::{EventStore, memory::MemoryStore},
+};
+use serde::de::DeserializeOwned;
+use tokio::task::JoinHandle;
+
+use super::postgres_server::PostgresServer;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Clone, Event)]
+pub(crate) struct NoteWrittenEvent {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) sum: f64,
+    pub(crate) count: u32,
+    pub(crate) debts: Vec<String>,
+}
+
+#[derive(Debug, Clone, Event)]
+pub(crate) struct NoteErasedEvent {
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Clone, PartialEq, ReadModel)]
+#[read_model(table = "notes")]
+pub(crate) struct Note {
+    #[key]
+    pub(crate) name: String,
+    #[index]
+    pub(crate) text: String,
+    mean: f64,
+    pub(crate) debts: Vec<u128>,
+}
+
+#[projection]
+impl Note {
+    #[key(name)]
+    fn written(event: &NoteWrittenEvent) -> Self {
+        let debts = event.debts.iter();
+        Self {
+            name: event.name.clone(),
+            text: event.text.clone(),
+            mean: event.sum / f64::from(event.count),
+            debts: debts.map(|debt| debt.parse().unwrap()).collect(),
+        }
+    }
+
+    #[key(name)]
+    fn erased(self, _: &NoteErasedEvent) -> Option<Self> {
+        None
+    }
+}
+
+/// Lists the notes by their texts.
+#[derive(Query)]
+#[query(path = "/notes", rows = Note, order = text)]
+pub(crate) struct BrowseNotes {}
+
+/// Lists the notes by their texts, the last text first.
+#[derive(Query)]
+#[query(path = "/notes/backwards", rows = Note, order = descending(text))]
+pub(crate) struct BrowseBackwards {}
+
+/// Lists the texts with the number of their notes.
+#[derive(Query)]
+#[query(path = "/texts", paged)]
+pub(crate) struct BrowseTexts {}
+
+impl QueryHandler for BrowseTexts {
+    type Output = Page<(String, u64)>;
+
+    async fn handle(self, context: &QueryContext<'_>) -> Result<Self::Output, QueryError> {
+        let none = Note::name().one_of::<String>(&[]);
+        let groups = context.rows::<Note>().group_by([Note::text()]);
+        let page = groups.collect_page(Note::name(), none, context.paging());
+        let convert = |group: Group<String, 1, String>| {
+            let [text] = group.key;
+            (text, group.count)
+        };
+        Ok(page.await?.map(convert))
+    }
+}
+
+impl NoteWrittenEvent {
+    pub(crate) fn new(name: &str, text: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            sum: 1.0,
+            count: 2,
+            debts: Vec::new(),
+        }
+    }
+}
+
+/// The read model in one database.
+pub(crate) struct NoteBoard {
+    server: Option<PostgresServer>,
+    pub(crate) progress: ReadModelProgress,
+    store: MemoryStore,
+    database: Database,
+    operator: OperatorClient,
+    running: JoinHandle<()>,
+}
+
+fn declared() -> ReadModels {
+    let models = ReadModels::new([ReadModelDescriptor::of::<Note>()]).unwrap();
+    let queries = [
+        QueryDescriptor::of::<BrowseNotes>(),
+        QueryDescriptor::of::<BrowseTexts>(),
+    ];
+    Queries::new(queries, models).unwrap().1
+}
+
+impl NoteBoard {
+    /// Starts a board in SQLite, and one in PostgreSQL if it is installed.
+    #[track_caller]
+    pub(crate) fn locations() -> impl Iterator<Item = Option<PostgresServer>> {
+        [None].into_iter().chain(PostgresServer::start().map(Some))
+    }
+
+    /// Follows new events in SQLite, or in a server.
+    pub(crate) async fn start(server: Option<PostgresServer>) -> Self {
+        Self::follow(MemoryStore::new(), server).await
+    }
+
+    async fn follow(store: MemoryStore, server: Option<PostgresServer>) -> Self {
+        let models = declared();
+        let url = match &server {
+            None => DatabaseUrl::Memory,
+            Some(server) => server.url().parse().unwrap(),
+        };
+        let database = Database::open(&url, &models).await.unwrap();
+        let shared: Arc<dyn EventStore> = Arc::new(store.clone());
+        let processor = Processor::new(shared, database.clone(), models);
+        let positions = processor.progress();
+        let progress = positions.find_progress("notes").unwrap().clone();
+        let operator = processor.operator_client();
+        let running = tokio::spawn(processor.run());
+        Self {
+            server,
+            progress,
+            store,
+            database,
+            operator,
+            running,
+        }
+    }
+
+    /// Opens the same database with a new processor.
+    pub(crate) async fn restart(self) -> Self {
+        self.running.abort();
+        let _ = self.running.await;
+        drop(self.database);
+        Self::follow(self.store, self.server).await
+    }
+
+    pub(crate) async fn append<E: Event>(&self, events: &[E]) -> EventId {
+        let candidates = events.iter().map(|event| EventCandidate {
+            source: "tests".into(),
+            subject: "/notes".parse().unwrap(),
+            event_type: E::TYPE.parse().unwrap(),
+            data: encode(&Metadata::default(), event).unwrap(),
+            trace: None,
+        });
+        let recorded = self.store.append(candidates.collect(), vec![]).await;
+        recorded.unwrap().last().unwrap().id
+    }
+
+    /// Appends events and waits for their rows.
+    pub(crate) async fn append_and_wait<E: Event>(&self, events: &[E]) {
+        let last = self.append(events).await;
+        self.await_position(last).await;
+    }
+
+    pub(crate) async fn await_position(&self, id: EventId) {
+        let reached = self.progress.wait_until_reached(Some(id), PATIENCE).await;
+        assert_eq!(reached, Ok(()), "{:?}", self.progress.trouble());
+    }
+
+    /// Runs statements in the server, and returns their rows as text.
+    pub(crate) fn run_sql(&self, statements: &str) -> String {
+        self.server.as_ref().unwrap().query(statements)
+    }
+
+    /// Executes a command of an operator.
+    pub(crate) async fn operate(&self, command: OperatorCommand) {
+        let sent = self.operator.send_command("notes", command);
+        let done = sent.await.unwrap();
+        assert!(done.is_some());
+    }
+
+    pub(crate) fn context(&self) -> QueryContext<'_> {
+        QueryContext::new(&self.database, PageParameters::default(), Timestamp::now())
+    }
+
+    /// Reads all pages of a query, each of which has `limit` items.
+    pub(crate) async fn read_pages<Q: QueryHandler, T: DeserializeOwned>(
+        &self,
+        limit: usize,
+    ) -> Vec<T> {
+        let mut items = Vec::new();
+        let mut cursor = None;
+        loop {
+            let limit = ("limit".to_owned(), limit.to_string());
+            let cursor_pair = cursor.map(|cursor| ("cursor".to_owned(), cursor));
+            let pairs = [limit].into_iter().chain(cursor_pair);
+            let parameters = QueryParameters::new(pairs).unwrap();
+            let query = (QueryDescriptor::of::<Q>().parse)(parameters).unwrap();
+            let output = query.run(&self.database, Timestamp::now()).await.unwrap();
+            let mut page: serde_json::Value = serde_json::from_str(output.get()).unwrap();
+            let part: Vec<T> = serde_json::from_value(page["items"].take()).unwrap();
+            items.extend(part);
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = Some(next.to_owned()),
+                None => return items,
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A row that a database refuses stops its read model at the event, by name. An outage does not.
+
+use std::time::{Duration, Instant};
+
+use es_framework::{event::PoisonEvent, operator::OperatorCommand, query::QueryError};
+
+use super::{
+    eventually::eventually,
+    long_texts::random_text,
+    note_board::{Note, NoteBoard, NoteWrittenEvent},
+    postgres_server::PostgresServer,
+};
+
+async fn await_poison(board: &NoteBoard) -> PoisonEvent {
+    eventually("the read model stops", async || {
+        board.progress.poison_event()
+    })
+    .await
+}
+
+async fn names(board: &NoteBoard) -> Vec<String> {
+    let rows = board.context().rows::<Note>().all(100).await.unwrap();
+    rows.into_iter().map(|row| row.name).collect()
+}
+
+/// Appends a note between two others, and skips it when it has stopped the read model.
+async fn skip_between_others(board: &NoteBoard, refused: NoteWrittenEvent, reason: &str) {
+    let before = board.append(&[NoteWrittenEvent::new("before", "")]).await;
+    let poison = board.append(&[refused]).await;
+    let after = board.append(&[NoteWrittenEvent::new("after", "")]).await;
+    let stopped = await_poison(board).await;
+    assert_eq!(stopped.id, poison);
+    assert!(stopped.reason.contains(reason), "{}", stopped.reason);
+    assert_eq!(board.progress.visible_position(), Some(before));
+    assert_eq!(names(board).await, ["before"]);
+
+    board.operate(OperatorCommand::Retry).await;
+    assert_eq!(await_poison(board).await.id, poison);
+    board.operate(OperatorCommand::Skip).await;
+    board.await_position(after).await;
+    assert_eq!(names(board).await, ["before", "after"]);
+}
+
+#[tokio::test]
+async fn a_text_that_postgresql_refuses_is_a_poison_event() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let board = NoteBoard::start(Some(server)).await;
+    let refused = NoteWrittenEvent::new("nul", "a\0b");
+    skip_between_others(&board, refused, "invalid byte sequence").await;
+}
+
+#[tokio::test]
+async fn a_key_that_postgresql_refuses_is_a_poison_event() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let board = NoteBoard::start(Some(server)).await;
+    let refused = NoteWrittenEvent::new("n\0l", "");
+    skip_between_others(&board, refused, "invalid byte sequence").await;
+}
+
+#[tokio::test]
+async fn a_limit_of_postgresql_that_one_row_exceeds_makes_its_event_poison() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let board = NoteBoard::start(Some(server)).await;
+    board
+        .append_and_wait(&[NoteWrittenEvent::new("first", "")])
+        .await;
+    board.run_sql("CREATE INDEX by_hand ON notes (text)");
+    let text = random_text(5, 9_000);
+    let poison = board.append(&[NoteWrittenEvent::new("long", &text)]).await;
+    let stopped = await_poison(&board).await;
+    assert_eq!(stopped.id, poison);
+    assert!(stopped.reason.contains("index row"), "{}", stopped.reason);
+}
+
+#[tokio::test]
+async fn a_number_that_is_not_finite_is_a_poison_event() {
+    for location in NoteBoard::locations() {
+        let board = NoteBoard::start(location).await;
+        let mut refused = NoteWrittenEvent::new("mean", "");
+        (refused.sum, refused.count) = (0.0, 0);
+        skip_between_others(&board, refused, "mean: the number is not finite").await;
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_integers_of_any_length_is_read_as_it_was_written() {
+    for location in NoteBoard::locations() {
+        let board = NoteBoard::start(location).await;
+        let mut event = NoteWrittenEvent::new("debts", "");
+        event.debts = vec![
+            u128::MAX.to_string(),
+            "18446744073709551616".into(),
+            "0".into(),
+        ];
+        board.append_and_wait(&[event]).await;
+        let row = board
+            .context()
+            .rows::<Note>()
+            .first()
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(row.debts, [u128::MAX, 1 << 64, 0]);
+    }
+}
+
+#[tokio::test]
+async fn an_outage_stops_no_read_model_and_is_retried_ever_more_seldom() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let board = NoteBoard::start(Some(server)).await;
+    board
+        .append_and_wait(&[NoteWrittenEvent::new("first", "")])
+        .await;
+    // A full disk, and the number of attempts, which no rollback undoes.
+    board.run_sql(
+        "CREATE SEQUENCE attempts; \
+         CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             PERFORM nextval('attempts'); \
+             RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$; \
+         CREATE TRIGGER full_disk BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION fail()",
+    );
+    let begin = Instant::now();
+    let last = board.append(&[NoteWrittenEvent::new("second", "")]).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let attempts = board.run_sql("SELECT last_value FROM attempts");
+    let attempts: u64 = attempts.trim().parse().unwrap();
+    assert!(
+        (2..=8).contains(&attempts),
+        "{attempts} in {:?}",
+        begin.elapsed()
+    );
+    assert!(!board.progress.is_stopped());
+    assert!(board.progress.trouble().unwrap().contains("no space left"));
+
+    board.run_sql("DROP TRIGGER full_disk ON notes");
+    board.await_position(last).await;
+    assert_eq!(names(&board).await, ["first", "second"]);
+}
+
+#[tokio::test]
+async fn a_list_is_complete_or_an_error() {
+    for location in NoteBoard::locations() {
+        let board = NoteBoard::start(location).await;
+        let notes: Vec<_> = (0..1_003)
+            .map(|number| NoteWrittenEvent::new(&format!("note {number}"), ""))
+            .collect();
+        board.append_and_wait(&notes).await;
+        let rows = || board.context().rows::<Note>();
+        assert_eq!(rows().all(1_003).await.unwrap().len(), 1_003);
+        assert_eq!(rows().all(u32::MAX).await.unwrap().len(), 1_003);
+        assert_eq!(rows().first_rows(1_000).await.unwrap().len(), 1_000);
+        let error = rows().all(1_002).await.unwrap_err();
+        assert!(matches!(
+            error,
+            QueryError::TooManyRows { limit: 1_002, .. }
+        ));
+        assert!(
+            error.to_string().contains("more than 1002 rows of notes"),
+            "{error}"
+        );
+    }
+}
