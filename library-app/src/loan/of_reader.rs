@@ -39,3 +39,28 @@ impl QueryHandler for LoansOfReader {
         Ok(loans.all(MAX_LOANS).await?.into_iter().map(held).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use es_framework::testing::given;
+
+    use super::*;
+    use crate::loan::LoanOpenedEvent;
+
+    #[test]
+    fn all_loans_of_a_reader_are_listed() {
+        let reader = Uuid::from_u128(1);
+        let due_at = Timestamp::UNIX_EPOCH;
+        let opened = |book| LoanOpenedEvent {
+            reader,
+            book: Uuid::from_u128(book),
+            due_at,
+        };
+        let history = (0..1_003).fold(given(), |history, book| {
+            history.event_on(&format!("/readers/{reader}"), opened(book))
+        });
+        let loans = history.query(LoansOfReader { reader }).unwrap();
+        let books: Vec<_> = loans.into_iter().map(|loan| loan.book.as_u128()).collect();
+        assert_eq!(books, (0..1_003).collect::<Vec<_>>());
+    }
+}
