@@ -6,7 +6,7 @@ use serde::{Deserialize, de::Error as _};
 use serde_json::value::RawValue;
 
 use super::{
-    DATA_CONTENT_TYPE, InvalidStreamLine, RecordedEvent, SPEC_VERSION, TraceContext,
+    DATA_CONTENT_TYPE, InvalidStreamLine, RecordedEvent, SPEC_VERSION, Subject, TraceContext,
     field_interner::FieldInterner,
 };
 
@@ -61,7 +61,7 @@ impl<'a> EventMembers<'a> {
             .ok_or_else(|| serde_json::Error::missing_field("hash"))?;
         Ok(RecordedEvent {
             source: interner.source(&self.source),
-            subject: parsed(&self.subject)?,
+            subject: Subject::parse_recorded(&self.subject).map_err(malformed)?,
             event_type: interner.event_type(&self.r#type).map_err(malformed)?,
             trace: TraceContext::new(self.traceparent.as_deref(), self.tracestate.as_deref())?,
             id: parsed(&self.id)?,

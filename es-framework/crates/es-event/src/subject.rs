@@ -8,13 +8,15 @@ use super::text_visitor::deserialize_text;
 
 /// A path such as `/books/0190…`. Its segments consist of ASCII letters, digits, `-` and `_`.
 ///
-/// The event store's rule is `^/([0-9A-Za-z_-]+/)*([0-9A-Za-z_-]+/?)?$`.
+/// The event store's rule is `^/([0-9A-Za-z_-]+/)*([0-9A-Za-z_-]+/?)?$`. It leaves out one slash at the end:
+/// `/books/42/` is `/books/42`.
 ///
 /// ```
 /// use es_framework::event::Subject;
 ///
 /// let subject: Subject = "/books/42".parse()?;
 /// assert!(subject.is_within(&Subject::root()));
+/// assert_eq!("/books/42/".parse::<Subject>()?, subject);
 /// assert!("books".parse::<Subject>().is_err());
 /// # Ok::<_, es_framework::event::InvalidSubject>(())
 /// ```
@@ -27,11 +29,11 @@ pub struct Subject(Arc<str>);
 /// use es_framework::event::Subject;
 ///
 /// let error = "/books/The Ring".parse::<Subject>().unwrap_err();
-/// assert!(error.to_string().starts_with(r#"invalid subject "/books/The Ring""#));
+/// assert!(error.to_string().starts_with(r#"malformed subject "/books/The Ring""#));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "invalid subject {text:?}: a subject starts with '/' and its segments hold only ASCII letters, digits, '-' and '_'"
+    "malformed subject {text:?}: a subject starts with '/' and its segments hold only ASCII letters, digits, '-' and '_'"
 )]
 pub struct InvalidSubject {
     text: Box<str>,
@@ -85,19 +87,18 @@ impl Subject {
         &self.0
     }
 
-    /// Returns true if a slash ends this subject, as in `/books/42/`. The subject looks like `/books/42`,
-    /// but is another one: a server refuses to write to it. The root `/` has no such slash.
+    /// Parses the subject of a recorded event. Earlier servers recorded a slash at the end, and the hash of the
+    /// event covers it.
     ///
-    /// ```
-    /// # use es_framework::event::Subject;
-    /// assert!("/books/42/".parse::<Subject>()?.has_trailing_slash());
-    /// assert!(!"/books/42".parse::<Subject>()?.has_trailing_slash());
-    /// assert!(!Subject::root().has_trailing_slash());
-    /// # Ok::<(), es_framework::event::InvalidSubject>(())
-    /// ```
-    #[must_use]
-    pub fn has_trailing_slash(&self) -> bool {
-        self.as_str().len() > 1 && self.as_str().ends_with('/')
+    /// # Errors
+    /// The text is not a subject.
+    #[doc(hidden)]
+    pub fn parse_recorded(text: &str) -> Result<Self, InvalidSubject> {
+        if is_subject(text) {
+            return Ok(Self(text.into()));
+        }
+        let text = text.chars().take(80).collect::<String>().into();
+        Err(InvalidSubject { text })
     }
 
     /// Returns the parent subject, or `None` for `/`.
@@ -226,11 +227,11 @@ impl std::str::FromStr for Subject {
     type Err = InvalidSubject;
 
     fn from_str(text: &str) -> Result<Self, InvalidSubject> {
-        if is_subject(text) {
-            return Ok(Self(text.into()));
-        }
-        let text = text.chars().take(80).collect::<String>().into();
-        Err(InvalidSubject { text })
+        let subject = Self::parse_recorded(text)?;
+        Ok(match text.strip_suffix('/') {
+            None | Some("") => subject,
+            Some(without_slash) => Self(without_slash.into()),
+        })
     }
 }
 
@@ -277,7 +278,9 @@ mod tests {
             "in valid subject",
             "/user/günter",
             "//",
+            "/a//",
             "/a//b",
+            "/a/b//",
             "/a b",
             "/a\n",
         ] {
@@ -288,6 +291,20 @@ mod tests {
                 .parse::<Subject>()
                 .is_err()
         );
+    }
+
+    #[test]
+    fn one_slash_at_the_end_is_left_out_unless_it_is_recorded() {
+        for (text, same) in [("/", "/"), ("/a/", "/a"), ("/a/b/", "/a/b")] {
+            assert_eq!(subject(text).as_str(), same);
+            let json = format!("{text:?}");
+            assert_eq!(
+                serde_json::from_str::<Subject>(&json).unwrap().as_str(),
+                same
+            );
+            assert_eq!(Subject::parse_recorded(text).unwrap().as_str(), text);
+        }
+        assert!(Subject::parse_recorded("/a//").is_err());
     }
 
     #[test]

@@ -20,7 +20,13 @@ impl FromRequestParts<Arc<ServerState>> for RequireApiToken {
     ) -> Result<Self, Self::Rejection> {
         match bearer::read_credential(&parts.headers) {
             Ok(credential) if server.settings.api_token.matches(credential) => Ok(Self),
-            _ => Err(ErrorResponse::unauthorized()),
+            _ => {
+                tracing::info!(
+                    path = parts.uri.path(),
+                    "refused a request without the token: send Authorization: Bearer <API_TOKEN>"
+                );
+                Err(ErrorResponse::unauthorized())
+            }
         }
     }
 }

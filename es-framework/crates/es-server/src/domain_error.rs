@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::read_range::UnsatisfiableRange;
 use es_eventql::{QueryError, QueryErrorKind};
 use es_store::{Conflict, InvalidOptions, SchemaConflict, StoreError, schema::WorkBudget};
 
@@ -125,7 +126,7 @@ impl From<Conflict> for DomainError {
         let text = "precondition is violated";
         let error = Self::new(ErrorCode::PreconditionViolated, text);
         match conflict.precondition {
-            Some(index) => error.with_detail("index", index),
+            Some(index) => error.with_detail("precondition", index),
             None => error,
         }
     }
@@ -162,6 +163,12 @@ impl From<SchemaConflict> for DomainError {
 impl From<InvalidOptions> for DomainError {
     fn from(error: InvalidOptions) -> Self {
         Self::new(ErrorCode::SelectionConflicting, error.to_string())
+    }
+}
+
+impl From<UnsatisfiableRange> for DomainError {
+    fn from(error: UnsatisfiableRange) -> Self {
+        Self::new(ErrorCode::RangeUnsatisfiable, error.to_string())
     }
 }
 

@@ -10,6 +10,7 @@ use axum::{
 use super::{
     conditional_write::{CONTENTION, SLOW_QUERIES, WriteFailure},
     domain_error::NO_STORE_ACCESS,
+    read_range::UnsatisfiableRange,
     state::QueryLimitReached,
 };
 use es_eventql::QueryErrorKind;
@@ -34,10 +35,9 @@ impl ErrorResponse {
         Self::new(StatusCode::BAD_REQUEST, text)
     }
 
-    /// Returns the response to a request without the right token.
+    /// Returns the response to a request without the right token. Clients compare the whole text.
     pub(super) fn unauthorized() -> Self {
-        let text = "unauthorized: send the header Authorization: Bearer <API_TOKEN>";
-        Self::new(StatusCode::UNAUTHORIZED, text)
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized")
     }
 
     /// Returns the response to an unknown path. EventSourcingDB answers with this text, and clients of
@@ -150,6 +150,12 @@ impl From<RegisterError> for ErrorResponse {
 
 impl From<InvalidOptions> for ErrorResponse {
     fn from(error: InvalidOptions) -> Self {
+        Self::invalid_request(error.to_string())
+    }
+}
+
+impl From<UnsatisfiableRange> for ErrorResponse {
+    fn from(error: UnsatisfiableRange) -> Self {
         Self::invalid_request(error.to_string())
     }
 }

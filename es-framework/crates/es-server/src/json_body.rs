@@ -1,6 +1,6 @@
 //! Request bodies: read within limits, and checked to be JSON that every client can read back.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     extract::{FromRequest, Request},
@@ -8,13 +8,10 @@ use axum::{
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use serde::{
-    Deserialize, Deserializer,
-    de::{DeserializeOwned, MapAccess, SeqAccess, Visitor},
-};
+use serde::{Deserialize, de::DeserializeOwned};
 use tokio::time::timeout;
 
-use super::{error_response::ErrorResponse, state::ServerState};
+use super::{checked_json::CheckedJson, error_response::ErrorResponse, state::ServerState};
 
 /// Extractor that reads the body as JSON, whatever its content type: several clients send none.
 pub(super) struct JsonBody<T>(pub(super) T);
@@ -36,8 +33,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
 /// Extractor that reads the body like [`JsonBody`], for values that borrow from it.
 pub(super) struct JsonText {
     json: Bytes,
-    /// The length of the longest list that is a member of the request.
-    longest_list: usize,
+    checked: CheckedJson,
 }
 
 impl FromRequest<Arc<ServerState>> for JsonText {
@@ -59,8 +55,18 @@ impl JsonText {
 
     /// Returns the length of the longest list that is a member of the request. An element of two bytes takes more
     /// than a hundred once it is parsed, so the length is checked before.
-    pub(super) const fn longest_list(&self) -> usize {
-        self.longest_list
+    pub(super) fn longest_list(&self) -> usize {
+        self.checked.longest_list
+    }
+
+    /// Refuses a request in which an object has two members of one name. Clients disagree which one counts.
+    pub(super) fn check_members(&self) -> Result<(), ErrorResponse> {
+        match &self.checked.repeated_member {
+            None => Ok(()),
+            Some(name) => Err(ErrorResponse::invalid_request(format!(
+                "invalid request: an object has two members {name:?}"
+            ))),
+        }
     }
 
     /// Parses a body that must be a JSON object.
@@ -71,13 +77,15 @@ impl JsonText {
                 "invalid request: the request body is not a JSON object",
             ));
         }
-        parse_with_path(&self.json).map_err(|error| {
+        let parsed = parse_with_path(&self.json).map_err(|error| {
             let (path, reason) = (error.path().to_string(), error.inner());
             ErrorResponse::invalid_request(match path.as_str() {
                 "." => format!("invalid request: {reason}"),
                 path => format!("invalid request: {path}: {reason}"),
             })
-        })
+        })?;
+        self.check_members()?;
+        Ok(parsed)
     }
 }
 
@@ -102,12 +110,11 @@ pub(super) async fn read_json_body(
     let json = timeout(settings.request_time, reading)
         .await
         .unwrap_or_else(|_| Err(ErrorResponse::body_too_slow()))?;
-    let checked = serde_json::from_slice::<DiscardedJson>(&json);
+    let checked = serde_json::from_slice::<CheckedJson>(&json);
     let checked = checked.map_err(|error| {
         ErrorResponse::invalid_request(format!("the request body is not valid JSON: {error}"))
     })?;
-    let longest_list = checked.longest_list;
-    Ok(JsonText { json, longest_list })
+    Ok(JsonText { json, checked })
 }
 
 async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorResponse> {
@@ -122,114 +129,5 @@ async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorRespons
         Err(_) => Err(ErrorResponse::invalid_request(
             "the connection ended within the request body",
         )),
-    }
-}
-
-/// Any JSON value, parsed completely and discarded except for the lengths of lists.
-///
-/// The server stores an event's data as unparsed text. Without this check it would store lone
-/// surrogates, numbers out of range and unlimited nesting, which break every reader. Data has the same
-/// depth in a request and in a line of a stream, so text that passes the parser's depth limit here
-/// passes it there, too.
-#[derive(Default)]
-struct DiscardedJson {
-    /// The number of elements of a list.
-    elements: usize,
-    /// The length of the longest list that is a member of an object.
-    longest_list: usize,
-}
-
-impl<'de> Deserialize<'de> for DiscardedJson {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Self::default())
-    }
-}
-
-impl<'de> Visitor<'de> for DiscardedJson {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self, A::Error> {
-        while items.next_element::<Self>()?.is_some() {
-            self.elements = self.elements.saturating_add(1);
-        }
-        Ok(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Self, A::Error> {
-        while let Some((_, member)) = members.next_entry::<Self, Self>()? {
-            self.longest_list = self.longest_list.max(member.elements);
-        }
-        Ok(self)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn is_valid(json: &str) -> bool {
-        serde_json::from_str::<DiscardedJson>(json).is_ok()
-    }
-
-    #[test]
-    fn what_some_reader_would_choke_on_is_not_readable() {
-        for readable in [
-            "null",
-            r#"{"a":[1,-1,1.5,true,"é\n\ud83d\ude00"],"b":{}}"#,
-            &format!("{}{}", "[".repeat(100), "]".repeat(100)),
-        ] {
-            assert!(is_valid(readable), "{readable}");
-        }
-        for broken in [
-            "",
-            "{",
-            "{} {}",
-            r#"{"a":"\ud800"}"#,
-            r#"{"a":1e999}"#,
-            &format!("{}{}", "[".repeat(200), "]".repeat(200)),
-            &"[".repeat(1_000_000),
-        ] {
-            assert!(!is_valid(broken), "{}", broken.len());
-        }
-    }
-
-    #[test]
-    fn only_lists_that_are_members_of_the_request_have_a_length() {
-        for (json, length) in [
-            (r#"{"a":[],"b":[1,[2,3,4,5]],"c":{"d":[1,2,3]}}"#, 2),
-            (r#"{"a":[1,2,3],"a":7}"#, 3),
-            ("[1,2,3]", 0),
-        ] {
-            let checked: DiscardedJson = serde_json::from_str(json).unwrap();
-            assert_eq!(checked.longest_list, length, "{json}");
-        }
     }
 }

@@ -29,8 +29,7 @@ pub(super) async fn read_stored_lines(
         upper_bound: Some(Bound::Inclusive(newest)),
         ..ReadOptions::default()
     };
-    let IdRange { first, last } = IdRange::from_bounds(read.lower_bound, read.upper_bound);
-    if first > last {
+    if IdRange::from_bounds(read.lower_bound, read.upper_bound).is_empty() {
         return None;
     }
     let lines = server.store.read_lines(subject, &read, shape)?;

@@ -14,16 +14,13 @@ pub(crate) fn deserialize_written_subject<'de, D: Deserializer<'de>>(
 ) -> Result<Subject, D::Error> {
     let subject = Subject::deserialize(deserializer)?;
     check_written_subject(&subject).map_err(|error| {
-        D::Error::custom(format!("invalid subject {:?}: {error}", subject.as_str()))
+        D::Error::custom(format!("malformed subject {:?}: {error}", subject.as_str()))
     })?;
     Ok(subject)
 }
 
-/// Fails if a slash ends the subject, or if it has too many segments.
+/// Fails if the subject has too many segments.
 pub(crate) fn check_written_subject(subject: &Subject) -> Result<(), String> {
-    if subject.has_trailing_slash() {
-        return Err("a subject does not end with '/'".to_owned());
-    }
     let num_segments = subject.as_str().matches('/').count();
     if num_segments > MAX_SEGMENTS {
         return Err(format!(

@@ -72,7 +72,9 @@ fn check_recorded(recorded: &[RecordedEvent], candidates: &[EventCandidate]) -> 
 /// Converts the failure of a write.
 fn append_error(http_client: &StoreHttpClient, failure: &StreamFailure) -> AppendError {
     if failure.short_code() == "precondition-violated" {
-        return Conflict::default().into();
+        let index = failure.details.get("precondition");
+        let precondition = index.and_then(|index| usize::try_from(index.as_u64()?).ok());
+        return Conflict { precondition }.into();
     }
     match schema_failure(failure) {
         Some(conflict) => conflict.into(),

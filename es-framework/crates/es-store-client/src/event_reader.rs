@@ -49,6 +49,11 @@ pub(super) fn read_events(
 ) -> EventStream {
     let start = async move {
         options.check()?;
+        let range = IdRange::from_bounds(options.lower_bound, options.upper_bound);
+        if range.is_empty() {
+            // A server refuses a range without room for an event.
+            return Ok(None);
+        }
         let body = encode_request_body(&ReadOrObserveBody::of_read(&subject, &options))?;
         let silence = http_client.settings.read_silence;
         let version = http_client.version().await?;
@@ -71,7 +76,7 @@ pub(super) fn read_events(
             subject,
             recursive: options.recursive,
             order: options.order,
-            range: IdRange::from_bounds(options.lower_bound, options.upper_bound),
+            range,
         };
         Ok(Some(FilteredEventReader {
             events: EventReader::new(http_client, response, silence, expected, None),

@@ -1,12 +1,10 @@
 //! Conversion between rows and events.
 
-use std::str::FromStr;
-
 use serde_json::value::RawValue;
 use sqlx::{Row as _, postgres::PgRow};
 
 use super::database_error::DatabaseError;
-use es_event::{EventId, FieldInterner, Hash, HashVersion, RecordedEvent, TraceContext};
+use es_event::{EventId, FieldInterner, Hash, HashVersion, RecordedEvent, Subject, TraceContext};
 
 /// The columns of an event, in the order that [`RowDecoder`] expects.
 macro_rules! columns {
@@ -65,7 +63,7 @@ impl RowDecoder {
         let trace = TraceContext::new(fields.row.try_get(5)?, fields.row.try_get(6)?);
         Ok(RecordedEvent {
             id: to_event_id(number)?,
-            subject: fields.parsed(1, "subject")?,
+            subject: fields.subject(1)?,
             event_type: self
                 .interner
                 .event_type(row.try_get(2)?)
@@ -95,14 +93,9 @@ impl RowFields<'_> {
         DatabaseError::flawed_event(self.id, format!("has a broken {column}: {flaw}"))
     }
 
-    fn parsed<T: FromStr<Err: std::fmt::Display>>(
-        &self,
-        index: usize,
-        column: &str,
-    ) -> Result<T, DatabaseError> {
-        let text: &str = self.row.try_get(index)?;
-        text.parse()
-            .map_err(|error| self.flawed_column(column, error))
+    fn subject(&self, index: usize) -> Result<Subject, DatabaseError> {
+        let parsed = Subject::parse_recorded(self.row.try_get(index)?);
+        parsed.map_err(|error| self.flawed_column("subject", error))
     }
 
     fn hash(&self, index: usize, column: &str) -> Result<Hash, DatabaseError> {

@@ -44,7 +44,7 @@ fn list_values(
 }
 
 fn parse_subjects(texts: impl Iterator<Item = String>) -> Result<Vec<Subject>, DatabaseError> {
-    let subjects = texts.map(|text| text.parse());
+    let subjects = texts.map(|text| Subject::parse_recorded(&text));
     let broken = |error| DatabaseError::Broken(format!("a subject is broken: {error}"));
     subjects.collect::<Result<_, _>>().map_err(broken)
 }

@@ -40,7 +40,8 @@ impl EventReader {
                 let child = child_of_key(&range.below_from, &key).ok_or_else(broken_key)?;
                 // A subject with events of its own was listed before its descendants.
                 if *child == *key || !reader.has_events(connection, child)? {
-                    let subject = subject_of_key(child).and_then(|text| text.parse().ok());
+                    let subject =
+                        subject_of_key(child).and_then(|text| Subject::parse_recorded(&text).ok());
                     children.push(subject.ok_or_else(broken_key)?);
                 }
                 from = if *child == *key {

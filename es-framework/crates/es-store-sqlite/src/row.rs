@@ -1,6 +1,6 @@
 //! Conversion between events and rows.
 
-use std::str::{self, FromStr};
+use std::str;
 
 use rusqlite::{CachedStatement, Connection, Row};
 use serde_json::value::RawValue;
@@ -10,7 +10,7 @@ use super::{
     row_checksum::{self, StoredRow},
     stored_hash,
 };
-use es_event::{EventId, FieldInterner, Hash, RecordedEvent, TraceContext};
+use es_event::{EventId, FieldInterner, Hash, RecordedEvent, Subject, TraceContext};
 
 /// Selects the columns in the order that [`RowDecoder::event`] expects.
 macro_rules! select {
@@ -154,7 +154,7 @@ impl RowDecoder {
         let data = RawValue::from_string(row.text(data, "data")?.to_owned());
         Ok(RecordedEvent {
             id: to_event_id(row.id)?,
-            subject: row.parsed(subject, "subject")?,
+            subject: row.subject(subject)?,
             event_type: self
                 .interner
                 .event_type(row.text(event_type, "type")?)
@@ -192,13 +192,9 @@ impl<'a> StoredRow<'a> {
         self.optional_text(column, name)?.ok_or_else(missing)
     }
 
-    fn parsed<T: FromStr<Err: std::fmt::Display>>(
-        &self,
-        column: Option<&'a [u8]>,
-        name: &str,
-    ) -> Result<T, SqliteError> {
-        let parsed = self.text(column, name)?.parse();
-        parsed.map_err(|error| self.flawed_column(name, error))
+    fn subject(&self, column: Option<&'a [u8]>) -> Result<Subject, SqliteError> {
+        let parsed = Subject::parse_recorded(self.text(column, "subject")?);
+        parsed.map_err(|error| self.flawed_column("subject", error))
     }
 
     fn hash(&self, column: Option<&'a [u8]>, name: &str) -> Result<Hash, SqliteError> {

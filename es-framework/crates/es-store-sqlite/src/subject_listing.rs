@@ -97,7 +97,7 @@ impl EventReader {
 }
 
 fn insert(tree: &mut SubjectListing, key: &[u8]) -> Result<(), SqliteError> {
-    let subject = subject_of_key(key).and_then(|text| text.parse().ok());
+    let subject = subject_of_key(key).and_then(|text| Subject::parse_recorded(&text).ok());
     let broken = || SqliteError::Broken("the index has a broken subject".into());
     tree.add_subject(subject.ok_or_else(broken)?);
     Ok(())

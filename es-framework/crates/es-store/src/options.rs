@@ -242,6 +242,11 @@ pub struct IdRange {
 }
 
 impl IdRange {
+    /// Returns true if the range has room for no event.
+    pub const fn is_empty(&self) -> bool {
+        self.first > self.last
+    }
+
     /// Returns the ids between two bounds.
     pub const fn from_bounds(lower: Option<Bound>, upper: Option<Bound>) -> Self {
         let first = match lower {

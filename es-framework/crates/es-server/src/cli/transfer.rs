@@ -14,7 +14,7 @@ use super::{
     output::LineOutput,
     progress_bar::ProgressDisplay,
 };
-use crate::written_subject::deserialize_written_subject;
+use crate::{checked_json::check_members, written_subject::deserialize_written_subject};
 use es_event::{Dialect, EventCandidate, EventType, Subject, TraceContext, compact_object};
 use es_store::{AppendError, EventStore as _, ReadOptions};
 use es_store_sqlite::EmbeddedStore;
@@ -140,6 +140,7 @@ fn parse_fields(line: &[u8]) -> serde_json::Result<CandidateFields> {
 
 fn parse_candidate(line: &[u8]) -> Result<EventCandidate, String> {
     let fields = parse_fields(line).map_err(|error| error.to_string())?;
+    check_members(&fields.data).map_err(|error| format!("data: {error}"))?;
     let data = compact_object(&fields.data).map_err(|error| error.to_string())?;
     let trace = TraceContext::new(fields.traceparent.as_deref(), fields.tracestate.as_deref());
     Ok(EventCandidate {
@@ -160,18 +161,21 @@ mod tests {
         let event = r#"{"source":"tag:a","subject":"/a","type":"io.example.a","data":{"b":1.50}}"#;
         for line in [
             event.to_owned(),
+            event.replace("/a", "/a/"),
             format!(r#"{{"type":"event","payload":{event}}}"#),
             format!(r#"{{"type":"event","payload":{{"event":{event},"hash":"x"}}}}"#),
         ] {
             let candidate = parse_candidate(line.as_bytes()).unwrap();
             assert_eq!(candidate.data.get(), r#"{"b":1.50}"#);
+            assert_eq!(candidate.subject.as_str(), "/a");
         }
         for broken in [
             "{",
             "{}",
             r#"{"type":"error","payload":{"error":"x"}}"#,
             "1",
-            &event.replace("/a", "/a/"),
+            &event.replace("/a", "/a//"),
+            &event.replace("1.50", r#"1.50,"c":[{"d":1,"d":2}]"#),
         ] {
             assert!(parse_candidate(broken.as_bytes()).is_err(), "{broken}");
         }

@@ -1,5 +1,6 @@
 //! Tests of the API through a real socket.
 
+mod bounds;
 mod broken_store;
 mod catalogue;
 mod limits;
@@ -9,6 +10,8 @@ mod observe;
 mod protocol;
 mod query;
 mod read;
+mod repeated_members;
+mod subjects;
 mod version_2;
 mod version_2_errors;
 mod write;

@@ -145,7 +145,7 @@ async fn options_that_make_no_sense_are_refused() {
         (json!({"recursve": true}), "unknown field `recursve`"),
         (
             from("", "io.example.test", "read-nothing"),
-            "invalid subject",
+            "malformed subject",
         ),
         (from("/a", "", "read-nothing"), "invalid event type"),
         (

@@ -184,7 +184,7 @@ async fn wrong_values_of_a_write_have_codes() {
         (with("source", json!("my-app")), "source-malformed"),
         (without("subject"), "subject-missing"),
         (with("subject", json!("no slash")), "subject-malformed"),
-        (with("subject", json!("/a/")), "subject-malformed"),
+        (with("subject", json!("/a//")), "subject-malformed"),
         (
             with("subject", json!("/a".repeat(101))),
             "subject-malformed",
@@ -459,7 +459,11 @@ async fn preconditions_hold_for_a_subject_or_for_all_below_it() {
         let body = json!({"events": [candidate("/a")], "preconditions": preconditions});
         let (_, text) = server.v2_answer("write-events", &body).await;
         let line: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(line["data"]["details"], json!({ "index": index }), "{text}");
+        assert_eq!(
+            line["data"]["details"],
+            json!({ "precondition": index }),
+            "{text}"
+        );
     }
     let holding = json!([
         pristine("/orders/42", false),

@@ -62,10 +62,13 @@ fn describe(known: KnownEventType, dialect: Dialect) -> EventTypeResponse {
     }
 }
 
-/// Parses an event type. The error starts with the words that clients look for.
+/// Parses an event type. Clients compare the whole text of the error, so the log has the explanation.
 pub(super) fn parse_event_type(event_type: &str) -> Result<EventType, ErrorResponse> {
     let parsed = event_type.parse::<EventType>();
-    parsed.map_err(|error| ErrorResponse::invalid_request(error.to_string()))
+    parsed.map_err(|error| {
+        tracing::info!("refused a request: {error}");
+        ErrorResponse::invalid_request(format!("invalid event type: '{event_type}'"))
+    })
 }
 
 pub(super) async fn read_event_type(

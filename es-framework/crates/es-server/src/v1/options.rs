@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::{error_response::ErrorResponse, strict_object::StrictObject};
+use crate::{error_response::ErrorResponse, read_range::check_bounds, strict_object::StrictObject};
 use es_event::{EventId, EventType, Subject};
 use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions};
 
@@ -149,6 +149,7 @@ impl TryFrom<WireReadOptions> for ReadOptions {
             ..Self::default()
         };
         options.check()?;
+        check_bounds(options.lower_bound, options.upper_bound)?;
         Ok(options)
     }
 }
@@ -163,6 +164,7 @@ impl TryFrom<WireObserveOptions> for ObserveOptions {
             from_latest_event: wire.from_latest_event.map(|latest| latest.0.into()),
         };
         options.check()?;
+        check_bounds(options.lower_bound, None)?;
         Ok(options)
     }
 }

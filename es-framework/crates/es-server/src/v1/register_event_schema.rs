@@ -8,7 +8,8 @@ use serde_json::{json, value::RawValue};
 
 use super::{event_types::parse_event_type, ping::management_response};
 use crate::{
-    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody, state::ServerState,
+    auth::RequireApiToken, checked_json::check_members, error_response::ErrorResponse,
+    json_body::JsonBody, state::ServerState,
 };
 use es_store::{EventSchema, schema_work};
 
@@ -42,6 +43,10 @@ async fn parse_schema(schema: Box<RawValue>) -> Result<EventSchema, ErrorRespons
     // The older dialect has the schema's text in a string.
     let text = serde_json::from_str::<String>(schema.get());
     let text = text.unwrap_or_else(|_| schema.get().to_owned());
+    if let Ok(schema) = serde_json::from_str::<&RawValue>(&text) {
+        check_members(schema)
+            .map_err(|error| ErrorResponse::invalid_request(format!("invalid schema: {error}")))?;
+    }
     let schema = schema_work::run_on_blocking_thread(move || EventSchema::parse(&text)).await?;
     schema.map_err(|error| ErrorResponse::invalid_request(error.to_string()))
 }

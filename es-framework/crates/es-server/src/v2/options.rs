@@ -6,7 +6,10 @@ use super::{
     strict_body::{OptionalMember, OptionalObject},
     values::{OptionalText, parse_event_id, parse_event_type, parse_subject},
 };
-use crate::domain_error::{DomainError, ErrorCode};
+use crate::{
+    domain_error::{DomainError, ErrorCode},
+    read_range::check_bounds,
+};
 use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions};
 
 /// The options of a read.
@@ -76,6 +79,7 @@ impl StrictReadOptions {
             ..ReadOptions::default()
         };
         options.check()?;
+        check_bounds(options.lower_bound, options.upper_bound)?;
         Ok(options)
     }
 }
@@ -89,6 +93,7 @@ impl StrictObserveOptions {
             from_latest_event: convert_latest(self.from_latest_event, "wait-for-event")?,
         };
         options.check()?;
+        check_bounds(options.lower_bound, None)?;
         Ok(options)
     }
 }

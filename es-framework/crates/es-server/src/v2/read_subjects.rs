@@ -50,11 +50,6 @@ pub(super) async fn read_subjects(
 /// all subjects below it.
 fn find_subject(store: Arc<dyn EventStore>, subject: Subject) -> SubjectStream {
     let found = async move {
-        // A listing has no subject with a slash at its end.
-        let subject = match subject.parent() {
-            Some(parent) if subject.has_trailing_slash() => parent,
-            _ => subject,
-        };
         let newest = latest_event(&*store, subject.clone(), true).await?;
         Ok(newest.map(|_| subject))
     };

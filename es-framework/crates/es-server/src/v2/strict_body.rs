@@ -24,7 +24,9 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for StrictBody<T> {
         server: &Arc<ServerState>,
     ) -> Result<Self, ErrorResponse> {
         let body = read_json_body(request, server).await?;
-        parse_object(body.bytes(), "").map(Self)
+        let parsed = parse_object(body.bytes(), "")?;
+        body.check_members()?;
+        Ok(Self(parsed))
     }
 }
 

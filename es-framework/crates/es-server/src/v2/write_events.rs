@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     auth::RequireApiToken,
+    checked_json::check_members,
     conditional_write::ConditionalWrite,
     domain_error::{DomainError, ErrorCode},
     envelope::END_LINE,
@@ -83,16 +84,20 @@ fn parse_write(
         let text = format!("a write has at most {limit} events and as many preconditions");
         return Err(ErrorResponse::new(StatusCode::PAYLOAD_TOO_LARGE, text).into());
     }
-    let body: WriteBody = parse_object(body.bytes(), "")?;
-    let events = body.events.0.unwrap_or_default();
-    let preconditions = body.preconditions.0.unwrap_or_default();
+    let WriteBody {
+        events,
+        preconditions,
+    } = parse_object(body.bytes(), "")?;
+    let events = events.0.unwrap_or_default();
+    let preconditions = preconditions.0.unwrap_or_default();
+    let members = body.check_members();
     if events.is_empty() {
         return Err(DomainError::new(ErrorCode::EventsMissing, "events are missing").into());
     }
     let mut write = ConditionalWrite::default();
     for (event, index) in events.into_iter().zip(0_usize..) {
         let at = format!("/events/{index}");
-        let candidate = check_candidate(event.0, &at, settings);
+        let candidate = check_candidate(event.0, &at, settings, members.is_ok());
         write
             .candidates
             .push(candidate.map_err(|failure| failure.with_index(index))?);
@@ -102,6 +107,7 @@ fn parse_write(
         let added = add_precondition(&mut write, precondition.0, &at);
         added.map_err(|failure| failure.with_index(index))?;
     }
+    members?;
     Ok(write)
 }
 
@@ -109,6 +115,7 @@ fn check_candidate(
     members: CandidateMembers,
     at: &str,
     settings: &ServerSettings,
+    has_unique_members: bool,
 ) -> Result<EventCandidate, RequestFailure> {
     let source = require("source", members.source, ErrorCode::SourceMissing)?;
     check_source(&source, settings.dialect)
@@ -116,6 +123,9 @@ fn check_candidate(
     let subject = parse_written_subject(members.subject)?;
     let event_type = parse_event_type(members.r#type)?;
     let data = check_data(members.data.0, at)?;
+    if !has_unique_members {
+        check_members(&data).map_err(|error| DomainError::new(ErrorCode::DataMalformed, error))?;
+    }
     let trace = check_trace(&members.traceparent, &members.tracestate)?;
     Ok(EventCandidate {
         source: source.into(),

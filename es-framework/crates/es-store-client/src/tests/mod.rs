@@ -113,6 +113,24 @@ fn candidate(subject: &str, data: &str) -> EventCandidate {
 }
 
 #[tokio::test]
+async fn a_conflict_names_the_precondition_that_does_not_hold() {
+    let store = ClientWithServer::start(Dialect::Event).await;
+    let pristine = |subject: &str| Precondition::SubjectIsPristine(subject.parse().unwrap());
+    let populated = |subject: &str| Precondition::SubtreeIsPopulated(subject.parse().unwrap());
+    for (preconditions, violated) in [
+        (vec![populated("/b")], 0),
+        (vec![pristine("/a"), pristine("/b"), populated("/c")], 2),
+    ] {
+        let event = vec![candidate("/other", "{}")];
+        let refused = store.append(event, preconditions).await;
+        let Err(AppendError::Conflict(conflict)) = refused else {
+            panic!("{refused:?}")
+        };
+        assert_eq!(conflict.precondition, Some(violated));
+    }
+}
+
+#[tokio::test]
 async fn client_and_server_keep_the_contract_in_the_older_shape() {
     contract::run(|| ClientWithServer::start_version_1(Dialect::Item)).await;
 }

@@ -4,6 +4,7 @@ mod damage;
 mod damaged_index;
 mod detached_volume;
 mod disk;
+mod earlier_rules;
 mod hash_versions;
 mod lines;
 mod model;
