@@ -144,6 +144,9 @@ settings! {
     http_connection_limit: usize = 480,
     /// Number of commands and queries that may run at once.
     http_request_limit: usize = 400,
+    /// The part, in percent, that one caller may use at once of the queries, the live queries and the expensive
+    /// statements of the database.
+    http_caller_share: u8 = 50,
     /// Time from the headers of a request to its response.
     http_request_seconds: Duration = Duration::from_secs(60),
     /// Time that the database may spend on one query.

@@ -277,6 +277,18 @@ pub(crate) struct SettingsArguments {
     )]
     http_request_limit: NonZeroU32,
 
+    /// Part, in percent, that one caller may use at once of HTTP_REQUEST_LIMIT, LIVE_QUERIES and the expensive
+    /// statements of the database; beyond it, a query is answered with 429. A caller is the bearer of a
+    /// token, or without authentication an address. 100 for a service behind a proxy that hides addresses.
+    #[arg(
+        long,
+        env = "HTTP_CALLER_SHARE",
+        default_value_t = 50,
+        value_parser = clap::value_parser!(u8).range(1..=100),
+        value_name = "PERCENT"
+    )]
+    http_caller_share: u8,
+
     /// Longest time from the headers of a request to its response; a longer one is answered with 503.
     #[arg(
         long,

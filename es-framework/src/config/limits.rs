@@ -47,6 +47,7 @@ impl Settings {
             ("http_headers_seconds", self.http_headers_seconds.is_zero()),
             ("http_connection_limit", self.http_connection_limit == 0),
             ("http_request_limit", self.http_request_limit == 0),
+            ("http_caller_share", self.http_caller_share == 0),
             ("http_request_seconds", self.http_request_seconds.is_zero()),
             ("query_seconds", self.query_seconds.is_zero()),
             (
@@ -78,6 +79,7 @@ impl Settings {
             headers_size: self.http_headers_limit,
             header_count: self.http_header_count_limit,
             requests: self.http_request_limit,
+            caller_share: self.http_caller_share,
             request_time: self.http_request_seconds,
             ..RequestLimits::default()
         }

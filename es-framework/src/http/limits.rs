@@ -12,7 +12,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Problem, RequestLimits};
+use super::{Problem, RequestLimits, caller_shares::CallerShares};
 use crate::net::has_valid_host;
 
 /// The longest path with its query, in bytes.
@@ -36,20 +36,22 @@ impl ConcurrencyLimit {
 pub(super) struct EnforcedLimits {
     limits: RequestLimits,
     concurrency: ConcurrencyLimit,
+    shares: CallerShares,
 }
 
 impl EnforcedLimits {
-    pub(super) fn new(limits: RequestLimits) -> Self {
+    pub(super) fn new(limits: RequestLimits, shares: CallerShares) -> Self {
         let permits = limits.requests.min(Semaphore::MAX_PERMITS);
         Self {
             limits,
             concurrency: ConcurrencyLimit(Arc::new(Semaphore::new(permits))),
+            shares,
         }
     }
 }
 
 /// Refuses a request whose head is too long, ends a request that takes too long, and hands the
-/// concurrency limit to the routes.
+/// concurrency limit and the shares of callers to the routes.
 pub(super) async fn enforce_limits(
     State(limiter): State<EnforcedLimits>,
     mut request: Request,
@@ -59,6 +61,7 @@ pub(super) async fn enforce_limits(
         return problem.into_response();
     }
     request.extensions_mut().insert(limiter.concurrency);
+    request.extensions_mut().insert(limiter.shares);
     let is_safe = request.method().is_safe();
     let time = limiter.limits.request_time;
     let answer = timeout(time, next.run(request)).await;

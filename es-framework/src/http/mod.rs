@@ -1,6 +1,7 @@
 //! The HTTP API of an application: commands, queries, health, and the operator API.
 
 pub mod auth;
+mod caller_shares;
 mod command;
 mod context;
 pub(crate) mod custom;
@@ -43,6 +44,7 @@ use crate::{
 };
 
 use auth::{Auth, ClientRateLimiter};
+use caller_shares::CallerShares;
 pub(crate) use custom::{CustomRouteCollision, CustomRoutes};
 use headers::BrowserPolicy;
 use health::Health;
@@ -70,6 +72,9 @@ pub struct RequestLimits {
     pub header_count: usize,
     /// Number of commands and queries that may run at once.
     pub requests: usize,
+    /// The part, in percent, that one caller may use at once of the queries, the live queries and the expensive
+    /// statements of the database.
+    pub caller_share: u8,
     /// Time from the headers of a request to its response.
     pub request_time: Duration,
     /// Time that a query waits for the position in its `Event-Position` header.
@@ -84,6 +89,7 @@ impl Default for RequestLimits {
             headers_size: 16 * 1024,
             header_count: 64,
             requests: 400,
+            caller_share: 50,
             request_time: Duration::from_secs(60),
             position_wait: Duration::from_secs(5),
         }
@@ -255,7 +261,7 @@ fn assemble(
     let others = auth::with_authentication(others, Auth::Open, context.rate.clone());
     let router = apply_layers(router.merge(others));
     let router = router.layer(middleware::from_fn_with_state(
-        EnforcedLimits::new(context.limits),
+        EnforcedLimits::new(context.limits, CallerShares::new(&context)),
         limits::enforce_limits,
     ));
     // Outside of the authentication: a browser's preflight request carries no credential.

@@ -215,6 +215,7 @@ impl From<QueryError> for Problem {
                 );
                 Self::new(kind::INTERNAL_ERROR, detail)
             }
+            QueryError::Database(DatabaseError::ShareInUse) => Self::share_in_use(),
             QueryError::Database(outage) if outage.is_outage() => {
                 tracing::warn!(error = %outage, "a query found the database of read models away");
                 Self::new(

@@ -14,8 +14,10 @@ use axum::{
 use serde_json::value::RawValue;
 
 use super::{
-    HttpContext, Problem, event_position::wait_for_position, path, query_response::QueryFailure,
+    HttpContext, Problem, caller_shares::ActiveCaller, event_position::wait_for_position, path,
+    query_response::QueryFailure,
 };
+use crate::projection::Database;
 use crate::query::{QueryError, QueryParameters, QueryRoute, QueryRouteTarget};
 
 /// The parameters in the path, as axum extracts them.
@@ -30,6 +32,9 @@ pub(super) struct QueryRequest {
     uri: Uri,
     parameters: QueryParameters,
     pub(super) headers: HeaderMap,
+    pub(super) caller: ActiveCaller,
+    /// Runs the statements within the share of the caller.
+    database: Database,
 }
 
 impl QueryRequest {
@@ -40,14 +45,18 @@ impl QueryRequest {
         uri: Uri,
         (in_path, in_query): (PathExtraction, QueryExtraction),
         headers: HeaderMap,
+        caller: ActiveCaller,
     ) -> Result<Self, Problem> {
         let parameters = parameters(&route, &uri, in_path, in_query)?;
+        let database = context.database.with_share(caller.scans());
         Ok(Self {
             route,
             context,
             uri,
             parameters,
             headers,
+            caller,
+            database,
         })
     }
 
@@ -70,10 +79,7 @@ impl QueryRequest {
     async fn run(&self) -> Result<Box<RawValue>, QueryFailure> {
         let query = self.route.parse(self.uri.path(), self.parameters.clone())?;
         self.wait_for_position().await?;
-        let HttpContext {
-            database, clock, ..
-        } = &*self.context;
-        Ok(query.run(database, clock.now()).await?)
+        Ok(query.run(&self.database, self.context.clock.now()).await?)
     }
 
     async fn wait_for_position(&self) -> Result<(), Problem> {

@@ -11,12 +11,14 @@ use axum::{
 
 use super::{
     HttpContext,
+    auth::{Caller, ClientIdentity},
+    caller_shares::CallerShares,
     limits::ConcurrencyLimit,
     live, path,
     query::{PathExtraction, QueryExtraction, QueryRequest},
     query_response::ok_or_not_modified,
 };
-use crate::query::QueryRoute;
+use crate::{net::PeerAddress, query::QueryRoute};
 
 /// Returns the path of a query's route, and its handler.
 pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>>) {
@@ -24,13 +26,20 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
     let route = Arc::new(route);
     let handler = async move |State(context): State<Arc<HttpContext>>,
                               Extension(limit): Extension<ConcurrencyLimit>,
+                              Extension(shares): Extension<CallerShares>,
                               uri: Uri,
                               in_path: PathExtraction,
                               in_query: QueryExtraction,
+                              caller: Option<Extension<Caller>>,
+                              peer: Option<Extension<PeerAddress>>,
                               headers: HeaderMap| {
+        let (caller, peer) = (caller.as_deref(), peer.map(|peer| peer.0));
+        let caller = shares.enter(ClientIdentity::identify(caller, peer));
         let _permit = limit.try_acquire()?;
+        let _share = caller.try_acquire_query()?;
         let parameters = (in_path, in_query);
-        let request = QueryRequest::new(Arc::clone(&route), context, uri, parameters, headers)?;
+        let route = Arc::clone(&route);
+        let request = QueryRequest::new(route, context, uri, parameters, headers, caller)?;
         if live::is_requested(&request.headers) {
             live::stream_outputs(request).await
         } else {

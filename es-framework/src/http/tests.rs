@@ -1,5 +1,6 @@
 //! The routes over declarations written by hand.
 
+mod fair_shares;
 mod live;
 mod rejection;
 

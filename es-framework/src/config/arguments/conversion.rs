@@ -46,6 +46,7 @@ impl From<SettingsArguments> for Settings {
             http_headers_seconds: seconds(arguments.http_headers_seconds),
             http_connection_limit: count(arguments.http_connection_limit),
             http_request_limit: count(arguments.http_request_limit),
+            http_caller_share: arguments.http_caller_share,
             http_request_seconds: seconds(arguments.http_request_seconds),
             query_seconds: seconds(arguments.query_seconds),
             event_store_observer_limit: count(arguments.event_store_observer_limit),

@@ -12,10 +12,9 @@ use axum::{
 };
 
 use super::{
-    AnonymousRequest, Auth, Caller, ClientRateLimiter,
+    AnonymousRequest, Auth, Caller, ClientIdentity, ClientRateLimiter,
     denied::AccessDenied,
     jwt::Issuer,
-    rate::RateLimitClient,
     streams::{end_when, is_stream},
     tokens::Tokens,
 };
@@ -162,7 +161,7 @@ async fn guard_request(
         // A wrong credential counts against the address of the client, not against a caller.
         let caller = known.as_ref().ok().and_then(Option::as_ref);
         let peer = request.extensions().get::<PeerAddress>().copied();
-        if let Err(too_many) = rate.admit_request(RateLimitClient::identify(caller, peer)) {
+        if let Err(too_many) = rate.admit_request(ClientIdentity::identify(caller, peer)) {
             return too_many.into_response();
         }
     }

@@ -1,6 +1,7 @@
 //! The authentication of callers. It runs before the body of a request is read.
 
 mod caller;
+mod client_identity;
 mod denied;
 mod guard;
 #[cfg(feature = "oidc")]
@@ -19,6 +20,7 @@ pub use guard::Authenticator;
 pub use rate::ClientRateLimiter;
 
 pub(super) use caller::AnonymousRequest;
+pub(super) use client_identity::ClientIdentity;
 pub(super) use guard::with_authentication;
 
 /// The authentication of callers.

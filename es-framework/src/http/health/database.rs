@@ -27,8 +27,8 @@ pub(super) async fn check_database(
             "readModels": models,
         })
     };
-    match database.size().await {
-        Ok(size) => HealthComponent::up(details(Some(size), Value::Null)),
+    match database.probe().await {
+        Ok(()) => HealthComponent::up(details(database.size().await.ok(), Value::Null)),
         Err(error) => HealthComponent::down(details(None, error.to_string().into())),
     }
 }

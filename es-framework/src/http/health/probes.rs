@@ -107,8 +107,8 @@ impl Health {
     }
 
     async fn database_answers(&self) -> HealthComponent {
-        match self.database.size().await {
-            Ok(_) => HealthComponent::up(Value::Null),
+        match self.database.probe().await {
+            Ok(()) => HealthComponent::up(Value::Null),
             Err(error) => HealthComponent::down(json!({ "error": error.to_string() })),
         }
     }

@@ -79,6 +79,11 @@ impl LiveQueries {
         self.is_over.subscribe()
     }
 
+    /// Returns the maximum number of live queries that are open at once.
+    pub(in crate::http) const fn max_open(&self) -> usize {
+        self.settings.max_open
+    }
+
     /// Returns the number of open live queries.
     pub(in crate::http) fn open_count(&self) -> f64 {
         let open = self

@@ -38,8 +38,9 @@ pub(super) fn is_requested(headers: &HeaderMap) -> bool {
 /// Responds with the stream of outputs, the first one at once.
 pub(super) async fn stream_outputs(request: QueryRequest) -> Result<Response, Problem> {
     let permit = request.context.live.try_acquire_permit()?;
+    let share = request.caller.try_acquire_live_query()?;
     let seen = OutputId::from_headers(&request.headers)?;
-    let outputs = OutputStream::open(request, seen, permit).await?;
+    let outputs = OutputStream::open(request, seen, [share, permit]).await?;
     let mut response = Sse::new(stream::unfold(outputs, OutputStream::next_output)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::VARY, HeaderValue::from_static("accept"));

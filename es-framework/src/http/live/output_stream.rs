@@ -34,7 +34,8 @@ pub(super) struct OutputStream {
     has_failed: bool,
     /// The earliest time at which the query may run again.
     next_run: Instant,
-    _permit: OwnedSemaphorePermit,
+    /// The permits of the caller and of the service.
+    _permits: [OwnedSemaphorePermit; 2],
 }
 
 impl OutputStream {
@@ -43,7 +44,7 @@ impl OutputStream {
     pub(super) async fn open(
         request: QueryRequest,
         seen: Option<OutputId>,
-        permit: OwnedSemaphorePermit,
+        permits: [OwnedSemaphorePermit; 2],
     ) -> Result<Self, Problem> {
         let context = &request.context;
         // A client that reconnects to an instance that lags must not see older rows than before.
@@ -62,7 +63,7 @@ impl OutputStream {
             first: None,
             has_failed: false,
             next_run: Instant::now(),
-            _permit: permit,
+            _permits: permits,
         };
         let first = stream.run_query().await?.unwrap_or_else(heartbeat);
         stream.first = Some(first.retry(RETRY));

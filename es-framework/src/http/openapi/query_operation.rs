@@ -26,13 +26,14 @@ const HEADERS: [&str; 4] = [
 const ANSWERED: [&str; 2] = [header::ETAG, header::CACHE_CONTROL];
 
 /// The problems that every query can return.
-const PROBLEMS: [ProblemKind; 8] = [
+const PROBLEMS: [ProblemKind; 9] = [
     kind::INVALID_PARAMETER,
     kind::INVALID_HEADER,
     kind::NO_SUCH_EVENT,
     kind::INTERNAL_ERROR,
     kind::POSITION_NOT_REACHED,
     kind::TOO_MANY_LIVE_QUERIES,
+    kind::SHARE_IN_USE,
     kind::TOO_BUSY,
     kind::TOOK_TOO_LONG,
 ];

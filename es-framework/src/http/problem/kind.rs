@@ -221,6 +221,13 @@ pub(in crate::http) const TOO_MANY_REQUESTS: ProblemKind = ProblemKind::new(
 )
 .retry_later();
 
+pub(in crate::http) const SHARE_IN_USE: ProblemKind = ProblemKind::new(
+    StatusCode::TOO_MANY_REQUESTS,
+    "share-in-use",
+    "The caller uses its whole share",
+)
+.retry_later();
+
 pub(in crate::http) const OPERATORS_ONLY: ProblemKind = ProblemKind::new(
     StatusCode::UNAUTHORIZED,
     "operators-only",

@@ -47,6 +47,13 @@ impl Problem {
         )
     }
 
+    pub(in crate::http) fn share_in_use() -> Self {
+        Self::new(
+            kind::SHARE_IN_USE,
+            "other requests of this caller use the whole share that one caller has; nothing was done",
+        )
+    }
+
     pub(in crate::http) fn took_too_long(limit: Duration) -> Self {
         Self::new(
             kind::TOOK_TOO_LONG,

@@ -131,6 +131,14 @@ impl<R> Condition<R> {
         Self::new(Expression::Or(one, other))
     }
 
+    /// Returns true if only rows with one key meet the condition.
+    pub(super) fn selects_key(&self, key: &str) -> bool {
+        matches!(
+            &self.expression,
+            Expression::Compare(column, Comparison::Equal, _) if *column == key
+        )
+    }
+
     /// Returns the condition in SQL, with a `?` for each of its parameters.
     pub(super) fn to_sql(
         &self,

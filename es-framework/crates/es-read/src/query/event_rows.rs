@@ -8,7 +8,7 @@ use super::{
     cursor::{PageCursor, RowCursor},
 };
 use crate::projection::{
-    Cell, Database, Table,
+    Cell, Database, QueryCost, Table,
     table_statements::{self, POSITION_COLUMN, quote_name},
 };
 use es_event::Subject;
@@ -95,10 +95,16 @@ pub(super) async fn browse_page(
         table_statements::select_from_clause(table)
     );
     let cells = vec![Cell::Integer(*after), paging.limit_plus_one()];
-    let rows = database.fetch_rows(table, statement, cells).await?;
+    let rows = database
+        .fetch_rows(QueryCost::Page, table, statement, cells)
+        .await?;
     let total = if paging.total {
         let count = format!("SELECT count(*) FROM {}", quote_name(table.model.name));
-        Some(database.fetch_count(count, Vec::new()).await?)
+        Some(
+            database
+                .fetch_count(QueryCost::Aggregate, count, Vec::new())
+                .await?,
+        )
     } else {
         None
     };
@@ -133,7 +139,9 @@ pub async fn find_first_by_subject(
         table_statements::key_column(table)
     );
     let subject = Cell::Text(subject.as_str().to_owned());
-    let rows = database.fetch_rows(table, statement, vec![subject]).await?;
+    let rows = database
+        .fetch_rows(QueryCost::Lookup, table, statement, vec![subject])
+        .await?;
     let first = rows.into_iter().next();
     first.map(|row| to_json(table, row.cells)).transpose()
 }

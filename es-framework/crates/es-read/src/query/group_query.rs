@@ -8,7 +8,7 @@ use super::{
     cursor::{PageCursor, PageStart, SortedRow},
 };
 use crate::projection::{
-    Cell, ReadModel, Table, TableRow,
+    Cell, QueryCost, ReadModel, Table, TableRow,
     table_statements::{POSITION_COLUMN, quote_name},
 };
 
@@ -109,7 +109,9 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         let parameters = only.parameters.into_iter().chain(conditions.parameters);
         let parameters = parameters.chain([paging.limit_plus_one()]).collect();
         let statement = database.replace_question_marks(&statement, 0);
-        let groups = database.fetch_texts(statement, parameters).await?;
+        let groups = database
+            .fetch_texts(QueryCost::Aggregate, statement, parameters)
+            .await?;
         let groups: Result<Vec<_>, _> = groups.iter().map(|json| parse(json)).collect();
         let page = Page::new(groups?, paging, total, |groups| self.cursor_between(groups))?;
         Ok(page.map(|one| one.group))
@@ -152,7 +154,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         Ok(self
             .rows
             .database
-            .fetch_count(statement, parameters)
+            .fetch_count(QueryCost::Aggregate, statement, parameters)
             .await?)
     }
 

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::{PageParameters, QueryError, RowQuery};
-use crate::projection::{Cell, Database, ReadModel, Sql};
+use crate::projection::{Cell, Database, QueryCost, ReadModel, Sql};
 
 /// The context of a query's handler: the read models, the requested page, and the time.
 ///
@@ -92,7 +92,11 @@ impl<'a> QueryContext<'a> {
         parameters: Vec<Cell>,
     ) -> Result<Vec<T>, QueryError> {
         let statement = self.database.dialect_statement(statement).to_owned();
-        let rows = self.database.fetch_texts(statement, parameters).await?;
+        // Nobody knows how many rows the statement reads.
+        let rows = self
+            .database
+            .fetch_texts(QueryCost::Aggregate, statement, parameters)
+            .await?;
         let rows = rows.iter().map(|row| serde_json::from_str(row));
         Ok(rows.collect::<Result<_, _>>()?)
     }

@@ -10,7 +10,7 @@ use super::{
     sort_order::{SortColumn, SortKey},
 };
 use crate::projection::{
-    Cell, Cells, ColumnType, Database, ReadModel, Table, TableRow,
+    Cell, Cells, ColumnType, Database, QueryCost, ReadModel, Table, TableRow,
     table_statements::{self, POSITION_COLUMN, quote_name},
 };
 
@@ -177,7 +177,10 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         let name = quote_name(table.model.name);
         let statement = format!("SELECT count(*) FROM {name}{}", where_clause(&filter.text));
         let parameters = filter.parameters.clone();
-        Ok(self.database.fetch_count(statement, parameters).await?)
+        Ok(self
+            .database
+            .fetch_count(QueryCost::Aggregate, statement, parameters)
+            .await?)
     }
 
     /// Loads the rows of the page, and one more if there is a next page.
@@ -235,8 +238,17 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         parameters.push(paging.limit_plus_one());
         Ok(self
             .database
-            .fetch_rows(table, statement, parameters)
+            .fetch_rows(self.page_cost(), table, statement, parameters)
             .await?)
+    }
+
+    /// A condition on the key leaves at most one row, which the database finds in the index of the key.
+    fn page_cost(&self) -> QueryCost {
+        if self.conditions.iter().any(|one| one.selects_key(R::KEY)) {
+            QueryCost::Lookup
+        } else {
+            QueryCost::Page
+        }
     }
 
     /// Returns the row at which the page begins, unless it is the first page.
@@ -279,7 +291,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         let positions = positions.map(Cell::Integer).to_vec();
         Ok(self
             .database
-            .fetch_rows(table, statement, positions)
+            .fetch_rows(QueryCost::Lookup, table, statement, positions)
             .await?)
     }
 

@@ -36,6 +36,9 @@ pub enum DatabaseError {
     /// Other queries use all connections.
     #[error("no connection to the database of read models came free in time")]
     Busy,
+    /// Other queries of the same caller use its share of the database.
+    #[error("other queries of this caller use its share of the database of read models")]
+    ShareInUse,
     /// A database in memory has reached its size limit.
     #[error(
         "the database of read models holds 1 GiB, more than which SQLite keeps in memory: set DATABASE_URL to a file or to PostgreSQL"

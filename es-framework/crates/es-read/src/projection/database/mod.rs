@@ -1,11 +1,14 @@
 //! The database of the read models.
 
+mod caller_share;
 mod database_error;
 mod lease;
 mod numbered;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod query_cost;
 mod rows;
+mod sql;
 mod sqlite;
 mod store;
 mod table_checkpoint;
@@ -17,6 +20,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::{
     Cell, ReadModels, RowKey, Table,
     fold::{RowChanges, TableRow},
@@ -25,13 +30,16 @@ use es_event::EventId;
 #[cfg(feature = "postgres")]
 use es_store_postgres::DatabaseIdentity;
 
+pub use caller_share::CallerShare;
 pub use database_error::DatabaseError;
 use numbered::replace_question_marks;
 #[cfg(feature = "postgres")]
 use postgres::PostgresReadModelStore;
 #[cfg(feature = "postgres")]
 pub(super) use postgres::write as postgres_write;
+pub(crate) use query_cost::QueryCost;
 pub(super) use rows::{TableColumn, written_columns};
+pub use sql::Sql;
 use sqlite::{SqliteLocation, SqliteReadModelStore};
 use store::ReadModelStore;
 pub(super) use table_checkpoint::{Checkpoint, CheckpointStep, TableCheckpoint};
@@ -56,28 +64,8 @@ const QUERY_TIME: Duration = Duration::from_secs(10);
 pub struct Database {
     store: Arc<dyn ReadModelStore>,
     tables: Arc<BTreeMap<&'static str, Table>>,
-}
-
-/// A hand-written statement in the dialect of each kind of database.
-///
-/// ```
-/// use es_framework::{prelude::*, projection::{Cell, Sql}};
-///
-/// const BY_AUTHOR: Sql = Sql {
-///     sqlite: "SELECT json_object('title', title) FROM book_copies WHERE author = ?1",
-///     postgres: "SELECT json_build_object('title', title)::text FROM book_copies WHERE author = $1",
-/// };
-///
-/// async fn titles(context: &QueryContext<'_>) -> Result<Vec<serde_json::Value>, QueryError> {
-///     context.sql(BY_AUTHOR, vec![Cell::Text("J. R. R. Tolkien".into())]).await
-/// }
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct Sql {
-    /// For SQLite, with `?1` for the first parameter.
-    pub sqlite: &'static str,
-    /// For PostgreSQL, with `$1` for the first parameter.
-    pub postgres: &'static str,
+    /// The share of the caller that this handle works for.
+    share: Option<CallerShare>,
 }
 
 /// Converts positions of the database to event ids.
@@ -117,7 +105,11 @@ impl Database {
             }
         };
         let tables = Arc::new(models.tables_by_name());
-        Ok(Self { store, tables })
+        Ok(Self {
+            store,
+            tables,
+            share: None,
+        })
     }
 
     /// Opens a database in memory, which is empty.
@@ -142,6 +134,47 @@ impl Database {
         self.store.size().await
     }
 
+    /// Checks that the database answers, on a connection that no query uses.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    #[doc(hidden)]
+    pub async fn probe(&self) -> Result<(), DatabaseError> {
+        let statement = "SELECT count(*)".to_owned();
+        let probed = self
+            .store
+            .fetch_count(QueryCost::Probe, statement, Vec::new());
+        probed.await.map(drop)
+    }
+
+    /// Returns the number of expensive statements that the database runs at once.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn scan_limit(&self) -> u32 {
+        self.store.scan_limit()
+    }
+
+    /// Returns a handle whose statements use the share of a caller.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_share(&self, share: CallerShare) -> Self {
+        Self {
+            share: Some(share),
+            ..self.clone()
+        }
+    }
+
+    /// Waits until a statement fits into the share of the caller.
+    async fn acquire_share(
+        &self,
+        cost: QueryCost,
+    ) -> Result<Option<OwnedSemaphorePermit>, DatabaseError> {
+        match &self.share {
+            Some(share) => share.acquire(cost).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     pub(crate) fn find_table(&self, name: &str) -> Option<&Table> {
         self.tables.get(name)
     }
@@ -150,31 +183,38 @@ impl Database {
     /// parameters with `?`.
     pub(crate) async fn fetch_rows(
         &self,
+        cost: QueryCost,
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<TableRow>, DatabaseError> {
         let statement = self.replace_question_marks(&statement, 0);
-        self.store.fetch_rows(table, statement, parameters).await
+        let _permit = self.acquire_share(cost).await?;
+        let rows = self.store.fetch_rows(cost, table, statement, parameters);
+        rows.await
     }
 
     /// Returns the first column of the rows that a statement selects. The statement numbers its parameters.
     pub(crate) async fn fetch_texts(
         &self,
+        cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
-        self.store.fetch_texts(statement, parameters).await
+        let _permit = self.acquire_share(cost).await?;
+        self.store.fetch_texts(cost, statement, parameters).await
     }
 
     /// Returns the number that a statement selects. The statement marks its parameters with `?`.
     pub(crate) async fn fetch_count(
         &self,
+        cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
         let statement = self.replace_question_marks(&statement, 0);
-        self.store.fetch_count(statement, parameters).await
+        let _permit = self.acquire_share(cost).await?;
+        self.store.fetch_count(cost, statement, parameters).await
     }
 
     /// Returns a hand-written statement in the SQL dialect of this database.

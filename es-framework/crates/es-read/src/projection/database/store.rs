@@ -9,7 +9,7 @@ use super::{
         Cell, RowKey, Table,
         fold::{RowChanges, TableRow},
     },
-    CheckpointStep, DatabaseError, Sql, TableCheckpoint,
+    CheckpointStep, DatabaseError, QueryCost, Sql, TableCheckpoint,
 };
 
 #[cfg(feature = "postgres")]
@@ -67,12 +67,16 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         substring: &str,
     ) -> Vec<(String, Cell)>;
 
+    /// Returns the number of expensive statements that run at once.
+    fn scan_limit(&self) -> u32;
+
     /// Returns the size of the database in bytes.
     async fn size(&self) -> Result<u64, DatabaseError>;
 
     /// Returns the rows that a query selects: the position and the columns of each.
     async fn fetch_rows(
         &self,
+        cost: QueryCost,
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
@@ -81,6 +85,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns the first column of the rows that a query selects.
     async fn fetch_texts(
         &self,
+        cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError>;
@@ -88,6 +93,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns the number that a query selects.
     async fn fetch_count(
         &self,
+        cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError>;

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use super::{PATIENCE, TREES, write};
-use crate::projection::{Database, Processor, ReadModels};
+use crate::projection::{Database, Processor, QueryCost, ReadModels};
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
 use es_store::{
     AppendError, EventStore, EventStream, EventTypeStream, ObserveOptions, Precondition,
@@ -106,7 +106,10 @@ async fn a_read_model_with_lost_events_is_rebuilt() {
     let rows = |kind| format!("SELECT count(*) FROM trees WHERE kind = '{kind}'");
     for (kind, count) in [("oak", 0), ("elm", 0), ("ash", 3)] {
         assert_eq!(
-            database.fetch_count(rows(kind), vec![]).await.unwrap(),
+            database
+                .fetch_count(QueryCost::Page, rows(kind), vec![])
+                .await
+                .unwrap(),
             count
         );
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{TREES, database, write};
 use crate::projection::{
-    Cell, Database, DatabaseError, DatabaseUrl, ProgressRegistry, ReadModels,
+    Cell, Database, DatabaseError, DatabaseUrl, ProgressRegistry, QueryCost, ReadModels,
     database::{Checkpoint, CheckpointStep},
     fold::{RowChanges, TableRow},
     pipeline::ProjectionPipeline,
@@ -92,11 +92,17 @@ async fn grow(
 
 async fn grown(database: &Database) -> (u64, Vec<String>) {
     let count = "SELECT count(*) FROM trees".to_owned();
-    let count = database.fetch_count(count, Vec::new()).await.unwrap();
+    let count = database
+        .fetch_count(QueryCost::Page, count, Vec::new())
+        .await
+        .unwrap();
     let check = "PRAGMA integrity_check".to_owned();
     (
         count,
-        database.fetch_texts(check, Vec::new()).await.unwrap(),
+        database
+            .fetch_texts(QueryCost::Page, check, Vec::new())
+            .await
+            .unwrap(),
     )
 }
 
@@ -130,7 +136,10 @@ async fn a_database_in_memory_that_is_full_says_what_to_do_and_keeps_its_rows() 
     grow(&database, 0..MANY, Cell::Integer).await.unwrap();
     let before = grown(&database).await;
     let pages = "SELECT page_count FROM pragma_page_count()".to_owned();
-    let pages = database.fetch_count(pages, Vec::new()).await.unwrap();
+    let pages = database
+        .fetch_count(QueryCost::Page, pages, Vec::new())
+        .await
+        .unwrap();
     let limit = u32::try_from(pages + 100).unwrap();
     database.limit_pages(limit).await.unwrap();
     let full = grow(&database, MANY..2 * MANY, Cell::Integer).await;

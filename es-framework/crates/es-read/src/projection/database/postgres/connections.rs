@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{
-    super::DatabaseError,
+    super::{DatabaseError, QueryCost},
     reader_pool::{ACQUIRE_TIMEOUT, ReaderPool},
 };
 use es_store_postgres::{DatabaseServers, PrimaryConnection};
@@ -76,9 +76,10 @@ impl Connections {
         })
     }
 
-    pub(super) fn readers(&self) -> PgPool {
+    /// Returns the connections for statements of this cost.
+    pub(super) fn readers(&self, cost: QueryCost) -> PgPool {
         let readers = self.readers.read().unwrap_or_else(PoisonError::into_inner);
-        readers.pool.clone()
+        readers.for_cost(cost).clone()
     }
 
     /// Returns the connection that has the lock.

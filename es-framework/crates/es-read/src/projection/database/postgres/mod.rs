@@ -31,7 +31,7 @@ use super::{
         search_index::{create_gin_index_statement, like_pattern, searched_text_expression},
         table_statements, text_prefix,
     },
-    CheckpointStep, DatabaseError, Sql, TableCheckpoint,
+    CheckpointStep, DatabaseError, QueryCost, Sql, TableCheckpoint,
     store::ReadModelStore,
 };
 use es_store_postgres::DatabaseIdentity;
@@ -157,7 +157,11 @@ impl ReadModelStore for PostgresReadModelStore {
     }
 
     async fn identity(&self) -> Result<Option<DatabaseIdentity>, DatabaseError> {
-        let mut connection = self.connections.readers().acquire().await?;
+        let mut connection = self
+            .connections
+            .readers(QueryCost::Lookup)
+            .acquire()
+            .await?;
         Ok(DatabaseIdentity::read_from_database(&mut connection).await?)
     }
 
@@ -182,20 +186,26 @@ impl ReadModelStore for PostgresReadModelStore {
         vec![(format!("{text} LIKE ?"), Cell::Text(pattern))]
     }
 
+    fn scan_limit(&self) -> u32 {
+        reader_pool::SCANS
+    }
+
     async fn size(&self) -> Result<u64, DatabaseError> {
         let size = "SELECT pg_database_size(current_database())";
-        self.fetch_count(size.to_owned(), Vec::new()).await
+        self.fetch_count(QueryCost::Lookup, size.to_owned(), Vec::new())
+            .await
     }
 
     async fn fetch_rows(
         &self,
+        cost: QueryCost,
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<TableRow>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let rows = match query.fetch_all(&self.connections.readers()).await {
+        let rows = match query.fetch_all(&self.connections.readers(cost)).await {
             Ok(rows) => rows,
             Err(error) => return Err(self.connections.diagnose_reader_error(error).await),
         };
@@ -206,12 +216,13 @@ impl ReadModelStore for PostgresReadModelStore {
 
     async fn fetch_texts(
         &self,
+        cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        let rows = match query.fetch_all(&self.connections.readers()).await {
+        let rows = match query.fetch_all(&self.connections.readers(cost)).await {
             Ok(rows) => rows,
             Err(error) => return Err(self.connections.diagnose_reader_error(error).await),
         };
@@ -221,12 +232,13 @@ impl ReadModelStore for PostgresReadModelStore {
 
     async fn fetch_count(
         &self,
+        cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
-        match query.fetch_one(&self.connections.readers()).await {
+        match query.fetch_one(&self.connections.readers(cost)).await {
             Ok(row) => Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or_default()),
             Err(error) => Err(self.connections.diagnose_reader_error(error).await),
         }
@@ -250,7 +262,11 @@ impl ReadModelStore for PostgresReadModelStore {
         table: &Table,
     ) -> Result<Option<TableCheckpoint>, DatabaseError> {
         let load = async {
-            let mut connection = self.connections.readers().acquire().await?;
+            let mut connection = self
+                .connections
+                .readers(QueryCost::Lookup)
+                .acquire()
+                .await?;
             read_checkpoint(&mut connection, table).await
         };
         match with_write_timeout(load).await {
@@ -286,7 +302,7 @@ impl ReadModelStore for PostgresReadModelStore {
     }
 
     async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
-        let readers = self.connections.readers();
+        let readers = self.connections.readers(QueryCost::Lookup);
         with_write_timeout(load_skipped_positions(&readers, model)).await
     }
 

@@ -29,7 +29,7 @@ use super::{
         search_index::{quoted_fts_table_name, searched_text_expression, trigram_query},
         table_statements::{self, POSITION_COLUMN},
     },
-    CheckpointStep, DatabaseError, Sql, TableCheckpoint,
+    CheckpointStep, DatabaseError, QueryCost, Sql, TableCheckpoint,
     store::ReadModelStore,
 };
 
@@ -108,12 +108,18 @@ impl ReadModelStore for SqliteReadModelStore {
         candidates.into_iter().chain([exact]).collect()
     }
 
+    fn scan_limit(&self) -> u32 {
+        readers::SCANS
+    }
+
     async fn size(&self) -> Result<u64, DatabaseError> {
-        self.fetch_count(SIZE.to_owned(), Vec::new()).await
+        let size = self.fetch_count(QueryCost::Lookup, SIZE.to_owned(), Vec::new());
+        size.await
     }
 
     async fn fetch_rows(
         &self,
+        cost: QueryCost,
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
@@ -125,11 +131,12 @@ impl ReadModelStore for SqliteReadModelStore {
                 .query_map(params_from_iter(parameters), |row| decode_row(row, columns))?;
             rows.collect()
         };
-        self.readers.run_query(query).await
+        self.readers.run_query(cost, query).await
     }
 
     async fn fetch_texts(
         &self,
+        cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
@@ -138,11 +145,12 @@ impl ReadModelStore for SqliteReadModelStore {
             let texts = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
             texts.collect()
         };
-        self.readers.run_query(query).await
+        self.readers.run_query(cost, query).await
     }
 
     async fn fetch_count(
         &self,
+        cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
@@ -150,7 +158,7 @@ impl ReadModelStore for SqliteReadModelStore {
             let mut statement = connection.prepare_cached(&statement)?;
             statement.query_row(params_from_iter(parameters), |row| row.get::<_, i64>(0))
         };
-        let count = self.readers.run_query(query).await?;
+        let count = self.readers.run_query(cost, query).await?;
         Ok(u64::try_from(count).unwrap_or_default())
     }
 

@@ -12,15 +12,17 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use super::{
-    super::DatabaseError,
+    super::{DatabaseError, QueryCost},
     blocking::run_blocking,
     sqlite_connection::{SqliteLocation, open_reader},
 };
 
 /// The time that a query waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The number of queries that run at once.
-const CONNECTIONS: usize = 4;
+/// The number of expensive queries that run at once.
+pub(super) const SCANS: u32 = 4;
+/// The number of lookups by key that run at once.
+const LOOKUPS: usize = 4;
 /// The number of SQLite's virtual machine steps between two checks of the time limit, which take a
 /// fraction of a millisecond.
 const STEPS: i32 = 10_000;
@@ -31,7 +33,36 @@ pub(super) struct SqliteReaders {
     location: SqliteLocation,
     query_time: Duration,
     idle: Arc<Mutex<Vec<Connection>>>,
-    permits: Arc<Semaphore>,
+    permits: Arc<ReaderPermits>,
+}
+
+/// The permits of queries. A cheap query has permits of its own, so that it never waits for an expensive one.
+#[derive(Debug)]
+struct ReaderPermits {
+    probe: Arc<Semaphore>,
+    lookups: Arc<Semaphore>,
+    scans: Arc<Semaphore>,
+}
+
+impl ReaderPermits {
+    fn for_cost(&self, cost: QueryCost) -> &Arc<Semaphore> {
+        match cost {
+            QueryCost::Probe => &self.probe,
+            QueryCost::Lookup => &self.lookups,
+            QueryCost::Page | QueryCost::Aggregate => &self.scans,
+        }
+    }
+}
+
+impl Default for ReaderPermits {
+    fn default() -> Self {
+        let permits = |count| Arc::new(Semaphore::new(count));
+        Self {
+            probe: permits(1),
+            lookups: permits(LOOKUPS),
+            scans: permits(usize::try_from(SCANS).unwrap_or(1)),
+        }
+    }
 }
 
 impl SqliteReaders {
@@ -40,7 +71,7 @@ impl SqliteReaders {
             location,
             query_time,
             idle: Arc::default(),
-            permits: Arc::new(Semaphore::new(CONNECTIONS)),
+            permits: Arc::default(),
         }
     }
 
@@ -48,9 +79,10 @@ impl SqliteReaders {
     /// when the caller drops the returned future.
     pub(super) async fn run_query<T: Send + 'static>(
         &self,
+        cost: QueryCost,
         query: impl FnOnce(&Connection) -> Result<T, rusqlite::Error> + Send + 'static,
     ) -> Result<T, DatabaseError> {
-        let permit = Arc::clone(&self.permits).acquire_owned();
+        let permit = Arc::clone(self.permits.for_cost(cost)).acquire_owned();
         let Ok(Ok(permit)) = tokio::time::timeout(ACQUIRE_TIMEOUT, permit).await else {
             return Err(DatabaseError::Busy);
         };
@@ -106,7 +138,7 @@ mod tests {
 
     async fn count(readers: &SqliteReaders) -> Result<i64, DatabaseError> {
         let query = |connection: &Connection| connection.query_row(ENDLESS, [], |row| row.get(0));
-        readers.run_query(query).await
+        readers.run_query(QueryCost::Page, query).await
     }
 
     #[tokio::test]
@@ -118,19 +150,40 @@ mod tests {
             "{result:?}"
         );
         let one = |connection: &Connection| connection.query_row("SELECT 1", [], |row| row.get(0));
-        assert_eq!(readers.run_query::<i64>(one).await.unwrap(), 1);
+        assert_eq!(
+            readers
+                .run_query::<i64>(QueryCost::Page, one)
+                .await
+                .unwrap(),
+            1
+        );
+    }
+
+    #[tokio::test]
+    async fn cheap_queries_do_not_wait_for_expensive_ones() {
+        let readers = readers(Duration::from_secs(600));
+        let scans = (0..10 * SCANS).map(|_| count(&readers));
+        let mut scans = std::pin::pin!(futures_util::future::join_all(scans));
+        let brief = Duration::from_millis(100);
+        assert!(tokio::time::timeout(brief, &mut scans).await.is_err());
+        for cost in [QueryCost::Probe, QueryCost::Lookup] {
+            let one =
+                |connection: &Connection| connection.query_row("SELECT 1", [], |row| row.get(0));
+            let cheap = readers.run_query::<i64>(cost, one);
+            let answer = tokio::time::timeout(Duration::from_secs(3), cheap).await;
+            assert!(matches!(answer, Ok(Ok(1))), "{cost:?} {answer:?}");
+        }
     }
 
     #[tokio::test]
     async fn a_query_ends_when_its_caller_is_gone() {
         let readers = readers(Duration::from_secs(600));
         let brief = Duration::from_millis(20);
-        for _ in 0..CONNECTIONS {
+        for _ in 0..SCANS {
             let result = tokio::time::timeout(brief, count(&readers)).await;
             assert!(result.is_err(), "{result:?}");
         }
-        let all = u32::try_from(CONNECTIONS).unwrap();
-        let permits = readers.permits.acquire_many(all);
+        let permits = readers.permits.scans.acquire_many(SCANS);
         let permits = tokio::time::timeout(Duration::from_secs(10), permits).await;
         assert!(permits.is_ok(), "a query goes on");
     }
