@@ -2,14 +2,14 @@
 
 use sha2::{Digest as _, Sha256};
 
-#[cfg(feature = "postgres")]
-use super::text_prefix;
 use super::{
     ColumnKind, RowIdentity, Table,
     database::{TableColumn, written_columns},
     search_index,
     sql_names::quoted_unique_column,
 };
+#[cfg(feature = "postgres")]
+use super::{RowKey, text_prefix};
 
 pub(crate) use super::sql_names::{POSITION_COLUMN, key_column, quote_name};
 
@@ -355,16 +355,20 @@ pub(super) fn delete_statement(table: &Table) -> String {
 }
 
 /// Returns the condition that a row has one of the keys, as SQL for PostgreSQL. Its parameter is the array of the
-/// keys, behind the array of their prefixes if [`Table::has_text_index`] is true for the key.
+/// keys, behind the array of their prefixes if one of them is as long as a prefix.
 #[cfg(feature = "postgres")]
-pub(super) fn postgres_key_condition(table: &Table) -> String {
+pub(super) fn postgres_key_condition(table: &Table, keys: &[RowKey]) -> String {
     let key = key_column(table);
     let name = quote_name(key);
-    if table.has_text_index(key) {
-        let prefix = text_prefix::prefix_expression(key);
+    if !table.has_text_index(key) {
+        return format!("{name} = ANY($1)");
+    }
+    let prefix = text_prefix::prefix_expression(key);
+    // A comparison with an array that no index helps compares each row with each element.
+    if text_prefix::has_long_key(keys) {
         format!("{prefix} = ANY($1) AND {name} = ANY($2)")
     } else {
-        format!("{name} = ANY($1)")
+        format!("{prefix} = ANY($1)")
     }
 }
 

@@ -4,9 +4,9 @@
 //! prefixes of texts have the order of the texts, so a condition on the prefix leaves few rows for the
 //! exact comparison.
 
-#[cfg(feature = "postgres")]
-use super::sql_names::quote_name;
 use super::{ColumnKind, Table, sql_names::key_column};
+#[cfg(feature = "postgres")]
+use super::{RowKey, sql_names::quote_name};
 
 /// The length of a prefix in characters. They have at most 2,400 bytes, so that a position or a hash fits
 /// beside them.
@@ -20,6 +20,13 @@ pub(crate) fn text_prefix(text: &str) -> String {
 /// Returns true if a text is shorter than a prefix. No other text has the same prefix.
 pub(crate) fn is_shorter_than_prefix(text: &str) -> bool {
     text.chars().nth(PREFIX.saturating_sub(1)).is_none()
+}
+
+/// Returns true if one of the keys is as long as a prefix, so that other keys can have the same prefix.
+#[cfg(feature = "postgres")]
+pub(super) fn has_long_key(keys: &[RowKey]) -> bool {
+    let is_long = |key: &RowKey| matches!(key, RowKey::Text(text) if !is_shorter_than_prefix(text));
+    keys.iter().any(is_long)
 }
 
 /// Returns the prefix of a column as SQL for PostgreSQL.

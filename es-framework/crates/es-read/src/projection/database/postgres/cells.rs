@@ -8,8 +8,10 @@ use sqlx::{
 
 use super::super::{
     super::{
-        Cell, ColumnDescriptor, ColumnKind, RowKey, Table, fold::TableRow, table_statements,
-        text_prefix::text_prefix,
+        Cell, ColumnDescriptor, ColumnKind, RowKey, Table,
+        fold::TableRow,
+        table_statements,
+        text_prefix::{has_long_key, text_prefix},
     },
     DatabaseError, TableColumn,
 };
@@ -28,6 +30,7 @@ pub(super) fn bind(query: PgQuery<'_>, cell: Cell) -> PgQuery<'_> {
 
 /// Binds the parameters of [`table_statements::postgres_key_condition`].
 pub(super) fn bind_keys<'q>(query: PgQuery<'q>, table: &Table, keys: Vec<RowKey>) -> PgQuery<'q> {
+    let has_long_key = has_long_key(&keys);
     let mut texts = Vec::new();
     let mut numbers = Vec::new();
     for key in keys {
@@ -37,7 +40,7 @@ pub(super) fn bind_keys<'q>(query: PgQuery<'q>, table: &Table, keys: Vec<RowKey>
         }
     }
     // All keys of a table are of one kind.
-    if table.has_text_index(table_statements::key_column(table)) {
+    if has_long_key && table.has_text_index(table_statements::key_column(table)) {
         let prefixes: Vec<_> = texts.iter().map(|key| text_prefix(key)).collect();
         query.bind(prefixes).bind(texts)
     } else if numbers.is_empty() {

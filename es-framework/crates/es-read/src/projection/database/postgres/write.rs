@@ -170,7 +170,7 @@ pub(in crate::projection) async fn load_rows(
     let statement = format!(
         "{} WHERE {}",
         table_statements::select_from_clause(table),
-        table_statements::postgres_key_condition(table)
+        table_statements::postgres_key_condition(table, &keys)
     );
     let query = bind_keys(sqlx::query(AssertSqlSafe(statement)), table, keys);
     let rows = query.fetch_all(connection).await?;
@@ -228,7 +228,7 @@ pub(in crate::projection) async fn write_rows(
 ) -> Result<(), DatabaseError> {
     if !changes.removed.is_empty() {
         let name = table_statements::quote_name(&table.name());
-        let condition = table_statements::postgres_key_condition(table);
+        let condition = table_statements::postgres_key_condition(table, &changes.removed);
         let statement = format!("DELETE FROM {name} WHERE {condition}");
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = bind_keys(query, table, changes.removed);
