@@ -106,7 +106,7 @@ fn parameters(
             names.zip(values).collect()
         }
     };
-    Ok(QueryParameters::new(in_path.into_iter().chain(in_query))?)
+    Ok(QueryParameters::new(in_query)?.with_path_values(in_path)?)
 }
 
 fn malformed_parameters() -> Problem {

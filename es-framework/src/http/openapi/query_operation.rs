@@ -171,6 +171,12 @@ fn paged(operation: Operation) -> Operation {
 
 fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
     let mut schema = bounded(parameter.schema.to_value());
+    if is_in_path && schema["maxLength"] == LONGEST_VALUE {
+        // The address as a whole has a limit.
+        if let Some(members) = schema.as_object_mut() {
+            members.remove("maxLength");
+        }
+    }
     let text = DocComment::parse(parameter.description);
     if !text.examples.is_empty() {
         schema["examples"] = text.examples.clone().into();

@@ -71,8 +71,8 @@ impl BatchFold {
         required: Vec<TableRow>,
     ) -> Result<(Option<RowChanges>, Option<FoldFailure>), DatabaseError> {
         for row in required {
-            // No event is at fault if the read model cannot read its own row: another version of the
-            // code wrote the row, and a rebuild helps.
+            // Another version of the code wrote a row that the read model cannot read. A rebuild helps, or an
+            // operator skips the event that changes the row.
             self.fold
                 .load_row(row)
                 .map_err(|error| DatabaseError::Row {

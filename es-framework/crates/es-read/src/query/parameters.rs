@@ -41,20 +41,35 @@ impl QueryParameters {
     /// # Errors
     /// A value is too long or not UTF-8.
     pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, QueryError> {
-        let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut parameters = Self::default();
         for (name, value) in pairs {
             if value.chars().count() > LONGEST_VALUE {
                 let message = format!("has more than {LONGEST_VALUE} characters");
                 return Err(QueryError::invalid(&name, message));
             }
+            parameters = parameters.with_path_values([(name, value)])?;
+        }
+        Ok(parameters)
+    }
+
+    /// Adds values of the path. They have no limit of their own, because the key of a row can have any
+    /// length.
+    ///
+    /// # Errors
+    /// A value is not UTF-8.
+    #[doc(hidden)]
+    pub fn with_path_values(
+        mut self,
+        pairs: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, QueryError> {
+        for (name, value) in pairs {
             // The replacement character stands for bytes that are not UTF-8. PostgreSQL stores no zero.
             if value.contains([char::REPLACEMENT_CHARACTER, '\0']) {
                 return Err(QueryError::invalid(&name, "is no text in UTF-8"));
             }
-            values.entry(name).or_default().push(value);
+            self.values.entry(name).or_default().push(value);
         }
-        let known = Vec::new();
-        Ok(Self { values, known })
+        Ok(self)
     }
 
     /// Takes a parameter that has to be present.
@@ -171,7 +186,10 @@ mod tests {
     #[test]
     fn a_parameter_has_bounds() {
         let long = ("a".to_owned(), "x".repeat(LONGEST_VALUE + 1));
-        assert!(QueryParameters::new([long]).is_err());
+        assert!(QueryParameters::new([long.clone()]).is_err());
+        let mut in_path = QueryParameters::default().with_path_values([long]).unwrap();
+        let key = in_path.take_required::<String>("a").unwrap();
+        assert_eq!(key.len(), LONGEST_VALUE + 1);
         let mut given = parameters(&[("ids", "1"); MOST_VALUES + 1]);
         assert!(given.take_multi_valued::<i64>("ids").is_err());
     }

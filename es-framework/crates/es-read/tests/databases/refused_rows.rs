@@ -7,7 +7,7 @@ use es_framework::{event::PoisonEvent, operator::OperatorCommand, query::QueryEr
 use super::{
     eventually::eventually,
     long_texts::random_text,
-    note_board::{Note, NoteBoard, NoteWrittenEvent},
+    note_board::{Note, NoteBoard, NoteErasedEvent, NoteWrittenEvent},
     postgres_server::PostgresServer,
 };
 
@@ -108,6 +108,26 @@ async fn a_list_of_integers_of_any_length_is_read_as_it_was_written() {
             .unwrap();
         assert_eq!(row.debts, [u128::MAX, 1 << 64, 0]);
     }
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_stops_at_the_event_that_changes_it() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let board = NoteBoard::start(Some(server)).await;
+    board
+        .append_and_wait(&[NoteWrittenEvent::new("damaged", "")])
+        .await;
+    board.run_sql("UPDATE notes SET debts = '{'");
+    let name = "damaged".to_owned();
+    let poison = board.append(&[NoteErasedEvent { name }]).await;
+    let stopped = await_poison(&board).await;
+    assert_eq!(stopped.id, poison);
+    let reason = "a row of notes cannot be read";
+    assert!(stopped.reason.contains(reason), "{}", stopped.reason);
+    board.operate(OperatorCommand::Skip).await;
+    board.await_position(poison).await;
 }
 
 #[tokio::test]

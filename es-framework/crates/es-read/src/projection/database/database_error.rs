@@ -147,6 +147,8 @@ impl DatabaseError {
             Self::Postgres(sqlx::Error::Database(error)) => {
                 error.code().is_some_and(|code| is_refusal(&code))
             }
+            // An event changes a row that another version of the code wrote.
+            Self::Row { .. } => true,
             _ => false,
         }
     }
