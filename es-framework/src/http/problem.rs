@@ -163,7 +163,13 @@ impl From<CommandError> for Problem {
                 Self::new(kind::OUTCOME_UNKNOWN, detail)
             }
             CommandError::Store(error) => Self::from(error),
-            CommandError::Decode(_) | CommandError::Encode(_) | CommandError::NotProvided(_) => {
+            CommandError::Encode(_) => {
+                tracing::error!(error = %detail, "a decision was not appended");
+                let detail =
+                    format!("nothing was stored, because of a mistake in the service: {detail}");
+                Self::new(kind::INTERNAL_ERROR, detail)
+            }
+            CommandError::Decode(_) | CommandError::NotProvided(_) => {
                 Self::log_internal_error(&detail)
             }
         }

@@ -6,7 +6,10 @@ use serde_json::{Value, value::RawValue};
 use super::{event_json::event_to_json, expectation::CommandExpectation};
 use crate::{
     command::{CommandError, CommandOutcome, HandlerError, NewEvent, UntypedDecision},
-    event::{Event, EventCandidate, EventType, Metadata, RecordedEvent, Subject, Upcasters},
+    event::{
+        Event, EventCandidate, EventType, Metadata, RecordedEvent, Subject, UnreadableValue,
+        Upcasters,
+    },
     store::{EventStore as _, ReadOptions, memory::MemoryStore},
 };
 
@@ -43,9 +46,12 @@ impl PastEvent {
     ) -> Self {
         let encode: EncodeEvent = Box::new(move |subject| {
             let data = crate::event::encode(&Metadata::default(), &payload);
-            let data = data.map_err(|reason| HandlerError::Encode {
+            let data = data.map_err(|error| HandlerError::Encode {
                 what: event_type.as_str().to_owned().into(),
-                reason,
+                reason: UnreadableValue {
+                    pointer: String::new(),
+                    reason: error.to_string(),
+                },
             })?;
             Ok(vec![NewEvent {
                 subject,

@@ -9,7 +9,7 @@ use syn::{
 
 use super::{
     declaration_kind::DeclarationKind, errors::Errors, framework::Framework, generics,
-    json_names::JsonNames, naming, serde_attr, template::Template, types,
+    json_names::JsonNames, naming, round_trip, serde_attr, template::Template, types,
 };
 
 /// A named field.
@@ -147,6 +147,9 @@ fn read_field<'a>(
         errors.record(reference, message);
     }
     let renamed = serde_attr::rename(&field.attrs, kind, errors);
+    if matches!(kind, DeclarationKind::Command | DeclarationKind::Event) {
+        round_trip::check_field(&field.attrs, &field.ty, errors);
+    }
     Some(Field {
         member: members.assign_name(ident, renamed, errors),
         vis: field.vis.clone(),

@@ -2,7 +2,7 @@
 
 use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericParam, Generics, Type};
 
-use super::{attribute, errors::Errors, generics, json_names::JsonNames, naming};
+use super::{attribute, errors::Errors, generics, json_names::JsonNames, naming, round_trip};
 
 /// The words of error messages that depend on the kind of item.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +33,9 @@ pub(crate) fn check_json_support(item: &DeriveInput, noun: ItemNoun, errors: &mu
             let mut members = JsonNames::in_case(naming::lower_camel_case);
             for variant in &data.variants {
                 members.assign_name(&variant.ident, renamed(&variant.attrs), errors);
+                if noun.is_sent {
+                    round_trip::check_is_stored(&variant.attrs, errors);
+                }
                 check_fields(&variant.fields, noun, errors);
             }
         }
@@ -107,6 +110,10 @@ fn check_fields(fields: &Fields, noun: ItemNoun, errors: &mut Errors) {
     {
         if let Some(ident) = ident {
             members.assign_name(ident, renamed(attrs), errors);
+        }
+        round_trip::check_field(attrs, ty, errors);
+        if noun.is_sent {
+            round_trip::check_is_stored(attrs, errors);
         }
         if let Type::Reference(reference) = ty {
             let message = format!(

@@ -35,6 +35,7 @@ pub(crate) mod reaction;
 pub(crate) mod read_model;
 pub(crate) mod rejection;
 mod role;
+mod round_trip;
 mod serde_attr;
 pub(crate) mod service;
 pub(crate) mod settings;

@@ -26,6 +26,20 @@ mod serde_flatten {
     }
 }
 
+mod serde_skip_serializing_if {
+    //! A member that is missing when it is read, and two values with one JSON.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.library")]
+    struct BookPurchasedEvent {
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tags: Vec<String>,
+        price: Option<Option<u32>>,
+    }
+}
+
 mod serde_rename {
     //! A name in the wrong place.
 

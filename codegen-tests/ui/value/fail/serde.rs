@@ -36,6 +36,48 @@ mod serde_default {
     }
 }
 
+mod member_that_is_missing_when_it_is_read {
+    //! Members that are not always written.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    enum Price {
+        Fixed {
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            discounts: Vec<u32>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            cents: Option<u32>,
+        },
+        Free(#[serde(skip_serializing_if = "Vec::is_empty")] Vec<u32>),
+    }
+}
+
+mod option_of_an_option {
+    //! Two values that have one JSON.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    struct Price {
+        cents: Vec<(u32, Option<Option<u32>>)>,
+    }
+}
+
+mod skipped_parts {
+    //! Parts that are not in the JSON.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    struct Price {
+        #[serde(skip)]
+        cents: u32,
+        #[serde(skip_serializing)]
+        euros: u32,
+    }
+}
+
 mod serde_rename_all {
     //! The names of a value are in camelCase.
 

@@ -130,15 +130,19 @@ impl EventDescriptor {
 
 /// Deserializes a payload as `E` and serializes it again.
 fn recode<E: Event>(payload: &str) -> Result<Value, UnreadablePayload> {
-    let mut json = serde_json::Deserializer::from_str(payload);
-    let event: E =
-        serde_path_to_error::deserialize(&mut json).map_err(|error| UnreadablePayload {
-            path: segments(error.path()),
-            reason: reason(error.inner()),
-        })?;
+    let event: E = decode(payload)?;
     serde_json::to_value(event).map_err(|error| UnreadablePayload {
         path: vec![],
         reason: format!("it cannot be written again: {error}"),
+    })
+}
+
+/// Deserializes a payload, and locates an error.
+pub(super) fn decode<T: DeserializeOwned>(payload: &str) -> Result<T, UnreadablePayload> {
+    let mut json = serde_json::Deserializer::from_str(payload);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| UnreadablePayload {
+        path: segments(error.path()),
+        reason: reason(error.inner()),
     })
 }
 

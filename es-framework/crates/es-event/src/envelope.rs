@@ -69,8 +69,8 @@ struct MetadataOnly {
 
 /// The data of an event, of which only the payload is read.
 #[derive(Deserialize)]
-struct PayloadOnly<P> {
-    payload: P,
+pub(super) struct PayloadOnly<P> {
+    pub(super) payload: P,
 }
 
 /// The data of an event, of which only the payload is read, as raw JSON.

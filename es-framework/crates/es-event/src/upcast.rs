@@ -95,6 +95,8 @@ pub struct UpcastEvent {
     pub event_type: &'static str,
     /// The event's payload.
     pub payload: Box<RawValue>,
+    /// Deserializes the payload as the event that it was.
+    pub(super) check: fn(EventView<'_>) -> Result<(), DecodeError>,
 }
 
 impl UpcastEvent {
@@ -102,6 +104,7 @@ impl UpcastEvent {
         Ok(Self {
             event_type: E::TYPE,
             payload: serde_json::value::to_raw_value(event)?,
+            check: |view| view.payload::<E>().map(drop),
         })
     }
 }

@@ -67,7 +67,9 @@ pub(super) async fn append_decision(
     let span = tracing::info_span!("append", subject = %outcome.subject, events = events.len());
     // The events carry the trace on to the read models and reactions.
     let trace = traces::trace_of(&span).or_else(|| context.trace.clone());
-    let candidates = candidates(bus, events, trace.as_ref());
+    let candidates = events.into_iter();
+    let candidates = candidates.map(|event| candidate(bus, event, trace.as_ref()));
+    let candidates = candidates.collect();
     let first_id = append(bus, candidates, preconditions)
         .instrument(span)
         .await?;
@@ -80,20 +82,19 @@ pub(super) async fn append_decision(
     Ok(AppendResult::Finished(outcome))
 }
 
-/// Converts the new events of a decision to candidates.
-fn candidates(
+/// Converts a new event of a decision to a candidate.
+pub(super) fn candidate(
     bus: &CommandBus,
-    events: Vec<NewEvent>,
+    event: NewEvent,
     trace: Option<&TraceContext>,
-) -> Vec<EventCandidate> {
-    let candidate = |event: NewEvent| EventCandidate {
+) -> EventCandidate {
+    EventCandidate {
         source: Arc::clone(&bus.source),
         subject: event.subject,
         event_type: event.event_type,
         data: event.data,
         trace: trace.cloned(),
-    };
-    events.into_iter().map(candidate).collect()
+    }
 }
 
 /// Appends the candidates and returns the id of the first recorded event, or `None` after a

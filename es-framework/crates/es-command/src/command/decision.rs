@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::{HandlerContext, HandlerError, Rejection, RejectionDescriptor};
 use es_event::{Event, EventType, Metadata, Subject};
@@ -80,7 +80,7 @@ pub struct UntypedDecision {
 /// assert_eq!(events[0].data.get(), r#"{"metadata":{},"payload":{}}"#);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NewEvent {
     /// The event's subject.
     pub subject: Subject,
@@ -134,13 +134,12 @@ impl UntypedDecision {
     /// Adds an event after the others.
     ///
     /// # Errors
-    /// The event cannot be written as JSON, or a field has no valid subject segment.
+    /// The event's JSON is not read back as the same event, or a field has no valid subject segment.
     pub fn push<E: Event>(&mut self, event: &E) -> Result<(), HandlerError> {
-        let data =
-            es_event::encode(&self.metadata, event).map_err(|reason| HandlerError::Encode {
-                what: E::TYPE.into(),
-                reason,
-            })?;
+        let data = es_event::encode_event(&self.metadata, event).map_err(|reason| {
+            let what = E::TYPE.into();
+            HandlerError::Encode { what, reason }
+        })?;
         let event_type = EventType::declared(E::TYPE);
         let subject = event
             .subject(&self.subject)
@@ -159,14 +158,19 @@ impl UntypedDecision {
     /// Sets the reply.
     ///
     /// # Errors
-    /// The reply cannot be written as JSON.
+    /// The reply cannot be written as JSON, or has a number that is not finite.
     pub fn set_reply<R: Serialize>(&mut self, reply: &R) -> Result<(), HandlerError> {
-        let json = to_raw_value(reply).map_err(|reason| HandlerError::Encode {
-            what: "the reply".into(),
-            reason,
+        let json = es_event::encode_finite(reply).map_err(|reason| {
+            let what = "the reply".into();
+            HandlerError::Encode { what, reason }
         })?;
         self.reply = Some(json);
         Ok(())
+    }
+
+    /// Iterates over the events in order.
+    pub(super) fn events(&self) -> impl Iterator<Item = &NewEvent> {
+        self.events.iter()
     }
 
     /// Returns the events in order and the reply.

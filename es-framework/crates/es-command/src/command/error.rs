@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use super::{Rejection, Violation};
-use es_event::{Declaration, DecodeError, EventId, InvalidSubjectValue, Subject, UpcastersError};
+use es_event::{
+    Declaration, DecodeError, EventId, InvalidSubjectValue, Subject, UnreadableValue,
+    UpcastersError,
+};
 use es_store::StoreError;
 
 /// The error for a body that is empty or not JSON.
@@ -87,7 +90,8 @@ pub enum CommandError {
     /// A stored event does not fit its declaration.
     #[error(transparent)]
     Decode(DecodeError),
-    /// An event cannot be written because of a mistake in its declaration.
+    /// The decision was not appended because of a mistake in the application: an event or the reply would not be
+    /// read back as it is written, or an event has no valid subject.
     #[error("{0}")]
     Encode(String),
     /// The application does not provide a service that the handler takes.
@@ -122,13 +126,13 @@ pub enum HandlerError {
     /// The handler rejected the command.
     #[error("{0}")]
     Rejected(Box<dyn Rejection>),
-    /// An event, or the reply, cannot be written as JSON.
-    #[error("{what} cannot be written as JSON: {reason}")]
+    /// An event, or the reply, has no JSON that is read back as the same value.
+    #[error("{what} would not be read back as it is written: {reason}")]
     Encode {
         /// The event type or the reply.
         what: Cow<'static, str>,
-        /// The error of the serializer.
-        reason: serde_json::Error,
+        /// The faulty part, and the reason.
+        reason: UnreadableValue,
     },
     /// A field of an event is not a valid segment of the event's subject.
     #[error("an event of type {event_type} has no subject: its {}: {part}", part.field)]

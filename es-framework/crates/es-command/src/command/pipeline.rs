@@ -17,8 +17,8 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::{
     CommandBus, CommandContext, CommandError, CommandOutcome, CommandRequest, Condition, DryRun,
-    Handle, HandlerContext, HandlerError, UntypedDecision,
-    append::{AppendResult, append_decision},
+    Handle, HandlerContext, HandlerError, NewEvent, UntypedDecision,
+    append::{AppendResult, append_decision, candidate},
     idempotency::IdempotentRequest,
     inputs::{DecisionInputs, InputPlan, cache_states, check_conditions, rebuild_arguments},
     lock::SubjectLockGuard,
@@ -56,7 +56,7 @@ pub(super) fn dry_run<'a, C: Handle>(
         let plan = InputPlan::from_command(&command)?;
         let past = bus.as_of(last);
         let inputs = read_inputs(&past, &plan, request.context).await?;
-        let decision = decide(command, &inputs.handler_context)?;
+        let decision = decide(&past, command, &inputs.handler_context)?;
         let (events, reply) = decision.into_parts();
         if !events.is_empty() {
             check_pristine::<C>(&past, &plan).await?;
@@ -128,7 +128,7 @@ async fn decide_and_append<C: Handle>(
         return Ok(AppendResult::Finished(outcome));
     }
     let inputs = read_inputs(bus, plan, context).await?;
-    let decision = decide(command.clone(), &inputs.handler_context);
+    let decision = decide(bus, command.clone(), &inputs.handler_context);
     let DecisionInputs {
         latest,
         preconditions,
@@ -183,19 +183,39 @@ async fn find_recorded_outcome(
     }
 }
 
-/// Calls the handler.
+/// Calls the handler. The decision proves that each event is read back as it is written.
 fn decide<C: Handle>(
+    bus: &CommandBus,
     command: C,
     handler_context: &HandlerContext,
 ) -> Result<UntypedDecision, CommandError> {
     let span = tracing::info_span!("decide", command = C::NAME);
     let decision = span.in_scope(|| command.handle(handler_context));
-    decision.map_err(|error| match error {
+    let decision = decision.map_err(|error| match error {
         HandlerError::Rejected(rejection) => CommandError::Rejected(rejection),
         HandlerError::Encode { .. } | HandlerError::Subject { .. } | HandlerError::Parameter(_) => {
             CommandError::Encode(error.to_string())
         }
-    })
+    })?;
+    check_upcasts(bus, &decision)?;
+    Ok(decision)
+}
+
+/// Proves that upcasters can read the events, if a handler returns events of an earlier version.
+fn check_upcasts(bus: &CommandBus, decision: &UntypedDecision) -> Result<(), CommandError> {
+    let upcasters = bus.states.upcasters();
+    let is_upcast = |event: &&NewEvent| upcasters.get(event.event_type.as_str()).is_some();
+    for event in decision.events().filter(is_upcast) {
+        let candidate = candidate(bus, event.clone(), None);
+        let checked = upcasters.check_candidate(&candidate);
+        checked.map_err(|error| {
+            let event_type = &event.event_type;
+            let message =
+                format!("{event_type} would not be read back through its upcaster: {error}");
+            CommandError::Encode(message)
+        })?;
+    }
+    Ok(())
 }
 
 /// Ends the command after a conflict that no new decision can resolve: a concurrent copy of the

@@ -80,6 +80,11 @@ impl StateLoader {
         }
     }
 
+    /// Returns the upcasters.
+    pub(crate) const fn upcasters(&self) -> &Upcasters {
+        &self.upcasters
+    }
+
     /// Upcasts old events with these upcasters.
     #[must_use]
     pub fn with_upcasters(self, upcasters: Upcasters) -> Self {

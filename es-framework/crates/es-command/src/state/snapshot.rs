@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
 use super::{Evolve, LastEvent};
-use es_event::{EventId, Subject};
+use es_event::{EventId, Subject, UnreadableValue};
 use es_runtime::secret_file;
 
 /// The highest number of snapshots. Beyond it, the oldest ones are deleted.
@@ -73,6 +73,8 @@ enum SnapshotError {
     Database(#[from] rusqlite::Error),
     #[error(transparent)]
     Json(#[from] serde_json::Error),
+    #[error("the state is not read back as it is written: {0}")]
+    Unreadable(#[from] UnreadableValue),
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{0}")]
@@ -152,10 +154,12 @@ impl Snapshots {
         state: &S,
         latest: LastEvent,
     ) {
-        let json = serde_json::to_string(state).map_err(SnapshotError::from);
+        // A state that is read back as another one would lead to other decisions.
+        let json = es_event::encode_readable(state).map_err(SnapshotError::from);
         let Some(json) = self.log_error("written", json) else {
             return;
         };
+        let json: Box<str> = json.into();
         if json.len() > MAX_LENGTH {
             tracing::debug!(%subject, bytes = json.len(), "a state is too long for a snapshot");
             return;

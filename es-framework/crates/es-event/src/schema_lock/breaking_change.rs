@@ -77,6 +77,13 @@ pub enum DataLoss {
         /// The error of the deserializer.
         reason: String,
     },
+    /// The declaration writes a member in a way that it does not read.
+    NotReadBack {
+        /// The name of the member.
+        member: String,
+        /// The error of the deserializer, or the difference.
+        reason: String,
+    },
     /// The declaration states a bound that stored events can violate.
     Narrowed {
         /// The name of the member.
@@ -200,6 +207,7 @@ impl DataLoss {
             | Self::Lost { member }
             | Self::Merged { member, .. }
             | Self::UnreadablePayload { member, .. }
+            | Self::NotReadBack { member, .. }
             | Self::Narrowed { member, .. } => member,
         }
     }
@@ -230,6 +238,10 @@ impl fmt::Display for DataLoss {
                 f,
                 "the member {member} may be stored as {}, which cannot be read: {reason}",
                 ShortValue(value)
+            ),
+            Self::NotReadBack { member, reason } => write!(
+                f,
+                "the member {member} is not read back as it is written: {reason}"
             ),
             Self::Narrowed {
                 member,
@@ -287,6 +299,7 @@ fn ways_out(
         }
         DataLoss::Merged { member, .. }
         | DataLoss::UnreadablePayload { member, .. }
+        | DataLoss::NotReadBack { member, .. }
         | DataLoss::Narrowed { member, .. } => {
             writeln!(f, "  - restore the type of {member}")?;
             writeln!(

@@ -12,7 +12,7 @@ use super::{
     sample_generator::samples,
     samples::{SchemaSamples, VariedSample},
 };
-use crate::{EventDescriptor, UnreadablePayload};
+use crate::{EventDescriptor, UnreadablePayload, readable::difference};
 
 /// The maximum number of reported mistakes for one event.
 const MAX_REPAIRS: usize = 64;
@@ -65,6 +65,54 @@ fn new_members(locked: &Value, today: &Value) -> Vec<String> {
             .collect()
     };
     names(today).difference(&names(locked)).cloned().collect()
+}
+
+/// Finds members that the event's own declaration does not read as it writes them.
+pub(super) fn find_unreadable(event: &EventDescriptor) -> Vec<BreakingChange> {
+    let today = canonicalize((event.schema)().as_value());
+    let Some(samples) = samples(&today) else {
+        return vec![];
+    };
+    let variations = samples.others.iter().map(|varied| &varied.value);
+    let mut unreadable: Vec<BreakingChange> = vec![];
+    for sample in std::iter::once(&samples.base).chain(variations) {
+        let Some(loss) = find_not_read_back(event, sample) else {
+            continue;
+        };
+        let is_known = |known: &BreakingChange| match known {
+            BreakingChange::Loss { loss: known, .. } => known.member() == loss.member(),
+            BreakingChange::Removed { .. } => false,
+        };
+        if !unreadable.iter().any(is_known) {
+            unreadable.push(BreakingChange::Loss {
+                event_type: event.event_type,
+                declaration: event.declaration,
+                loss,
+                new_members: vec![],
+            });
+        }
+    }
+    unreadable
+}
+
+/// Writes a sample as the event does, and reads that. A sample that the event does not read says nothing.
+fn find_not_read_back(event: &EventDescriptor, sample: &Value) -> Option<DataLoss> {
+    let written = (event.recode)(&sample.to_string()).ok()?;
+    let (path, reason) = match (event.recode)(&written.to_string()) {
+        Ok(read) => {
+            let mut path = difference(&written, &read)?;
+            path.reverse();
+            (path, "it is read as another value".to_owned())
+        }
+        Err(error) => {
+            let missing = error.missing_member().map(str::to_owned);
+            let mut path = error.path;
+            path.extend(missing);
+            (path, error.reason)
+        }
+    };
+    let member = member(&path);
+    Some(DataLoss::NotReadBack { member, reason })
 }
 
 /// The comparison of one event with the samples of its locked schema.

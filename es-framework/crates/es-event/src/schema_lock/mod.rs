@@ -63,6 +63,9 @@ pub enum SchemaCheckError {
     /// The caller accepts a loss that does not occur.
     #[error("nothing of {0} would be lost: leave out --accept-loss {0}, or correct the type")]
     NotLost(String),
+    /// An event's declaration does not read what it writes.
+    #[error("{}", not_read_back(.0))]
+    NotReadBack(Vec<BreakingChange>),
     /// A schema allows values that its type does not accept.
     #[error("{}", inexact(.0))]
     Inexact(Vec<BreakingChange>),
@@ -104,6 +107,7 @@ pub fn check(
     events: &[EventDescriptor],
     upcasters: &Upcasters,
 ) -> Result<(), SchemaCheckError> {
+    check_read_back(events, upcasters)?;
     let difference = SchemaLock::read(file)?.compare(events, upcasters);
     if !difference.breaking_changes.is_empty() {
         return Err(SchemaCheckError::Orphans(difference.breaking_changes));
@@ -145,6 +149,7 @@ pub fn update(
     upcasters: &Upcasters,
     accepted: &[String],
 ) -> Result<usize, SchemaCheckError> {
+    check_read_back(events, upcasters)?;
     let lock = SchemaLock::from_events(events);
     let earlier = match SchemaLock::read(file) {
         // Without a file, no stored event has to stay readable yet.
@@ -224,8 +229,33 @@ macro_rules! schema_lock {
     };
 }
 
+/// Checks that each event reads what it writes. An event that an upcaster replaces is not written any more.
+fn check_read_back(
+    events: &[EventDescriptor],
+    upcasters: &Upcasters,
+) -> Result<(), SchemaCheckError> {
+    let events = events.iter();
+    let written = events.filter(|event| upcasters.get(event.event_type).is_none());
+    let unreadable: Vec<_> = written.flat_map(check::find_unreadable).collect();
+    if unreadable.is_empty() {
+        return Ok(());
+    }
+    Err(SchemaCheckError::NotReadBack(unreadable))
+}
+
+fn not_read_back(breaking_changes: &[BreakingChange]) -> String {
+    let text = "an event cannot read what it writes, so that a command with it would be refused: write `#[serde(default)]` above a field that is not always written, and give `serialize_with` a `deserialize_with` that reads its form";
+    listed(text, breaking_changes)
+}
+
 fn inexact(breaking_changes: &[BreakingChange]) -> String {
-    let mut text = "the schema of an event takes values that its type does not, so that it cannot be locked: state the bounds with #[schemars(range(…))] or #[schemars(length(…))], or give values that it takes with #[schemars(example = …)]".to_owned();
+    let text = "the schema of an event takes values that its type does not, so that it cannot be locked: state the bounds with #[schemars(range(…))] or #[schemars(length(…))], or give values that it takes with #[schemars(example = …)]";
+    listed(text, breaking_changes)
+}
+
+/// Adds a line for each event and member.
+fn listed(text: &str, breaking_changes: &[BreakingChange]) -> String {
+    let mut text = text.to_owned();
     for breaking_change in breaking_changes {
         if let BreakingChange::Loss {
             event_type,

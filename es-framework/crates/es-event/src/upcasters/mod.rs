@@ -5,7 +5,10 @@ mod tests;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{DecodeError, EventView, RecordedEvent, UpcasterDescriptor};
+use super::{
+    DecodeError, EventCandidate, EventId, EventTime, EventView, Hash, RecordedEvent,
+    UpcasterDescriptor,
+};
 use crate::Declaration;
 
 /// All upcasters of an application. They convert stored events into the events that the application
@@ -118,6 +121,32 @@ impl Upcasters {
         mut handle: impl FnMut(EventView<'_>) -> Result<(), X>,
     ) -> Result<(), X> {
         self.apply(EventView::from_recorded(recorded), &mut handle)
+    }
+
+    /// Proves that the events which upcasters make of a new event can be read. Most new events have no upcaster.
+    ///
+    /// # Errors
+    /// Fails if the declaration of such an event cannot read what an upcaster returns.
+    #[doc(hidden)]
+    pub fn check_candidate(&self, candidate: &EventCandidate) -> Result<(), DecodeError> {
+        if self.get(candidate.event_type.as_str()).is_none() {
+            return Ok(());
+        }
+        let time = EventTime::now();
+        let recorded = RecordedEvent::record(candidate.clone(), EventId::FIRST, time, Hash::ZERO);
+        self.check_view(EventView::from_recorded(&recorded))
+    }
+
+    fn check_view(&self, view: EventView<'_>) -> Result<(), DecodeError> {
+        let Some(upcaster) = self.get(view.event_type()) else {
+            return Ok(());
+        };
+        for event in (upcaster.upcast)(view)? {
+            let upcast = EventView::from_upcast(event.event_type, &event.payload, view.recorded());
+            (event.check)(upcast)?;
+            self.check_view(upcast)?;
+        }
+        Ok(())
     }
 
     /// Iterates over the upcasters, sorted by the event that they convert.

@@ -180,3 +180,48 @@ fn a_package_without_events_is_told_to_be_linked() {
         "{error}"
     );
 }
+
+#[derive(Event)]
+struct CountedEvent {
+    // Written by hand, so that no macro looks at the attribute.
+    stock: Stock,
+}
+
+#[derive(Event)]
+struct LabelledEvent {
+    #[serde(serialize_with = "as_text")]
+    copies: u32,
+}
+
+#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Stock {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shelves: Vec<u32>,
+}
+
+fn as_text<S: serde::Serializer>(copies: &u32, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(copies)
+}
+
+#[test]
+fn a_declaration_that_does_not_read_what_it_writes_cannot_be_locked() {
+    let file = std::env::temp_dir().join(format!("unreadable-{}.json", std::process::id()));
+    let events = [
+        EventDescriptor::of::<CountedEvent>(),
+        EventDescriptor::of::<LabelledEvent>(),
+    ];
+    let upcasters = Upcasters::default();
+    let update = es_framework::schema_lock::update(&file, &events, &upcasters, &[]);
+    let text = update.unwrap_err().to_string();
+    assert!(!file.exists());
+    for member in [
+        "the member stock.shelves is not read back",
+        "the member copies is not read back",
+    ] {
+        assert!(text.contains(member), "{text}");
+    }
+    SchemaLock::from_events(&events).write(&file).unwrap();
+    let checked = es_framework::schema_lock::check(&file, &events, &upcasters);
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(checked.unwrap_err().to_string(), text);
+}

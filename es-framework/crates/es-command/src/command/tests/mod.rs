@@ -3,6 +3,7 @@
 mod again;
 mod bank;
 mod subjects;
+mod unreadable;
 
 use std::sync::{
     Arc,
