@@ -21,7 +21,10 @@ pub use facade::*;
 /// The items that expanded macros use, for the facade.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::validate::nested_field::{NestedField, NestedRules, NoNestedRules};
+    pub use crate::validate::nested_field::{
+        NestedField, NestedRules, NoNestedRules, NoRulesInside, RulesAreFollowed, RulesInside,
+        RulesOutOfReach,
+    };
     pub use clap;
     pub use inventory;
     pub use schemars;

@@ -2,9 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Expr, GenericArgument, PathArguments, Type, TypePath, spanned::Spanned as _};
+use syn::{Expr, Type, TypePath, spanned::Spanned as _};
 
-use super::{bound::parse_integer_literal, rule::Rule};
+use super::{bound::parse_integer_literal, nested, rule::Rule};
 use crate::codegen::framework::Framework;
 
 /// A value with rules, for which the macro generates a check.
@@ -29,9 +29,10 @@ pub(crate) fn validation_statements(
     for field in fields {
         let rules = field.rules.iter();
         statements.extend(rules.map(|rule| field.check(rule, framework)));
-        if may_have_rules(field.ty) {
+        let inside = nested::validate_inside(field.ty, &field.value, framework);
+        if !inside.is_empty() {
             looks_inside = true;
-            statements.push(field.look_inside(framework));
+            statements.push(field.inside(&inside));
         }
     }
     if looks_inside {
@@ -83,13 +84,6 @@ impl ValueWithRules<'_> {
             Some(member) => quote!(violations.check_member(#member, |violations| { #statements });),
             None => statements.clone(),
         }
-    }
-
-    fn look_inside(&self, framework: &Framework) -> TokenStream {
-        let value = &self.value;
-        self.inside(&quote! {
-            (&#framework::__private::NestedField(#value)).validate_nested(violations);
-        })
     }
 }
 
@@ -152,53 +146,6 @@ impl Rule {
             // This rule is not allowed inside a list. Elsewhere the field generates its code.
             Self::Each(_) => TokenStream::new(),
         }
-    }
-}
-
-/// Types that have no validation rules, so the macro generates no code for them.
-const PLAIN: [&str; 18] = [
-    "String",
-    "Uuid",
-    "Timestamp",
-    "bool",
-    "char",
-    "f32",
-    "f64",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "i128",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "u128",
-    "usize",
-];
-
-/// Returns true if a part of the type may have validation rules.
-fn may_have_rules(ty: &Type) -> bool {
-    let Type::Path(TypePath { path, .. }) = ty else {
-        return false;
-    };
-    let Some(last) = path.segments.last() else {
-        return false;
-    };
-    let mut inner = match &last.arguments {
-        PathArguments::AngleBracketed(arguments) => {
-            let types = arguments.args.iter().filter_map(|argument| match argument {
-                GenericArgument::Type(ty) => Some(ty),
-                _ => None,
-            });
-            types.collect::<Vec<_>>()
-        }
-        _ => vec![],
-    };
-    match (last.ident.to_string().as_str(), inner.pop()) {
-        ("Option" | "Vec" | "Box" | "BTreeMap" | "HashMap", Some(inner)) => may_have_rules(inner),
-        ("BTreeSet" | "HashSet", _) => false,
-        (name, _) => !PLAIN.contains(&name),
     }
 }
 

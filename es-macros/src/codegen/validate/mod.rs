@@ -3,6 +3,7 @@
 
 mod bound;
 mod expand;
+mod nested;
 mod pattern;
 mod rule;
 mod schema;

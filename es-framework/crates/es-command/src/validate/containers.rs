@@ -1,6 +1,14 @@
-//! Validation of values inside `Option`, `Box`, lists and maps.
+//! Validation of values inside containers. The macros follow the containers that a field's type names; these
+//! implementations serve type aliases and containers inside other types.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque},
+    rc::Rc,
+    sync::Arc,
+};
+
+use serde::Serialize;
 
 use super::{Validate, Violations};
 
@@ -12,30 +20,97 @@ impl<T: Validate> Validate for Option<T> {
     }
 }
 
-impl<T: Validate> Validate for Box<T> {
+impl<T: Validate, E: Validate> Validate for Result<T, E> {
+    fn validate(&self, violations: &mut Violations) {
+        match self {
+            Ok(value) => violations.check_member("Ok", |violations| value.validate(violations)),
+            Err(error) => violations.check_member("Err", |violations| error.validate(violations)),
+        }
+    }
+}
+
+impl<T: Validate + ToOwned + ?Sized> Validate for Cow<'_, T> {
     fn validate(&self, violations: &mut Violations) {
         (**self).validate(violations);
     }
 }
 
-impl<T: Validate> Validate for Vec<T> {
+impl<K: Serialize, T: Validate> Validate for BTreeMap<K, T> {
     fn validate(&self, violations: &mut Violations) {
-        violations.check_each_member(self, T::validate);
+        violations.check_entries(self, |_, value, violations| value.validate(violations));
     }
 }
 
-impl<T: Validate> Validate for BTreeMap<String, T> {
+impl<K: Serialize, T: Validate, S> Validate for HashMap<K, T, S> {
     fn validate(&self, violations: &mut Violations) {
-        for (name, value) in self {
-            violations.check_member(name, |violations| value.validate(violations));
-        }
+        violations.check_entries(self, |_, value, violations| value.validate(violations));
     }
 }
 
-impl<T: Validate, S> Validate for HashMap<String, T, S> {
+impl<T: Validate, S> Validate for HashSet<T, S> {
     fn validate(&self, violations: &mut Violations) {
-        for (name, value) in self {
-            violations.check_member(name, |violations| value.validate(violations));
-        }
+        violations.check_members_of_set(self, T::validate);
     }
 }
+
+impl<T: Validate> Validate for [T] {
+    fn validate(&self, violations: &mut Violations) {
+        violations.check_items(self, T::validate);
+    }
+}
+
+impl<T: Validate, const N: usize> Validate for [T; N] {
+    fn validate(&self, violations: &mut Violations) {
+        violations.check_items(self, T::validate);
+    }
+}
+
+macro_rules! pointers {
+    ($($pointer:ident),*) => {$(
+        impl<T: Validate + ?Sized> Validate for $pointer<T> {
+            fn validate(&self, violations: &mut Violations) {
+                (**self).validate(violations);
+            }
+        }
+    )*};
+}
+
+macro_rules! lists {
+    ($($list:ident),*) => {$(
+        impl<T: Validate> Validate for $list<T> {
+            fn validate(&self, violations: &mut Violations) {
+                violations.check_items(self, T::validate);
+            }
+        }
+    )*};
+}
+
+macro_rules! sets {
+    ($($set:ident),*) => {$(
+        impl<T: Validate> Validate for $set<T> {
+            fn validate(&self, violations: &mut Violations) {
+                violations.check_members_of_set(self, T::validate);
+            }
+        }
+    )*};
+}
+
+macro_rules! tuples {
+    ($($name:ident $index:tt),*) => {
+        impl<$($name: Validate),*> Validate for ($($name,)*) {
+            fn validate(&self, violations: &mut Violations) {
+                $(violations.check_member(stringify!($index), |violations| {
+                    self.$index.validate(violations);
+                });)*
+            }
+        }
+    };
+}
+
+pointers!(Box, Rc, Arc);
+lists!(Vec, VecDeque, LinkedList);
+sets!(BTreeSet, BinaryHeap);
+tuples!(A 0);
+tuples!(A 0, B 1);
+tuples!(A 0, B 1, C 2);
+tuples!(A 0, B 1, C 2, D 3);

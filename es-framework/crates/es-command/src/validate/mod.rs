@@ -3,11 +3,14 @@
 
 mod containers;
 pub mod nested_field;
+#[cfg(test)]
+mod nested_tests;
 pub mod rules;
 
 use std::fmt::Write as _;
 
 use rules::Items;
+use serde::Serialize;
 
 /// A value that violates a rule.
 ///
@@ -87,20 +90,69 @@ impl Violations {
     /// Applies a rule to each item of a list.
     pub fn each<L: Items>(&mut self, list: &L, rule: impl Fn(&L::Item) -> Result<(), String>) {
         let items = list.items().unwrap_or_default();
-        self.check_each_member(items, |item, violations| violations.add(rule(item)));
+        self.check_items(items, |item, violations| violations.add(rule(item)));
     }
 
-    /// Collects violations inside each item.
-    fn check_each_member<T>(&mut self, items: &[T], check: impl Fn(&T, &mut Self)) {
+    /// Collects violations inside each item of a list.
+    #[doc(hidden)]
+    pub fn check_items<'a, T: 'a>(
+        &mut self,
+        items: impl IntoIterator<Item = &'a T>,
+        check: impl Fn(&T, &mut Self),
+    ) {
         let length = self.pointer.len();
-        for (index, item) in items.iter().enumerate() {
-            if self.violations.len() >= MAX_VIOLATIONS {
+        for (index, item) in items.into_iter().enumerate() {
+            if self.is_full() {
                 break;
             }
             let _ = write!(self.pointer, "/{index}");
             check(item, self);
             self.pointer.truncate(length);
         }
+    }
+
+    /// Collects violations inside each member of a set, at the pointer of the set: the set does not know in which order
+    /// the request has its members.
+    #[doc(hidden)]
+    pub fn check_members_of_set<'a, T: 'a>(
+        &mut self,
+        members: impl IntoIterator<Item = &'a T>,
+        check: impl Fn(&T, &mut Self),
+    ) {
+        for member in members {
+            if self.is_full() {
+                break;
+            }
+            let known = self.violations.len();
+            check(member, self);
+            for violation in self.violations.iter_mut().skip(known) {
+                violation.pointer.truncate(self.pointer.len());
+            }
+        }
+    }
+
+    /// Collects violations of each key and value of a map, at the pointer of the value.
+    #[doc(hidden)]
+    pub fn check_entries<'a, K: Serialize + 'a, T: 'a>(
+        &mut self,
+        entries: impl IntoIterator<Item = (&'a K, &'a T)>,
+        check: impl Fn(&K, &T, &mut Self),
+    ) {
+        for (key, value) in entries {
+            if self.is_full() {
+                break;
+            }
+            let name = match serde_json::to_value(key) {
+                Ok(serde_json::Value::String(name)) => name,
+                Ok(other) => other.to_string(),
+                Err(_) => continue,
+            };
+            self.check_member(&name, |violations| check(key, value, violations));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.violations.len() >= MAX_VIOLATIONS
     }
 
     /// Returns the violations in the order of the fields.
@@ -126,6 +178,11 @@ impl Violations {
 /// Address { town: " ".into() }.validate(&mut violations);
 /// assert_eq!(violations.into_vec()[0].message, "must not be blank");
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "the rules of the values inside `{Self}` cannot be checked",
+    label = "the framework does not know how to look into this type",
+    note = "put the values into a list, an array, a tuple, a map, a set, an `Option` or a `Box`, or write `impl es_framework::validate::Validate for {Self}`"
+)]
 pub trait Validate {
     /// Adds a violation for every rule that the value violates.
     fn validate(&self, violations: &mut Violations);

@@ -1,6 +1,8 @@
 //! Validation of nested values. A macro sees only the name of a field's type, so the compiler has
 //! to find out if the type implements [`Validate`].
 
+use std::marker::PhantomData;
+
 use super::{Validate, Violations};
 
 /// A field that a macro validates.
@@ -64,6 +66,58 @@ pub trait NoNestedRules {
 impl<T> NoNestedRules for &NestedField<'_, T> {
     fn validate_nested(&self, _: &mut Violations) {}
 }
+
+/// The question whether the rules of `I`, which is named inside the type `T`, are checked with `T`.
+///
+/// With the three traits in scope, method resolution prefers [`RulesAreFollowed`], then [`RulesOutOfReach`], which
+/// does not compile, and then [`NoRulesInside`].
+///
+/// ```
+/// use std::ops::Range;
+///
+/// use es_framework::validate::nested_field::{NoRulesInside as _, RulesAreFollowed as _, RulesInside, RulesOutOfReach as _};
+///
+/// (&&RulesInside::<Range<u8>, u8>::NEW).assert_followed(); // a number has no rules of its own
+/// ```
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct RulesInside<T: ?Sized, I: ?Sized>(PhantomData<T>, PhantomData<I>);
+
+impl<T: ?Sized, I: ?Sized> RulesInside<T, I> {
+    /// The question.
+    pub const NEW: Self = Self(PhantomData, PhantomData);
+}
+
+/// A type that checks what is inside it.
+#[doc(hidden)]
+pub trait RulesAreFollowed {
+    /// Does nothing.
+    fn assert_followed(&self) {}
+}
+
+impl<T: Validate + ?Sized, I: ?Sized> RulesAreFollowed for &RulesInside<T, I> {}
+
+/// A type that does not check the rules of a value inside it.
+#[doc(hidden)]
+pub trait RulesOutOfReach<T: ?Sized> {
+    /// Does not compile.
+    fn assert_followed(&self)
+    where
+        T: Validate,
+    {
+    }
+}
+
+impl<T: ?Sized, I: Validate + ?Sized> RulesOutOfReach<T> for &&RulesInside<T, I> {}
+
+/// A type in which nothing has rules.
+#[doc(hidden)]
+pub trait NoRulesInside {
+    /// Does nothing.
+    fn assert_followed(&self) {}
+}
+
+impl<T: ?Sized, I: ?Sized> NoRulesInside for RulesInside<T, I> {}
 
 #[cfg(test)]
 mod tests {

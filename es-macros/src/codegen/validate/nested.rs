@@ -1,0 +1,227 @@
+//! Generates the validation of the values inside a field: it follows the containers that the field's type
+//! names, and asks the compiler for the rules of each type inside.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::{GenericArgument, Ident, PathArguments, Type, TypePath, spanned::Spanned as _};
+
+use crate::codegen::framework::Framework;
+
+/// Types that have no validation rules, so the macro generates no code for them.
+const PLAIN: [&str; 20] = [
+    "String",
+    "str",
+    "Uuid",
+    "Timestamp",
+    "bool",
+    "char",
+    "f32",
+    "f64",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "isize",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+];
+
+/// The way to the values inside a type, as far as its syntax shows it.
+enum Contents<'a> {
+    /// The rules of the type itself, if it has some, and the types that it names.
+    Value(Vec<&'a Type>),
+    /// An optional value.
+    Optional(&'a Type),
+    /// A value behind a pointer.
+    Pointer(&'a Type),
+    /// Items with an index.
+    List(&'a Type),
+    /// Items without an index, because the set has another order than the request.
+    Set(&'a Type),
+    /// Keys and values.
+    Map(&'a Type, &'a Type),
+    /// A value or another one.
+    Result(&'a Type, &'a Type),
+    /// Values of several types with an index each.
+    Tuple(Vec<&'a Type>),
+}
+
+impl<'a> Contents<'a> {
+    fn of(ty: &'a Type) -> Self {
+        match ty {
+            Type::Array(array) => Self::List(&array.elem),
+            Type::Slice(slice) => Self::List(&slice.elem),
+            Type::Tuple(tuple) => Self::Tuple(tuple.elems.iter().collect()),
+            Type::Paren(paren) => Self::of(&paren.elem),
+            Type::Group(group) => Self::of(&group.elem),
+            Type::Path(path) => Self::of_path(path),
+            _ => Self::Value(vec![]),
+        }
+    }
+
+    fn of_path(path: &'a TypePath) -> Self {
+        let Some((name, arguments)) = last_segment(path) else {
+            return Self::Value(vec![]);
+        };
+        match (name.to_string().as_str(), arguments.as_slice()) {
+            ("Option", [inner]) => Self::Optional(inner),
+            ("Box" | "Rc" | "Arc" | "Cow", [inner]) => Self::Pointer(inner),
+            ("Vec" | "VecDeque" | "LinkedList", [inner]) => Self::List(inner),
+            ("BTreeSet" | "BinaryHeap", [inner]) | ("HashSet", [inner] | [inner, _]) => {
+                Self::Set(inner)
+            }
+            ("BTreeMap", [key, value]) | ("HashMap", [key, value] | [key, value, _]) => {
+                Self::Map(key, value)
+            }
+            ("Result", [value, error]) => Self::Result(value, error),
+            _ => Self::Value(arguments),
+        }
+    }
+
+    /// Returns the types inside.
+    fn types(&self) -> Vec<&'a Type> {
+        match self {
+            Self::Value(arguments) => arguments.clone(),
+            Self::Optional(inner) | Self::Pointer(inner) | Self::List(inner) | Self::Set(inner) => {
+                vec![inner]
+            }
+            Self::Map(one, other) | Self::Result(one, other) => vec![one, other],
+            Self::Tuple(types) => types.clone(),
+        }
+    }
+}
+
+/// Returns the name of a type and its type arguments.
+fn last_segment(path: &TypePath) -> Option<(&Ident, Vec<&Type>)> {
+    let last = path.path.segments.last()?;
+    let arguments = match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => {
+            let types = arguments.args.iter().filter_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            });
+            types.collect()
+        }
+        _ => vec![],
+    };
+    Some((&last.ident, arguments))
+}
+
+/// Returns true for a type that has no rules and no type inside.
+fn is_plain(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => {
+            let last = path.path.segments.last();
+            last.is_some_and(|last| PLAIN.iter().any(|plain| last.ident == plain))
+        }
+        _ => false,
+    }
+}
+
+/// Returns the types in a type, itself included, that may have rules of their own.
+fn types_with_rules(ty: &Type) -> Vec<&Type> {
+    let contents = Contents::of(ty);
+    let mut found: Vec<_> = contents
+        .types()
+        .into_iter()
+        .flat_map(types_with_rules)
+        .collect();
+    if matches!(contents, Contents::Value(_)) && matches!(ty, Type::Path(_)) && !is_plain(ty) {
+        found.push(ty);
+    }
+    found
+}
+
+/// Generates the statements that validate the values inside `value`, a reference to a value of this type. Returns nothing
+/// if no part of the type has rules.
+pub(super) fn validate_inside(
+    ty: &Type,
+    value: &TokenStream,
+    framework: &Framework,
+) -> TokenStream {
+    let inside = |ty: &Type, name: &str| {
+        let name = Ident::new(name, ty.span());
+        validate_inside(ty, &name.to_token_stream(), framework)
+    };
+    match Contents::of(ty) {
+        _ if types_with_rules(ty).is_empty() => TokenStream::new(),
+        Contents::Value(arguments) => {
+            let followed = arguments.into_iter().flat_map(types_with_rules);
+            let followed = followed.map(|inner| assert_followed(ty, inner, framework));
+            quote! {
+                #(#followed)*
+                (&#framework::__private::NestedField(#value)).validate_nested(violations);
+            }
+        }
+        Contents::Optional(inner) => {
+            let inside = inside(inner, "value");
+            quote!(if let ::core::option::Option::Some(value) = #value { #inside })
+        }
+        Contents::Pointer(inner) => {
+            let inside = inside(inner, "value");
+            quote! {{
+                let value = &**#value;
+                #inside
+            }}
+        }
+        Contents::List(inner) => {
+            let inside = inside(inner, "value");
+            quote!(violations.check_items(#value, |value, violations| { #inside });)
+        }
+        Contents::Set(inner) => {
+            let inside = inside(inner, "value");
+            quote!(violations.check_members_of_set(#value, |value, violations| { #inside });)
+        }
+        Contents::Map(key, value_type) => {
+            let (keys, values) = (inside(key, "_key"), inside(value_type, "_value"));
+            quote! {
+                violations.check_entries(#value, |_key, _value, violations| { #keys #values });
+            }
+        }
+        Contents::Result(success, error) => {
+            let branch = |name: &str, ty: &Type| {
+                let (variant, inside) = (Ident::new(name, ty.span()), inside(ty, "value"));
+                (!inside.is_empty()).then(|| {
+                    quote! {
+                        if let ::core::result::Result::#variant(value) = #value {
+                            violations.check_member(#name, |violations| { #inside });
+                        }
+                    }
+                })
+            };
+            let (success, error) = (branch("Ok", success), branch("Err", error));
+            quote!(#success #error)
+        }
+        Contents::Tuple(types) => {
+            let items = types.into_iter().enumerate().filter_map(|(index, ty)| {
+                let inside = inside(ty, "value");
+                let (at, name) = (syn::Index::from(index), index.to_string());
+                (!inside.is_empty()).then(|| {
+                    quote! {
+                        violations.check_member(#name, |violations| {
+                            let value = &(#value).#at;
+                            #inside
+                        });
+                    }
+                })
+            });
+            quote!(#(#items)*)
+        }
+    }
+}
+
+/// Generates a compile error for a container that the macro does not know, if it contains a value with rules and
+/// has no rules itself.
+fn assert_followed(container: &Type, inner: &Type, framework: &Framework) -> TokenStream {
+    let span = container.span();
+    let at = framework.with_span(span);
+    quote_spanned! {span=> {
+        use #at::__private::{NoRulesInside as _, RulesAreFollowed as _, RulesOutOfReach as _};
+        (&&#at::__private::RulesInside::<#container, #inner>::NEW).assert_followed();
+    }}
+}
