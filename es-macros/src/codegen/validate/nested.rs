@@ -221,6 +221,7 @@ fn assert_followed(container: &Type, inner: &Type, framework: &Framework) -> Tok
     let span = container.span();
     let at = framework.with_span(span);
     quote_spanned! {span=> {
+        #[allow(unused_imports)]
         use #at::__private::{NoRulesInside as _, RulesAreFollowed as _, RulesOutOfReach as _};
         (&&#at::__private::RulesInside::<#container, #inner>::NEW).assert_followed();
     }}
