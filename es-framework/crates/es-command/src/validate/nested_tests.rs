@@ -1,5 +1,7 @@
 //! The rules of a value hold in every container that a declaration may use.
 
+#![allow(clippy::type_complexity, reason = "containers inside each other")]
+
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque},
