@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use es_event::encode_finite;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{
     Value,
@@ -175,14 +176,14 @@ impl Cell {
         if T::KIND == ColumnKind::Json {
             return Self::from_json_value(name, value);
         }
-        let value = serde_json::to_value(value).map_err(|error| CellError::new(name, error))?;
+        let json = serde_json::to_value(value).map_err(|error| CellError::new(name, error))?;
         let unfit = |value: &Value| {
             let reason = format!("{value} does not fit a column of kind {:?}", T::KIND);
             CellError::new(name, reason)
         };
-        Ok(match (T::KIND, value) {
+        Ok(match (T::KIND, json) {
             (_, Value::Null) => {
-                check_nothing_fits::<T>(name)?;
+                check_nothing_fits(name, value)?;
                 Self::Null
             }
             (ColumnKind::Text | ColumnKind::Name, Value::String(text)) => Self::Text(text),
@@ -211,10 +212,13 @@ impl Cell {
             Err(_) => serde_json::to_string(value).map_err(|error| CellError::new(name, error))?,
         };
         if json == "null" {
-            check_nothing_fits::<T>(name)?;
+            check_nothing_fits(name, value)?;
             return Ok(Self::Null);
         }
-        // A float that is not finite is `null` in JSON, and the type can leave out members that it requires.
+        if json.contains("null") {
+            check_finite(name, value)?;
+        }
+        // The type can leave out members that it requires.
         let read: Result<T, _> = serde_json::from_str(&json);
         read.map_err(|error| {
             CellError::new(
@@ -258,16 +262,19 @@ impl Cell {
     }
 }
 
-/// Refuses nothing where a field requires a value. A float that is not finite becomes nothing in JSON.
-fn check_nothing_fits<T: ColumnType>(name: &str) -> Result<(), CellError> {
-    match T::deserialize(Value::Null) {
-        Ok(_) => Ok(()),
-        Err(_) if T::KIND == ColumnKind::Real => Err(CellError::new(
-            name,
-            "the number is not finite, and no column holds such a number",
-        )),
-        Err(error) => Err(CellError::new(name, error)),
-    }
+/// Refuses a number that is not finite, which JSON writes as `null`.
+fn check_finite<T: Serialize>(name: &str, value: &T) -> Result<(), CellError> {
+    let encoded = encode_finite(value);
+    encoded
+        .map(drop)
+        .map_err(|error| CellError::new(name, error))
+}
+
+/// Refuses nothing where a field requires a value, and nothing that stands for a number which is not finite.
+fn check_nothing_fits<T: ColumnType>(name: &str, value: &T) -> Result<(), CellError> {
+    check_finite(name, value)?;
+    let read = T::deserialize(Value::Null);
+    read.map(drop).map_err(|error| CellError::new(name, error))
 }
 
 /// Parses the parameter of a query or a segment of a subject.
@@ -309,90 +316,4 @@ fn sortable(time: jiff::Timestamp) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_comes_back_as_it_was() {
-        fn same<T: ColumnType + PartialEq + std::fmt::Debug + Clone>(value: T) {
-            let cell = Cell::from_value("x", &value).unwrap();
-            assert_eq!(cell.into_value::<T>("x").unwrap(), value);
-        }
-        same("a\"b".to_owned());
-        same(uuid::Uuid::nil());
-        same(i64::MIN);
-        same(1.0_f64);
-        same(0.1_f32);
-        same(true);
-        same(Some(7_u8));
-        same(None::<String>);
-        same(vec![Some("a".to_owned()), None]);
-        same(vec![u128::MAX, u128::from(u64::MAX) + 1, 0]);
-        same(vec![i128::MIN, i128::from(i64::MIN), i128::MAX]);
-        same(BTreeMap::from([("debt".to_owned(), u64::MAX)]));
-        same("2026-01-01T00:00:00.5Z".parse::<jiff::Timestamp>().unwrap());
-    }
-
-    #[test]
-    fn clients_get_each_digit_of_a_large_integer() {
-        let cell = Cell::from_value("debts", &vec![u128::MAX]).unwrap();
-        let json = cell.into_json(ColumnKind::Json).unwrap();
-        assert_eq!(json.get(), "[340282366920938463463374607431768211455]");
-    }
-
-    #[test]
-    fn a_value_that_leaves_out_what_it_requires_is_refused() {
-        #[derive(Serialize, serde::Deserialize)]
-        struct Branch {
-            #[serde(skip_serializing_if = "Vec::is_empty")]
-            twigs: Vec<u8>,
-        }
-        let branch = |twigs| vec![Branch { twigs }];
-        assert!(Cell::from_value("branches", &branch(vec![1])).is_ok());
-        let error = Cell::from_value("branches", &branch(vec![])).err().unwrap();
-        assert!(
-            error.to_string().contains("missing field `twigs`"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn times_are_in_the_order_of_their_cells() {
-        let cell =
-            |text: &str| match Cell::from_value("at", &text.parse::<jiff::Timestamp>().unwrap()) {
-                Ok(Cell::Text(text)) => text,
-                other => panic!("{other:?}"),
-            };
-        let (whole, half) = (cell("2026-01-01T00:00:00Z"), cell("2026-01-01T00:00:00.5Z"));
-        assert!(whole < half, "{whole} {half}");
-    }
-
-    #[test]
-    fn what_does_not_fit_names_the_field() {
-        for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let error = Cell::from_value("weight", &number).unwrap_err();
-            let text = "weight: the number is not finite, and no column holds such a number";
-            assert_eq!(error.to_string(), text);
-        }
-        let error = Cell::from_value("weights", &vec![1.5, f64::NAN]).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("weights: the JSON of the value cannot be read again")
-        );
-        let error = Cell::Text("x".into())
-            .into_value::<i64>("pages")
-            .unwrap_err();
-        assert!(error.to_string().starts_with("pages: "), "{error}");
-    }
-
-    #[test]
-    fn texts_are_read_as_what_the_column_holds() {
-        assert_eq!(parse_value::<i64>("7"), Ok(7));
-        assert_eq!(parse_value::<Option<bool>>("true"), Ok(Some(true)));
-        assert!(parse_value::<u8>("300").is_err());
-        assert!(parse_value::<f64>("inf").is_err());
-        assert!(parse_value::<uuid::Uuid>("7").is_err());
-        assert!(parse_value::<jiff::Timestamp>("yesterday").is_err());
-    }
-}
+mod tests;

@@ -11,7 +11,7 @@ use super::{
     event_rows::{EventPage, browse_page, find_first_by_subject},
 };
 use crate::projection::{Database, Table};
-use es_event::Subject;
+use es_event::{Subject, encode_finite};
 
 /// The output of a query as JSON, once the query has run.
 #[doc(hidden)]
@@ -56,7 +56,11 @@ impl<Q: QueryHandler> ErasedQuery for DeclaredQuery<Q> {
             let Self { query, paging } = *self;
             let context = QueryContext::new(database, paging, now);
             let output = query.handle(&context).await?;
-            Ok(to_raw_value(&output)?)
+            // The schema of a number does not allow the `null` that JSON writes for NaN.
+            encode_finite(&output).map_err(|error| {
+                let error = <serde_json::Error as serde::ser::Error>::custom(error);
+                QueryError::Json(error)
+            })
         })
     }
 }

@@ -13,6 +13,7 @@ use es_framework::{
     store::{EventStore, memory::MemoryStore},
 };
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use tokio::task::JoinHandle;
 
 use super::postgres_server::PostgresServer;
@@ -204,6 +205,12 @@ impl NoteBoard {
 
     pub(crate) fn context(&self) -> QueryContext<'_> {
         QueryContext::new(&self.database, PageParameters::default(), Timestamp::now())
+    }
+
+    /// Runs a query that has no parameters.
+    pub(crate) async fn run_query<Q: QueryHandler>(&self) -> Result<Box<RawValue>, QueryError> {
+        let query = (QueryDescriptor::of::<Q>().parse)(QueryParameters::default())?;
+        query.run(&self.database, Timestamp::now()).await
     }
 
     /// Reads all pages of a query, each of which has `limit` items.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use es_framework::{event::PoisonEvent, operator::OperatorCommand, query::QueryError};
+use es_framework::{event::PoisonEvent, operator::OperatorCommand, prelude::*};
 
 use super::{
     eventually::eventually,
@@ -84,8 +84,29 @@ async fn a_number_that_is_not_finite_is_a_poison_event() {
         let board = NoteBoard::start(location).await;
         let mut refused = NoteWrittenEvent::new("mean", "");
         (refused.sum, refused.count) = (0.0, 0);
-        skip_between_others(&board, refused, "mean: the number is not finite").await;
+        skip_between_others(&board, refused, "mean: NaN and the infinities").await;
     }
+}
+
+/// Computes a mean of nothing.
+#[derive(Query)]
+#[query(path = "/mean")]
+struct ShowMean {}
+
+impl QueryHandler for ShowMean {
+    type Output = Vec<f64>;
+
+    async fn handle(self, _: &QueryContext<'_>) -> Result<Vec<f64>, QueryError> {
+        Ok(vec![1.0, f64::NAN])
+    }
+}
+
+#[tokio::test]
+async fn an_answer_with_a_number_that_is_not_finite_is_an_error() {
+    let board = NoteBoard::start(None).await;
+    let error = board.run_query::<ShowMean>().await.unwrap_err();
+    let reason = "/1: NaN and the infinities are no JSON numbers";
+    assert!(error.to_string().ends_with(reason), "{error}");
 }
 
 #[tokio::test]

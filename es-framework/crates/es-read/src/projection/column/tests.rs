@@ -1,0 +1,86 @@
+//! Fields become cells and are read again, or are refused.
+
+use super::*;
+
+#[test]
+fn a_value_comes_back_as_it_was() {
+    fn same<T: ColumnType + PartialEq + std::fmt::Debug + Clone>(value: T) {
+        let cell = Cell::from_value("x", &value).unwrap();
+        assert_eq!(cell.into_value::<T>("x").unwrap(), value);
+    }
+    same("a\"b".to_owned());
+    same(uuid::Uuid::nil());
+    same(i64::MIN);
+    same(1.0_f64);
+    same(0.1_f32);
+    same(true);
+    same(Some(7_u8));
+    same(None::<String>);
+    same(vec![Some("a".to_owned()), None]);
+    same(vec![u128::MAX, u128::from(u64::MAX) + 1, 0]);
+    same(vec![i128::MIN, i128::from(i64::MIN), i128::MAX]);
+    same(BTreeMap::from([("debt".to_owned(), u64::MAX)]));
+    same("2026-01-01T00:00:00.5Z".parse::<jiff::Timestamp>().unwrap());
+}
+
+#[test]
+fn clients_get_each_digit_of_a_large_integer() {
+    let cell = Cell::from_value("debts", &vec![u128::MAX]).unwrap();
+    let json = cell.into_json(ColumnKind::Json).unwrap();
+    assert_eq!(json.get(), "[340282366920938463463374607431768211455]");
+}
+
+#[test]
+fn a_value_that_leaves_out_what_it_requires_is_refused() {
+    #[derive(Serialize, serde::Deserialize)]
+    struct Branch {
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        twigs: Vec<u8>,
+    }
+    let branch = |twigs| vec![Branch { twigs }];
+    assert!(Cell::from_value("branches", &branch(vec![1])).is_ok());
+    let error = Cell::from_value("branches", &branch(vec![])).err().unwrap();
+    assert!(
+        error.to_string().contains("missing field `twigs`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn times_are_in_the_order_of_their_cells() {
+    let cell = |text: &str| match Cell::from_value("at", &text.parse::<jiff::Timestamp>().unwrap())
+    {
+        Ok(Cell::Text(text)) => text,
+        other => panic!("{other:?}"),
+    };
+    let (whole, half) = (cell("2026-01-01T00:00:00Z"), cell("2026-01-01T00:00:00.5Z"));
+    assert!(whole < half, "{whole} {half}");
+}
+
+#[test]
+fn what_does_not_fit_names_the_field() {
+    for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let error = Cell::from_value("weight", &number).unwrap_err();
+        let text = "weight: NaN and the infinities are no JSON numbers";
+        assert_eq!(error.to_string(), text);
+        let error = Cell::from_value("weight", &Some(number)).unwrap_err();
+        assert_eq!(error.to_string(), text);
+    }
+    let error = Cell::from_value("weights", &vec![Some(1.5), Some(f64::NAN)]).unwrap_err();
+    let text = "weights: /1: NaN and the infinities are no JSON numbers";
+    assert_eq!(error.to_string(), text);
+    let error = Cell::Text("x".into())
+        .into_value::<i64>("pages")
+        .unwrap_err();
+    assert!(error.to_string().starts_with("pages: "), "{error}");
+}
+
+#[test]
+fn texts_are_read_as_what_the_column_holds() {
+    assert_eq!(parse_value::<i64>("7"), Ok(7));
+    assert_eq!(parse_value::<Option<bool>>("true"), Ok(Some(true)));
+    assert!(parse_value::<u8>("300").is_err());
+    assert!(parse_value::<f64>("inf").is_err());
+    assert!(parse_value::<uuid::Uuid>("7").is_err());
+    assert!(parse_value::<jiff::Timestamp>("yesterday").is_err());
+}
