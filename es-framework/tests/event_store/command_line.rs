@@ -1,6 +1,7 @@
 //! The commands of `event-store` that work on a data directory.
 
 use std::{
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -213,6 +214,39 @@ async fn a_backup_is_restored_elsewhere_byte_for_byte() {
         said(&refused)
     );
     assert!(!new.join("events.sqlite").exists());
+}
+
+#[tokio::test]
+async fn a_backup_without_its_end_is_restored_only_on_demand() {
+    let directory = filled().await;
+    let elsewhere = TempDir::new().unwrap();
+    let [file, cut, new] = ["backup", "cut", "new"].map(|name| elsewhere.path().join(name));
+    let name = |path: &Path| path.to_str().unwrap().to_owned();
+    succeeds(&["backup", "--output", &name(&file)], directory.path());
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let backup = std::fs::read_to_string(&file).unwrap();
+    let end = backup.trim_end().rfind('\n').unwrap() + 1;
+    for length in [0, 1, end / 2, end, end + 20] {
+        std::fs::write(&cut, &backup[..length]).unwrap();
+        let refused = run(&["restore", "--input", &name(&cut)], &new);
+        assert!(!refused.status.success(), "{length}: {}", said(&refused));
+        assert!(!new.join("events.sqlite").exists());
+    }
+    let refused = run(
+        &["restore", "--input", "/dev/null", "--accept-missing-end"],
+        &new,
+    );
+    assert!(said(&refused).contains("no end mark"), "{}", said(&refused));
+    std::fs::write(&cut, &backup[..end]).unwrap();
+    succeeds(
+        &["restore", "--input", &name(&cut), "--accept-missing-end"],
+        &new,
+    );
+    assert_eq!(
+        said(&succeeds(&["verify"], &new)),
+        said(&succeeds(&["verify"], directory.path()))
+    );
 }
 
 #[tokio::test]

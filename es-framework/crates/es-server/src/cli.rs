@@ -73,8 +73,8 @@ enum EventStoreSubcommand {
     Backup(BackupArguments),
     /// Creates an exact copy of a store from its backup.
     ///
-    /// The command rejects an incomplete backup and one with a changed event. It then leaves no file
-    /// behind.
+    /// The command rejects a backup whose end is missing, and one with a changed event or schema. It then leaves no
+    /// file behind.
     Restore(RestoreArguments),
     /// Writes events as lines of JSON, in the format that clients read.
     Export(ExportArguments),

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
 use tokio::{
     sync::{OwnedSemaphorePermit, watch},
+    task::yield_now,
     time::sleep,
 };
 
@@ -68,9 +69,25 @@ pub(super) fn stored_response(
     format.finite_response(frames.into_stream(), heartbeat)
 }
 
-/// Creates a response of version 1 that ends after the last of these encoded lines.
-pub(super) fn encoded_response(lines: LineStream, format: StreamFormat) -> Response {
-    ndjson_response(end_frames(lines, format))
+/// Creates a response with these encoded lines. An error of the store is the last line, and then breaks the
+/// connection.
+pub(super) fn breakable_response(lines: LineStream, format: StreamFormat) -> Response {
+    let frames = lines.flat_map(move |frame| match frame {
+        Ok(lines) => stream::iter([Ok(lines)]).boxed(),
+        Err(error) => {
+            let mut line = Vec::new();
+            format.write_failure(&error, &mut line);
+            let breaking = async {
+                // Lets the connection send what it has.
+                yield_now().await;
+                Err(error)
+            };
+            stream::iter([Ok(line.into())])
+                .chain(stream::once(breaking))
+                .boxed()
+        }
+    });
+    ndjson_response(frames)
 }
 
 /// Adds the line that ends a stream: an error, or the end of the format.

@@ -134,6 +134,8 @@ impl PostgresRestore {
                 added.map_err(|error| self.failed(&error))
             }
             BackupLine::Error(error) => Err(PostgresRestoreError::Incomplete(error)),
+            // A copy compares both stores at its end.
+            BackupLine::End(_) => Ok(()),
         }
     }
 

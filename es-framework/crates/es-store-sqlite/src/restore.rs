@@ -18,7 +18,10 @@ use super::{
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType, RecordedEvent};
-use es_store::{Chain, ChainFlaw, EventSchema, InvalidSchema, backup::BackupLine};
+use es_store::{
+    Chain, ChainFlaw, EventSchema, InvalidSchema,
+    backup::{BackupLine, EndMark, LineTally},
+};
 
 /// The number of events in one transaction.
 const BATCH: u64 = 10_000;
@@ -29,11 +32,12 @@ const UNFINISHED: &str = "restoring.sqlite";
 /// with [`Restore::resume`].
 ///
 /// ```
-/// use es_framework::{event::Hash, store::sqlite::Restore};
+/// use es_framework::{event::Hash, store::{backup::{BackupLine, EndMark}, sqlite::Restore}};
 ///
 /// let folder = tempfile::tempdir()?;
-/// let restore = Restore::begin(&folder.path().join("data"))?;
-/// // `restore.add(line)?` for each line of a backup
+/// let mut restore = Restore::begin(&folder.path().join("data"))?;
+/// // For each line of a backup, the last of which is its end mark.
+/// restore.add_line(BackupLine::End(EndMark::default()))?;
 /// assert_eq!(restore.finish()?.hash(), Hash::ZERO);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -44,8 +48,23 @@ pub struct Restore {
     settings: EngineSettings,
     chain: Chain,
     types: BTreeSet<EventType>,
+    tally: LineTally,
+    end: BackupEnd,
     is_resumable: bool,
     lock: Option<DataDirectory>,
+}
+
+/// The end of the backup that is restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BackupEnd {
+    /// The end mark must still follow.
+    Required,
+    /// The backup may lack the end mark, but not be empty.
+    Optional,
+    /// The lines are no backup, but come from another store.
+    None,
+    /// The end mark was read, and it fits.
+    Reached,
 }
 
 /// The reason why a backup was not restored.
@@ -72,6 +91,14 @@ pub enum RestoreError {
     /// The backup ends with an error of its store.
     #[error("the backup is not whole, its store said: {0}")]
     Incomplete(String),
+    /// The backup has no end mark, so its end may be missing.
+    #[error(
+        "the backup has no end mark: it broke off, or an earlier version wrote it. Back up again, or restore a backup of an earlier version with --accept-missing-end"
+    )]
+    NoEnd,
+    /// The backup differs from its end mark, or has lines after it.
+    #[error("the backup is not whole: {0}")]
+    End(String),
     /// The backup contains an invalid schema.
     #[error("the backup has a broken schema of {0}: {1}")]
     Schema(EventType, InvalidSchema),
@@ -110,7 +137,24 @@ impl Restore {
         let lock = DataDirectory::create_and_lock(directory)?;
         // An earlier attempt that was killed leaves these files.
         remove(directory);
-        Self::open(directory, lock, false)
+        Self::open(directory, lock, BackupEnd::Required)
+    }
+
+    /// Accepts that the backup has no end mark, as earlier versions wrote it. Its end may be missing then. An end mark
+    /// that does not fit is still refused, and so is a backup without any line.
+    ///
+    /// ```
+    /// use es_framework::store::sqlite::{Restore, RestoreError};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let empty = Restore::begin(&folder.path().join("data"))?.accept_missing_end();
+    /// assert!(matches!(empty.finish(), Err(RestoreError::NoEnd)));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn accept_missing_end(mut self) -> Self {
+        self.end = BackupEnd::Optional;
+        self
     }
 
     /// Continues a restore that was interrupted, or begins one. An interruption of this one leaves its
@@ -123,14 +167,10 @@ impl Restore {
             return Err(RestoreError::NotEmpty(directory.to_owned()));
         }
         let lock = DataDirectory::create_and_lock(directory)?;
-        Self::open(directory, lock, true)
+        Self::open(directory, lock, BackupEnd::None)
     }
 
-    fn open(
-        directory: &Path,
-        lock: DataDirectory,
-        is_resumable: bool,
-    ) -> Result<Self, RestoreError> {
+    fn open(directory: &Path, lock: DataDirectory, end: BackupEnd) -> Result<Self, RestoreError> {
         let directory = directory.to_owned();
         let settings = EngineSettings::default();
         let connection = database_format::open_writer(&directory.join(UNFINISHED), &settings)?;
@@ -148,7 +188,9 @@ impl Restore {
                 .filter(|known| !known.is_phantom)
                 .map(|known| known.event_type)
                 .collect(),
-            is_resumable,
+            tally: LineTally::default(),
+            end,
+            is_resumable: end == BackupEnd::None,
             lock: Some(lock),
         })
     }
@@ -170,6 +212,10 @@ impl Restore {
     /// # Errors
     /// The line breaks the hash chain or cannot be written.
     pub fn add_line(&mut self, line: BackupLine) -> Result<(), RestoreError> {
+        if self.end == BackupEnd::Reached {
+            return Err(RestoreError::End("lines follow its end mark".to_owned()));
+        }
+        self.tally.add_line(&line);
         match line {
             BackupLine::Event(event) => self.add_event(&event),
             BackupLine::Schema(event_type, schema) => {
@@ -189,6 +235,11 @@ impl Restore {
                 Ok(())
             }
             BackupLine::Error(error) => Err(RestoreError::Incomplete(error)),
+            BackupLine::End(mark) => {
+                self.tally.check_end(&mark).map_err(RestoreError::End)?;
+                self.end = BackupEnd::Reached;
+                Ok(())
+            }
         }
     }
 
@@ -219,8 +270,16 @@ impl Restore {
     /// Finishes the restore durably. Returns the end of the chain.
     ///
     /// # Errors
-    /// The store cannot be written.
+    /// The backup has no end mark, or the store cannot be written.
     pub fn finish(mut self) -> Result<Chain, RestoreError> {
+        let is_whole = match self.end {
+            BackupEnd::Required => false,
+            BackupEnd::Optional => self.tally.end_mark() != EndMark::default(),
+            BackupEnd::None | BackupEnd::Reached => true,
+        };
+        if !is_whole {
+            return Err(RestoreError::NoEnd);
+        }
         let connection = self.connection()?;
         connection.execute_batch("COMMIT")?;
         // Writes most of the index to disk now. Otherwise the first start would do it.

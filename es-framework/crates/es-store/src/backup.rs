@@ -1,7 +1,10 @@
 //! Backups: all events and schemas of a store as lines of JSON.
 //!
 //! The shape is the protocol's: `{"type":"event","payload":{"event":{…},"hash":"…"}}`, and
-//! `{"type":"schema","payload":{"eventType":"…","schema":{…}}}`.
+//! `{"type":"schema","payload":{"eventType":"…","schema":{…}}}`. The last line is the end mark of this framework:
+//! `{"type":"end","payload":{"events":…,"hash":"…","schemas":…,"schemasHash":"…"}}`.
+
+mod end_mark;
 
 use std::sync::Arc;
 
@@ -9,6 +12,8 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream, stream::BoxStream};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+pub use end_mark::{EndMark, LineTally};
 
 use super::{EventStore, ReadOptions, StoreError};
 use es_event::{EventType, InvalidStreamLine, LineFormat, RecordedEvent, Subject};
@@ -31,6 +36,8 @@ pub enum BackupLine {
     Schema(EventType, Box<RawValue>),
     /// The error of the store. The backup is incomplete.
     Error(String),
+    /// The last line. Without it, the end of the backup is missing.
+    End(EndMark),
 }
 
 /// The payload of a schema line.
@@ -74,10 +81,16 @@ impl BackupLine {
                 out.extend_from_slice(line.to_string().as_bytes());
                 out.push(b'\n');
             }
+            Self::End(mark) => {
+                out.extend_from_slice(br#"{"type":"end","payload":"#);
+                // Writing plain values to memory cannot fail.
+                let _ = serde_json::to_writer(&mut *out, mark);
+                out.extend_from_slice(b"}\n");
+            }
         }
     }
 
-    /// Parses one line of a backup: an event, a schema or an error.
+    /// Parses one line of a backup: an event, a schema, an error or the end mark.
     ///
     /// # Errors
     /// It is not a line of a backup.
@@ -96,12 +109,13 @@ impl BackupLine {
                 let ErrorPayload { error } = serde_json::from_str(payload.get())?;
                 Ok(Self::Error(error))
             }
+            "end" => Ok(Self::End(serde_json::from_str(payload.get())?)),
             other => Err(InvalidStreamLine::Type(other.chars().take(40).collect())),
         }
     }
 }
 
-/// Reads the content of a store at the moment of the call: its schemas, then its events in order.
+/// Reads the content of a store at the moment of the call: its schemas, then its events in order, and the end mark.
 /// Later events are excluded. All events follow the schemas, because a store never registers a schema
 /// that contradicts an event.
 ///
@@ -114,13 +128,19 @@ impl BackupLine {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let empty = backup::stream_lines(Arc::new(MemoryStore::new()));
-/// assert_eq!(empty.count().await, 0);
+/// assert_eq!(empty.count().await, 1, "the end mark");
 /// # }
 /// ```
 pub fn stream_lines(
     store: Arc<dyn EventStore>,
 ) -> BoxStream<'static, Result<BackupLine, StoreError>> {
-    whole(stream_schemas(&store).chain(stream_events(&store)))
+    let end = |tally: &LineTally| BackupLine::End(tally.end_mark());
+    let lines = stream_schemas(&store).chain(stream_events(&store));
+    let count = |tally: &mut LineTally, line: &BackupLine| {
+        tally.add_line(line);
+        Ok(())
+    };
+    whole(lines, count, end)
 }
 
 /// Reads the same content as text, with many lines in a frame.
@@ -134,23 +154,61 @@ pub fn stream_lines(
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
-/// assert_eq!(backup::stream_frames(&store).count().await, 0);
+/// assert_eq!(backup::stream_frames(&store).count().await, 1, "the end mark");
 /// # }
 /// ```
 pub fn stream_frames(store: &Arc<dyn EventStore>) -> BoxStream<'static, Result<Bytes, StoreError>> {
     let (root, everything) = (Subject::root(), ReadOptions::recursive());
     let written = store.read_lines(&root, &everything, LineFormat::Backup);
     // Each schema has a frame of its own, because it can be large.
-    let schemas = stream_schemas(store).map(framed);
-    whole(match written {
-        Some(events) => schemas.chain(events).boxed(),
+    let schemas = stream_schemas(store).map_ok(BackupFrame::of_line);
+    let events = match written {
+        Some(events) => events.map_ok(BackupFrame::Events).boxed(),
         None => {
             let events = stream_events(store).ready_chunks(LINES);
-            schemas
-                .chain(events.flat_map(|lines| stream::iter(joined(lines))))
-                .boxed()
+            events.flat_map(|lines| stream::iter(joined(lines))).boxed()
         }
-    })
+    };
+    let address = store.description();
+    let count = move |tally: &mut LineTally, frame: &BackupFrame| match frame {
+        BackupFrame::Line(line, _) => {
+            tally.add_line(line);
+            Ok(())
+        }
+        BackupFrame::Events(lines) => {
+            let added = tally.add_event_lines(lines);
+            added.map_err(|reason| StoreError::Corrupt {
+                address: address.clone(),
+                reason,
+            })
+        }
+    };
+    let end = |tally: &LineTally| BackupFrame::of_line(BackupLine::End(tally.end_mark()));
+    whole(schemas.chain(events), count, end)
+        .map_ok(BackupFrame::into_bytes)
+        .boxed()
+}
+
+/// Lines of a backup, as text.
+enum BackupFrame {
+    /// One line that is no event.
+    Line(BackupLine, Bytes),
+    /// Lines of events.
+    Events(Bytes),
+}
+
+impl BackupFrame {
+    fn of_line(line: BackupLine) -> Self {
+        let mut text = Vec::new();
+        line.append_to(&mut text);
+        Self::Line(line, text.into())
+    }
+
+    fn into_bytes(self) -> Bytes {
+        match self {
+            Self::Line(_, text) | Self::Events(text) => text,
+        }
+    }
 }
 
 /// Reads the schemas of a store, as lines of a backup.
@@ -175,14 +233,8 @@ fn stream_events(
 /// The highest number of available lines in one frame.
 const LINES: usize = 256;
 
-fn framed(line: Result<BackupLine, StoreError>) -> Result<Bytes, StoreError> {
-    let mut frame = Vec::new();
-    line?.append_to(&mut frame);
-    Ok(frame.into())
-}
-
-/// Joins lines to one frame, followed by the error that ended them.
-fn joined(lines: Vec<Result<BackupLine, StoreError>>) -> Vec<Result<Bytes, StoreError>> {
+/// Joins the lines of events to one frame, followed by the error that ended them.
+fn joined(lines: Vec<Result<BackupLine, StoreError>>) -> Vec<Result<BackupFrame, StoreError>> {
     let (mut frame, mut error) = (Vec::new(), None);
     for line in lines {
         match line {
@@ -193,19 +245,26 @@ fn joined(lines: Vec<Result<BackupLine, StoreError>>) -> Vec<Result<Bytes, Store
             }
         }
     }
-    let frame = (!frame.is_empty()).then(|| Ok(frame.into()));
+    let frame = (!frame.is_empty()).then(|| Ok(BackupFrame::Events(frame.into())));
     frame.into_iter().chain(error).collect()
 }
 
-/// Ends the stream after an error. Otherwise a backup with a gap would look complete.
+/// Counts the parts, and adds the end mark. Ends the stream after an error, because a backup with a gap would look
+/// complete.
 fn whole<T: Send + 'static>(
     parts: impl Stream<Item = Result<T, StoreError>> + Send + 'static,
+    count: impl Fn(&mut LineTally, &T) -> Result<(), StoreError> + Send + 'static,
+    end: impl Fn(&LineTally) -> T + Send + 'static,
 ) -> BoxStream<'static, Result<T, StoreError>> {
-    stream::unfold(Some(parts.boxed()), |parts| async {
-        let mut parts = parts?;
-        let part = parts.next().await?;
-        let rest = part.is_ok().then_some(parts);
-        Some((part, rest))
+    let state = Some((parts.boxed(), LineTally::default(), count, end));
+    stream::unfold(state, |state| async {
+        let (mut parts, mut tally, count, end) = state?;
+        let Some(part) = parts.next().await else {
+            return Some((Ok(end(&tally)), None));
+        };
+        let counted = part.and_then(|part| count(&mut tally, &part).map(|()| part));
+        let rest = counted.is_ok().then_some((parts, tally, count, end));
+        Some((counted, rest))
     })
     .boxed()
 }

@@ -16,7 +16,7 @@ use es_event::{EventId, Hash, HashVersion, Subject};
 use es_runtime::strip_postgres_scheme;
 use es_store::{
     Bound, Chain, EventStore, ReadOptions,
-    backup::{self, BackupLine},
+    backup::{self, BackupLine, LineTally},
     event_with_id, latest_event, verify,
 };
 #[cfg(feature = "postgres")]
@@ -134,7 +134,12 @@ pub(super) async fn copy(arguments: &CopyArguments) -> Result<ExitCode, CliError
         // An earlier run was interrupted in its verification.
         let newest = latest_event(&*source, Subject::root(), true).await?;
         let hash = newest.map_or(Hash::ZERO, |event| event.hash);
-        return verify_copy(&arguments.to, &Chain::at(total, hash)).await;
+        let mut tally = LineTally::default();
+        let mut schemas = backup::stream_schemas(&source);
+        while let Some(line) = schemas.try_next().await? {
+            tally.add_line(&line);
+        }
+        return verify_copy(&arguments.to, &Chain::at(total, hash), &tally).await;
     }
     let mut target = CopyTarget::begin(&arguments.to).await?;
     let start = check_start(&*source, target.chain()).await?;
@@ -143,7 +148,9 @@ pub(super) async fn copy(arguments: &CopyArguments) -> Result<ExitCode, CliError
     }
     let mut progress = ProgressDisplay::new("copy", Some(total));
     let mut schemas = backup::stream_schemas(&source);
+    let mut tally = LineTally::default();
     while let Some(line) = schemas.try_next().await? {
+        tally.add_line(&line);
         target.add(line).await?;
     }
     let options = ReadOptions {
@@ -158,7 +165,7 @@ pub(super) async fn copy(arguments: &CopyArguments) -> Result<ExitCode, CliError
     progress.finish();
     let chain = target.finish().await?;
     from.close().await;
-    verify_copy(&arguments.to, &chain).await
+    verify_copy(&arguments.to, &chain, &tally).await
 }
 
 /// Returns true if a data directory holds a whole store. An unfinished copy has another file.
@@ -183,9 +190,19 @@ async fn check_start(source: &dyn EventStore, chain: &Chain) -> Result<u64, CliE
     }
 }
 
-/// Reads the whole copy back and compares its end with the end of the source.
-async fn verify_copy(target: &StoreLocation, chain: &Chain) -> Result<ExitCode, CliError> {
+/// Reads the whole copy back and compares its end and its schemas with those of the source.
+async fn verify_copy(
+    target: &StoreLocation,
+    chain: &Chain,
+    schemas: &LineTally,
+) -> Result<ExitCode, CliError> {
     let copy = target.open().await?;
+    let mut copied = LineTally::default();
+    let mut lines = backup::stream_schemas(&copy.port());
+    while let Some(line) = lines.try_next().await? {
+        copied.add_line(&line);
+    }
+    drop(lines);
     let mut progress = ProgressDisplay::new("verify", Some(chain.events()));
     let verified = verify(&*copy.port(), |events| progress.update(events)).await?;
     progress.finish();
@@ -200,6 +217,11 @@ async fn verify_copy(target: &StoreLocation, chain: &Chain) -> Result<ExitCode, 
     if (verified.events, verified.hash) != (chain.events(), chain.hash()) {
         return Err(CliError::Copy(
             "the copy ends with another event than the source".into(),
+        ));
+    }
+    if copied.end_mark() != schemas.end_mark() {
+        return Err(CliError::Copy(
+            "the copy has other schemas than the source".into(),
         ));
     }
     eprintln!(

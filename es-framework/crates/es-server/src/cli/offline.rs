@@ -119,12 +119,19 @@ pub(super) struct RestoreArguments {
     /// The backup. Without it, standard input.
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
+    /// Restores a backup without an end mark, as earlier versions wrote it. Its end may be missing: compare the number
+    /// of events and the last hash with what you know.
+    #[arg(long)]
+    accept_missing_end: bool,
 }
 
 pub(super) fn restore(arguments: &RestoreArguments) -> Result<(), CliError> {
     let lines = numbered_lines(arguments.input.as_deref())?;
     refuse_url(&arguments.data_directory)?;
     let mut restore = Restore::begin(&arguments.data_directory)?;
+    if arguments.accept_missing_end {
+        restore = restore.accept_missing_end();
+    }
     let mut progress = ProgressDisplay::new("restore", None);
     for (number, line) in lines {
         let line = BackupLine::parse_line(&line?);

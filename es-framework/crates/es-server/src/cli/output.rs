@@ -1,29 +1,81 @@
 //! The output of a command: a new file or standard output.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, BufWriter, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
-/// A new file or standard output. An unfinished file is removed, because lines have no end mark and half
-/// of them would look like all of them.
+use es_runtime::secret_file::{restrict_to_owner, with_suffix};
+
+/// A new file or standard output. A file has its name only when it is complete, because half of the lines could look
+/// like all of them. Only its owner can use it: it has the content of the store.
 #[derive(Debug)]
 pub(super) enum LineOutput {
     Stdout(BufWriter<io::Stdout>),
     File(BufWriter<File>, UnfinishedFile),
 }
 
-/// A file that is removed on drop, unless it was finished.
+/// A file under a temporary name, which is removed on drop unless it was finished.
 #[derive(Debug)]
-pub(super) struct UnfinishedFile(Option<PathBuf>);
+pub(super) struct UnfinishedFile {
+    draft: PathBuf,
+    name: PathBuf,
+    is_finished: bool,
+}
+
+impl UnfinishedFile {
+    /// Creates the file. A draft that a killed command left is written again.
+    fn create(name: &Path) -> io::Result<(File, Self)> {
+        refuse_existing(name)?;
+        let draft = with_suffix(name, "partial");
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let file = options.open(&draft)?;
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => io::Error::other("another command is writing it"),
+            TryLockError::Error(error) => error,
+        })?;
+        let name = name.to_owned();
+        let unfinished = Self {
+            draft,
+            name,
+            is_finished: false,
+        };
+        restrict_to_owner(&unfinished.draft)?;
+        file.set_len(0)?;
+        Ok((file, unfinished))
+    }
+
+    /// Gives the file its name, durably.
+    fn finish(mut self, file: &File) -> io::Result<()> {
+        file.sync_all()?;
+        refuse_existing(&self.name)?;
+        fs::rename(&self.draft, &self.name)?;
+        self.is_finished = true;
+        let folder = self
+            .name
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    }
+}
 
 impl Drop for UnfinishedFile {
     fn drop(&mut self) {
-        if let Some(file) = self.0.take() {
+        if !self.is_finished {
             // The command has failed anyway.
-            let _ = fs::remove_file(file);
+            let _ = fs::remove_file(&self.draft);
         }
+    }
+}
+
+fn refuse_existing(name: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(name) {
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
@@ -37,8 +89,7 @@ impl LineOutput {
             let text = format!("cannot write {}: {error}", path.display());
             io::Error::new(error.kind(), text)
         };
-        let file = File::create_new(path).map_err(named)?;
-        let unfinished = UnfinishedFile(Some(path.to_owned()));
+        let (file, unfinished) = UnfinishedFile::create(path).map_err(named)?;
         Ok(Self::File(BufWriter::new(file), unfinished))
     }
 
@@ -49,15 +100,13 @@ impl LineOutput {
         }
     }
 
-    /// Writes everything to the disk and keeps the file.
+    /// Writes everything to the disk, and gives the file its name.
     pub(super) fn finish(self) -> io::Result<()> {
         match self {
             Self::Stdout(mut out) => out.flush(),
-            Self::File(mut out, mut unfinished) => {
+            Self::File(mut out, unfinished) => {
                 out.flush()?;
-                out.get_ref().sync_all()?;
-                unfinished.0 = None;
-                Ok(())
+                unfinished.finish(out.get_ref())
             }
         }
     }
@@ -65,22 +114,60 @@ impl LineOutput {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    }
+
     #[test]
-    fn only_a_finished_file_stays() {
+    fn a_file_has_its_name_only_when_it_is_finished() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("backup");
         let mut output = LineOutput::create(Some(&file)).unwrap();
         output.write(b"a part\n").unwrap();
+        assert_eq!(names(directory.path()), ["backup.partial"]);
+        let refused = LineOutput::create(Some(&file)).unwrap_err().to_string();
+        assert!(refused.contains("another command"), "{refused}");
         drop(output);
-        assert!(!file.exists());
+        assert!(names(directory.path()).is_empty());
         let mut output = LineOutput::create(Some(&file)).unwrap();
         output.write(b"all\n").unwrap();
         output.finish().unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"all\n");
+        assert_eq!(names(directory.path()), ["backup"]);
         let refused = LineOutput::create(Some(&file)).unwrap_err().to_string();
         assert!(refused.contains("backup"), "{refused}");
         assert_eq!(fs::read(&file).unwrap(), b"all\n");
+    }
+
+    #[test]
+    fn a_file_that_appears_meanwhile_is_not_overwritten() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("backup");
+        let output = LineOutput::create(Some(&file)).unwrap();
+        fs::write(&file, "mine").unwrap();
+        assert!(output.finish().is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"mine");
+        assert_eq!(names(directory.path()), ["backup"]);
+    }
+
+    #[test]
+    fn only_the_owner_can_use_a_file_even_after_a_killed_command() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("backup");
+        let draft = directory.path().join("backup.partial");
+        fs::write(&draft, "what a killed command left").unwrap();
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o644)).unwrap();
+        let mut output = LineOutput::create(Some(&file)).unwrap();
+        output.write(b"all\n").unwrap();
+        output.finish().unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"all\n");
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 }

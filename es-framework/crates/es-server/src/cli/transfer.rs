@@ -1,6 +1,6 @@
 //! The commands `export` and `import`: events as lines of JSON. An import gives them new ids.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
 use clap::Args;
 use futures_util::TryStreamExt as _;
@@ -77,7 +77,11 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), CliError> 
     let (mut written, mut last) = (0_u64, 0_usize);
     for (number, line) in lines {
         let parsed = parse_candidate(&line?);
-        batch.push(parsed.map_err(|reason| CliError::Import(number, reason, written))?);
+        let Some(candidate) = parsed.map_err(|reason| CliError::Import(number, reason, written))?
+        else {
+            continue;
+        };
+        batch.push(candidate);
         last = number;
         if batch.len() == BATCH_SIZE {
             append_batch(&store, &mut batch, number, &mut written).await?;
@@ -109,6 +113,8 @@ async fn append_batch(
 #[derive(Deserialize)]
 struct ExportedLine<'a> {
     #[serde(borrow)]
+    r#type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     payload: Option<&'a RawValue>,
 }
 
@@ -129,27 +135,33 @@ struct CandidateFields {
     tracestate: Option<String>,
 }
 
-fn parse_fields(line: &[u8]) -> serde_json::Result<CandidateFields> {
-    let ExportedLine { payload } = serde_json::from_slice(line)?;
+/// Parses the event of a line. Returns `None` for the end mark of a backup.
+fn parse_fields(line: &[u8]) -> serde_json::Result<Option<CandidateFields>> {
+    let ExportedLine { r#type, payload } = serde_json::from_slice(line)?;
     let Some(payload) = payload else {
-        return serde_json::from_slice(line);
+        return serde_json::from_slice(line).map(Some);
     };
+    if r#type.as_deref() == Some("end") {
+        return Ok(None);
+    }
     let LinePayload { event } = serde_json::from_str(payload.get())?;
-    serde_json::from_str(event.unwrap_or(payload).get())
+    serde_json::from_str(event.unwrap_or(payload).get()).map(Some)
 }
 
-fn parse_candidate(line: &[u8]) -> Result<EventCandidate, String> {
-    let fields = parse_fields(line).map_err(|error| error.to_string())?;
+fn parse_candidate(line: &[u8]) -> Result<Option<EventCandidate>, String> {
+    let Some(fields) = parse_fields(line).map_err(|error| error.to_string())? else {
+        return Ok(None);
+    };
     check_members(&fields.data).map_err(|error| format!("data: {error}"))?;
     let data = compact_object(&fields.data).map_err(|error| error.to_string())?;
     let trace = TraceContext::new(fields.traceparent.as_deref(), fields.tracestate.as_deref());
-    Ok(EventCandidate {
+    Ok(Some(EventCandidate {
         source: fields.source,
         subject: fields.subject,
         event_type: fields.r#type,
         data,
         trace: trace.map_err(|error| error.to_string())?,
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -165,7 +177,7 @@ mod tests {
             format!(r#"{{"type":"event","payload":{event}}}"#),
             format!(r#"{{"type":"event","payload":{{"event":{event},"hash":"x"}}}}"#),
         ] {
-            let candidate = parse_candidate(line.as_bytes()).unwrap();
+            let candidate = parse_candidate(line.as_bytes()).unwrap().unwrap();
             assert_eq!(candidate.data.get(), r#"{"b":1.50}"#);
             assert_eq!(candidate.subject.as_str(), "/a");
         }

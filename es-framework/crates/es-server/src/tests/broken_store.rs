@@ -214,9 +214,17 @@ async fn what_a_store_does_not_support_is_said() {
         .await;
     assert_eq!(status, 400);
     assert!(text.contains("not supported"), "{text}");
-    for route in ["read-event-types", "verify-store", "backup"] {
+    for route in ["read-event-types", "verify-store"] {
         let (status, text) = server.answer(route, &json!({})).await;
         let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
         assert_eq!((status, &last["type"]), (200, &json!("error")), "{route}");
     }
+}
+
+#[tokio::test]
+async fn a_backup_that_fails_at_once_has_the_status_of_its_reason() {
+    let server = server().await;
+    let (status, text) = server.answer("backup", &json!({})).await;
+    assert_eq!(status, 400, "{text}");
+    assert!(text.contains("not supported"), "{text}");
 }

@@ -132,6 +132,9 @@ async fn an_event_that_was_changed_on_disk_is_named() {
         let store = EmbeddedStore::open(&at).unwrap();
         let mut server = TestServer::with(store, |_| {}).await;
         server.fill(&["/a", "/b", "/c"]).await;
+        let planned = json!({"eventType": "io.example.planned", "schema": {"type": "object", "properties": {}}});
+        let registered = server.answer("register-event-schema", &planned).await;
+        assert_eq!(registered.0, 200);
         server.stop().await;
         let file = rusqlite::Connection::open(at.join("events.sqlite")).unwrap();
         let statement = format!("UPDATE events SET {change} WHERE id = 1");
@@ -147,6 +150,11 @@ async fn an_event_that_was_changed_on_disk_is_named() {
         let found = payload["brokenAt"]["reason"].as_str().unwrap();
         assert!(found.starts_with(reason), "{found}");
         assert_eq!(payload["events"], 1);
+        // A client of a backup may look at nothing but the end of the connection.
+        let response = server.send("backup", &json!({})).await;
+        assert_eq!(response.status(), 200);
+        let backup = response.text().await;
+        assert!(backup.is_err(), "{backup:?}");
         // Reads end with an error line and do not send the event.
         let body = json!({"subject": "/", "options": {"recursive": true}});
         let (status, text) = server.answer("read-events", &body).await;
@@ -182,10 +190,16 @@ async fn a_backup_has_schemas_and_the_whole_chain() {
                 schemas += 1;
             }
             BackupLine::Error(error) => panic!("{error}"),
+            BackupLine::End(mark) => {
+                assert_eq!((mark.events, mark.hash), (chain.events(), chain.hash()));
+                assert_eq!(mark.schemas, 1);
+            }
         }
     }
     assert_eq!((chain.events(), schemas), (3, 1));
-    let event: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[4].starts_with(r#"{"type":"end","#), "{text}");
+    let event: Value = serde_json::from_str(lines[3]).unwrap();
     assert_eq!(event["type"], "event");
     assert!(event["payload"]["event"]["id"].is_string());
     assert!(event["payload"]["hash"].is_string());
@@ -209,7 +223,7 @@ async fn events_ahead_of_the_clock_are_visible_in_health() {
     restore
         .add_line(BackupLine::Event(Box::new(event)))
         .unwrap();
-    restore.finish().unwrap();
+    restore.accept_missing_end().finish().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();
     let server = TestServer::with(store, |_| {}).await;
     let health = server.get("/api/v1/health").bearer_auth(TOKEN);

@@ -1,12 +1,23 @@
-//! `POST /api/v1/backup` streams all schemas and events for `event-store restore`.
+//! `POST /api/v1/backup` streams all schemas, all events and an end mark for `event-store restore`. An error of the
+//! store is the status or breaks the connection, so that a client which only looks at its own exit code notices it.
 
 use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
+use futures_util::{StreamExt as _, stream};
 
-use crate::{auth::RequireApiToken, event_lines::encoded_response, state::ServerState};
+use crate::{
+    auth::RequireApiToken, error_response::ErrorResponse, event_lines::breakable_response,
+    state::ServerState,
+};
 use es_store::backup;
 
-pub(super) async fn backup(_: RequireApiToken, State(server): State<Arc<ServerState>>) -> Response {
-    encoded_response(backup::stream_frames(&server.store), server.v1_format())
+pub(super) async fn backup(
+    _: RequireApiToken,
+    State(server): State<Arc<ServerState>>,
+) -> Result<Response, ErrorResponse> {
+    let mut frames = backup::stream_frames(&server.store);
+    let first = frames.next().await.transpose()?;
+    let frames = stream::iter(first.map(Ok)).chain(frames).boxed();
+    Ok(breakable_response(frames, server.v1_format()))
 }

@@ -80,10 +80,63 @@ async fn a_backup_that_is_not_whole_leaves_nothing_behind() {
     let without = |lines: &mut Vec<String>| drop(lines.remove(4));
     assert!(refusal(&without).ends_with("event 3 is missing: 4 follows"));
     let error = r#"{"type":"error","payload":{"error":"the disk is gone"}}"#;
-    let broken_off = |lines: &mut Vec<String>| lines.push(error.to_owned());
+    let broken_off = |lines: &mut Vec<String>| *lines.last_mut().unwrap() = error.to_owned();
     assert!(refusal(&broken_off).ends_with("the disk is gone"));
+    let without_mark = |lines: &mut Vec<String>| drop(lines.pop());
+    assert!(refusal(&without_mark).contains("no end mark"));
+    for kept in 0..lines.len() - 1 {
+        let truncated = |lines: &mut Vec<String>| lines.truncate(kept);
+        assert!(refusal(&truncated).contains("no end mark"), "{kept}");
+    }
+    let without_last_event = |lines: &mut Vec<String>| drop(lines.remove(lines.len() - 2));
+    assert!(refusal(&without_last_event).contains("it has 10 events"));
+    let without_schema = |lines: &mut Vec<String>| drop(lines.remove(0));
+    assert!(refusal(&without_schema).contains("its 0 schemas are not the 1"));
+    let changed_schema = |lines: &mut Vec<String>| {
+        lines[0] = lines[0].replace(r#""properties":{}"#, r#""properties":{"a":{}}"#);
+    };
+    assert!(refusal(&changed_schema).contains("schemas"));
+    let other_type = |lines: &mut Vec<String>| lines[0] = lines[0].replace("Planned", "Wanted");
+    assert!(refusal(&other_type).contains("schemas"));
+    let continued = |lines: &mut Vec<String>| lines.push(lines[0].clone());
+    assert!(refusal(&continued).contains("lines follow its end mark"));
+    let twice = |lines: &mut Vec<String>| lines.push(lines[lines.len() - 1].clone());
+    assert!(refusal(&twice).contains("lines follow its end mark"));
     // A directory with the files of an interrupted restore counts as empty.
     assert_eq!(restore(directory.path(), &lines).unwrap(), 11);
+}
+
+#[tokio::test]
+async fn a_backup_of_an_earlier_version_is_restored_when_that_is_asked_for() {
+    let (_, mut lines) = backed_up().await;
+    let directory = TempDir::new().unwrap();
+    let restore = |lines: &[String]| {
+        let mut restore = Restore::begin(directory.path())?.accept_missing_end();
+        for line in lines {
+            restore.add_line(BackupLine::parse_line(line.as_bytes()).unwrap())?;
+        }
+        Ok::<_, RestoreError>(restore.finish()?.events())
+    };
+    let mark = lines.pop().unwrap();
+    let shorter = [&lines[..5], &[mark]].concat();
+    let refused = restore(&shorter).unwrap_err().to_string();
+    assert!(refused.contains("it has 4 events"), "{refused}");
+    assert!(matches!(restore(&[]), Err(RestoreError::NoEnd)));
+    assert_eq!(restore(&lines).unwrap(), 11);
+}
+
+#[tokio::test]
+async fn only_the_owner_can_use_a_restored_store() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+    let (_, lines) = backed_up().await;
+    let directory = TempDir::new().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    restore(directory.path(), &lines).unwrap();
+    for entry in fs::read_dir(directory.path()).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{:?}", entry.file_name());
+    }
 }
 
 #[tokio::test]
