@@ -186,7 +186,8 @@ impl Application {
             resources.database.clone(),
             declarations.models,
         )
-        .with_upcasters(upcasters.clone());
+        .with_upcasters(upcasters.clone())
+        .with_source(source(name, &resources.settings).into());
         let bus = resources.command_bus(services.clone(), upcasters.clone());
         let runtime = ReactionRuntime {
             source: source(name, &resources.settings).into(),

@@ -229,6 +229,13 @@ impl From<QueryError> for Problem {
                     "the database of the read models does not answer at the moment",
                 )
             }
+            QueryError::Database(damage) if damage.is_table_damage() => {
+                tracing::error!(error = %damage, "a query found a damaged table, which is made again");
+                Self::new(
+                    kind::READ_MODELS_UNAVAILABLE,
+                    "the table of the read model is made again from the events",
+                )
+            }
             QueryError::Database(_)
             | QueryError::Row(_)
             | QueryError::Json(_)

@@ -287,7 +287,7 @@ impl SimulatedInstance {
         for (name, progress) in process.positions.iter() {
             let position = progress.visible_position();
             if position < last || progress.shadow_progress().is_some() {
-                let trouble = progress.trouble();
+                let trouble = progress.state();
                 return Some(format!(
                     "{} projects {name} up to {position:?}: {trouble:?}",
                     self.name

@@ -104,8 +104,9 @@ async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
         _ = positions.wait_until_reached(&[], last, PROJECTION_TIMEOUT) => {}
     }
     for (name, progress) in positions.iter() {
-        if let Some(trouble) = progress.trouble() {
-            return Err(format!("the read model {name} stops: {trouble}").into());
+        if let Some(trouble) = progress.state().trouble() {
+            let reason = &trouble.reason;
+            return Err(format!("the read model {name} stops: {reason}").into());
         }
     }
     Ok(database)

@@ -4,8 +4,9 @@ use axum::response::Response;
 use es_command::reaction::ReactionStatus;
 use es_event::{EventId, PoisonEvent};
 use es_read::projection::{ReadModelProgress, RebuildPace};
-use es_runtime::operator::{ComponentKind, OperatorCommand};
+use es_runtime::operator::{ComponentKind, OperatorCommand, SubscriberState};
 use es_store::newest_id;
+use jiff::Timestamp;
 use maud::{Markup, html};
 
 use crate::{
@@ -56,8 +57,8 @@ fn read_models(console: &Console, newest: Option<EventId>) -> Vec<Markup> {
             kind: ComponentKind::ReadModel,
             name,
             position: progress.visible_position(),
-            trouble: progress.trouble(),
-            poison: progress.poison_event(),
+            state: progress.state(),
+            exits: exits_of_read_model(progress),
         };
         card.render(newest, &rebuild(progress))
     });
@@ -71,8 +72,8 @@ fn reactions(console: &Console, newest: Option<EventId>) -> Vec<Markup> {
             kind: ComponentKind::Reaction,
             name,
             position: status.position,
-            trouble: status.trouble.clone(),
-            poison: status.stopped_at.clone(),
+            exits: status.state.exits(ComponentKind::Reaction),
+            state: status.state.clone(),
         };
         card.render(newest, &deadlines(&status))
     });
@@ -84,8 +85,23 @@ struct ComponentCard {
     kind: ComponentKind,
     name: &'static str,
     position: Option<EventId>,
-    trouble: Option<String>,
-    poison: Option<PoisonEvent>,
+    state: SubscriberState,
+    exits: Vec<OperatorCommand>,
+}
+
+/// Returns the commands that help a read model or its shadow table.
+fn exits_of_read_model(progress: &ReadModelProgress) -> Vec<OperatorCommand> {
+    const KIND: ComponentKind = ComponentKind::ReadModel;
+    let mut exits = progress.state().exits(KIND);
+    if let Some(shadow) = progress.shadow_progress() {
+        let of_shadow = shadow.state().exits(KIND).into_iter();
+        exits.extend(
+            of_shadow
+                .filter(|exit| !exits.contains(exit))
+                .collect::<Vec<_>>(),
+        );
+    }
+    exits
 }
 
 impl ComponentCard {
@@ -93,7 +109,7 @@ impl ComponentCard {
         let lag = EventId::count_to(newest).saturating_sub(EventId::count_to(self.position));
         html! {
             section.card.component {
-                h2 { bdi { (self.name) } (self.state(lag)) }
+                h2 { bdi { (self.name) } (self.badge(lag)) }
                 dl.facts {
                     dt { "Last event" }
                     dd {
@@ -106,42 +122,36 @@ impl ComponentCard {
                     dd { (counted(lag, "event")) }
                     (more)
                 }
-                @match (&self.poison, &self.trouble) {
-                    (Some(poison), _) => (poison_event(poison)),
-                    (None, Some(trouble)) => p.bad { (shortened(trouble, ERROR)) },
-                    (None, None) => {},
+                @if let Some(trouble) = self.state.trouble() {
+                    @match &trouble.event {
+                        Some(poison) => (poison_event(self.state.name(), poison)),
+                        None => p.bad role="alert" { (shortened(&trouble.reason, ERROR)) },
+                    }
+                    p.muted { (self.state.name()) " since " (time_text(trouble.since)) }
                 }
                 (self.actions())
             }
         }
     }
 
-    fn state(&self, lag: u64) -> Markup {
-        let (class, text) = match (&self.poison, &self.trouble, lag) {
-            (Some(_), _, _) => ("bad", "stopped"),
-            (None, Some(_), _) => ("bad", "in trouble"),
-            (None, None, 0) => ("good", "up to date"),
-            (None, None, _) => ("muted", "catching up"),
+    fn badge(&self, lag: u64) -> Markup {
+        let (class, text) = match (&self.state, lag) {
+            (SubscriberState::Stopped(_) | SubscriberState::Retrying(_), _) => {
+                ("bad", self.state.name())
+            }
+            (SubscriberState::Working, 0) => ("good", "up to date"),
+            (SubscriberState::Working, _) => ("muted", "catching up"),
         };
         html! { span.badge.(class) { (text) } }
     }
 
     fn actions(&self) -> Markup {
-        let is_stopped = self.poison.is_some();
-        let commands = [
-            (
-                OperatorCommand::Rebuild,
-                self.kind == ComponentKind::ReadModel,
-            ),
-            (OperatorCommand::Retry, is_stopped),
-            (OperatorCommand::Skip, is_stopped),
-        ];
         html! {
             div.actions {
                 @if self.kind == ComponentKind::ReadModel {
                     a.quiet-link href={ "/console/rows/" (self.name) } { "Rows" }
                 }
-                @for (command, _) in commands.into_iter().filter(|(_, is_possible)| *is_possible) {
+                @for command in self.exits.iter().copied() {
                     a.quiet-link href=(action_path(self.kind, self.name, command)) { (label(command)) "…" }
                 }
             }
@@ -150,16 +160,23 @@ impl ComponentCard {
 }
 
 /// Renders the event that stopped a component.
-fn poison_event(event: &PoisonEvent) -> Markup {
+fn poison_event(state: &str, event: &PoisonEvent) -> Markup {
     html! {
         div.poison role="alert" {
             p {
-                "Stopped at event " a href={ "/console/events/" (event.id) } { (event.id) }
-                " of " a href={ "/console/subjects" (event.subject) "#event-" (event.id) } { bdi { (event.subject) } }
+                (state) " at event " a href={ "/console/events/" (event.id) } { (event.id) }
+                @if let Some(subject) = &event.subject {
+                    " of " a href={ "/console/subjects" (subject) "#event-" (event.id) } { bdi { (subject) } }
+                }
             }
             p.bad { (shortened(&event.reason, ERROR)) }
+            p.muted { "Fingerprint of the failure: " code { (event.fingerprint()) } }
         }
     }
+}
+
+fn time_text(time: Timestamp) -> String {
+    format!("{} UTC", time.strftime("%Y-%m-%d %H:%M:%S"))
 }
 
 /// Renders the progress of a rebuild, in place or in a shadow table.
@@ -178,7 +195,7 @@ fn rebuild(progress: &ReadModelProgress) -> Markup {
         dd {
             (place)
             @if let Some(pace) = rebuilt.rebuild_pace() { ": " (pace_text(pace)) }
-            @if let Some(trouble) = rebuilt.trouble() { p.bad { (shortened(&trouble, ERROR)) } }
+            @if let Some(trouble) = rebuilt.state().trouble() { p.bad { (shortened(&trouble.reason, ERROR)) } }
         }
     }
 }
@@ -198,7 +215,7 @@ fn deadlines(status: &ReactionStatus) -> Markup {
         dd { (status.open_deadlines) }
         @if let Some(next) = status.next_deadline {
             dt { "Next deadline" }
-            dd { (next.strftime("%Y-%m-%d %H:%M:%S").to_string()) " UTC" }
+            dd { (time_text(next)) }
         }
     }
 }

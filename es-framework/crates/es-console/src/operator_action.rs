@@ -5,6 +5,9 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use bytes::Bytes;
+use es_event::{
+    EventSelection, EventSelectionParts, InvalidEventId, InvalidEventSelection, InvalidEventType,
+};
 use es_runtime::operator::{ComponentKind, OperatorCommand};
 use maud::{Markup, html};
 
@@ -13,6 +16,7 @@ use crate::{
     console::Console,
     layout::{PageFrame, Section, Visitor, operator_controls},
     notice::NoticePage,
+    query_values::QueryValues,
 };
 
 /// A command of an operator to one component.
@@ -80,20 +84,24 @@ impl OperatorAction {
     /// Returns the sentences that an operator should know before the command.
     const fn consequences(self) -> &'static [&'static str] {
         match (self.kind, self.command) {
-            (_, OperatorCommand::Rebuild) => &[
+            (ComponentKind::Reaction, OperatorCommand::Rebuild) => &[
+                "The checkpoints of the reaction cannot be read. It begins as at its first start, and may repeat calls of other systems, with the same idempotency keys.",
+            ],
+            (ComponentKind::ReadModel, OperatorCommand::Rebuild) => &[
                 "The rows are computed again from the first event, in a shadow table. Meanwhile queries get the current rows.",
                 "It reads all events once. A large store is busy with that for a while; the page of the read models shows the progress.",
                 "At the end, the new rows replace the current ones at once. No event is lost or changed.",
             ],
             (ComponentKind::ReadModel, OperatorCommand::Retry) => &[
-                "The read model applies the event that stopped it again. It stops again if the reason remains.",
+                "The read model tries again at once. It stops again if the reason remains.",
+                "Events that you select are no longer skipped. A read model that has passed them is rebuilt.",
             ],
             (ComponentKind::Reaction, OperatorCommand::Retry) => &[
-                "The reaction handles the event that stopped it again. It stops again if the reason remains.",
+                "The reaction tries again at once. It stops again if the reason remains.",
                 "A call of another system that failed halfway is sent again, with the same idempotency key.",
             ],
             (ComponentKind::ReadModel, OperatorCommand::Skip) => &[
-                "The read model skips the event that stopped it, now and in every rebuild.",
+                "The read model skips the event that stopped it, now and in every rebuild. Of a selection, it skips each event that it cannot apply.",
                 "Its rows will lack what the event says. Only a repaired projection of a new version can include the event again.",
             ],
             (ComponentKind::Reaction, OperatorCommand::Skip) => &[
@@ -131,7 +139,9 @@ impl OperatorAction {
 
     fn form(self, visitor: &Visitor) -> Markup {
         let path = action_path(self.kind, self.name, self.command);
+        let takes_selection = self.command != OperatorCommand::Rebuild;
         let controls = html! {
+            @if takes_selection { (selection_fields()) }
             button.send type="submit" { (label(self.command)) }
             a.quiet-link href=(list_path(self.kind)) { "Cancel" }
         };
@@ -151,6 +161,10 @@ impl OperatorAction {
         body: &Bytes,
     ) -> Result<Response, NoticePage> {
         check_form(console, headers, visitor, body)?;
+        let selection = match self.command {
+            OperatorCommand::Rebuild => None,
+            OperatorCommand::Retry | OperatorCommand::Skip => read_selection(body)?,
+        };
         let Self {
             kind,
             name,
@@ -165,9 +179,51 @@ impl OperatorAction {
             component = name,
             "an operator sends a command from the console"
         );
-        match operator.send_command(name, command).await {
+        match operator.send_selection(name, command, selection).await {
             Ok(_) => Ok(Redirect::to(list_path(kind)).into_response()),
             Err(error) => Err(NoticePage::invalid_input(format!("{error}."))),
         }
     }
+}
+
+/// Renders the fields that select events.
+fn selection_fields() -> Markup {
+    let fields = [
+        ("event", "One event"),
+        ("from", "From event"),
+        ("to", "To event"),
+        ("type", "Events of a type"),
+        ("fingerprint", "Fingerprint of a failure"),
+    ];
+    html! {
+        details {
+            summary { "Select events, instead of the one that stopped it" }
+            @for (name, title) in fields {
+                label { (title) " " input type="text" name=(name) autocomplete="off"; }
+            }
+        }
+    }
+}
+
+/// Reads the selection of a form. An empty field is not filled.
+fn read_selection(body: &Bytes) -> Result<Option<EventSelection>, NoticePage> {
+    let invalid = |error: String| NoticePage::invalid_input(format!("{error}."));
+    let text = String::from_utf8_lossy(body);
+    let values = QueryValues::parse(&text);
+    let value = |name| Some(values.value_or_empty(name)).filter(|value| !value.is_empty());
+    let id = |name| {
+        let id = value(name).map(str::parse).transpose();
+        id.map_err(|error: InvalidEventId| invalid(error.to_string()))
+    };
+    let event_type = value("type").map(str::parse).transpose();
+    let parts = EventSelectionParts {
+        event: id("event")?,
+        from: id("from")?,
+        to: id("to")?,
+        event_type: event_type.map_err(|error: InvalidEventType| invalid(error.to_string()))?,
+        fingerprint: value("fingerprint").map(str::to_owned),
+    };
+    parts
+        .try_into()
+        .map_err(|error: InvalidEventSelection| invalid(error.to_string()))
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use axum::response::Response;
 use es_event::EventId;
-use es_runtime::metrics::commands_of_last_hour;
+use es_runtime::{metrics::commands_of_last_hour, operator::SubscriberState};
 use es_store::{EventStore, StoreError, newest_id};
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
@@ -167,20 +167,20 @@ fn components_card(console: &Console, newest: Option<EventId>, size: Option<u64>
             dl.facts {
                 @for (name, progress) in console.read_models.iter() {
                     dt { a href="/console/read-models" { (name) } }
-                    dd { (lag_text(lag(progress.visible_position()), progress.is_stopped())) }
+                    dd { (lag_text(lag(progress.visible_position()), &progress.state())) }
                 }
                 @for (name, status) in console.reactions.all_by_name() {
                     dt { a href="/console/reactions" { (name) } }
-                    dd { (lag_text(lag(status.position), status.is_stopped())) }
+                    dd { (lag_text(lag(status.position), &status.state)) }
                 }
             }
         }
     }
 }
 
-fn lag_text(lag: u64, is_stopped: bool) -> Markup {
+fn lag_text(lag: u64, state: &SubscriberState) -> Markup {
     html! {
         (counted(lag, "event"))
-        @if is_stopped { " " span.badge.bad { "stopped" } }
+        @if state.trouble().is_some() { " " span.badge.bad { (state.name()) } }
     }
 }

@@ -21,6 +21,7 @@ mod descriptor;
 mod dialect;
 mod envelope;
 mod event_fields;
+mod event_selection;
 mod event_type;
 mod event_view;
 mod field_interner;
@@ -53,6 +54,9 @@ pub use declaration::Declaration;
 pub use descriptor::{Event, EventDescriptor, UnreadablePayload};
 pub use dialect::Dialect;
 pub use envelope::{DecodeError, Metadata, encode};
+pub use event_selection::EventSelection;
+#[doc(hidden)]
+pub use event_selection::{EventSelectionParts, InvalidEventSelection};
 pub use event_type::{EventType, InvalidEventType};
 pub use event_view::EventView;
 pub use field_interner::FieldInterner;

@@ -1,26 +1,41 @@
 //! The event that stops a read model or a reaction.
 
-use super::{EventId, RecordedEvent, Subject};
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+use super::{EventId, EventType, RecordedEvent, Subject};
 
 /// An event that a read model or a reaction cannot handle.
 ///
 /// ```
 /// use es_framework::event::{EventId, PoisonEvent};
 ///
-/// let (id, subject, reason) = (EventId::FIRST, "/books/42".parse()?, "no title".into());
-/// let refused = PoisonEvent { id, subject, reason };
-/// assert_eq!(refused.to_string(), "it cannot take event 0 on /books/42: no title");
-/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// let unreadable = PoisonEvent::unreadable(EventId::FIRST, "its hash differs");
+/// assert_eq!(unreadable.to_string(), "it cannot take event 0: its hash differs");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it cannot take event {id} on {subject}: {reason}")]
+#[error("it cannot take event {id}{}: {reason}", OnSubject(self.subject.as_ref()))]
 pub struct PoisonEvent {
     /// The event's id.
     pub id: EventId,
-    /// The event's subject.
-    pub subject: Subject,
+    /// The event's subject, unless the event cannot be read.
+    pub subject: Option<Subject>,
+    /// The event's type, unless the event cannot be read.
+    pub event_type: Option<EventType>,
     /// The reason of the failure.
     pub reason: String,
+}
+
+struct OnSubject<'a>(Option<&'a Subject>);
+
+impl fmt::Display for OnSubject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(subject) => write!(f, " on {subject}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl PoisonEvent {
@@ -28,8 +43,106 @@ impl PoisonEvent {
     pub fn new(event: &RecordedEvent, reason: impl ToString) -> Self {
         Self {
             id: event.id,
-            subject: event.subject.clone(),
+            subject: Some(event.subject.clone()),
+            event_type: Some(event.event_type.clone()),
             reason: reason.to_string(),
         }
+    }
+
+    /// Creates the report of an event that the event store holds or sends damaged.
+    pub fn unreadable(id: EventId, reason: impl ToString) -> Self {
+        Self {
+            id,
+            subject: None,
+            event_type: None,
+            reason: reason.to_string(),
+        }
+    }
+
+    /// Returns the fingerprint of the failure. Events of one type that fail for the same reason have
+    /// the same fingerprint, whatever values they contain.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.event_type.as_ref().map_or("", EventType::as_str));
+        hash.update([0]);
+        hash.update(without_values(&self.reason));
+        let bytes = hash.finalize();
+        bytes
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
+/// Removes numbers and quoted texts from an error, because they are values of one event.
+fn without_values(reason: &str) -> String {
+    let mut text = String::with_capacity(reason.len());
+    let mut is_quoted = false;
+    let mut is_number = false;
+    for character in reason.chars() {
+        if character == '"' {
+            is_quoted = !is_quoted;
+            text.push(character);
+            continue;
+        }
+        if is_quoted {
+            continue;
+        }
+        // A value that is not quoted, such as `-12.5`, differs in its signs, too.
+        let is_digit = character.is_ascii_digit();
+        if !is_digit && !(is_number && character == '.') {
+            text.push(character);
+        } else if !is_number {
+            text.push('0');
+        }
+        is_number = is_digit || is_number && character == '.';
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(event_type: &str, reason: &str) -> PoisonEvent {
+        PoisonEvent {
+            event_type: Some(event_type.parse().unwrap()),
+            ..PoisonEvent::unreadable(EventId::FIRST, reason)
+        }
+    }
+
+    #[test]
+    fn events_that_fail_alike_have_one_fingerprint() {
+        let many = failure(
+            "com.example.Planted",
+            r#"invalid type: string "many", expected i64 at line 1 column 30"#,
+        );
+        let few = failure(
+            "com.example.Planted",
+            r#"invalid type: string "a few", expected i64 at line 1 column 7"#,
+        );
+        assert_eq!(many.fingerprint(), few.fingerprint());
+        assert_eq!(many.fingerprint().len(), 16);
+        for other in [
+            failure("com.example.Felled", &many.reason),
+            failure(
+                "com.example.Planted",
+                "missing field `kind` at line 1 column 30",
+            ),
+            failure(
+                "com.example.Planted",
+                r#"invalid type: string "many", expected u8"#,
+            ),
+        ] {
+            assert_ne!(many.fingerprint(), other.fingerprint(), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_values_of_one_event_do_not_belong_to_the_reason() {
+        assert_eq!(without_values("event 12.5 of 300"), "event 0 of 0");
+        assert_eq!(without_values("no \"x 1\" here"), "no \"\" here");
     }
 }

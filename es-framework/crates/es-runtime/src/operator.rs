@@ -1,10 +1,16 @@
 //! The commands that operators send to projections and reactions.
 
+mod subscriber_state;
+
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use tokio::sync::{mpsc, oneshot};
 
-use es_event::PoisonEvent;
+use es_event::{EventSelection, PoisonEvent};
+
+#[doc(hidden)]
+pub use subscriber_state::SubscriberFailure;
+pub use subscriber_state::{SubscriberState, Trouble, TroubleCause};
 
 /// Time that a projection or a reaction has to handle a command.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,12 +30,13 @@ const QUEUE_LENGTH: usize = 8;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperatorCommand {
-    /// Rebuilds a read model in a shadow table while the current one keeps answering queries.
-    /// Reactions do not have this command.
+    /// Rebuilds a read model in a shadow table while the current one keeps answering queries. A reaction
+    /// that has lost its checkpoint begins anew.
     Rebuild,
-    /// Handles the event that stopped the component again.
+    /// Tries again at once. With a selection of events, these are no longer skipped.
     Retry,
-    /// Skips the event that stopped the component, in every later run.
+    /// Skips the event that stopped the component, in every later run. With a selection of events, skips
+    /// those of them that the component cannot handle.
     Skip,
 }
 
@@ -67,12 +74,11 @@ impl ComponentKind {
     #[must_use]
     pub const fn commands(self) -> &'static [OperatorCommand] {
         match self {
-            Self::ReadModel => &[
+            Self::ReadModel | Self::Reaction => &[
                 OperatorCommand::Rebuild,
                 OperatorCommand::Retry,
                 OperatorCommand::Skip,
             ],
-            Self::Reaction => &[OperatorCommand::Retry, OperatorCommand::Skip],
         }
     }
 }
@@ -100,10 +106,10 @@ pub enum OperatorError {
     #[error("there is no {0} named {1}")]
     Unknown(ComponentKind, String),
     /// No event stopped the component.
-    #[error("the {0} {1} has not stopped at an event")]
+    #[error("the {0} {1} has not stopped at an event: the command needs a selection of events")]
     NotStopped(ComponentKind, &'static str),
-    /// Reactions cannot be rebuilt.
-    #[error("the reaction {0} cannot be rebuilt")]
+    /// The reaction has its checkpoint, from which it continues.
+    #[error("the reaction {0} cannot be rebuilt: it has its checkpoint")]
     CannotRebuild(&'static str),
     /// The read model is being rebuilt already.
     #[error("the {0} {1} is being rebuilt already")]
@@ -131,6 +137,8 @@ pub struct OperatorRequest {
     pub component: &'static str,
     /// The command.
     pub command: OperatorCommand,
+    /// The events that the command is about. Without them, it is about the event that stopped the component.
+    pub selection: Option<EventSelection>,
     result: oneshot::Sender<OperatorResult>,
 }
 
@@ -223,6 +231,20 @@ impl OperatorClient {
         component: &str,
         command: OperatorCommand,
     ) -> Result<Option<PoisonEvent>, OperatorError> {
+        self.send_selection(component, command, None).await
+    }
+
+    /// Sends a command about some events to the component of this name. Returns the event that had stopped
+    /// the component, if the command is about it.
+    ///
+    /// # Errors
+    /// See [`OperatorError`].
+    pub async fn send_selection(
+        &self,
+        component: &str,
+        command: OperatorCommand,
+        selection: Option<EventSelection>,
+    ) -> Result<Option<PoisonEvent>, OperatorError> {
         let Some((&component, sender)) = self.components.get_key_value(component) else {
             let name = component.chars().take(100).collect();
             return Err(OperatorError::Unknown(self.kind, name));
@@ -231,6 +253,7 @@ impl OperatorClient {
         let request = OperatorRequest {
             component,
             command,
+            selection,
             result,
         };
         let response = async {

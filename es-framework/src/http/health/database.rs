@@ -2,12 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::HealthComponent;
+use super::{HealthComponent, state_json};
 use crate::{
-    http::{
-        health::poison_event_json,
-        lag::{ReadModelLag, load_newest_id},
-    },
+    http::lag::{ReadModelLag, load_newest_id},
+    operator::{ComponentKind, SubscriberState, TroubleCause},
     projection::{Database, ProgressRegistry, ReadModelProgress},
     store::EventStore,
 };
@@ -27,9 +25,37 @@ pub(super) async fn check_database(
             "readModels": models,
         })
     };
+    let has_outage = has_outage(positions, store).await;
     match database.probe().await {
-        Ok(()) => HealthComponent::up(details(database.size().await.ok(), Value::Null)),
+        Ok(()) => {
+            let details = details(database.size().await.ok(), Value::Null);
+            if has_outage {
+                HealthComponent::down(details)
+            } else {
+                HealthComponent::up(details)
+            }
+        }
         Err(error) => HealthComponent::down(details(None, error.to_string().into())),
+    }
+}
+
+/// Returns true if a read model has stopped, or has retried for some time. While the event store is away, its own
+/// component reports that.
+async fn has_outage(positions: &ProgressRegistry, store: &dyn EventStore) -> bool {
+    let mut down = Vec::new();
+    for (_, progress) in positions.iter() {
+        let shadow = progress.shadow_progress().map(|shadow| shadow.state());
+        down.extend([Some(progress.state()), shadow].into_iter().flatten());
+    }
+    down.retain(SubscriberState::is_down);
+    let is_of_store = |state: &SubscriberState| {
+        let cause = state.trouble().map(|trouble| trouble.cause);
+        !state.is_stopped() && cause == Some(TroubleCause::EventStore)
+    };
+    if down.iter().all(is_of_store) {
+        !down.is_empty() && store.health().await.is_ok()
+    } else {
+        true
     }
 }
 
@@ -48,16 +74,19 @@ pub(in crate::http) async fn read_models(
 }
 
 fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
-    json!({
-        "position": progress.visible_position().map(|id| id.to_string()),
-        "eventsBehind": lag.events,
-        "secondsBehind": lag.seconds,
-        "rebuilt": progress.has_caught_up(),
-        "stopped": progress.is_stopped(),
-        "error": progress.trouble(),
-        "event": progress.poison_event().map(poison_event_json),
-        "rebuild": rebuild(progress),
-    })
+    let mut members = state_json(&progress.state(), ComponentKind::ReadModel);
+    let more = [
+        (
+            "position",
+            progress.visible_position().map(|id| id.to_string()).into(),
+        ),
+        ("eventsBehind", lag.events.into()),
+        ("secondsBehind", lag.seconds.into()),
+        ("rebuilt", progress.has_caught_up().into()),
+        ("rebuild", rebuild(progress)),
+    ];
+    members.extend(more.map(|(name, value): (&str, Value)| (name.to_owned(), value)));
+    members.into()
 }
 
 /// Returns the progress of a rebuild, in place or in a shadow table.
@@ -68,13 +97,23 @@ fn rebuild(progress: &ReadModelProgress) -> Value {
     }
     let rebuilt = shadow.as_ref().unwrap_or(progress);
     let pace = rebuilt.rebuild_pace();
-    json!({
-        "beside": shadow.is_some(),
-        "position": rebuilt.visible_position().map(|id| id.to_string()),
-        "eventsLeft": pace.map(|pace| pace.events_left),
-        "eventsPerSecond": pace.map(|pace| pace.events_per_second),
-        "secondsLeft": pace.and_then(|pace| pace.seconds_left),
-        "error": rebuilt.trouble(),
-        "event": rebuilt.poison_event().map(poison_event_json),
-    })
+    let mut members = state_json(&rebuilt.state(), ComponentKind::ReadModel);
+    let more = [
+        ("beside", shadow.is_some().into()),
+        (
+            "position",
+            rebuilt.visible_position().map(|id| id.to_string()).into(),
+        ),
+        ("eventsLeft", pace.map(|pace| pace.events_left).into()),
+        (
+            "eventsPerSecond",
+            pace.map(|pace| pace.events_per_second).into(),
+        ),
+        (
+            "secondsLeft",
+            pace.and_then(|pace| pace.seconds_left).into(),
+        ),
+    ];
+    members.extend(more.map(|(name, value): (&str, Value)| (name.to_owned(), value)));
+    members.into()
 }

@@ -1,14 +1,12 @@
 //! The health check of the event store. It asks the store whether it works, and adds the lag of each reaction.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::HealthComponent;
+use super::{HealthComponent, HealthStatus, state_json};
 use crate::{
     event::EventId,
-    http::{
-        health::poison_event_json,
-        lag::{events_behind, load_newest_id},
-    },
+    http::lag::{events_behind, load_newest_id},
+    operator::ComponentKind,
     reaction::{ReactionStatus, ReactionStatuses},
     store::{EventStore, event_time_lead},
 };
@@ -43,6 +41,23 @@ pub(super) async fn check_event_store(
     }
 }
 
+/// Checks the event store and the reactions. A stopped reaction is no reason to send requests to another
+/// instance, so the readiness probe checks only the store.
+pub(super) async fn check_store_and_reactions(
+    store: &dyn EventStore,
+    statuses: &ReactionStatuses,
+) -> HealthComponent {
+    let mut component = check_event_store(store, statuses).await;
+    let has_outage = statuses
+        .all_by_name()
+        .into_values()
+        .any(|status| status.state.is_down());
+    if has_outage {
+        component.status = HealthStatus::Down;
+    }
+    component
+}
+
 /// Returns the status of each reaction as JSON, with its lag behind the newest event.
 pub(in crate::http) fn reactions(statuses: &ReactionStatuses, newest: Option<EventId>) -> Value {
     let told = statuses.all_by_name().into_iter();
@@ -51,13 +66,19 @@ pub(in crate::http) fn reactions(statuses: &ReactionStatuses, newest: Option<Eve
 }
 
 fn reaction(status: &ReactionStatus, newest: Option<EventId>) -> Value {
-    json!({
-        "position": status.position.map(|id| id.to_string()),
-        "eventsBehind": events_behind(status.position, newest),
-        "openDeadlines": status.open_deadlines,
-        "nextDeadline": status.next_deadline,
-        "stopped": status.is_stopped(),
-        "error": status.trouble,
-        "event": status.stopped_at.clone().map(poison_event_json),
-    })
+    let mut members = state_json(&status.state, ComponentKind::Reaction);
+    let more = [
+        ("position", status.position.map(|id| id.to_string()).into()),
+        (
+            "eventsBehind",
+            events_behind(status.position, newest).into(),
+        ),
+        ("openDeadlines", status.open_deadlines.into()),
+        (
+            "nextDeadline",
+            status.next_deadline.map(|next| next.to_string()).into(),
+        ),
+    ];
+    members.extend(more.map(|(name, value): (&str, Value)| (name.to_owned(), value)));
+    members.into()
 }

@@ -16,14 +16,16 @@ use axum::{
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 pub(super) use database::read_models;
 pub(super) use event_store_health::reactions;
 
 use super::{HttpContext, auth::AnonymousRequest};
 use crate::{
+    event::{EventType, Subject},
     net::tls::ServerTls,
+    operator::{ComponentKind, SubscriberState},
     projection::{Database, PoisonEvent, ProgressRegistry},
     reaction::ReactionStatuses,
     store::EventStore,
@@ -147,7 +149,7 @@ impl Health {
                 &self.positions,
                 &*self.store
             )),
-            within_limit(event_store_health::check_event_store(
+            within_limit(event_store_health::check_store_and_reactions(
                 &*self.store,
                 &self.reactions
             )),
@@ -193,12 +195,38 @@ async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthCom
 }
 
 /// Returns the event that stopped a read model or a reaction as JSON.
-pub(super) fn poison_event_json(event: PoisonEvent) -> Value {
+pub(super) fn poison_event_json(event: &PoisonEvent) -> Value {
     json!({
         "id": event.id.to_string(),
-        "subject": event.subject.as_str(),
+        "subject": event.subject.as_ref().map(Subject::as_str),
+        "type": event.event_type.as_ref().map(EventType::as_str),
         "error": event.reason,
+        "fingerprint": event.fingerprint(),
     })
+}
+
+/// Returns the members that tell the state of a read model or a reaction.
+fn state_json(state: &SubscriberState, kind: ComponentKind) -> Map<String, Value> {
+    let trouble = state.trouble();
+    let exits = state.exits(kind);
+    let members = [
+        ("state", state.name().into()),
+        ("stopped", state.is_stopped().into()),
+        (
+            "since",
+            trouble.map(|trouble| trouble.since.to_string()).into(),
+        ),
+        (
+            "error",
+            trouble.map(|trouble| trouble.reason.clone()).into(),
+        ),
+        ("event", state.poison_event().map(poison_event_json).into()),
+        ("exits", exits.iter().map(|exit| exit.verb()).collect()),
+    ];
+    members
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Returns the JSON schema of the report.

@@ -61,20 +61,23 @@ impl OperatorInterface for ComponentKind {
 
     fn description(self, command: OperatorCommand) -> &'static str {
         match (self, command) {
-            (_, OperatorCommand::Rebuild) => {
+            (Self::ReadModel, OperatorCommand::Rebuild) => {
                 "Rebuilds a read model in a shadow table while the current one keeps answering queries."
             }
+            (Self::Reaction, OperatorCommand::Rebuild) => {
+                "Lets a reaction whose checkpoints cannot be read begin as at its first start."
+            }
             (Self::ReadModel, OperatorCommand::Retry) => {
-                "Applies the event that stopped a read model again."
+                "Lets a read model that has stopped or retries try again at once, or ends the skips of some events."
             }
             (Self::ReadModel, OperatorCommand::Skip) => {
-                "Skips the event that stopped a read model, now and in every rebuild."
+                "Skips the event that stopped a read model, or events that it cannot apply, now and in every rebuild."
             }
             (Self::Reaction, OperatorCommand::Retry) => {
-                "Handles the event that stopped a reaction again."
+                "Lets a reaction that has stopped or retries try again at once, or ends the skips of some events."
             }
             (Self::Reaction, OperatorCommand::Skip) => {
-                "Skips the action that failed for the event that stopped a reaction, in every instance."
+                "Skips the action that failed for the event that stopped a reaction, or events that it cannot handle, in every instance."
             }
         }
     }

@@ -13,6 +13,7 @@ mod copied_test;
 mod dry_run;
 mod dry_run_subcommand;
 mod dry_runner;
+mod event_selection_arguments;
 mod openapi;
 pub(crate) mod operator_subcommand;
 mod response_schemas;

@@ -1,6 +1,6 @@
 //! The OpenAPI operations of the operator API.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     component::{COMPONENTS, OperatorInterface as _},
@@ -55,9 +55,9 @@ fn command_operation(
     schemas: &mut Schemas,
 ) -> Operation {
     let noun = response_schemas::component_type_name(component);
-    let unless = match command {
-        OperatorCommand::Rebuild => kind::READ_MODEL_REBUILDING,
-        OperatorCommand::Retry | OperatorCommand::Skip => component.not_stopped(),
+    let unless = match (component, command) {
+        (ComponentKind::ReadModel, OperatorCommand::Rebuild) => kind::READ_MODEL_REBUILDING,
+        _ => component.not_stopped(),
     };
     let response = response_schemas::add_command_reply(component, command, schemas);
     let name = json!({
@@ -75,10 +75,39 @@ fn command_operation(
         .with_problems([kind::NOT_FOUND])
         .for_operators(OperatorAccess::Always)
         .with_problems([unless, component.unavailable()]);
+    let operation = match command {
+        OperatorCommand::Rebuild => operation,
+        OperatorCommand::Retry | OperatorCommand::Skip => {
+            let with_parameters = selection_parameters()
+                .into_iter()
+                .fold(operation, Operation::with_parameter);
+            with_parameters.with_problems([kind::INVALID_PARAMETER])
+        }
+    };
     match component {
         ComponentKind::ReadModel => operation.with_problems([kind::STANDS_BY]),
         ComponentKind::Reaction => operation,
     }
+}
+
+/// Returns the parameters that select events.
+fn selection_parameters() -> [Value; 5] {
+    let id = "^[0-9]{1,19}$";
+    [
+        ("event", id, "One event. Without a parameter, the command is about the event that stopped the component."),
+        ("from", id, "The first event of a range."),
+        ("to", id, "The last event of a range."),
+        ("type", r"^[0-9A-Za-z_-]{2,}\.([0-9A-Za-z_-]+\.)+[0-9A-Za-z_-]+$", "The type of the events."),
+        ("fingerprint", "^[0-9a-f]{16}$", "The fingerprint of a failure, as the status shows it: the events that fail alike."),
+    ]
+    .map(|(name, pattern, description)| {
+        json!({
+            "name": name,
+            "in": "query",
+            "description": description,
+            "schema": { "type": "string", "pattern": pattern },
+        })
+    })
 }
 
 /// Returns the operation of dry runs. It takes any command, so its body has no schema of its own.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{
     client::OperatorArguments,
     component::{COMPONENTS, OperatorInterface as _},
-    dry_run_subcommand,
+    dry_run_subcommand, event_selection_arguments,
 };
 use crate::{
     Error, Result,
@@ -52,7 +52,13 @@ fn command(component: ComponentKind) -> Command {
             .required(true)
             .help(format!("Name of the {component}"));
         let about = component.description(*one).trim_end_matches('.');
-        command.subcommand(Command::new(one.verb()).about(about).arg(name))
+        let subcommand = Command::new(one.verb()).about(about).arg(name);
+        command.subcommand(match one {
+            OperatorCommand::Rebuild => subcommand,
+            OperatorCommand::Retry | OperatorCommand::Skip => {
+                event_selection_arguments::add_arguments(subcommand)
+            }
+        })
     })
 }
 
@@ -84,18 +90,30 @@ async fn execute(
     };
     let name = matches.get_one::<String>("name");
     let name = name.map(String::as_str).unwrap_or_default();
-    let path = format!("{path}/{name}/{verb}");
+    let query = match verb {
+        "rebuild" => String::new(),
+        _ => event_selection_arguments::to_query(matches)?,
+    };
+    let path = format!("{path}/{name}/{verb}{query}");
     let response = api.send_request(Method::POST, &path).await?;
     let mut commands = component.commands().iter();
     let result = commands.find(|command| command.verb() == verb);
     let result = result.map_or("", |command| result_text(component, *command));
+    let result = if query.is_empty() {
+        result
+    } else {
+        "has new rules for the events that it skips"
+    };
     Ok(format!("{name} {result}{}\n", event_text(&response)))
 }
 
 const fn result_text(component: ComponentKind, command: OperatorCommand) -> &'static str {
     match (component, command) {
-        (_, OperatorCommand::Rebuild) => "is being rebuilt; `status` shows the progress",
-        (_, OperatorCommand::Retry) => "handles the event again",
+        (ComponentKind::ReadModel, OperatorCommand::Rebuild) => {
+            "is being rebuilt; `status` shows the progress"
+        }
+        (ComponentKind::Reaction, OperatorCommand::Rebuild) => "begins as at its first start",
+        (_, OperatorCommand::Retry) => "tries again",
         (ComponentKind::ReadModel, OperatorCommand::Skip) => "skips the event from now on",
         (ComponentKind::Reaction, OperatorCommand::Skip) => "skips the action that failed",
     }
@@ -104,9 +122,10 @@ const fn result_text(component: ComponentKind, command: OperatorCommand) -> &'st
 /// Returns the event of a response, in brackets.
 fn event_text(response: &Value) -> String {
     let member = |name: &str| response.get("event")?.get(name)?.as_str();
-    match member("id").zip(member("subject")) {
-        Some((id, subject)) => format!(" (event {id} on {subject})"),
-        None => String::new(),
+    match (member("id"), member("subject")) {
+        (Some(id), Some(subject)) => format!(" (event {id} on {subject})"),
+        (Some(id), None) => format!(" (event {id})"),
+        (None, _) => String::new(),
     }
 }
 
@@ -118,8 +137,19 @@ struct ComponentStatus {
     events_behind: u64,
     open_deadlines: Option<u64>,
     next_deadline: Option<String>,
+    state: String,
+    since: Option<String>,
     error: Option<String>,
+    event: Option<PoisonEventStatus>,
+    exits: Vec<String>,
     rebuild: Option<RebuildStatus>,
+}
+
+/// The event that stopped a component in the response of the application.
+#[derive(Debug, Deserialize)]
+struct PoisonEventStatus {
+    r#type: Option<String>,
+    fingerprint: String,
 }
 
 /// The progress of a rebuild in the response of the operator API.
@@ -146,8 +176,17 @@ fn status_text(name: &str, status: &Value) -> String {
     if let Some((open, next)) = status.open_deadlines.zip(status.next_deadline) {
         text.push_str(&format!("  {open} open deadlines, the next at {next}\n"));
     }
-    if let Some(error) = status.error {
+    if let Some((error, since)) = status.error.zip(status.since) {
+        let (state, exits) = (status.state, status.exits.join(", "));
         text.push_str(&format!("  {error}\n"));
+        if let Some(event) = status.event {
+            let event_type = event.r#type.unwrap_or_else(|| "unknown".to_owned());
+            text.push_str(&format!(
+                "  type {event_type}, fingerprint {}\n",
+                event.fingerprint
+            ));
+        }
+        text.push_str(&format!("  {state} since {since}; what helps: {exits}\n"));
     }
     if let Some(rebuild) = status.rebuild {
         text.push_str(&format!("  {}\n", rebuild.text()));

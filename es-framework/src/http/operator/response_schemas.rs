@@ -30,7 +30,6 @@ pub(super) fn add_read_model_statuses(schemas: &mut Schemas) -> Value {
         "eventsBehind": { "type": "integer", "format": "int64", "minimum": 0 },
         "secondsBehind": { "type": ["number", "null"], "format": "double", "minimum": 0 },
         "rebuilt": { "type": "boolean", "description": "True if it has applied every event from before the start." },
-        "stopped": { "type": "boolean", "description": "True if an event stopped it." },
         "rebuild": nullable(rebuild),
     });
     let status = with_position("The status of a read model.", status, schemas);
@@ -43,7 +42,6 @@ pub(super) fn add_reaction_statuses(schemas: &mut Schemas) -> Value {
         "eventsBehind": { "type": "integer", "format": "int64", "minimum": 0 },
         "openDeadlines": { "type": "integer", "format": "int64", "minimum": 0 },
         "nextDeadline": { "type": ["string", "null"], "format": "date-time" },
-        "stopped": { "type": "boolean", "description": "True if an event stopped it." },
     });
     let status = with_position("The status of a reaction.", status, schemas);
     by_name(ComponentKind::Reaction, status, schemas)
@@ -122,6 +120,10 @@ pub(super) fn add_dry_run_reply(schemas: &mut Schemas) -> Value {
 fn with_position(description: &str, members: Value, schemas: &mut Schemas) -> Value {
     let mut properties = json!({
         "position": { "type": ["string", "null"], "description": "The last event that it has applied." },
+        "state": { "type": "string", "enum": ["working", "retrying", "stopped"], "description": "Whether it follows the event store, tries again after a failure, or needs help." },
+        "stopped": { "type": "boolean", "description": "True if its state is stopped." },
+        "since": { "type": ["string", "null"], "format": "date-time", "description": "The time since which it does not work." },
+        "exits": { "type": "array", "items": { "type": "string" }, "description": "The commands of operators that help in this state." },
         "error": { "type": ["string", "null"], "description": "The reason for which it does not continue." },
         "event": nullable(poison_event(schemas)),
     });
@@ -140,10 +142,12 @@ fn poison_event(schemas: &mut Schemas) -> Value {
         "description": "An event that a read model or a reaction cannot handle.",
         "properties": {
             "id": { "type": "string" },
-            "subject": { "type": "string" },
+            "subject": { "type": ["string", "null"], "description": "Null if the event cannot be read." },
+            "type": { "type": ["string", "null"], "description": "Null if the event cannot be read." },
             "error": { "type": "string" },
+            "fingerprint": { "type": "string", "description": "Events that fail alike have the same fingerprint." },
         },
-        "required": ["id", "subject", "error"],
+        "required": ["id", "subject", "type", "error", "fingerprint"],
     });
     schemas.add("PoisonEvent", event)
 }

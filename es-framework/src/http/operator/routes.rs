@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{Path, State, rejection::PathRejection},
+    extract::{
+        Path, Query, State,
+        rejection::{PathRejection, QueryRejection},
+    },
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
 };
@@ -17,6 +20,7 @@ use super::{
 };
 use crate::{
     command::CommandDescriptor,
+    event::{EventSelection, EventSelectionParts, InvalidEventSelection},
     http::{HttpContext, Problem, health, lag::load_newest_id, problem::kind},
     operator::{ComponentKind, OperatorCommand, OperatorError},
 };
@@ -32,8 +36,11 @@ pub(in crate::http) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Ro
         };
         routes.push((component.path().to_owned(), get(show)));
         for &command in component.commands() {
-            let send = move |_: RequireOperator, name, State(context): State<Arc<HttpContext>>| {
-                send_command(component, command, name, context)
+            let send = move |_: RequireOperator,
+                             name,
+                             selection,
+                             State(context): State<Arc<HttpContext>>| {
+                send_command(component, command, (name, selection), context)
             };
             routes.push((component.command_path(command), post(send)));
         }
@@ -57,24 +64,47 @@ async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Res
 async fn send_command(
     component: ComponentKind,
     command: OperatorCommand,
-    name: Result<Path<String>, PathRejection>,
+    (name, selection): (
+        Result<Path<String>, PathRejection>,
+        Result<Query<EventSelectionParts>, QueryRejection>,
+    ),
     context: Arc<HttpContext>,
 ) -> Response {
     let Ok(Path(name)) = name else {
         let detail = "the name in the path is no UTF-8 text";
         return Problem::new(kind::NOT_FOUND, detail).into_response();
     };
+    let selection = match read_selection(command, selection) {
+        Ok(selection) => selection,
+        Err(problem) => return problem.into_response(),
+    };
     let operator = match component {
         ComponentKind::ReadModel => &context.read_models,
         ComponentKind::Reaction => &context.reactions,
     };
-    match operator.send_command(&name, command).await {
+    match operator.send_selection(&name, command, selection).await {
         Ok(event) => {
-            let event = event.map(health::poison_event_json);
+            let event = event.as_ref().map(health::poison_event_json);
             Json(json!({ component.member(): name, "event": event })).into_response()
         }
         Err(error) => problem(component, &error).into_response(),
     }
+}
+
+/// Reads the events that a command is about from the query.
+fn read_selection(
+    command: OperatorCommand,
+    parts: Result<Query<EventSelectionParts>, QueryRejection>,
+) -> Result<Option<EventSelection>, Problem> {
+    let invalid = |detail: String| Problem::new(kind::INVALID_PARAMETER, detail);
+    let Query(parts) = parts.map_err(|error| invalid(error.body_text()))?;
+    let selection: Option<EventSelection> = parts
+        .try_into()
+        .map_err(|error: InvalidEventSelection| invalid(error.to_string()))?;
+    if command == OperatorCommand::Rebuild && selection.is_some() {
+        return Err(invalid("a rebuild takes no selection of events".to_owned()));
+    }
+    Ok(selection)
 }
 
 fn problem(component: ComponentKind, error: &OperatorError) -> Problem {

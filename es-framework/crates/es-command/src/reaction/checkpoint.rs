@@ -89,6 +89,14 @@ impl ReactionProgress {
         at <= self.settled || is_next && Some(event) < self.settled_before
     }
 
+    /// Returns whether a checkpoint with this id can have recorded the progress: each event in it was stored
+    /// before.
+    pub(super) fn is_before(&self, checkpoint: EventId) -> bool {
+        self.position < Some(checkpoint)
+            && self.open_from <= self.position
+            && self.settled_before <= self.position
+    }
+
     /// Returns whether everything that the other progress covers is covered by this one, too.
     pub(super) fn includes(&self, other: &Self) -> bool {
         let settled = |progress: &Self| (progress.settled, progress.settled_before);

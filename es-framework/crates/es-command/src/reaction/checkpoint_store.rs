@@ -8,14 +8,16 @@ use uuid::Uuid;
 use super::{
     ReactionError,
     checkpoint::{CallLease, ReactionCheckpoint, ReactionProgress, ReactionTask},
+    stored_checkpoint::StoredCheckpoint,
 };
 use es_event::{
     EventCandidate, EventId, EventType, InvalidSubjectValue, Metadata, Subject, SubjectTemplatePart,
 };
 use es_runtime::simulation::{self, Defect};
-use es_store::{AppendError, EventStore, Precondition, StoreError, latest_event};
+use es_store::{AppendError, EventStore, Precondition, StoreError};
 
-const EVENT_TYPE: EventType = EventType::declared("io.es-framework.ReactionCheckpointedEvent");
+pub(super) const EVENT_TYPE: EventType =
+    EventType::declared("io.es-framework.ReactionCheckpointedEvent");
 /// A lease expires after this time without a renewal.
 pub(super) const LEASE_DURATION: Duration = Duration::from_secs(10);
 /// The time between two renewals of a lease.
@@ -77,14 +79,20 @@ impl CheckpointStore {
         })
     }
 
-    /// Loads the last checkpoint, if there is one.
+    /// Loads the last checkpoint, if there is one. Events on the subject that are no checkpoints are passed over.
+    ///
+    /// # Errors
+    /// There are checkpoints, and none can be read.
     pub(super) async fn load_checkpoint(
         &mut self,
     ) -> Result<Option<&ReactionProgress>, ReactionError> {
-        let latest = latest_event(&*self.store, self.subject.clone(), false).await?;
-        self.last = latest.as_ref().map(|event| event.id);
-        self.known = latest.map(|event| event.payload()).transpose()?;
+        let stored = StoredCheckpoint::read_newest(&*self.store, &self.subject).await?;
+        self.last = stored.last;
+        self.known = stored.checkpoint;
         self.is_stale = false;
+        if stored.is_lost {
+            return Err(ReactionError::Checkpoint(self.subject.clone()));
+        }
         let known = self.known.as_ref();
         self.done
             .retain(|task| !known.is_some_and(|known| known.is_task_done(task)));
@@ -282,6 +290,14 @@ mod tests {
     #[tokio::test]
     async fn a_process_whose_clock_is_behind_does_not_forget_a_deadline_that_was_met() {
         let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+        let handled = EventCandidate {
+            source: "tests".into(),
+            subject: "/invoices/1".parse().unwrap(),
+            event_type: EventType::declared("com.example.InvoiceSentEvent"),
+            data: es_event::encode(&Metadata::default(), &1).unwrap(),
+            trace: None,
+        };
+        store.append(vec![handled; 10], vec![]).await.unwrap();
         let process = |instance| {
             let (store, instance) = (Arc::clone(&store), Uuid::from_u128(instance));
             CheckpointStore::new("reminder", store, "tests".into(), instance).unwrap()

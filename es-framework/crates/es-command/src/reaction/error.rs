@@ -3,7 +3,8 @@
 use std::fmt::Display;
 
 use crate::command::CommandError;
-use es_event::{DecodeError, InvalidSubjectValue};
+use es_event::{DecodeError, InvalidSubjectValue, Subject};
+use es_runtime::operator::{SubscriberFailure, TroubleCause};
 use es_store::StoreError;
 
 /// The reason why a reaction cannot handle an event.
@@ -45,6 +46,11 @@ pub enum ReactionError {
     /// The name of the reaction is not a valid subject segment.
     #[error("a reaction cannot have this name: {0}")]
     Name(InvalidSubjectValue),
+    /// The subject of the checkpoints has events, and none of them can be read.
+    #[error(
+        "no checkpoint on {0} can be read: rebuild the reaction, so that it begins as at its first start, or start the release that wrote the checkpoints"
+    )]
+    Checkpoint(Subject),
     /// The event store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -77,7 +83,7 @@ impl ReactionError {
             | Self::Panicked(_)
             | Self::Name(_) => Recovery::Park,
             Self::Call(_) => Recovery::Retry,
-            Self::TakenOver => Recovery::Wait,
+            Self::TakenOver | Self::Checkpoint(_) => Recovery::Wait,
             Self::Store(error) => store_recovery(error),
             Self::Command { error, .. } => match error {
                 CommandError::Store(error) => store_recovery(error),
@@ -85,6 +91,23 @@ impl ReactionError {
                 _ => Recovery::Park,
             },
         }
+    }
+}
+
+impl ReactionError {
+    /// Returns the state that the reaction has after this error.
+    pub(super) fn to_failure(&self) -> SubscriberFailure {
+        let (cause, is_transient) = match self {
+            Self::Store(error)
+            | Self::Command {
+                error: CommandError::Store(error),
+                ..
+            } => (TroubleCause::EventStore, error.is_transient()),
+            Self::Checkpoint(_) => (TroubleCause::Checkpoint, false),
+            Self::Name(_) => (TroubleCause::Action, false),
+            _ => (TroubleCause::Action, true),
+        };
+        SubscriberFailure::new(cause, is_transient, self)
     }
 }
 

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{
     OutgoingCommand, OutgoingCommands, PendingCall, ReactionAction, ReactionContext,
     ReactionDescriptor, ReactionError, ReactionKey, ReactionStatuses, ReactionStep, ReactionTiming,
-    checkpoint::ReactionTask,
+    checkpoint::ReactionTask, reaction_control::ReactionControl,
 };
 use crate::command::{
     CommandBus, CommandContext, CommandError, CommandRequest, IdempotencyKey, Services,
@@ -55,6 +55,7 @@ pub(super) struct ReactionExecutor {
     pub(super) reaction: ReactionDescriptor,
     pub(super) runtime: Arc<ReactionRuntime>,
     pub(super) statuses: ReactionStatuses,
+    pub(super) control: Arc<ReactionControl>,
 }
 
 /// A step for one view of an event: the index of the step, and the index of the view among those that
@@ -83,6 +84,20 @@ enum ExecutableAction {
 }
 
 impl ReactionExecutor {
+    pub(super) fn new(
+        reaction: ReactionDescriptor,
+        runtime: Arc<ReactionRuntime>,
+        statuses: ReactionStatuses,
+    ) -> Result<Self, ReactionError> {
+        let control = Arc::new(ReactionControl::new(reaction.name, &runtime)?);
+        Ok(Self {
+            reaction,
+            runtime,
+            statuses,
+            control,
+        })
+    }
+
     /// Returns the types of stored events that the reaction handles, including old types that
     /// upcasters turn into them.
     pub(super) fn event_types(&self) -> Vec<EventType> {

@@ -13,10 +13,12 @@ mod graceful_stop;
 mod parked;
 mod pipeline;
 mod processor;
+mod reaction_control;
 mod reaction_key;
 mod reactions;
 mod runner;
 mod status;
+mod stored_checkpoint;
 #[cfg(test)]
 mod tests;
 

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use super::{PoisonEvent, ReactionError, checkpoint::ReactionTask, processor::ReactionProcessor};
-use es_event::RecordedEvent;
+use es_event::{EventId, EventSelection, RecordedEvent};
 use es_runtime::operator::{
     ComponentKind, OperatorCommand, OperatorError, OperatorRequests, OperatorResult,
+    SubscriberState,
 };
 use es_store::StoreError;
 
@@ -23,27 +24,45 @@ pub(super) enum StopReason {
 
 /// The reason why a reaction is parked: the poison event, the task that fails and its error.
 pub(super) struct ParkReason {
-    event: RecordedEvent,
-    /// The task that fails. It is missing if the event cannot even be decoded.
+    poison: PoisonEvent,
+    /// The task that fails. It is missing if the event cannot even be read or decoded.
     task: Option<ReactionTask>,
     error: ReactionError,
 }
 
 impl ParkReason {
-    pub(super) const fn new(
-        event: RecordedEvent,
+    pub(super) fn new(
+        event: &RecordedEvent,
         task: Option<ReactionTask>,
         error: ReactionError,
     ) -> Self {
-        Self { event, task, error }
+        Self {
+            poison: PoisonEvent::new(event, &error),
+            task,
+            error,
+        }
     }
 
-    fn poison_event(&self) -> PoisonEvent {
-        PoisonEvent {
-            id: self.event.id,
-            subject: self.event.subject.clone(),
-            reason: self.error.to_string(),
+    /// Creates the reason for an event that the event store cannot read.
+    pub(super) const fn unreadable(
+        poison: PoisonEvent,
+        task: Option<ReactionTask>,
+        error: StoreError,
+    ) -> Self {
+        let error = ReactionError::Store(error);
+        Self {
+            poison,
+            task,
+            error,
         }
+    }
+
+    pub(super) const fn error(&self) -> &ReactionError {
+        &self.error
+    }
+
+    pub(super) const fn poison(&self) -> &PoisonEvent {
+        &self.poison
     }
 }
 
@@ -88,8 +107,9 @@ impl ReactionProcessor {
                 biased;
                 request = requests.recv() => match request {
                     Some(request) if request.is_awaited() => {
-                        let result = self.apply_operator_command(request.command, parked).await;
-                        let may_resume = result.is_ok();
+                        let (command, selection) = (request.command, request.selection.clone());
+                        let result = self.apply_operator_command(command, selection, parked).await;
+                        let may_resume = matches!(result, Ok(Some(_)));
                         if may_resume {
                             self.report_resumed();
                         }
@@ -105,9 +125,16 @@ impl ReactionProcessor {
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
             let loaded = self.checkpoints.load_checkpoint().await.map(|_| ());
-            if loaded.is_ok() && self.is_handled(parked) {
-                let reaction = self.executor.reaction.name;
-                tracing::info!(reaction, event = %parked.event.id, "a parked reaction resumes: another process has handled the poison event");
+            let control = &self.executor.control;
+            let is_skipped = control.load().await.is_ok() && control.skips(&parked.poison);
+            let is_handled = loaded.is_ok() && self.is_handled(parked);
+            if is_handled || is_skipped {
+                let (reaction, event) = (self.executor.reaction.name, parked.poison.id);
+                if is_handled {
+                    tracing::info!(reaction, %event, "a parked reaction resumes: another process has handled the poison event");
+                } else {
+                    tracing::info!(reaction, %event, "a parked reaction resumes: an operator skips the poison event");
+                }
                 self.report_resumed();
                 return;
             }
@@ -124,27 +151,43 @@ impl ReactionProcessor {
         }
     }
 
+    /// Returns the poison event if the reaction may resume.
     async fn apply_operator_command(
         &mut self,
         command: OperatorCommand,
+        selection: Option<EventSelection>,
         parked: &ParkReason,
     ) -> OperatorResult {
-        let RecordedEvent { id, subject, .. } = &parked.event;
         let reaction = self.executor.reaction.name;
-        match command {
-            OperatorCommand::Rebuild => return Err(OperatorError::CannotRebuild(reaction)),
-            OperatorCommand::Retry => {
-                tracing::warn!(reaction, event = %id, %subject, "an operator retries the poison event of a reaction");
+        let poison = &parked.poison;
+        let event = poison.id;
+        let is_selected = selection.as_ref().is_none_or(|one| one.covers(poison));
+        match (command, selection) {
+            (OperatorCommand::Rebuild, _) => return Err(OperatorError::CannotRebuild(reaction)),
+            (OperatorCommand::Retry, None) => {
+                tracing::warn!(reaction, %event, "an operator retries the poison event of a reaction");
             }
-            OperatorCommand::Skip => {
+            (OperatorCommand::Retry, Some(selection)) => {
+                let was_skipped = self.executor.control.end_skips(&selection).await?;
+                if !is_selected && !was_skipped {
+                    return Err(OperatorError::NotStopped(ComponentKind::Reaction, reaction));
+                }
+            }
+            (OperatorCommand::Skip, selection)
+                if selection.as_ref().is_none_or(|one| is_event(one, event)) =>
+            {
                 let saved = self.skip(parked).await;
                 saved.map_err(|error| {
                     OperatorError::Failed(ComponentKind::Reaction, error.to_string())
                 })?;
-                tracing::warn!(reaction, event = %id, %subject, "an operator skips the poison event of a reaction");
+                tracing::warn!(reaction, %event, "an operator skips the poison event of a reaction");
             }
+            (OperatorCommand::Skip, Some(selection)) => {
+                self.executor.control.skip(selection).await?;
+            }
+            (OperatorCommand::Skip, None) => {}
         }
-        Ok(Some(parked.poison_event()))
+        Ok(is_selected.then(|| poison.clone()))
     }
 
     /// Saves a checkpoint that skips the failing task or event in every process.
@@ -158,7 +201,7 @@ impl ReactionProcessor {
             return saved;
         }
         let before = self.position;
-        self.position = before.max(Some(parked.event.id));
+        self.position = before.max(Some(parked.poison.id));
         let saved = self.save_checkpoint().await;
         if saved.is_err() {
             self.position = before;
@@ -170,26 +213,25 @@ impl ReactionProcessor {
     fn is_handled(&self, parked: &ParkReason) -> bool {
         match &parked.task {
             Some(task) => self.checkpoints.is_in_checkpoint(task),
-            None => self.checkpoints.has_passed(parked.event.id),
+            None => self.checkpoints.has_passed(parked.poison.id),
         }
     }
 
     fn report_parked(&self, parked: &ParkReason) {
-        let RecordedEvent { id, subject, .. } = &parked.event;
-        let (name, error) = (self.executor.reaction.name, &parked.error);
-        tracing::error!(reaction = name, event = %id, %subject, %error, "a reaction is parked at an event that it cannot handle; the other reactions continue");
-        let trouble = format!("cannot handle event {id} on {subject}: {error}");
+        let (name, poison) = (self.executor.reaction.name, &parked.poison);
+        tracing::error!(reaction = name, event = %poison.id, error = poison.reason, "a reaction is parked at an event that it cannot handle; the other reactions continue");
         self.change_status(|status| {
             status.position = self.position;
-            status.trouble = Some(trouble);
-            status.stopped_at = Some(parked.poison_event());
+            status.state.record_failure(poison.clone().into());
         });
     }
 
     fn report_resumed(&self) {
-        self.change_status(|status| {
-            status.trouble = None;
-            status.stopped_at = None;
-        });
+        self.change_status(|status| status.state = SubscriberState::Working);
     }
+}
+
+/// Returns true if a selection is exactly one event.
+fn is_event(selection: &EventSelection, event: EventId) -> bool {
+    *selection == EventSelection::Event { event }
 }

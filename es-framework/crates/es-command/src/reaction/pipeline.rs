@@ -11,7 +11,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 
 use super::{
-    ReactionError,
+    PoisonEvent, ReactionError,
     checkpoint::ReactionTask,
     checkpoint_store::{CheckpointStore, HEARTBEAT_INTERVAL, LEASE_DURATION, LeaseResult},
     deadline_queue::OpenDeadline,
@@ -22,8 +22,11 @@ use super::{
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
 use es_event::{RecordedEvent, Subject};
-use es_runtime::simulation::{self, Defect};
-use es_store::{Bound, ObserveOptions, ReadOptions, StoreError, event_with_id, newest_id};
+use es_runtime::{
+    operator::SubscriberFailure,
+    simulation::{self, Defect},
+};
+use es_store::{Bound, ObserveOptions, ReadOptions, StoreError, event_with_id, newest_id_or_bound};
 
 /// The highest number of events that are handled before deadlines are checked again.
 const BATCH_SIZE: usize = 500;
@@ -91,7 +94,13 @@ impl ReactionProcessor {
                 Ok(plan) => plan,
                 // An operator skipped the event.
                 Err(_) if self.checkpoints.has_passed(event.id) => ReactionPlan::default(),
-                Err(error) => return Err(ParkReason::new(event, None, error).into()),
+                Err(error) => {
+                    let parked = ParkReason::new(&event, None, error);
+                    if !self.executor.control.skips(parked.poison()) {
+                        return Err(parked.into());
+                    }
+                    ReactionPlan::default()
+                }
             };
             self.update_deadlines(&event, &plan.cancelled_steps, plan.deadlines);
             for instance in plan.immediate {
@@ -121,7 +130,10 @@ impl ReactionProcessor {
             let (until, handle_first) = match self.handle_first {
                 Some(handle_first) => handle_first,
                 None if simulation::has(Defect::MeetBeforeCancelling) => (now, self.position),
-                None => (now, newest_id(&*self.executor.runtime.store).await?),
+                None => {
+                    let store = &*self.executor.runtime.store;
+                    (now, newest_id_or_bound(store, self.position).await?)
+                }
             };
             self.handle_first = Some((until, handle_first));
             while let Some(deadline) = self.deadlines.find_due(until) {
@@ -139,9 +151,23 @@ impl ReactionProcessor {
 
     async fn meet_deadline(&mut self, deadline: OpenDeadline) -> Result<(), StopReason> {
         let OpenDeadline { step, view, .. } = deadline;
-        let event = event_with_id(&*self.executor.runtime.store, deadline.event).await?;
+        let instance = StepOfEventView { step, view };
+        let event = match event_with_id(&*self.executor.runtime.store, deadline.event).await {
+            Err(error @ StoreError::Corrupt { .. }) => {
+                let poison = PoisonEvent::unreadable(deadline.event, &error);
+                let task = self
+                    .executor
+                    .build_task(deadline.event, instance, Some(deadline.at));
+                let is_skipped =
+                    self.checkpoints.is_task_done(&task) || self.executor.control.skips(&poison);
+                if !is_skipped {
+                    return Err(ParkReason::unreadable(poison, Some(task), error).into());
+                }
+                None
+            }
+            found => found?,
+        };
         if let Some(event) = event {
-            let instance = StepOfEventView { step, view };
             self.execute_with_retries(&event, instance, Some(deadline.at))
                 .await?;
         }
@@ -164,7 +190,7 @@ impl ReactionProcessor {
         let (mut pause, mut attempts) = (FIRST_PAUSE, 0_u32);
         loop {
             let Err(error) = self.claim_and_execute(event, instance, &task).await else {
-                self.report_trouble(None);
+                self.report_success();
                 return Ok(());
             };
             attempts = match error.recovery() {
@@ -172,16 +198,36 @@ impl ReactionProcessor {
                 Recovery::Wait => attempts,
                 Recovery::Retry => attempts.saturating_add(1),
             };
-            if attempts >= self.executor.reaction.attempts {
-                return Err(ParkReason::new(event.clone(), Some(task), error).into());
+            let has_failed = attempts >= self.executor.reaction.attempts;
+            let parked = ParkReason::new(event, Some(task.clone()), error);
+            if self.is_skipped(&parked, has_failed) {
+                self.checkpoints.mark_done(task);
+                self.report_success();
+                return Ok(());
             }
-            let reaction = self.executor.reaction.name;
+            if has_failed {
+                return Err(parked.into());
+            }
+            let (reaction, error) = (self.executor.reaction.name, parked.error());
             tracing::warn!(reaction, event = %event.id, subject = %event.subject, %error, "a reaction fails and retries");
-            let trouble = format!("event {} on {}: {error}", event.id, event.subject);
-            self.report_trouble(Some(trouble));
+            self.report_failure(SubscriberFailure {
+                event: Some(parked.poison().clone()),
+                is_transient: true,
+                ..error.to_failure()
+            });
             self.sleep_with_lease(pause).await;
             pause = pause.saturating_mul(2).min(LAST_PAUSE);
         }
+    }
+
+    /// Returns true if an operator skips the event at which a step fails. Before the last attempt, only an
+    /// operator who names the event skips it.
+    fn is_skipped(&self, parked: &ParkReason, has_failed: bool) -> bool {
+        let control = &self.executor.control;
+        let waits = parked.error().recovery() == Recovery::Wait;
+        !waits
+            && (has_failed && control.skips(parked.poison())
+                || control.skips_by_id(parked.poison()))
     }
 
     /// Executes a step once, unless it was executed before. A call is claimed first.
@@ -239,7 +285,7 @@ impl ReactionProcessor {
                 Err(error) if error.recovery() == Recovery::Wait => {
                     let reaction = self.executor.reaction.name;
                     tracing::warn!(reaction, %error, "a reaction cannot save its checkpoint and retries");
-                    self.report_trouble(Some(error.to_string()));
+                    self.report_failure(error.to_failure());
                 }
                 saved => return saved,
             }
@@ -255,7 +301,10 @@ impl ReactionProcessor {
             let duration = LEASE_DURATION.saturating_add(pause);
             let _ = self.checkpoints.renew_lease(duration).await;
         }
-        tokio::time::sleep(pause).await;
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = self.executor.control.woken() => {}
+        }
     }
 }
 

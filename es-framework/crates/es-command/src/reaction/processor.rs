@@ -14,11 +14,16 @@ use super::{
     executor::{ReactionExecutor, StepOfEventView},
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
-use es_runtime::simulation::{self, Defect};
-use es_store::{Bound, ReadOptions, newest_id};
+use es_runtime::{
+    operator::{SubscriberFailure, SubscriberState},
+    simulation::{self, Defect},
+};
+use es_store::{Bound, ReadOptions, StoreError, newest_id};
 
 /// The first pause of every back-off.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// A subscription that lives this long was not refused.
+const SUBSCRIBED_AFTER: Duration = Duration::from_secs(2);
 /// The interval between two checkpoints of a reaction that handles events.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 /// The number of events since the last checkpoint after which a reaction saves one even if it handled none of
@@ -40,6 +45,7 @@ pub(super) struct ReactionProcessor {
     /// The time at which deadlines were found due, and the newest event at this time. Events up to it may cancel the
     /// deadlines until this time and are handled first. A later deadline may be cancelled by later events.
     pub(super) handle_first: Option<(Timestamp, Option<EventId>)>,
+    started_at: Instant,
     saved_at: Instant,
     events_since_save: u64,
     /// True if a restart from the last checkpoint would repeat work.
@@ -67,17 +73,26 @@ impl ReactionProcessor {
             deadlines: DeadlineQueue::default(),
             position: None,
             handle_first: None,
+            started_at: Instant::now(),
             saved_at: Instant::now(),
             events_since_save: 0,
             is_dirty: false,
             has_advanced: false,
         };
-        match processor.checkpoints.load_checkpoint().await?.cloned() {
+        let control = Arc::clone(&processor.executor.control);
+        control.load().await?;
+        let begins_anew = control.take_begins_anew();
+        let progress = match processor.checkpoints.load_checkpoint().await {
+            Err(ReactionError::Checkpoint(_)) if begins_anew => None,
+            progress => progress?.cloned(),
+        };
+        match progress {
             Some(progress) => processor.resume_from(&progress).await?,
             None if processor.executor.reaction.start == StartPosition::New => {
                 processor.position = newest_id(&*processor.executor.runtime.store).await?;
                 processor.save_checkpoint().await?;
             }
+            None if begins_anew => processor.save_checkpoint().await?,
             None => {}
         }
         processor.publish_status();
@@ -97,24 +112,51 @@ impl ReactionProcessor {
         if simulation::has(Defect::ForgetOpenDeadlines) {
             return Ok(());
         }
-        let options = ReadOptions {
-            lower_bound: Some(Bound::Inclusive(from)),
-            upper_bound: Some(Bound::Inclusive(to)),
-            event_types: self.event_types.clone(),
-            ..ReadOptions::recursive()
-        };
-        let mut events = self.executor.runtime.store.read(Subject::root(), options);
-        while let Some(event) = events.next().await {
-            let event = event?;
-            // A poison event among them was skipped by an operator.
-            if let Ok(plan) = self.executor.plan_steps(&event) {
-                let deadlines = plan.deadlines.into_iter();
-                let open =
-                    deadlines.filter(|(at, _)| !progress.has_settled_deadline(*at, event.id));
-                self.update_deadlines(&event, &plan.cancelled_steps, open.collect());
+        let mut next = Some(from);
+        let mut event_types = self.event_types.clone();
+        while let Some(from) = next.filter(|next| *next <= to) {
+            let options = ReadOptions {
+                lower_bound: Some(Bound::Inclusive(from)),
+                upper_bound: Some(Bound::Inclusive(to)),
+                event_types: event_types.clone(),
+                ..ReadOptions::recursive()
+            };
+            let mut events = self.executor.runtime.store.read(Subject::root(), options);
+            let mut damage = None;
+            while let Some(event) = events.next().await {
+                match event {
+                    Ok(event) => {
+                        next = event.id.next();
+                        self.restore_deadlines(progress, &event);
+                    }
+                    Err(error @ StoreError::Corrupt { .. }) => damage = Some(error),
+                    Err(error) => return Err(error.into()),
+                }
             }
+            let Some(error) = damage else { break };
+            if event_types.is_empty() {
+                // The reaction has passed the event, so it was skipped, or was damaged after that.
+                let reaction = self.executor.reaction.name;
+                tracing::error!(reaction, event = ?next, %error, "a reaction passes over a damaged event, whose deadlines are lost");
+                next = next.and_then(EventId::next);
+            }
+            // Without a filter, the event behind the last one is the damaged one.
+            event_types.clear();
         }
         Ok(())
+    }
+
+    /// Adds and cancels the deadlines that follow from an event before the position.
+    fn restore_deadlines(&mut self, progress: &ReactionProgress, event: &RecordedEvent) {
+        if !self.event_types.contains(&event.event_type) {
+            return;
+        }
+        // A poison event among them was skipped by an operator.
+        if let Ok(plan) = self.executor.plan_steps(event) {
+            let deadlines = plan.deadlines.into_iter();
+            let open = deadlines.filter(|(at, _)| !progress.has_settled_deadline(*at, event.id));
+            self.update_deadlines(event, &plan.cancelled_steps, open.collect());
+        }
     }
 
     /// Cancels and adds the deadlines that follow from an event.
@@ -199,19 +241,28 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    /// Publishes the position and the deadlines for the health check and the metrics.
+    /// Publishes the position and the deadlines for the health check and the metrics. A reaction works if it
+    /// advances, or if its subscription lives for some time.
     pub(super) fn publish_status(&self) {
+        let works = self.has_advanced || self.started_at.elapsed() >= SUBSCRIBED_AFTER;
         self.change_status(|status| {
             status.position = self.position;
             status.open_deadlines = self.deadlines.len();
             status.next_deadline = self.deadlines.next_time();
-            status.trouble = None;
+            if works {
+                status.state = SubscriberState::Working;
+            }
         });
     }
 
     /// Publishes the reason why the reaction does not advance.
-    pub(super) fn report_trouble(&self, trouble: Option<String>) {
-        self.change_status(|status| status.trouble = trouble);
+    pub(super) fn report_failure(&self, failure: SubscriberFailure) {
+        self.change_status(|status| status.state.record_failure(failure));
+    }
+
+    /// Publishes that the reaction works.
+    pub(super) fn report_success(&self) {
+        self.change_status(|status| status.state = SubscriberState::Working);
     }
 
     pub(super) fn change_status(&self, change: impl FnOnce(&mut ReactionStatus)) {

@@ -13,7 +13,8 @@ use super::{
     processor::{FIRST_PAUSE, ReactionProcessor},
 };
 
-use es_runtime::operator::{ComponentKind, OperatorClient, OperatorError, OperatorRequests};
+use es_runtime::operator::{ComponentKind, OperatorClient, OperatorRequests};
+use es_store::find_unreadable_event;
 
 /// The longest pause before a reaction subscribes again.
 const LAST_PAUSE: Duration = Duration::from_secs(5);
@@ -76,13 +77,18 @@ impl ReactionRunner {
     pub async fn run_until(mut self, stop: impl Future<Output = ()>, drain: Duration) {
         let (request, graceful_stop) = GracefulStop::new(drain);
         let reactions = self.reactions.iter().filter_map(|reaction| {
-            let executor = ReactionExecutor {
-                reaction: *reaction,
-                runtime: Arc::clone(&self.runtime),
-                statuses: self.statuses.clone(),
-            };
+            let (runtime, statuses) = (Arc::clone(&self.runtime), self.statuses.clone());
             let requests = self.requests.remove(reaction.name)?;
-            Some(run_one(executor, requests, graceful_stop.clone()))
+            match ReactionExecutor::new(*reaction, runtime, statuses) {
+                Ok(executor) => Some(run_one(executor, requests, graceful_stop.clone())),
+                Err(error) => {
+                    tracing::error!(reaction = reaction.name, %error, "a reaction cannot start");
+                    self.statuses.change(reaction.name, |status| {
+                        status.state.record_failure(error.to_failure());
+                    });
+                    None
+                }
+            }
         });
         let running = join_all(reactions.collect::<Vec<_>>());
         let stopping = async {
@@ -97,6 +103,8 @@ impl ReactionRunner {
 enum SubscriptionEnd {
     /// The process stops.
     Stopped,
+    /// An event that cannot be read was skipped.
+    PassedUnreadable,
     /// A poison event.
     Parked(Box<ReactionProcessor>, Box<ParkReason>),
     /// A failure of the event store.
@@ -112,8 +120,9 @@ async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests, sto
     let mut pause = FIRST_PAUSE;
     loop {
         let run = run_until_failure(executor.clone(), &stop);
-        let error = match unstopped(name, &mut requests, run).await {
+        let error = match answering(&executor, &mut requests, run).await {
             SubscriptionEnd::Stopped => return,
+            SubscriptionEnd::PassedUnreadable => continue,
             SubscriptionEnd::Parked(processor, parked) => {
                 let parking = processor.park(&parked, &mut requests);
                 if stop.run_until_requested(parking).await.is_none() {
@@ -132,9 +141,20 @@ async fn run_one(executor: ReactionExecutor, mut requests: OperatorRequests, sto
             }
         };
         tracing::warn!(reaction = name, %error, "a reaction lost its subscription and subscribes again");
-        statuses.change(name, |status| status.trouble = Some(error.to_string()));
-        let sleeping = stop.run_until_requested(tokio::time::sleep(pause));
-        if unstopped(name, &mut requests, sleeping).await.is_none() {
+        statuses.change(name, |status| {
+            status.state.record_failure(error.to_failure())
+        });
+        let sleeping = async {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = executor.control.woken() => {}
+            }
+        };
+        let sleeping = stop.run_until_requested(sleeping);
+        if answering(&executor, &mut requests, sleeping)
+            .await
+            .is_none()
+        {
             return;
         }
         pause = pause.saturating_mul(2).min(LAST_PAUSE);
@@ -171,8 +191,40 @@ async fn run_until_failure(executor: ReactionExecutor, stop: &GracefulStop) -> S
         Some(Err(StopReason::Poison(parked))) => {
             SubscriptionEnd::Parked(Box::new(processor), parked)
         }
-        Some(Err(StopReason::Store(error))) => SubscriptionEnd::Failed {
+        Some(Err(StopReason::Store(error))) => end_after_store_error(processor, error).await,
+    }
+}
+
+/// Parks the reaction if it is the next event that cannot be read, unless an operator skips this event.
+async fn end_after_store_error(
+    mut processor: ReactionProcessor,
+    error: ReactionError,
+) -> SubscriptionEnd {
+    let ReactionError::Store(error) = error else {
+        let has_advanced = processor.has_advanced;
+        return SubscriptionEnd::Failed {
             error,
+            has_advanced,
+        };
+    };
+    let store = Arc::clone(&processor.executor.runtime.store);
+    match find_unreadable_event(&*store, processor.position, &error).await {
+        Some(poison) if processor.executor.control.skips(&poison) => {
+            processor.advance_to(poison.id);
+            match processor.save_checkpoint().await {
+                Ok(()) => SubscriptionEnd::PassedUnreadable,
+                Err(error) => SubscriptionEnd::Failed {
+                    error,
+                    has_advanced: true,
+                },
+            }
+        }
+        Some(poison) => {
+            let parked = Box::new(ParkReason::unreadable(poison, None, error));
+            SubscriptionEnd::Parked(Box::new(processor), parked)
+        }
+        None => SubscriptionEnd::Failed {
+            error: error.into(),
             has_advanced: processor.has_advanced,
         },
     }
@@ -184,19 +236,14 @@ pub async fn catch_up(
     runtime: ReactionRuntime,
     reaction: ReactionDescriptor,
 ) -> Result<(), ReactionError> {
-    let executor = ReactionExecutor {
-        reaction,
-        runtime: Arc::new(runtime),
-        statuses: ReactionStatuses::default(),
-    };
+    let executor = ReactionExecutor::new(reaction, Arc::new(runtime), ReactionStatuses::default())?;
     let mut processor = ReactionProcessor::load_from_checkpoint(executor).await?;
     processor.catch_up().await.map_err(StopReason::into_error)
 }
 
-/// Runs the work. Meanwhile, answers operators that no event has stopped the reaction: a command that
-/// waited would affect a later event.
-async fn unstopped<T>(
-    reaction: &'static str,
+/// Runs the work. Meanwhile, executes the commands of operators.
+async fn answering<T>(
+    executor: &ReactionExecutor,
     requests: &mut OperatorRequests,
     work: impl Future<Output = T>,
 ) -> T {
@@ -205,8 +252,11 @@ async fn unstopped<T>(
         tokio::select! {
             biased;
             done = &mut work => return done,
-            Some(request) = requests.recv() => {
-                request.send_result(Err(OperatorError::NotStopped(ComponentKind::Reaction, reaction)));
+            Some(request) = requests.recv() => if request.is_awaited() {
+                let status = executor.statuses.find(executor.reaction.name);
+                let (command, selection) = (request.command, request.selection.clone());
+                let result = executor.control.execute(command, selection, &status).await;
+                request.send_result(result);
             }
         }
     }

@@ -7,8 +7,8 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::PoisonEvent;
-use es_event::EventId;
+use es_event::{EventId, PoisonEvent};
+use es_runtime::operator::SubscriberState;
 
 /// The status of one reaction.
 ///
@@ -16,7 +16,7 @@ use es_event::EventId;
 /// use es_framework::reaction::ReactionStatus;
 ///
 /// let new = ReactionStatus::default();
-/// assert!(new.position.is_none() && new.trouble.is_none());
+/// assert_eq!((new.position, new.state.name()), (None, "working"));
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ReactionStatus {
@@ -26,17 +26,21 @@ pub struct ReactionStatus {
     pub open_deadlines: usize,
     /// The time of the next deadline.
     pub next_deadline: Option<Timestamp>,
-    /// The reason why the reaction does not advance, if there is one.
-    pub trouble: Option<String>,
-    /// The poison event at which the reaction is parked. An operator or a restart makes it retry.
-    pub stopped_at: Option<PoisonEvent>,
+    /// The state of the reaction: whether it works, and if not, why.
+    pub state: SubscriberState,
 }
 
 impl ReactionStatus {
-    /// Returns whether the reaction is parked at a poison event.
+    /// Returns true if the reaction has stopped, so that somebody has to remove the cause.
     #[must_use]
     pub const fn is_stopped(&self) -> bool {
-        self.stopped_at.is_some()
+        self.state.is_stopped()
+    }
+
+    /// Returns the event that the reaction cannot handle, if there is one.
+    #[must_use]
+    pub fn poison_event(&self) -> Option<&PoisonEvent> {
+        self.state.poison_event()
     }
 }
 
@@ -47,8 +51,8 @@ impl ReactionStatus {
 ///
 /// /// Returns the reactions that need attention.
 /// fn troubled(statuses: &ReactionStatuses) -> Vec<&'static str> {
-///     let troubled = statuses.all_by_name().into_iter().filter(|(_, status)| status.trouble.is_some());
-///     troubled.map(|(name, _)| name).collect()
+///     let all = statuses.all_by_name().into_iter();
+///     all.filter(|(_, status)| status.state.is_down()).map(|(name, _)| name).collect()
 /// }
 ///
 /// assert!(troubled(&ReactionStatuses::default()).is_empty());
@@ -61,6 +65,11 @@ impl ReactionStatuses {
     #[must_use]
     pub fn all_by_name(&self) -> BTreeMap<&'static str, ReactionStatus> {
         self.lock().clone()
+    }
+
+    /// Returns the status of a reaction.
+    pub(super) fn find(&self, reaction: &'static str) -> ReactionStatus {
+        self.lock().get(reaction).cloned().unwrap_or_default()
     }
 
     /// Changes the status of a reaction.

@@ -1,7 +1,9 @@
 //! Tests of reactions: once, in time, and after every restart.
 
 mod calls;
+mod checkpoints;
 mod claims;
+mod damaged_store;
 mod deadlines;
 mod faults;
 mod handover;

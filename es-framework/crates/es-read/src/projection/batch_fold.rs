@@ -1,10 +1,9 @@
 //! The changes that a batch of events makes to one read model, gathered in memory.
 
-use std::collections::BTreeSet;
-
 use super::{
-    DatabaseError, ProjectionError, RowKey, Table,
+    DatabaseError, PoisonEvent, ProjectionError, RowKey, Table,
     fold::{Fold, FoldFailure, RowChanges, RowPosition, TableRow},
+    skipped_events::SkippedEvents,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
 
@@ -36,18 +35,23 @@ impl BatchFold {
     /// are only counted, as are those that an operator has skipped.
     pub(super) fn add_event(
         &mut self,
-        skipped: &BTreeSet<EventId>,
+        skipped: &SkippedEvents,
         upcasters: &Upcasters,
         event: &RecordedEvent,
     ) {
         let index = self.count;
         self.first.get_or_insert(event.id);
         self.count = self.count.saturating_add(1);
-        if self.poison.is_some() || skipped.contains(&event.id) {
+        if self.poison.is_some() || skipped.contains(event.id) {
             return;
         }
-        if let Err(error) = decode(&mut *self.fold, upcasters, index, event) {
-            self.poison = Some(FoldFailure { index, error });
+        let mut views = 0;
+        if let Err(error) = decode(&mut *self.fold, upcasters, index, event, &mut views) {
+            // Other views of the event may be in the fold already. Then the batch is folded again without it.
+            let is_untouched = views <= 1;
+            if !is_untouched || !skipped.excuse(&PoisonEvent::new(event, &error)) {
+                self.poison = Some(FoldFailure { index, error });
+            }
         }
     }
 
@@ -93,11 +97,11 @@ fn decode(
     upcasters: &Upcasters,
     index: usize,
     event: &RecordedEvent,
+    views: &mut RowPosition,
 ) -> Result<(), ProjectionError> {
-    let mut view: RowPosition = 0;
     upcasters.read(event, |read| {
-        let position = row_position(event.id, view);
-        view = view.saturating_add(1);
+        let position = row_position(event.id, *views);
+        *views = views.saturating_add(1);
         fold.add_event(index, position, &read)
     })
 }

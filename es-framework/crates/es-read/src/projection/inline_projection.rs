@@ -14,6 +14,7 @@ use super::{
     batch_fold::BatchFold,
     database::{Checkpoint, TableCheckpoint, event_ids_from_positions, postgres_write},
     fold::FoldFailure,
+    skipped_events::SkippedEvents,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
 use es_store_postgres::{DatabaseIdentity, InlineRows, is_aborted, read_events_between};
@@ -175,6 +176,8 @@ impl InlineProjection {
                 postgres_write::load_skipped_positions(&mut *connection, table.model.name).await?,
             )
         };
+        // The projection skips the events that fail and that a selection names.
+        let skipped = SkippedEvents::new(skipped, Vec::new());
         let mut fold = BatchFold::new(table);
         for event in &events {
             fold.add_event(&skipped, &self.upcasters, event);

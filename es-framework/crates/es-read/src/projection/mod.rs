@@ -12,6 +12,7 @@ mod inline_projection;
 mod key_in_subject;
 mod models;
 mod pipeline;
+mod pipeline_error;
 mod processor;
 mod progress;
 mod read_model;
@@ -19,6 +20,7 @@ mod rebuild_progress;
 mod row_key;
 mod running_read_model;
 mod search_index;
+mod skipped_events;
 mod sql_names;
 pub(crate) mod table_statements;
 #[cfg(test)]

@@ -15,18 +15,21 @@ use super::{
     batch_reader::{BatchReader, EventBatch},
     database::{Checkpoint, CheckpointStep},
     fold::FoldFailure,
+    pipeline_error::PipelineError,
     rebuild_progress::RebuildProgress,
     running_read_model::RunningReadModel,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
 use es_runtime::simulation::{self, Defect};
-use es_store::{EventStore, ObserveOptions, StoreError, newest_id};
+use es_store::{EventStore, ObserveOptions, newest_id_or_bound};
 
 /// The batching window: the time in which events gather between two transactions. A transaction costs
 /// far more than a row. Without the window, the transactions of a busy store took a third of the
 /// machine. The pipeline reads during the window, because an event store behind a URL sends the next
 /// event only after the last one was read.
 const BATCHING_WINDOW: Duration = Duration::from_millis(15);
+/// A subscription that lives this long was not refused.
+const SUBSCRIBED_AFTER: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -39,17 +42,6 @@ pub(super) struct ProjectionPipeline {
     pub(super) models: Vec<RunningReadModel>,
 }
 
-/// A failure that the pipeline retries.
-#[derive(Debug, thiserror::Error)]
-enum PipelineError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
-    #[error("the event store ended the observation")]
-    SubscriptionEnded,
-}
-
 /// The reason why a pipeline has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PipelineEnd {
@@ -57,6 +49,8 @@ pub(super) enum PipelineEnd {
     AllStopped,
     /// Another process may write by now.
     LeaseLost,
+    /// A table lacks columns, or is missing.
+    TableDamaged,
     /// The event store lacks an event that a read model has applied, as after a failover that lost events.
     EventsLost,
     /// A shadow table is up to date.
@@ -82,21 +76,33 @@ impl ProjectionPipeline {
     /// again behind the checkpoint.
     pub(super) async fn run(self, mut end: EndRequest) -> PipelineEnd {
         let mut pause = RetryPause::default();
+        // The last event of the subscription, which may be one that cannot be read and is skipped.
+        let mut passed = None;
         while self.running().next().is_some() {
             let before = self.position();
-            let error = match self.process_events(&mut end).await {
+            let error = match self.process_events(passed.max(before), &mut end).await {
                 Ok(reason) => return reason,
                 Err(error) => error,
             };
             if self.position() > before {
                 pause = RetryPause::default();
             }
+            let subscribed = passed.max(self.position());
+            if let Some(unreadable) = error.unreadable_event(&*self.store, subscribed).await {
+                passed = Some(unreadable.id);
+                self.pass_unreadable_event(&unreadable);
+                continue;
+            }
             tracing::warn!(%error, "the read models do not follow the event store; they try again");
             for model in self.running() {
-                model.progress.record_trouble(&error.to_string());
+                model.progress.record_failure(error.to_failure());
             }
-            if matches!(error, PipelineError::Database(DatabaseError::Lost)) {
-                return PipelineEnd::LeaseLost;
+            match &error {
+                PipelineError::Database(DatabaseError::Lost) => return PipelineEnd::LeaseLost,
+                PipelineError::Database(error) if error.is_table_damage() => {
+                    return PipelineEnd::TableDamaged;
+                }
+                _ => {}
             }
             tokio::select! {
                 biased;
@@ -107,17 +113,36 @@ impl ProjectionPipeline {
         PipelineEnd::AllStopped
     }
 
+    /// Stops the read models at an event that cannot be read, except for those that skip it.
+    fn pass_unreadable_event(&self, unreadable: &PoisonEvent) {
+        for model in self.running() {
+            let is_skipped =
+                model.skipped.contains(unreadable.id) || model.skipped.excuse(unreadable);
+            if !is_skipped {
+                model.halt(unreadable.clone().into());
+            } else if !self.database.appends_may_write(&model.table) {
+                // The next event moves the checkpoint. Without its hash, this one cannot.
+                model.progress.record_position(Some(unreadable.id));
+            }
+        }
+    }
+
     /// Subscribes to the event store and applies batch after batch.
-    async fn process_events(&self, end: &mut EndRequest) -> Result<PipelineEnd, PipelineError> {
+    async fn process_events(
+        &self,
+        passed: Option<EventId>,
+        end: &mut EndRequest,
+    ) -> Result<PipelineEnd, PipelineError> {
         if !self.has_stored_checkpoints().await? {
             return Ok(PipelineEnd::EventsLost);
         }
-        let newest = newest_id(&*self.store).await?;
-        let mut rebuild = RebuildProgress::new(newest, self.position());
-        rebuild.publish(self.position(), self.running());
-        let options = ObserveOptions::recursive_after(self.position());
+        let newest = newest_id_or_bound(&*self.store, passed).await?;
+        let mut rebuild = RebuildProgress::new(newest, passed);
+        rebuild.publish(passed, self.running());
+        let options = ObserveOptions::recursive_after(passed);
         let events = self.store.observe(es_event::Subject::root(), options);
         let mut reader = BatchReader::new(&self.models, &self.upcasters, events);
+        let mut is_subscribed = false;
         while !self
             .models
             .iter()
@@ -132,6 +157,11 @@ impl ProjectionPipeline {
                 biased;
                 () = requested(end) => return Ok(PipelineEnd::Requested),
                 batch = reader.next_batch() => batch,
+                () = tokio::time::sleep(SUBSCRIBED_AFTER), if !is_subscribed => {
+                    is_subscribed = true;
+                    self.running().for_each(|model| model.progress.record_success());
+                    continue;
+                }
             };
             let EventBatch {
                 events,
@@ -190,16 +220,12 @@ impl ProjectionPipeline {
     ) -> Result<(), DatabaseError> {
         let folds = folds.into_iter().chain(std::iter::repeat_with(|| None));
         let models = self.models.iter().zip(folds);
-        for (model, fold) in models.filter(|(model, _)| !model.progress.is_stopped()) {
-            if let Some(poison) = self.apply_new_events(model, events, fold).await? {
-                tracing::error!(
-                    read_model = model.table.model.name,
-                    event = %poison.id,
-                    subject = %poison.subject,
-                    error = poison.reason,
-                    "a read model stops at an event that it cannot take; the others go on"
-                );
-                model.progress.record_stop(poison);
+        for (model, fold) in models.filter(|(model, _)| !model.is_halted()) {
+            match self.apply_new_events(model, events, fold).await {
+                Ok(None) => {}
+                Ok(Some(poison)) => model.halt(poison.into()),
+                Err(error @ DatabaseError::Row { .. }) => model.halt(error.to_failure()),
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -267,7 +293,14 @@ impl ProjectionPipeline {
         for event in events {
             let alone = std::slice::from_ref(event);
             let poison = match self.write_and_publish(model, alone, None).await {
-                Err(error) if error.is_refusal() => Some(PoisonEvent::new(event, error)),
+                Err(error) if error.is_refusal() => {
+                    let poison = PoisonEvent::new(event, error);
+                    if model.skipped.excuse(&poison) {
+                        self.write_and_publish(model, alone, None).await?
+                    } else {
+                        Some(poison)
+                    }
+                }
                 result => result?,
             };
             if poison.is_some() {
@@ -294,7 +327,15 @@ impl ProjectionPipeline {
             let (changes, poison) = folded.finish(&model.table, required)?;
             if let Some(FoldFailure { index, error }) = poison {
                 let (before, from) = events.split_at_checked(index).unwrap_or((events, &[]));
-                refused = from.first().map(|event| PoisonEvent::new(event, error));
+                let poison = from.first().map(|event| PoisonEvent::new(event, error));
+                if poison
+                    .as_ref()
+                    .is_some_and(|poison| model.skipped.excuse(poison))
+                {
+                    // The batch is folded again without the event.
+                    continue;
+                }
+                refused = poison;
                 events = before;
             }
             let Some(changes) = changes else { continue };
@@ -326,9 +367,7 @@ impl ProjectionPipeline {
 
     /// Returns the read models that have not stopped.
     fn running(&self) -> impl Iterator<Item = &RunningReadModel> {
-        self.models
-            .iter()
-            .filter(|model| !model.progress.is_stopped())
+        self.models.iter().filter(|model| !model.is_halted())
     }
 
     /// Returns the last event that all running read models of the pipeline have applied.

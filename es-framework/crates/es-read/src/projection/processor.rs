@@ -1,5 +1,7 @@
 //! The processor that keeps all read models up to date.
 
+mod operator_commands;
+mod skipped_events_of_table;
 mod table_arrangement;
 
 use std::{sync::Arc, time::Duration};
@@ -11,15 +13,19 @@ use super::{
     Database, DatabaseError, ProgressRegistry, ReadModels,
     pipeline::{PipelineEnd, ProjectionPipeline, RetryPause},
 };
-use es_event::Upcasters;
+use es_event::{InvalidSubjectValue, Upcasters};
 use es_runtime::operator::{
-    ComponentKind, OperatorClient, OperatorCommand, OperatorError, OperatorRequest,
-    OperatorRequests, OperatorResult,
+    ComponentKind, OperatorClient, OperatorError, OperatorRequest, OperatorRequests,
+    SubscriberFailure, TroubleCause,
 };
 use es_store::{EventStore, StoreError, newest_id};
 
 /// The interval in which a standby process reads the positions of the active process.
 const STAND_BY: Duration = Duration::from_millis(50);
+/// The time after which a read model that has stopped for another reason than an event tries again.
+const RECHECK: Duration = Duration::from_secs(30);
+/// The source of the framework's own events, unless the application has one.
+const SOURCE: &str = "es-framework";
 
 /// The reason why the processor cannot begin.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +34,23 @@ enum ProcessorStartError {
     Database(#[from] DatabaseError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("a read model cannot have this name: {0}")]
+    Name(#[from] InvalidSubjectValue),
+    #[error("the table of a read model is damaged")]
+    TableDamaged,
+}
+
+impl ProcessorStartError {
+    fn to_failure(&self) -> SubscriberFailure {
+        match self {
+            Self::Database(error) => error.to_failure(),
+            Self::Store(error) => {
+                SubscriberFailure::new(TroubleCause::EventStore, error.is_transient(), error)
+            }
+            Self::Name(_) => SubscriberFailure::new(TroubleCause::Database, false, self),
+            Self::TableDamaged => SubscriberFailure::new(TroubleCause::Rows, true, self),
+        }
+    }
 }
 
 /// Keeps the read models up to date while it runs.
@@ -70,6 +93,7 @@ enum ProcessorStartError {
 #[derive(Debug)]
 pub struct Processor {
     store: Arc<dyn EventStore>,
+    source: Arc<str>,
     database: Database,
     models: ReadModels,
     upcasters: Upcasters,
@@ -88,6 +112,7 @@ impl Processor {
             OperatorClient::with_shared_queue(ComponentKind::ReadModel, names);
         Self {
             store,
+            source: SOURCE.into(),
             database,
             models,
             upcasters: Upcasters::default(),
@@ -101,6 +126,12 @@ impl Processor {
     #[must_use]
     pub fn with_upcasters(self, upcasters: Upcasters) -> Self {
         Self { upcasters, ..self }
+    }
+
+    /// Records the choices of operators as events with this source.
+    #[must_use]
+    pub fn with_source(self, source: Arc<str>) -> Self {
+        Self { source, ..self }
     }
 
     /// Returns the progress of the read models.
@@ -132,7 +163,13 @@ impl Processor {
                 Ok(()) => pause = RetryPause::default(),
                 Err(error) => {
                     tracing::warn!(%error, "the read models cannot be followed yet");
-                    pause.wait().await;
+                    for (_, progress) in self.positions.iter() {
+                        progress.record_failure(error.to_failure());
+                    }
+                    tokio::select! {
+                        () = pause.wait() => {}
+                        Some(request) = self.requests.recv() => self.answer(request).await,
+                    }
                 }
             }
         }
@@ -160,6 +197,7 @@ impl Processor {
                 let position = position.map(|checkpoint| checkpoint.id);
                 if let Some(progress) = self.positions.find_progress(table.model.name) {
                     progress.record_position(position);
+                    progress.record_success();
                     if position >= newest {
                         progress.record_catch_up();
                     }
@@ -185,61 +223,63 @@ impl Processor {
         let run = |pipeline: ProjectionPipeline| pipeline.run(is_over.clone());
         let mut running: FuturesUnordered<_> = pipelines.into_iter().map(run).collect();
         let mut request = None;
+        let mut is_damaged = false;
         loop {
             tokio::select! {
                 biased;
-                Some(ended) = running.next() => if ended != PipelineEnd::AllStopped { break },
+                Some(ended) = running.next() => if ended != PipelineEnd::AllStopped {
+                    is_damaged = ended == PipelineEnd::TableDamaged;
+                    break;
+                },
                 received = self.requests.recv() => {
                     request = received;
                     break;
                 }
+                () = self.database.damage_reported() => if self.has_damaged_table().await {
+                    is_damaged = true;
+                    break;
+                },
+                () = tokio::time::sleep(RECHECK) => if self.has_stopped_without_event() {
+                    break;
+                },
             }
         }
         // Each pipeline finishes the batch that it is writing.
         end.send_replace(true);
         while running.next().await.is_some() {}
-        if let Some(request) = request.filter(OperatorRequest::is_awaited) {
-            let result = self.execute(&request).await;
-            request.send_result(result);
+        if let Some(request) = request {
+            self.answer(request).await;
+        }
+        if is_damaged {
+            return Err(ProcessorStartError::TableDamaged);
         }
         self.swap_rebuilt_tables().await
     }
 
-    /// Executes a command of an operator.
-    async fn execute(&self, request: &OperatorRequest) -> OperatorResult {
-        const KIND: ComponentKind = ComponentKind::ReadModel;
-        let unknown = || OperatorError::Unknown(KIND, request.component.to_owned());
-        let table = self
-            .models
-            .find_table(request.component)
-            .ok_or_else(unknown)?;
-        let name = table.model.name;
-        let progress = self.positions.find_progress(name).ok_or_else(unknown)?;
-        let failed = |error: DatabaseError| OperatorError::Failed(KIND, error.to_string());
-        let shadow = progress.shadow_progress();
-        if request.command == OperatorCommand::Rebuild {
-            if shadow.is_some_and(|shadow| !shadow.is_stopped()) || !progress.has_caught_up() {
-                return Err(OperatorError::Rebuilding(KIND, name));
+    async fn has_damaged_table(&self) -> bool {
+        for table in self.models.iter() {
+            if matches!(self.database.is_table_whole(table).await, Ok(false)) {
+                return true;
             }
-            let reset = self.database.reset_table(&table.shadow_table()).await;
-            reset.map_err(failed)?;
-            progress.set_shadow_progress(None);
-            tracing::warn!(read_model = name, "an operator rebuilds the read model");
-            return Ok(None);
         }
-        let stopped = [Some(progress.clone()), shadow].into_iter().flatten();
-        let mut stopped = stopped.filter_map(|progress| Some((progress.poison_event()?, progress)));
-        let stopped = stopped.next().ok_or(OperatorError::NotStopped(KIND, name));
-        let (refused, stopped) = stopped?;
-        let (event, subject) = (refused.id, &refused.subject);
-        if request.command == OperatorCommand::Skip {
-            let skipped = self.database.skip_event(table, event).await;
-            skipped.map_err(failed)?;
-            tracing::warn!(read_model = name, %event, %subject, "an operator skips an event of the read model");
-        } else {
-            tracing::warn!(read_model = name, %event, %subject, "an operator retries an event of the read model");
+        false
+    }
+
+    /// Returns true if a read model has stopped for a reason that may be removed without a command.
+    fn has_stopped_without_event(&self) -> bool {
+        let progress = self
+            .positions
+            .iter()
+            .flat_map(|(_, progress)| [Some(progress.clone()), progress.shadow_progress()]);
+        let mut states = progress.flatten().map(|progress| progress.state());
+        states.any(|state| state.is_stopped() && !state.is_stopped_at_event())
+    }
+
+    /// Executes a command of an operator who still waits for the result.
+    async fn answer(&self, request: OperatorRequest) {
+        if request.is_awaited() {
+            let result = self.execute(&request).await;
+            request.send_result(result);
         }
-        stopped.record_resumption();
-        Ok(Some(refused))
     }
 }

@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use super::PoisonEvent;
 use es_event::EventId;
+use es_runtime::operator::{SubscriberFailure, SubscriberState};
 
 /// The progress of each read model.
 ///
@@ -69,7 +70,7 @@ impl ProgressRegistry {
 ///
 /// let progress = ReadModelProgress::default();
 /// assert!(progress.visible_position().is_none() && !progress.has_caught_up());
-/// assert_eq!(progress.trouble(), None);
+/// assert_eq!(progress.state().name(), "working");
 /// ```
 #[derive(Debug, Clone)]
 pub struct ReadModelProgress {
@@ -81,10 +82,7 @@ pub struct ReadModelProgress {
 pub(super) struct ProgressSnapshot {
     pub(super) position: Option<EventId>,
     rebuilt: bool,
-    /// The failure that is retried, or the poison event as text.
-    trouble: Option<String>,
-    /// The event at which the read model has stopped.
-    refused: Option<PoisonEvent>,
+    state: SubscriberState,
     pace: Option<RebuildPace>,
     /// The progress of the shadow table, if one is being built.
     shadow: Option<ReadModelProgress>,
@@ -129,9 +127,14 @@ pub enum ProgressError {
     /// A read model has not applied this event.
     #[error("the read model has not reached event {0} yet")]
     NotReached(EventId),
-    /// A read model has stopped at a poison event.
-    #[error("the read model stopped at an event that it cannot take; the health check names it")]
+    /// A read model has stopped.
+    #[error("the read model has stopped; the health check says why")]
     Stopped,
+    /// The rows of a read model lack events, because they cannot be written.
+    #[error(
+        "the rows of the read model are out of date and cannot be written; the health check says why"
+    )]
+    Stale,
 }
 
 impl Default for ReadModelProgress {
@@ -148,10 +151,10 @@ impl ReadModelProgress {
         self.state.borrow().position
     }
 
-    /// Returns the failure that delays the read model, or the poison event that has stopped it.
+    /// Returns the state of the read model: whether it works, and if not, why.
     #[must_use]
-    pub fn trouble(&self) -> Option<String> {
-        self.state.borrow().trouble.clone()
+    pub fn state(&self) -> SubscriberState {
+        self.state.borrow().state.clone()
     }
 
     /// Returns true if queries can see all events that were stored before the start.
@@ -160,16 +163,16 @@ impl ReadModelProgress {
         self.state.borrow().rebuilt
     }
 
-    /// Returns true if the read model has stopped at a poison event.
+    /// Returns true if the read model has stopped, so that somebody has to remove the cause.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.state.borrow().refused.is_some()
+        self.state.borrow().state.is_stopped()
     }
 
-    /// Returns the poison event at which the read model has stopped.
+    /// Returns the event that the read model cannot handle, if it has stopped at one.
     #[must_use]
     pub fn poison_event(&self) -> Option<PoisonEvent> {
-        self.state.borrow().refused.clone()
+        self.state.borrow().state.poison_event().cloned()
     }
 
     /// Returns the speed of the rebuild that is going on.
@@ -185,30 +188,34 @@ impl ReadModelProgress {
         self.state.borrow().shadow.clone()
     }
 
-    /// Waits until queries can see an event and all events that were stored before the start.
+    /// Waits until queries can see an event and all events that were stored before the start. Without an
+    /// event, rows that cannot be brought up to date are an error, too.
     ///
     /// # Errors
-    /// Queries cannot see them within `limit`, or the read model has stopped.
+    /// Queries cannot see them within `limit`, the read model has stopped, or its rows are out of date.
     pub async fn wait_until_reached(
         &self,
         id: Option<EventId>,
         limit: Duration,
     ) -> Result<(), ProgressError> {
         let mut state = self.state.subscribe();
-        let is_reached = |state: &ProgressSnapshot| state.rebuilt && state.position >= id;
-        let decided = state.wait_for(|state| state.refused.is_some() || is_reached(state));
-        let reached = match tokio::time::timeout(limit, decided).await {
-            Ok(Ok(state)) => is_reached(&state),
-            Ok(Err(_)) | Err(_) => false,
+        let is_stale = |state: &ProgressSnapshot| id.is_none() && state.state.has_stale_rows();
+        let is_reached =
+            |state: &ProgressSnapshot| state.rebuilt && state.position >= id && !is_stale(state);
+        let decided = state
+            .wait_for(|state| state.state.is_stopped() || is_stale(state) || is_reached(state));
+        let error = match tokio::time::timeout(limit, decided).await {
+            Ok(Ok(state)) if is_reached(&state) => return Ok(()),
+            Ok(Ok(state)) if state.rebuilt && is_stale(&state) => Some(ProgressError::Stale),
+            Ok(Ok(state)) if state.state.is_stopped() => Some(ProgressError::Stopped),
+            Ok(Ok(_) | Err(_)) | Err(_) => None,
         };
-        if reached {
-            return Ok(());
-        }
-        Err(match id.filter(|_| self.has_caught_up()) {
-            _ if self.is_stopped() => ProgressError::Stopped,
-            Some(id) => ProgressError::NotReached(id),
-            None => ProgressError::Rebuilding,
-        })
+        Err(
+            error.unwrap_or_else(|| match id.filter(|_| self.has_caught_up()) {
+                Some(id) => ProgressError::NotReached(id),
+                None => ProgressError::Rebuilding,
+            }),
+        )
     }
 
     /// Subscribes to all later changes.
@@ -216,10 +223,13 @@ impl ReadModelProgress {
         self.state.subscribe()
     }
 
+    /// Records the last event that queries can see. A read model that advances works again.
     pub(super) fn record_position(&self, position: Option<EventId>) {
         self.state.send_modify(|state| {
+            if position > state.position && !state.state.is_stopped_at_event() {
+                state.state = SubscriberState::Working;
+            }
             state.position = position;
-            state.trouble = state.refused.as_ref().map(ToString::to_string);
         });
     }
 
@@ -232,26 +242,40 @@ impl ReadModelProgress {
         self.state.send_modify(|state| state.rebuilt = false);
     }
 
-    /// Records a failure that is retried.
-    pub(super) fn record_trouble(&self, trouble: &str) {
-        self.state
-            .send_modify(|state| state.trouble = Some(trouble.to_owned()));
-    }
-
-    /// Records the poison event at which the read model stops.
-    pub(super) fn record_stop(&self, refused: PoisonEvent) {
+    /// Records a failure, unless the read model has stopped at an event.
+    pub(super) fn record_failure(&self, failure: SubscriberFailure) {
         self.state.send_modify(|state| {
-            state.trouble = Some(refused.to_string());
-            state.refused = Some(refused);
+            if !state.state.is_stopped_at_event() {
+                state.state.record_failure(failure);
+            }
         });
     }
 
-    /// Clears the poison event, so that the read model resumes there.
+    /// Records that the read model follows the event store, unless it has stopped at an event.
+    pub(super) fn record_success(&self) {
+        let is_changed = |state: &SubscriberState| {
+            !matches!(state, SubscriberState::Working) && !state.is_stopped_at_event()
+        };
+        self.state.send_if_modified(|state| {
+            let is_changed = is_changed(&state.state);
+            if is_changed {
+                state.state = SubscriberState::Working;
+            }
+            is_changed
+        });
+    }
+
+    /// Clears the failure, so that the read model tries again.
     pub(super) fn record_resumption(&self) {
-        self.state.send_modify(|state| {
-            state.trouble = None;
-            state.refused = None;
-        });
+        self.state
+            .send_modify(|state| state.state = SubscriberState::Working);
+    }
+
+    /// Records that the table was replaced by an empty one, from the first event of which the read model
+    /// begins anew.
+    pub(super) fn record_reset(&self) {
+        self.state
+            .send_modify(|state| *state = ProgressSnapshot::default());
     }
 
     pub(super) fn record_rebuild_pace(&self, pace: RebuildPace) {
@@ -277,6 +301,8 @@ impl ReadModelProgress {
 
 #[cfg(test)]
 mod tests {
+    use es_runtime::operator::TroubleCause;
+
     use super::*;
 
     const BRIEF: Duration = Duration::from_millis(20);
@@ -322,11 +348,7 @@ mod tests {
         let progress = ReadModelProgress::default();
         progress.record_position(EventId::new(9));
         progress.record_catch_up();
-        progress.record_stop(PoisonEvent {
-            id: EventId::FIRST,
-            subject: es_event::Subject::root(),
-            reason: "poison".into(),
-        });
+        progress.record_failure(PoisonEvent::unreadable(EventId::FIRST, "poison").into());
         let patience = Duration::from_secs(600);
         let reached = progress
             .wait_until_reached(EventId::new(10), patience)
@@ -336,6 +358,26 @@ mod tests {
             progress.wait_until_reached(EventId::new(9), BRIEF).await,
             Ok(())
         );
+    }
+
+    #[tokio::test]
+    async fn rows_that_cannot_be_written_answer_only_for_the_events_that_they_have() {
+        let progress = ReadModelProgress::default();
+        progress.record_position(EventId::new(9));
+        progress.record_catch_up();
+        let full = SubscriberFailure::new(TroubleCause::Space, false, "the disk is full");
+        progress.record_failure(full);
+        let patience = Duration::from_secs(600);
+        for (wanted, reached) in [
+            (None, Err(ProgressError::Stale)),
+            (EventId::new(9), Ok(())),
+            (EventId::new(10), Err(ProgressError::Stopped)),
+        ] {
+            assert_eq!(progress.wait_until_reached(wanted, patience).await, reached);
+        }
+        progress.record_position(EventId::new(10));
+        assert_eq!(progress.state(), SubscriberState::Working);
+        assert_eq!(progress.wait_until_reached(None, BRIEF).await, Ok(()));
     }
 
     #[tokio::test]

@@ -65,7 +65,10 @@ impl RebuildProgress {
                 );
                 continue;
             }
-            model.progress.record_rebuild_pace(pace);
+            // The id of a newest event that cannot be read is unknown, and with it the rest of the time.
+            if self.newest < EventId::new(EventId::MAX) {
+                model.progress.record_rebuild_pace(pace);
+            }
             if is_time {
                 let RebuildPace {
                     events_per_second,

@@ -24,6 +24,9 @@ pub(super) const DELETE_CHECKPOINT: &str = "DELETE FROM es_checkpoint WHERE mode
 pub(super) const SKIP: &str =
     "INSERT INTO es_skipped (model, position) VALUES ($1, $2) ON CONFLICT DO NOTHING";
 
+pub(super) const END_SKIPS: &str =
+    "DELETE FROM es_skipped WHERE model = $1 AND position BETWEEN $2 AND $3";
+
 pub(super) const SKIPPED: &str = "SELECT position FROM es_skipped WHERE model = $1";
 
 /// The events that an operator has skipped.
@@ -346,6 +349,14 @@ fn insert_statement(table: &Table, columns: &[TableColumn], values: &str, unique
         quote_name(&table.name()),
         names.join(", "),
     )
+}
+
+/// Returns the statement that fails if the table lacks a column. It selects no row.
+pub(super) fn check_columns_statement(table: &Table) -> String {
+    let columns = written_columns(table);
+    let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+    let name = quote_name(&table.name());
+    format!("SELECT {} FROM {name} WHERE 1 = 0", names.join(", "))
 }
 
 /// Returns the statement that deletes the row with a key.

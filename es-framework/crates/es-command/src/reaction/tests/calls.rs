@@ -119,8 +119,8 @@ async fn an_event_that_one_cannot_deal_with_stops_no_other() {
     let all = statuses.all_by_name();
     assert!(all["Panicking"].is_stopped());
     assert!(!all["Dunning"].is_stopped());
-    let trouble = |name: &str| all[name].trouble.clone().unwrap();
-    let expected = "cannot handle event 0 on /invoices/a: the reaction panicked: no more invoices";
+    let trouble = |name: &str| all[name].state.trouble().unwrap().reason.clone();
+    let expected = "it cannot take event 0 on /invoices/a: the reaction panicked: no more invoices";
     assert_eq!(trouble("Panicking"), expected);
     assert!(trouble("Calling").ends_with("the call failed: nobody answers"));
     assert_eq!(PANICS.load(Ordering::Relaxed), 1);

@@ -7,11 +7,9 @@ use super::*;
 const LATER: &str = "2026-03-02T00:00:00Z";
 
 async fn start_dunning(world: &World) -> ReactionProcessor {
-    let executor = ReactionExecutor {
-        reaction: ReactionDescriptor::of::<Dunning>(),
-        runtime: Arc::new(world.runtime()),
-        statuses: ReactionStatuses::default(),
-    };
+    let (reaction, runtime) = (ReactionDescriptor::of::<Dunning>(), world.runtime());
+    let statuses = ReactionStatuses::default();
+    let executor = ReactionExecutor::new(reaction, Arc::new(runtime), statuses).unwrap();
     ReactionProcessor::load_from_checkpoint(executor)
         .await
         .unwrap()

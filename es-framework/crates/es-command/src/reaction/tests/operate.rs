@@ -15,7 +15,7 @@ use super::{
 };
 use crate::command::Parameter;
 use crate::prelude::*;
-use es_event::{Declaration, EventId, EventView, declaration};
+use es_event::{Declaration, EventId, EventSelection, EventType, EventView, declaration};
 use es_runtime::operator::{ComponentKind, OperatorCommand, OperatorError};
 
 /// An invoice of an older program that cannot be decoded any more.
@@ -109,7 +109,8 @@ fn world() -> (World, Arc<Letterbox>) {
 async fn stops(operator: &super::Operator) -> EventId {
     let stopped = || {
         let all = operator.statuses().all_by_name();
-        all.into_values().find_map(|status| status.stopped_at)
+        all.into_values()
+            .find_map(|status| status.poison_event().cloned())
     };
     eventually(async || stopped().is_some()).await;
     stopped().unwrap().id
@@ -224,5 +225,69 @@ async fn nothing_is_left_out_where_nothing_has_stopped() {
         let refused = operator.send("Cups", asked).await.unwrap_err();
         assert_eq!(refused.to_string(), "there is no reaction named Cups");
     }
+    running.abort();
+}
+
+#[tokio::test]
+async fn events_of_a_type_are_skipped_in_every_instance_and_after_every_start() {
+    let (world, _) = world();
+    for _ in 0..50 {
+        world.write("a", PoisonEvent {}).await;
+    }
+    let (first, operator) = world.start(&POSTING);
+    let (second, other) = world.start(&POSTING);
+    let poison = stops(&operator).await;
+    assert_eq!(
+        (poison, stops(&other).await),
+        (EventId::FIRST, EventId::FIRST)
+    );
+    let of_type = EventSelection::Type {
+        event_type: EventType::declared(InvoiceSentEvent::TYPE),
+    };
+    let skipped = operator
+        .client
+        .send_selection("Posting", OperatorCommand::Skip, Some(of_type))
+        .await;
+    assert_eq!(skipped.unwrap().unwrap().id, poison);
+    let goes_on = |operator: &super::Operator| {
+        let status = operator.statuses().all_by_name()["Posting"].clone();
+        !status.is_stopped() && status.position >= EventId::new(49)
+    };
+    eventually(async || goes_on(&operator) && goes_on(&other)).await;
+    // An event of the type that the reaction can handle is still handled.
+    first.abort();
+    second.abort();
+    world.catch_up::<Posting>().await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_retried_can_be_skipped_or_tried_at_once() {
+    let (world, letterbox) = world();
+    world.send("a").await;
+    let patient = [ReactionDescriptor {
+        attempts: 16,
+        ..POSTING[0]
+    }];
+    let (running, operator) = world.start(&patient);
+    let state = || {
+        operator
+            .statuses()
+            .all_by_name()
+            .remove("Posting")
+            .unwrap_or_default()
+            .state
+    };
+    eventually(async || state().poison_event().is_some()).await;
+    assert_eq!(state().name(), "retrying");
+    let exits = state().exits(ComponentKind::Reaction);
+    assert_eq!(exits, [OperatorCommand::Retry, OperatorCommand::Skip]);
+    let retried = operator.send("Posting", OperatorCommand::Retry).await;
+    assert_eq!(retried.unwrap().unwrap().id, EventId::FIRST);
+    let skipped = operator.send("Posting", OperatorCommand::Skip).await;
+    assert_eq!(skipped.unwrap().unwrap().id, EventId::FIRST);
+    // The other action of the event is carried out.
+    eventually(async || world.reminded().await == ["/invoices/a"]).await;
+    eventually(async || state().name() == "working").await;
+    assert_eq!(letterbox.letters.load(Ordering::Relaxed), 0);
     running.abort();
 }

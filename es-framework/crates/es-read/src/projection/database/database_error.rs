@@ -1,5 +1,7 @@
 //! The errors of a database of read models.
 
+use es_runtime::operator::{SubscriberFailure, TroubleCause};
+
 /// The reason why the database of read models cannot be used, or why a statement in it failed.
 ///
 /// ```
@@ -54,9 +56,7 @@ pub enum DatabaseError {
     #[error("the database of read models stopped in the middle of a statement")]
     Interrupted,
     /// A stored row does not fit its read model.
-    #[error(
-        "a row of {table} cannot be read: {reason}: count the version of the read model up, so that it is rebuilt"
-    )]
+    #[error("a row of {table} cannot be read: {reason}: rebuild the read model")]
     Row {
         /// The table.
         table: &'static str,
@@ -113,6 +113,44 @@ impl From<sqlx::Error> for DatabaseError {
     }
 }
 
+/// PostgreSQL's error codes of a table, a column, or a unique index that does not exist.
+#[cfg(feature = "postgres")]
+const TABLE_DAMAGES: [&str; 3] = ["42P01", "42703", "42P10"];
+/// PostgreSQL's error code of a full disk.
+#[cfg(feature = "postgres")]
+const DISK_FULL: &str = "53100";
+
+/// Returns which part failed, and whether another attempt may succeed without help.
+#[cfg(feature = "postgres")]
+fn postgres_cause(error: &sqlx::Error) -> (TroubleCause, bool) {
+    // A server that accepts no writes after a failover, serialization failures, exhausted resources, locks and
+    // interventions of an administrator pass.
+    const TRANSIENT_CLASSES: [&str; 5] = ["25", "40", "53", "55", "57"];
+    match error {
+        sqlx::Error::Database(error) => match error.code().as_deref() {
+            Some(DISK_FULL) => (TroubleCause::Space, false),
+            code => {
+                let class = code.and_then(|code| code.get(..2)).unwrap_or_default();
+                (TroubleCause::Database, TRANSIENT_CLASSES.contains(&class))
+            }
+        },
+        _ => (TroubleCause::Database, true),
+    }
+}
+
+/// Returns which part failed, and whether another attempt may succeed without help.
+fn sqlite_cause(error: &rusqlite::Error) -> (TroubleCause, bool) {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted};
+
+    match error.sqlite_error_code() {
+        Some(DiskFull) => (TroubleCause::Space, false),
+        Some(DatabaseBusy | DatabaseLocked | OperationInterrupted) => {
+            (TroubleCause::Database, true)
+        }
+        _ => (TroubleCause::Database, false),
+    }
+}
+
 impl From<rusqlite::Error> for DatabaseError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
@@ -132,6 +170,53 @@ impl DatabaseError {
             Self::Lost => true,
             _ => false,
         }
+    }
+
+    /// Returns true if a table lacks something that its declaration has, so that the table has to be made again.
+    #[must_use]
+    pub fn is_table_damage(&self) -> bool {
+        match self {
+            Self::Sqlite(error) => {
+                let text = error.to_string();
+                error.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown)
+                    && [
+                        "no such table",
+                        "no such column",
+                        "has no column named",
+                        "ON CONFLICT clause does not match",
+                    ]
+                    .iter()
+                    .any(|damage| text.contains(damage))
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(sqlx::Error::Database(error)) => error
+                .code()
+                .is_some_and(|code| TABLE_DAMAGES.contains(&&*code)),
+            _ => false,
+        }
+    }
+
+    /// Returns the state that a read model has after this error.
+    pub(crate) fn to_failure(&self) -> SubscriberFailure {
+        let (cause, is_transient) = match self {
+            Self::Full => (TroubleCause::Space, false),
+            Self::Row { .. } => (TroubleCause::Rows, false),
+            error if error.is_table_damage() => (TroubleCause::Rows, false),
+            Self::Sqlite(error) => sqlite_cause(error),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(error) => postgres_cause(error),
+            #[cfg(feature = "postgres")]
+            Self::Unreachable(_) => (TroubleCause::Database, true),
+            #[cfg(not(feature = "postgres"))]
+            Self::MissingFeature => (TroubleCause::Database, false),
+            Self::TooExpensive
+            | Self::Busy
+            | Self::Lost
+            | Self::AlreadyApplied
+            | Self::Interrupted => (TroubleCause::Database, true),
+            Self::File { .. } => (TroubleCause::Database, false),
+        };
+        SubscriberFailure::new(cause, is_transient, self)
     }
 
     /// Returns true if the database refused the data, so that a retry fails again.

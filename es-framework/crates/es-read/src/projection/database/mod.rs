@@ -8,19 +8,17 @@ mod numbered;
 mod postgres;
 mod query_cost;
 mod rows;
+mod skips;
 mod sql;
 mod sqlite;
 mod store;
 mod table_checkpoint;
+mod table_damage;
 mod url;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use super::{
     Cell, ReadModels, RowKey, Table,
@@ -39,6 +37,8 @@ use postgres::PostgresReadModelStore;
 pub(super) use postgres::write as postgres_write;
 pub(crate) use query_cost::QueryCost;
 pub(super) use rows::{TableColumn, written_columns};
+#[cfg(feature = "postgres")]
+pub(super) use skips::event_ids_from_positions;
 pub use sql::Sql;
 use sqlite::{SqliteLocation, SqliteReadModelStore};
 use store::ReadModelStore;
@@ -66,12 +66,8 @@ pub struct Database {
     tables: Arc<BTreeMap<&'static str, Table>>,
     /// The share of the caller that this handle works for.
     share: Option<CallerShare>,
-}
-
-/// Converts positions of the database to event ids.
-pub(super) fn event_ids_from_positions(positions: Vec<i64>) -> BTreeSet<EventId> {
-    let numbers = positions.into_iter().map(u64::try_from);
-    numbers.flatten().filter_map(EventId::new).collect()
+    /// Tells the processor that a query found a damaged table.
+    damage: Arc<Notify>,
 }
 
 impl Database {
@@ -109,6 +105,7 @@ impl Database {
             store,
             tables,
             share: None,
+            damage: Arc::default(),
         })
     }
 
@@ -191,7 +188,7 @@ impl Database {
         let statement = self.replace_question_marks(&statement, 0);
         let _permit = self.acquire_share(cost).await?;
         let rows = self.store.fetch_rows(cost, table, statement, parameters);
-        rows.await
+        self.report_damage(rows.await)
     }
 
     /// Returns the first column of the rows that a statement selects. The statement numbers its parameters.
@@ -202,7 +199,8 @@ impl Database {
         parameters: Vec<Cell>,
     ) -> Result<Vec<String>, DatabaseError> {
         let _permit = self.acquire_share(cost).await?;
-        self.store.fetch_texts(cost, statement, parameters).await
+        let texts = self.store.fetch_texts(cost, statement, parameters);
+        self.report_damage(texts.await)
     }
 
     /// Returns the number that a statement selects. The statement marks its parameters with `?`.
@@ -214,7 +212,8 @@ impl Database {
     ) -> Result<u64, DatabaseError> {
         let statement = self.replace_question_marks(&statement, 0);
         let _permit = self.acquire_share(cost).await?;
-        self.store.fetch_count(cost, statement, parameters).await
+        let count = self.store.fetch_count(cost, statement, parameters);
+        self.report_damage(count.await)
     }
 
     /// Returns a hand-written statement in the SQL dialect of this database.
@@ -289,25 +288,6 @@ impl Database {
     /// Replaces a table by its shadow table.
     pub(super) async fn swap_tables(&self, table: &Table) -> Result<(), DatabaseError> {
         self.store.swap_tables(table).await
-    }
-
-    /// Makes a read model skip an event from now on.
-    pub(super) async fn skip_event(
-        &self,
-        table: &Table,
-        event: EventId,
-    ) -> Result<(), DatabaseError> {
-        let position = i64::try_from(event.get()).unwrap_or(i64::MAX);
-        self.store.skip_event(table.model.name, position).await
-    }
-
-    /// Loads the events that a read model skips.
-    pub(super) async fn load_skipped_ids(
-        &self,
-        table: &Table,
-    ) -> Result<BTreeSet<EventId>, DatabaseError> {
-        let positions = self.store.load_skipped_positions(table.model.name).await?;
-        Ok(event_ids_from_positions(positions))
     }
 
     /// Loads the rows with these keys.

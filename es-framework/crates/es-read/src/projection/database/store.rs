@@ -110,6 +110,9 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         table: &Table,
     ) -> Result<Option<TableCheckpoint>, DatabaseError>;
 
+    /// Checks that a table exists with all that its declaration needs.
+    async fn check_table(&self, table: &Table) -> Result<(), DatabaseError>;
+
     /// Replaces a table by an empty one without a checkpoint.
     async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError>;
 
@@ -121,6 +124,10 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
 
     /// Makes a read model skip the event at a position.
     async fn skip_event(&self, model: &'static str, position: i64) -> Result<(), DatabaseError>;
+
+    /// Ends the skips of a read model from one position to another, both included.
+    async fn end_skips(&self, model: &'static str, from: i64, to: i64)
+    -> Result<(), DatabaseError>;
 
     /// Loads the positions of the events that a read model skips.
     async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError>;

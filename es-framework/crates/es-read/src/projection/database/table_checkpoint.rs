@@ -25,8 +25,14 @@ impl Checkpoint {
         self,
         store: &dyn EventStore,
     ) -> Result<bool, StoreError> {
-        let stored = event_with_id(store, self.id).await?;
-        Ok(stored.is_some_and(|event| Self::from_event(&event) == self))
+        match event_with_id(store, self.id).await {
+            // The rows contain the event, which was damaged later.
+            Err(error @ StoreError::Corrupt { .. }) => {
+                tracing::error!(event = %self.id, %error, "the last event of a read model is damaged");
+                Ok(true)
+            }
+            stored => Ok(stored?.is_some_and(|event| Self::from_event(&event) == self)),
+        }
     }
 
     /// Returns the checkpoint that two columns store.

@@ -32,15 +32,11 @@ impl Processor {
             let shadow = self.arrange_shadow_table(table, progress, !serves).await?;
             let serving = serves.then(|| (table.clone(), progress.clone()));
             for (table, progress) in serving.into_iter().chain(shadow) {
-                if progress.is_stopped() {
+                if progress.state().is_stopped_at_event() {
                     continue;
                 }
-                let skipped = self.database.load_skipped_ids(&table).await?;
-                let running = RunningReadModel {
-                    table,
-                    progress,
-                    skipped,
-                };
+                let skipped = self.load_skipped_events(&table).await?;
+                let running = RunningReadModel::new(table, progress, skipped);
                 let position = running.progress.visible_position();
                 groups.entry(position).or_default().push(running);
             }
@@ -80,6 +76,14 @@ impl Processor {
             self.database.drop_table(&table.shadow_table()).await?;
             progress.set_shadow_progress(None);
         }
+        let is_readable = |kept: &TableCheckpoint| kept.is_readable(table);
+        let is_whole =
+            !kept.as_ref().is_some_and(is_readable) || self.database.is_table_whole(table).await?;
+        if !is_whole {
+            tracing::warn!("the table of the read model {name} is made again");
+            progress.record_rebuild_start();
+        }
+        let is_ours = is_ours && is_whole;
         let kept: Option<TableCheckpoint> = kept.filter(|_| is_ours);
         let position = checkpoint.filter(|_| is_ours).map(|last| last.id);
         let is_current = kept.as_ref().is_some_and(|kept| kept.is_current(table));
@@ -114,10 +118,14 @@ impl Processor {
         let shadow = table.shadow_table();
         let kept = self.database.load_checkpoint(&shadow).await?;
         let goes_on = match &kept {
-            Some(kept) if kept.is_current(table) => match kept.checkpoint {
-                Some(checkpoint) => checkpoint.is_in_event_store(&*self.store).await?,
-                None => true,
-            },
+            Some(kept)
+                if kept.is_current(table) && self.database.is_table_whole(&shadow).await? =>
+            {
+                match kept.checkpoint {
+                    Some(checkpoint) => checkpoint.is_in_event_store(&*self.store).await?,
+                    None => true,
+                }
+            }
             _ => false,
         };
         if !goes_on && !is_needed {
@@ -211,12 +219,9 @@ impl Processor {
         }
         let lower = built.visible_position().and_then(EventId::next);
         let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
-        let skipped = self.database.load_skipped_ids(&table).await?;
-        let pipeline = self.pipeline(vec![RunningReadModel {
-            table,
-            progress: built.clone(),
-            skipped,
-        }]);
+        let skipped = self.load_skipped_events(&table).await?;
+        let built = RunningReadModel::new(table, built.clone(), skipped);
+        let pipeline = self.pipeline(vec![built]);
         let mut batches = events.ready_chunks(CATCH_UP_BATCH);
         while let Some(batch) = batches.next().await {
             let events = batch.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -295,7 +295,10 @@ async fn an_event_that_stopped_a_read_model_is_taken_again_when_an_operator_asks
     let running = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
     running.until(ReadModelProgress::is_stopped).await;
     let refused = running.progress.poison_event().unwrap();
-    assert_eq!((refused.id.get(), refused.subject.as_str()), (0, "/jars/1"));
+    assert_eq!(
+        (refused.id.get(), refused.subject.as_ref().unwrap().as_str()),
+        (0, "/jars/1")
+    );
     assert!(refused.reason.contains("spills"), "{}", refused.reason);
     let again = running
         .operator
@@ -330,4 +333,19 @@ async fn an_event_that_stopped_a_read_model_is_taken_again_when_an_operator_asks
             "cups".into()
         ))
     );
+}
+
+#[tokio::test]
+async fn a_dropped_unique_index_is_made_again() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
+    let file = folder.path().join("jars.db");
+    let running = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
+    fill(&store, 1, 10).await;
+    running.reach(0).await;
+    let outside = rusqlite::Connection::open(&file).unwrap();
+    outside.busy_timeout(PATIENCE).unwrap();
+    outside.execute_batch("DROP INDEX jars_number").unwrap();
+    fill(&store, 1, 5).await;
+    running.reach(1).await;
+    assert_eq!(running.grams().await, [15]);
 }

@@ -237,7 +237,7 @@ async fn stopped(progress: &ReadModelProgress) -> String {
         assert!(begin.elapsed() < PATIENCE, "it goes on");
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
-    progress.trouble().unwrap()
+    progress.state().trouble().unwrap().reason.clone()
 }
 
 async fn fill_and_count(store: &MemoryStore) {

@@ -1,6 +1,8 @@
 //! The processor over events in memory.
 
 mod beside;
+mod damaged_store;
+mod damaged_tables;
 mod keyed;
 mod long_texts;
 mod lost_events;
@@ -152,8 +154,8 @@ async fn an_event_that_does_not_fit_is_named_and_what_came_before_it_is_kept() {
     write(&store, 2, &json!({ "kind": "ash", "numLeaves": 3 })).await;
     let progress = follow(&store, &database);
     let trouble = loop {
-        if let Some(trouble) = progress.trouble() {
-            break trouble;
+        if let Some(trouble) = progress.state().trouble() {
+            break trouble.reason.clone();
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
@@ -168,8 +170,8 @@ async fn an_event_without_a_payload_is_named() {
     write_data(&store, 0, RawValue::from_string("{}".into()).unwrap()).await;
     let progress = follow(&store, &database);
     let trouble = loop {
-        if let Some(trouble) = progress.trouble() {
-            break trouble;
+        if let Some(trouble) = progress.state().trouble() {
+            break trouble.reason.clone();
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };

@@ -1,6 +1,6 @@
 //! A batch that the database rejects is applied event by event.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use futures_util::TryStreamExt as _;
 use serde_json::json;
@@ -12,6 +12,7 @@ use crate::projection::{
     fold::{RowChanges, TableRow},
     pipeline::ProjectionPipeline,
     running_read_model::RunningReadModel,
+    skipped_events::SkippedEvents,
 };
 use es_event::{EventId, Hash, Subject, Upcasters};
 use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
@@ -46,11 +47,11 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
         store: Arc::new(store),
         database: database.clone(),
         upcasters: Upcasters::default(),
-        models: vec![RunningReadModel {
-            table: database.find_table("trees").unwrap().clone(),
-            progress: progress.clone(),
-            skipped: BTreeSet::new(),
-        }],
+        models: vec![RunningReadModel::new(
+            database.find_table("trees").unwrap().clone(),
+            progress.clone(),
+            SkippedEvents::default(),
+        )],
     };
     let failure = pipeline.apply_events(&events).await.unwrap_err();
     assert!(failure.to_string().contains("malformed"), "{failure}");

@@ -3,6 +3,7 @@
 
 mod cells;
 mod connections;
+mod missing_search_index;
 mod reader_pool;
 pub(in crate::projection) mod write;
 
@@ -19,9 +20,10 @@ use tokio::time::timeout;
 use self::{
     cells::{bind, decode_row},
     connections::{Connections, with_write_timeout},
+    missing_search_index::create_missing_search_index,
     write::{
-        drop_table, load_rows, load_skipped_positions, lock_checkpoint, read_checkpoint,
-        reset_table, skip_event, swap_tables, write_batch,
+        check_table, drop_table, end_skips, load_rows, load_skipped_positions, lock_checkpoint,
+        read_checkpoint, reset_table, skip_event, swap_tables, write_batch,
     },
 };
 use super::{
@@ -42,14 +44,6 @@ const CREATE_EXTENSION: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm";
 /// An extension belongs to one schema of its database, which the search path of this log may lack.
 const HAS_TRIGRAMS: &str = "SELECT EXISTS (SELECT 1 FROM pg_opclass \
      WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid))";
-const HAS_SEARCH_INDEX: &str = "SELECT EXISTS (SELECT 1 FROM pg_index \
-     WHERE indrelid = to_regclass($1) AND pg_get_indexdef(indexrelid) LIKE '%gin_trgm_ops%')";
-
-/// An index waits for transactions that write its table, such as that of another instance.
-const LIMIT_LOCK_WAIT: &str = "SET LOCAL lock_timeout = '5s'";
-const LIMIT_INDEX_TIME: &str = "SET LOCAL statement_timeout = '10min'";
-/// Ends the wait if the server does not keep its limit, as after a failover.
-const INDEX_TIMEOUT: Duration = Duration::from_secs(630);
 
 const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
      (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position BIGINT, hash TEXT)";
@@ -280,6 +274,11 @@ impl ReadModelStore for PostgresReadModelStore {
         }
     }
 
+    async fn check_table(&self, table: &Table) -> Result<(), DatabaseError> {
+        let mut connection = self.connections.writer().await?;
+        with_write_timeout(check_table(&mut connection, table)).await
+    }
+
     async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError> {
         let has_trigrams = self.has_trigrams.load(Ordering::Relaxed);
         let mut connection = self.connections.writer().await?;
@@ -299,6 +298,16 @@ impl ReadModelStore for PostgresReadModelStore {
     async fn skip_event(&self, model: &'static str, position: i64) -> Result<(), DatabaseError> {
         let mut connection = self.connections.writer().await?;
         with_write_timeout(skip_event(&mut connection, model, position)).await
+    }
+
+    async fn end_skips(
+        &self,
+        model: &'static str,
+        from: i64,
+        to: i64,
+    ) -> Result<(), DatabaseError> {
+        let mut connection = self.connections.writer().await?;
+        with_write_timeout(end_skips(&mut connection, model, from, to)).await
     }
 
     async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
@@ -330,58 +339,4 @@ impl ReadModelStore for PostgresReadModelStore {
         }
         result
     }
-}
-
-/// Creates the search index of a table that was created while the server lacked the extension. If the
-/// server refuses that, text searches still work but look at each row.
-async fn create_missing_search_index(
-    connection: &mut PgConnection,
-    table: &Table,
-) -> Result<(), DatabaseError> {
-    let Some(create) = create_gin_index_statement(table) else {
-        return Ok(());
-    };
-    let has_index: bool = sqlx::query_scalar(HAS_SEARCH_INDEX)
-        .bind(table_statements::quote_name(&table.name()))
-        .fetch_one(&mut *connection)
-        .await?;
-    if has_index {
-        return Ok(());
-    }
-    let name = table.model.name;
-    tracing::info!(
-        read_model = name,
-        "creates the missing search index, which may take minutes; the read model waits for it"
-    );
-    let created = timeout(
-        INDEX_TIMEOUT,
-        create_search_index(connection, table, create),
-    );
-    match created.await.unwrap_or(Err(DatabaseError::Lost)) {
-        Err(DatabaseError::Postgres(sqlx::Error::Database(error))) => {
-            tracing::warn!(
-                read_model = name,
-                %error,
-                "the search index was not created, so text searches look at each row; the next start tries again"
-            );
-            Ok(())
-        }
-        created => created,
-    }
-}
-
-async fn create_search_index(
-    connection: &mut PgConnection,
-    table: &Table,
-    create: String,
-) -> Result<(), DatabaseError> {
-    let mut transaction = connection.begin().await?;
-    lock_checkpoint(&mut transaction, table).await?;
-    for statement in [LIMIT_LOCK_WAIT, LIMIT_INDEX_TIME] {
-        sqlx::query(statement).execute(&mut *transaction).await?;
-    }
-    sqlx::query(AssertSqlSafe(create))
-        .execute(&mut *transaction)
-        .await?;
-    Ok(transaction.commit().await?)
 }

@@ -152,6 +152,40 @@ pub(super) async fn skip_event(
     Ok(())
 }
 
+/// Ends the skips of a read model from one position to another, both included.
+pub(super) async fn end_skips(
+    connection: &mut PgConnection,
+    model: &str,
+    from: i64,
+    to: i64,
+) -> Result<(), DatabaseError> {
+    let end = sqlx::query(table_statements::END_SKIPS);
+    end.bind(model)
+        .bind(from)
+        .bind(to)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Checks that a table exists with all that its declaration needs.
+pub(super) async fn check_table(
+    connection: &mut PgConnection,
+    table: &Table,
+) -> Result<(), DatabaseError> {
+    // Both statements fail if a column or the unique index is missing, and neither changes a row.
+    let select = table_statements::check_columns_statement(table);
+    run(&mut *connection, [select]).await?;
+    let upsert = table_statements::postgres_upsert_statement(table);
+    let columns = rows::written_columns(table);
+    let query = columns
+        .iter()
+        .map(|column| (column, Vec::new()))
+        .fold(sqlx::query(AssertSqlSafe(upsert)), bind_column);
+    query.execute(connection).await?;
+    Ok(())
+}
+
 /// Loads the positions of the events that a read model skips.
 pub(in crate::projection) async fn load_skipped_positions(
     executor: impl PgExecutor<'_>,

@@ -17,8 +17,8 @@ use self::{
     cells::decode_row,
     readers::SqliteReaders,
     write::{
-        drop_table, prepare_tables, read_checkpoint, reset_table, swap_tables, write_checkpoint,
-        write_rows,
+        check_table, drop_table, prepare_tables, read_checkpoint, reset_table, swap_tables,
+        write_checkpoint, write_rows,
     },
     write_connection::SqliteWriter,
 };
@@ -189,6 +189,12 @@ impl ReadModelStore for SqliteReadModelStore {
         self.writer.run_statements(load).await
     }
 
+    async fn check_table(&self, table: &Table) -> Result<(), DatabaseError> {
+        let table = table.clone();
+        let check = move |connection: &mut rusqlite::Connection| check_table(connection, &table);
+        self.writer.run_statements(check).await
+    }
+
     async fn reset_table(&self, table: &Table) -> Result<(), DatabaseError> {
         let table = table.clone();
         let reset = move |transaction: &rusqlite::Connection| reset_table(transaction, &table);
@@ -213,6 +219,19 @@ impl ReadModelStore for SqliteReadModelStore {
             Ok(())
         };
         self.writer.run_transaction(skip).await
+    }
+
+    async fn end_skips(
+        &self,
+        model: &'static str,
+        from: i64,
+        to: i64,
+    ) -> Result<(), DatabaseError> {
+        let end = move |transaction: &rusqlite::Connection| {
+            transaction.execute(table_statements::END_SKIPS, (model, from, to))?;
+            Ok(())
+        };
+        self.writer.run_transaction(end).await
     }
 
     async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {

@@ -7,6 +7,7 @@ use super::{
         super::{
             Cell, Table,
             fold::RowChanges,
+            search_index,
             table_statements::{self, IndexNameSet},
         },
         Checkpoint, TableCheckpoint, rows,
@@ -71,6 +72,20 @@ pub(super) fn reset_table(connection: &Connection, table: &Table) -> Result<(), 
         connection.execute_batch(&statement)?;
     }
     write_checkpoint(connection, table, None)
+}
+
+/// Checks that a table exists with all that its declaration needs.
+pub(super) fn check_table(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    // A statement that runs sees what another connection has dropped. After it, a statement is prepared only if its
+    // columns and its unique index exist.
+    let mut select = connection.prepare(&table_statements::check_columns_statement(table))?;
+    select.exists(())?;
+    connection.prepare(&table_statements::sqlite_upsert_statement(table))?;
+    if !table.searched.is_empty() {
+        let index = search_index::quoted_fts_table_name(table);
+        connection.prepare(&format!("SELECT rowid FROM {index}"))?;
+    }
+    Ok(())
 }
 
 fn drop_rows(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
