@@ -188,7 +188,7 @@ impl NoteBoard {
 
     pub(crate) async fn await_position(&self, id: EventId) {
         let reached = self.progress.wait_until_reached(Some(id), PATIENCE).await;
-        assert_eq!(reached, Ok(()), "{:?}", self.progress.trouble());
+        assert_eq!(reached, Ok(()), "{:?}", self.progress.state());
     }
 
     /// Runs statements in the server, and returns their rows as text.

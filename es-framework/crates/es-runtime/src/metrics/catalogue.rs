@@ -191,12 +191,12 @@ pub const READ_MODEL_LAG_SECONDS: MetricDefinition = MetricDefinition::gauge(
     &["read_model"],
     "Age of the oldest event that a read model has not applied yet.",
 );
-/// 1 if a poison event has stopped the read model, else 0.
+/// 1 if the read model has stopped and needs an operator, else 0.
 #[doc(hidden)]
 pub const READ_MODEL_STOPPED: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_stopped",
     &["read_model"],
-    "1 if a poison event has stopped the read model, else 0.",
+    "1 if the read model has stopped and needs an operator, else 0.",
 );
 /// Events that a reaction has not handled yet.
 #[doc(hidden)]
@@ -212,12 +212,12 @@ pub const REACTION_DEADLINES: MetricDefinition = MetricDefinition::gauge(
     &["reaction"],
     "Pending deadlines that a reaction holds in memory.",
 );
-/// 1 if a poison event has stopped the reaction, else 0.
+/// 1 if the reaction has stopped and needs an operator, else 0.
 #[doc(hidden)]
 pub const REACTION_STOPPED: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_stopped",
     &["reaction"],
-    "1 if a poison event has stopped the reaction, else 0.",
+    "1 if the reaction has stopped and needs an operator, else 0.",
 );
 
 /// Open live queries.

@@ -211,6 +211,7 @@ impl DatabaseError {
             Self::MissingFeature => (TroubleCause::Database, false),
             Self::TooExpensive
             | Self::Busy
+            | Self::ShareInUse
             | Self::Lost
             | Self::AlreadyApplied
             | Self::Interrupted => (TroubleCause::Database, true),

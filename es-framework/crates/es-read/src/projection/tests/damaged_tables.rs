@@ -7,6 +7,7 @@ use serde_json::json;
 use super::{PATIENCE, TREES, rows, write};
 use crate::projection::{
     Database, DatabaseUrl, Processor, ProgressError, ReadModelProgress, ReadModels,
+    database::QueryCost,
 };
 use es_event::EventId;
 use es_runtime::operator::{
@@ -116,7 +117,9 @@ async fn a_query_that_finds_a_damaged_table_has_it_made_again() {
     execute(&file, "DROP TABLE trees");
     let count = || {
         let statement = "SELECT count(*) FROM trees".to_owned();
-        garden.database.fetch_count(statement, Vec::new())
+        garden
+            .database
+            .fetch_count(QueryCost::Page, statement, Vec::new())
     };
     let error = count().await.unwrap_err();
     assert!(error.is_table_damage(), "{error}");

@@ -14,23 +14,22 @@ use std::{
 };
 
 use async_trait::async_trait;
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
-use tokio::time::timeout;
+use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 
 use self::{
     cells::{bind, decode_row},
     connections::{Connections, with_write_timeout},
     missing_search_index::create_missing_search_index,
     write::{
-        check_table, drop_table, end_skips, load_rows, load_skipped_positions, lock_checkpoint,
-        read_checkpoint, reset_table, skip_event, swap_tables, write_batch,
+        check_table, drop_table, end_skips, load_rows, load_skipped_positions, read_checkpoint,
+        reset_table, skip_event, swap_tables, write_batch,
     },
 };
 use super::{
     super::{
         Cell, RowKey, Table,
         fold::{RowChanges, TableRow},
-        search_index::{create_gin_index_statement, like_pattern, searched_text_expression},
+        search_index::{like_pattern, searched_text_expression},
         table_statements, text_prefix,
     },
     CheckpointStep, DatabaseError, QueryCost, Sql, TableCheckpoint,
