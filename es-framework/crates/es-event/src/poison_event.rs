@@ -90,14 +90,14 @@ fn without_values(reason: &str) -> String {
         if is_quoted {
             continue;
         }
-        // A value that is not quoted, such as `-12.5`, differs in its signs, too.
-        let is_digit = character.is_ascii_digit();
-        if !is_digit && !(is_number && character == '.') {
+        // The point of a number is a part of it.
+        let is_digit = character.is_ascii_digit() || is_number && character == '.';
+        if !is_digit {
             text.push(character);
         } else if !is_number {
             text.push('0');
         }
-        is_number = is_digit || is_number && character == '.';
+        is_number = is_digit;
     }
     text
 }

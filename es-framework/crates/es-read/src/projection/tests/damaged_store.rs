@@ -14,10 +14,10 @@ use futures_util::{StreamExt as _, future::ready, stream};
 use serde_json::json;
 
 use super::{PATIENCE, TREES, rows, write};
-use crate::projection::{Database, Processor, ProgressError, ReadModelProgress, ReadModels};
+use crate::projection::{Database, PoisonEvent, Processor, ReadModelProgress, ReadModels};
 use es_event::{EventCandidate, EventId, EventSelection, RecordedEvent, Subject};
 use es_runtime::operator::{
-    ComponentKind, OperatorClient, OperatorCommand, SubscriberState, TroubleCause,
+    ComponentKind, OperatorClient, OperatorCommand, OperatorError, SubscriberState, TroubleCause,
 };
 use es_store::{
     AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
@@ -129,6 +129,25 @@ impl Garden {
         reached.await.unwrap();
     }
 
+    async fn until_stopped_at(&self, id: u64) -> PoisonEvent {
+        let is_at = |event: &PoisonEvent| event.id.get() == id;
+        let state = self
+            .until(|state| state.is_stopped() && state.poison_event().is_some_and(is_at))
+            .await;
+        state.poison_event().unwrap().clone()
+    }
+
+    async fn select(
+        &self,
+        command: OperatorCommand,
+        selection: EventSelection,
+    ) -> Result<Option<PoisonEvent>, OperatorError> {
+        let sent = self
+            .operator
+            .send_selection("trees", command, Some(selection));
+        sent.await
+    }
+
     async fn plant(&self, number: usize) {
         plant(&self.store, number).await;
     }
@@ -229,84 +248,54 @@ async fn a_refused_subscription_is_retried_and_told() {
         .await;
 }
 
-#[tokio::test]
-async fn events_that_fail_alike_are_skipped_at_once_and_after_a_restart() {
-    let store = Arc::new(DamagedStore::default());
+/// Plants 600 trees, each second of which has leaves that are no number, and one without a kind.
+async fn plant_bad_trees(store: &DamagedStore) {
     for number in 0..600 {
         let leaves = match number % 2 {
             0 => json!(number),
             _ => json!(format!("{number} leaves")),
         };
-        write(
-            &store.inner,
-            number,
-            &json!({ "kind": "oak", "numLeaves": leaves }),
-        )
-        .await;
+        let tree = json!({ "kind": "oak", "numLeaves": leaves });
+        write(&store.inner, number, &tree).await;
     }
     write(&store.inner, 600, &json!({ "numLeaves": 1 })).await;
+}
+
+#[tokio::test]
+async fn events_that_fail_alike_are_skipped_at_once_and_after_a_restart() {
+    let store = Arc::new(DamagedStore::default());
+    plant_bad_trees(&store).await;
     let garden = Garden::follow(&store).await;
-    let poison = garden.until(SubscriberState::is_stopped).await;
-    let poison = poison.poison_event().unwrap().clone();
-    assert_eq!(poison.id.get(), 1);
+    let poison = garden.until_stopped_at(1).await;
     let alike = EventSelection::Fingerprint {
         fingerprint: poison.fingerprint(),
     };
-    let skip = |selection| {
-        garden
-            .operator
-            .send_selection("trees", OperatorCommand::Skip, Some(selection))
-    };
-    assert_eq!(skip(alike.clone()).await, Ok(Some(poison.clone())));
+    let skipped = garden.select(OperatorCommand::Skip, alike.clone()).await;
+    assert_eq!(skipped, Ok(Some(poison.clone())));
     // The last event fails in another way.
-    let other = garden
-        .until(|state| {
-            state
-                .poison_event()
-                .is_some_and(|event| event.id.get() == 600)
-        })
-        .await;
-    assert_ne!(
-        other.poison_event().unwrap().fingerprint(),
-        poison.fingerprint()
-    );
+    let other = garden.until_stopped_at(600).await;
+    assert_ne!(other.fingerprint(), poison.fingerprint());
     let range = EventSelection::Range {
         from: EventId::new(600).unwrap(),
         to: EventId::new(700).unwrap(),
     };
-    skip(range).await.unwrap();
+    let skipped = garden.select(OperatorCommand::Skip, range).await;
+    assert_eq!(skipped, Ok(Some(other)));
     garden.reach(602).await;
-    assert_eq!(
-        garden
-            .operator
-            .send_command("trees", OperatorCommand::Rebuild)
-            .await,
-        Ok(None)
-    );
     assert_eq!(rows(&garden.database).await.len(), 300);
+
     let again = Garden::follow(&store).await;
     again.reach(602).await;
     assert_eq!(rows(&again.database).await.len(), 300);
-    // What is no longer skipped stops the next rebuild.
-    let retry = again
-        .operator
-        .send_selection("trees", OperatorCommand::Retry, Some(alike));
-    assert_eq!(retry.await, Ok(None));
+    // What is no longer skipped stops the rebuild that follows.
+    let retried = again.select(OperatorCommand::Retry, alike).await;
+    assert_eq!(retried, Ok(None));
     let deadline = tokio::time::Instant::now() + PATIENCE;
-    while !again
-        .progress
-        .shadow_progress()
-        .is_some_and(|shadow| shadow.is_stopped())
-    {
-        assert!(
-            tokio::time::Instant::now() < deadline,
-            "{:?}",
-            again.progress
-        );
+    let is_stopped = |shadow: ReadModelProgress| shadow.is_stopped();
+    while !again.progress.shadow_progress().is_some_and(is_stopped) {
+        assert!(tokio::time::Instant::now() < deadline);
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    assert_eq!(
-        again.progress.wait_until_reached(None, PATIENCE).await,
-        Ok::<_, ProgressError>(())
-    );
+    let reached = again.progress.wait_until_reached(None, PATIENCE).await;
+    assert_eq!(reached, Ok(()));
 }

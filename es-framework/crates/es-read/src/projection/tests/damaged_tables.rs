@@ -139,9 +139,10 @@ async fn a_query_that_finds_a_damaged_table_has_it_made_again() {
 async fn a_database_without_space_stops_the_read_model_and_its_queries_until_there_is_some() {
     for is_in_memory in [true, false] {
         let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
-        let url = match is_in_memory {
-            true => DatabaseUrl::Memory,
-            false => DatabaseUrl::File(folder.path().join("trees.db")),
+        let url = if is_in_memory {
+            DatabaseUrl::Memory
+        } else {
+            DatabaseUrl::File(folder.path().join("trees.db"))
         };
         let garden = Garden::follow(&store, url).await;
         garden.plant(0).await;
