@@ -7,8 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use es_event::EventId;
+use es_event::{EventId, EventType};
 
+/// The type of the events that are checkpoints.
+pub(super) const CHECKPOINT_TYPE: EventType =
+    EventType::declared("io.es-framework.ReactionCheckpointedEvent");
 /// The upper limit of a lease, whatever its checkpoint says.
 const MAX_LEASE_DURATION: Duration = Duration::from_secs(600);
 const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);

@@ -7,17 +7,15 @@ use uuid::Uuid;
 
 use super::{
     ReactionError,
-    checkpoint::{CallLease, ReactionCheckpoint, ReactionProgress, ReactionTask},
+    checkpoint::{CHECKPOINT_TYPE, CallLease, ReactionCheckpoint, ReactionProgress, ReactionTask},
     stored_checkpoint::StoredCheckpoint,
 };
 use es_event::{
-    EventCandidate, EventId, EventType, InvalidSubjectValue, Metadata, Subject, SubjectTemplatePart,
+    EventCandidate, EventId, InvalidSubjectValue, Metadata, Subject, SubjectTemplatePart,
 };
 use es_runtime::simulation::{self, Defect};
 use es_store::{AppendError, EventStore, Precondition, StoreError};
 
-pub(super) const EVENT_TYPE: EventType =
-    EventType::declared("io.es-framework.ReactionCheckpointedEvent");
 /// A lease expires after this time without a renewal.
 pub(super) const LEASE_DURATION: Duration = Duration::from_secs(10);
 /// The time between two renewals of a lease.
@@ -239,7 +237,7 @@ impl CheckpointStore {
         let candidate = EventCandidate {
             source: Arc::clone(&self.source),
             subject: self.subject.clone(),
-            event_type: EVENT_TYPE,
+            event_type: CHECKPOINT_TYPE,
             data: es_event::encode(&Metadata::default(), &checkpoint)?,
             trace: None,
         };
@@ -293,7 +291,7 @@ mod tests {
         let handled = EventCandidate {
             source: "tests".into(),
             subject: "/invoices/1".parse().unwrap(),
-            event_type: EventType::declared("com.example.InvoiceSentEvent"),
+            event_type: es_event::EventType::declared("com.example.InvoiceSentEvent"),
             data: es_event::encode(&Metadata::default(), &1).unwrap(),
             trace: None,
         };

@@ -89,7 +89,8 @@ impl ReactionExecutor {
         runtime: Arc<ReactionRuntime>,
         statuses: ReactionStatuses,
     ) -> Result<Self, ReactionError> {
-        let control = Arc::new(ReactionControl::new(reaction.name, &runtime)?);
+        let (store, source) = (Arc::clone(&runtime.store), Arc::clone(&runtime.source));
+        let control = Arc::new(ReactionControl::new(reaction.name, store, source)?);
         Ok(Self {
             reaction,
             runtime,

@@ -1,4 +1,4 @@
-//! What operators have told a reaction: the events to skip, and the commands while it is not parked.
+//! The choices of operators for a reaction: the events to skip, and the commands while it is not parked.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -7,12 +7,12 @@ use std::sync::{
 
 use tokio::sync::Notify;
 
-use super::{ReactionError, ReactionStatus, executor::ReactionRuntime};
+use super::{ReactionError, ReactionStatus};
 use es_event::{EventSelection, PoisonEvent};
 use es_runtime::operator::{
     ComponentKind, OperatorCommand, OperatorError, OperatorResult, TroubleCause,
 };
-use es_store::{SkipLog, StoreError};
+use es_store::{EventStore, SkipLog, StoreError};
 
 const KIND: ComponentKind = ComponentKind::Reaction;
 
@@ -32,9 +32,9 @@ pub(super) struct ReactionControl {
 impl ReactionControl {
     pub(super) fn new(
         name: &'static str,
-        runtime: &ReactionRuntime,
+        store: Arc<dyn EventStore>,
+        source: Arc<str>,
     ) -> Result<Self, ReactionError> {
-        let (store, source) = (Arc::clone(&runtime.store), Arc::clone(&runtime.source));
         let log = SkipLog::new(store, source, "reactions", name).map_err(ReactionError::Name)?;
         Ok(Self {
             name,

@@ -2,7 +2,7 @@
 
 use futures_util::TryStreamExt as _;
 
-use super::{checkpoint::ReactionCheckpoint, checkpoint_store::EVENT_TYPE};
+use super::checkpoint::{CHECKPOINT_TYPE, ReactionCheckpoint};
 use es_event::{EventId, RecordedEvent, Subject};
 use es_store::{EventStore, Order, ReadOptions, StoreError};
 
@@ -38,7 +38,7 @@ impl StoredCheckpoint {
                     is_lost: false,
                 });
             }
-            is_lost |= event.event_type == EVENT_TYPE;
+            is_lost |= event.event_type == CHECKPOINT_TYPE;
             tracing::warn!(event = %event.id, %subject, "an event on the subject of a reaction's checkpoints is no checkpoint: the one before it counts");
         }
         Ok(Self {
@@ -51,7 +51,7 @@ impl StoredCheckpoint {
 
 /// Returns the checkpoint in an event, unless it contradicts the event store.
 fn read_checkpoint(event: &RecordedEvent) -> Option<ReactionCheckpoint> {
-    if event.event_type != EVENT_TYPE {
+    if event.event_type != CHECKPOINT_TYPE {
         return None;
     }
     let checkpoint: Option<ReactionCheckpoint> = event.payload().ok();

@@ -351,14 +351,6 @@ fn insert_statement(table: &Table, columns: &[TableColumn], values: &str, unique
     )
 }
 
-/// Returns the statement that fails if the table lacks a column. It selects no row.
-pub(super) fn check_columns_statement(table: &Table) -> String {
-    let columns = written_columns(table);
-    let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
-    let name = quote_name(&table.name());
-    format!("SELECT {} FROM {name} WHERE 1 = 0", names.join(", "))
-}
-
 /// Returns the statement that deletes the row with a key.
 pub(super) fn delete_statement(table: &Table) -> String {
     let key = quote_name(key_column(table));

@@ -65,3 +65,11 @@ fn in_lower_case(cell: Option<&Cell>) -> Cell {
         _ => Cell::Null,
     }
 }
+
+/// Returns the statement that fails if the table lacks a column. It selects no row.
+pub(super) fn check_columns_statement(table: &Table) -> String {
+    let columns = written_columns(table);
+    let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+    let name = sql_names::quote_name(&table.name());
+    format!("SELECT {} FROM {name} WHERE 1 = 0", names.join(", "))
+}

@@ -174,7 +174,7 @@ pub(super) async fn check_table(
     table: &Table,
 ) -> Result<(), DatabaseError> {
     // Both statements fail if a column or the unique index is missing, and neither changes a row.
-    let select = table_statements::check_columns_statement(table);
+    let select = rows::check_columns_statement(table);
     run(&mut *connection, [select]).await?;
     let upsert = table_statements::postgres_upsert_statement(table);
     let columns = rows::written_columns(table);

@@ -78,7 +78,7 @@ pub(super) fn reset_table(connection: &Connection, table: &Table) -> Result<(), 
 pub(super) fn check_table(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
     // A statement that runs sees what another connection has dropped. After it, a statement is prepared only if its
     // columns and its unique index exist.
-    let mut select = connection.prepare(&table_statements::check_columns_statement(table))?;
+    let mut select = connection.prepare(&rows::check_columns_statement(table))?;
     select.exists(())?;
     connection.prepare(&table_statements::sqlite_upsert_statement(table))?;
     if !table.searched.is_empty() {
