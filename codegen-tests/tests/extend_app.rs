@@ -226,7 +226,8 @@ async fn status_line(address: &str) -> String {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    let request = "GET /actuator/health/liveness HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    let request =
+        "GET /actuator/health/liveness HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).await.unwrap();

@@ -33,6 +33,7 @@ use crate::{
     net::{self, tls::ServerTls},
     projection::{Database, Processor, ReadModels},
     reaction::{ReactionRunner, ReactionRuntime},
+    secret_file::generate_secret,
     shutdown,
     state::Snapshots,
     store::EventStore,
@@ -73,6 +74,8 @@ pub struct Application {
     live: LiveQueries,
     projections: BackgroundThread,
     reactions: BackgroundThread,
+    /// The key of the link to the console, if the application is open on this machine alone.
+    console_key: Option<String>,
     begin: Instant,
 }
 
@@ -137,7 +140,7 @@ impl OpenedResources {
             limits: settings.request_limits(),
             auth: self.auth.clone(),
             rate: settings.http_rate_limit.map(ClientRateLimiter::per_second),
-            browsers: browser_policy(settings, self.tls.as_ref()),
+            browsers: browser_policy(settings, &self.auth, self.tls.as_ref()),
             metadata_headers: settings.event_metadata_headers.clone(),
             metadata_caller: settings.event_metadata_caller,
             read_models: processor.operator_client(),
@@ -204,7 +207,10 @@ impl Application {
             resources.http_context(bus, services.clock(), &processor, &runner, live.clone());
         let (registry, queries) = (&declarations.registry, declarations.queries);
         let settings = &resources.settings;
-        let console = console::routes(name, settings, registry, models, model, &context);
+        // Only where everyone on this machine may call. Elsewhere, operators sign in.
+        let console_key = context.browsers.local_hosts_only.then(generate_secret);
+        let key = console_key.as_deref();
+        let console = console::routes(name, settings, registry, models, model, &context, key);
         let custom = declarations.custom;
         let router = http::router_with(name, registry, queries, context, custom, console)
             .await
@@ -216,6 +222,7 @@ impl Application {
             resources,
             router,
             live,
+            console_key,
             begin,
         })
     }
@@ -266,7 +273,12 @@ impl Application {
         tracing::info!("{name} listens on {url}");
         tracing::info!("try it out at {url}{}", http::docs::PATH);
         if self.resources.settings.console {
-            tracing::info!("the console is at {url}/console");
+            match &self.console_key {
+                Some(key) => tracing::info!(
+                    "the console is at {url}/console/open?key={key}, a link that works once"
+                ),
+                None => tracing::info!("the console is at {url}/console"),
+            }
         }
         tracing::info!(
             milliseconds = milliseconds_since(self.begin),
@@ -341,10 +353,12 @@ fn live_queries(settings: &Settings) -> LiveQueries {
     })
 }
 
-fn browser_policy(settings: &Settings, tls: Option<&ServerTls>) -> BrowserPolicy {
+fn browser_policy(settings: &Settings, auth: &Auth, tls: Option<&ServerTls>) -> BrowserPolicy {
+    let is_local = settings.http_host.is_loopback() && !settings.http_open;
     BrowserPolicy {
         origins: settings.http_cors_origins.clone(),
         tls: tls.is_some(),
+        local_hosts_only: is_local && matches!(auth, Auth::Open),
     }
 }
 

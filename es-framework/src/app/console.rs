@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use es_console::{Console, DeclaredCommand, DeclaredState};
+use es_console::{Console, ConsoleLink, DeclaredCommand, DeclaredState};
 use es_event::subject_template;
 use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
@@ -23,11 +23,11 @@ pub(super) fn routes(
     models: ReadModels,
     model: ApplicationModel,
     context: &HttpContext,
+    link_key: Option<&str>,
 ) -> Option<Router> {
     if !settings.console {
         return None;
     }
-    let is_local = settings.http_host.is_loopback() && !settings.http_open;
     Some(es_console::router(Console {
         name,
         store: context.health.store.clone(),
@@ -47,7 +47,7 @@ pub(super) fn routes(
         reactions: context.health.reactions.clone(),
         read_model_operator: context.read_models.clone(),
         reaction_operator: context.reactions.clone(),
-        is_open: is_local && matches!(context.auth, Auth::Open),
+        link: link_key.and_then(|key| ConsoleLink::new(key).ok()),
         operator_token: context.operator_token.clone(),
         is_tls: context.browsers.tls,
         shutdown: context.live.shutdown_receiver(),

@@ -13,6 +13,7 @@ pub(super) fn routes(
     _: ReadModels,
     _: ApplicationModel,
     _: &HttpContext,
+    _: Option<&str>,
 ) -> Option<Router> {
     None
 }

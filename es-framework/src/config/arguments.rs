@@ -166,8 +166,8 @@ pub(crate) struct SettingsArguments {
     )]
     event_metadata_headers: Vec<HeaderName>,
 
-    /// Serves the console at /console: open on this machine, otherwise for operators alone. true,
-    /// unless the program was compiled without the console.
+    /// Serves the console at /console: for the browser that opens the link of the start on this machine,
+    /// otherwise for operators alone. true, unless the program was compiled without the console.
     #[arg(long, env = "CONSOLE", value_name = "BOOLEAN")]
     console: Option<bool>,
 

@@ -4,7 +4,9 @@ use std::{str::FromStr, time::Duration};
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use reqwest::Url;
-use tower_http::cors::{Any, CorsLayer};
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+use super::OperatorPaths;
 
 /// Time that a browser may cache the response of a preflight request.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(60 * 60);
@@ -65,7 +67,7 @@ fn origin(text: &str) -> Result<HeaderValue, String> {
 /// ```
 /// use es_framework::http::headers::{BrowserPolicy, AllowedOrigins};
 ///
-/// let open = BrowserPolicy { origins: Some(AllowedOrigins::All), tls: false };
+/// let open = BrowserPolicy { origins: Some(AllowedOrigins::All), ..BrowserPolicy::default() };
 /// assert_ne!(open.origins, BrowserPolicy::default().origins);
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -74,6 +76,9 @@ pub struct BrowserPolicy {
     pub origins: Option<AllowedOrigins>,
     /// True if browsers must use TLS to reach the service.
     pub tls: bool,
+    /// True if only requests to this machine's own names are answered, such as `localhost`. A service that is
+    /// open to everyone on this machine is then not open to the pages of a domain whose name leads here.
+    pub local_hosts_only: bool,
 }
 
 /// Adds the security headers to a response.
@@ -89,8 +94,8 @@ pub(super) fn add_security_headers(headers: &mut HeaderMap, tls: bool) {
     }
 }
 
-/// Returns the layer that answers cross-origin requests.
-pub(super) fn cors_layer(origins: AllowedOrigins) -> CorsLayer {
+/// Returns the layer that answers cross-origin requests. What operators use is for pages of this service only.
+pub(super) fn cors_layer(origins: AllowedOrigins, operator_paths: OperatorPaths) -> CorsLayer {
     let name = HeaderName::from_static;
     let layer = CorsLayer::new()
         .allow_methods([Method::GET, Method::POST])
@@ -114,10 +119,13 @@ pub(super) fn cors_layer(origins: AllowedOrigins) -> CorsLayer {
             name("event-position"),
         ])
         .max_age(PREFLIGHT_AGE);
-    match origins {
-        AllowedOrigins::These(origins) => layer.allow_origin(origins),
-        AllowedOrigins::All => layer.allow_origin(Any),
-    }
+    layer.allow_origin(AllowOrigin::predicate(move |origin, request| {
+        let is_allowed = match &origins {
+            AllowedOrigins::These(origins) => origins.contains(origin),
+            AllowedOrigins::All => true,
+        };
+        is_allowed && !operator_paths.contains(request.uri.path())
+    }))
 }
 
 #[cfg(test)]

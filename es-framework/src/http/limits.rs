@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{Problem, RequestLimits, caller_shares::CallerShares};
-use crate::net::has_valid_host;
+use crate::net::{has_valid_host, names_this_machine};
 
 /// The longest path with its query, in bytes.
 const MAX_ADDRESS: usize = 8 * 1024;
@@ -35,29 +35,31 @@ impl ConcurrencyLimit {
 #[derive(Debug, Clone)]
 pub(super) struct EnforcedLimits {
     limits: RequestLimits,
+    local_hosts_only: bool,
     concurrency: ConcurrencyLimit,
     shares: CallerShares,
 }
 
 impl EnforcedLimits {
-    pub(super) fn new(limits: RequestLimits, shares: CallerShares) -> Self {
+    pub(super) fn new(limits: RequestLimits, local_hosts_only: bool, shares: CallerShares) -> Self {
         let permits = limits.requests.min(Semaphore::MAX_PERMITS);
         Self {
             limits,
+            local_hosts_only,
             concurrency: ConcurrencyLimit(Arc::new(Semaphore::new(permits))),
             shares,
         }
     }
 }
 
-/// Refuses a request whose head is too long, ends a request that takes too long, and hands the
-/// concurrency limit and the shares of callers to the routes.
+/// Refuses a request whose head is too long or names another host, ends a request that takes too long, and hands
+/// the concurrency limit and the shares of callers to the routes.
 pub(super) async fn enforce_limits(
     State(limiter): State<EnforcedLimits>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    if let Err(problem) = check_head(&request, limiter.limits) {
+    if let Err(problem) = check_head(&request, &limiter) {
         return problem.into_response();
     }
     request.extensions_mut().insert(limiter.concurrency);
@@ -68,7 +70,8 @@ pub(super) async fn enforce_limits(
     answer.unwrap_or_else(|_| timeout_problem(is_safe, time).into_response())
 }
 
-fn check_head(request: &Request, limits: RequestLimits) -> Result<(), Problem> {
+fn check_head(request: &Request, limiter: &EnforcedLimits) -> Result<(), Problem> {
+    let limits = limiter.limits;
     let address = request.uri().path_and_query();
     if address.is_some_and(|address| address.as_str().len() > MAX_ADDRESS) {
         return Err(Problem::address_too_long(MAX_ADDRESS));
@@ -78,6 +81,9 @@ fn check_head(request: &Request, limits: RequestLimits) -> Result<(), Problem> {
             "Host",
             "must be there exactly once",
         ));
+    }
+    if limiter.local_hosts_only && !names_this_machine(request) {
+        return Err(Problem::foreign_host());
     }
     let headers = request.headers();
     if headers.len() > limits.header_count {

@@ -196,7 +196,7 @@ pub(crate) async fn router_with(
         custom.check_path_is_free(path, FRAMEWORK).await?;
     }
     if console.is_some() {
-        for path in ["/console", "/console/{page}", "/console/{section}/{page}"] {
+        for path in [CONSOLE, "/console/{page}", "/console/{section}/{page}"] {
             custom.check_path_is_free(path, FRAMEWORK).await?;
         }
     }
@@ -246,6 +246,7 @@ fn assemble(
     let router = auth::with_authentication(router, context.auth.clone(), context.rate.clone());
     // Not behind the authentication of callers: the event store's token authorizes operators.
     let mut operators = Router::new();
+    let operator_paths = OperatorPaths::new(&operator_routes, console.is_some());
     for (path, route) in operator_routes {
         operators = operators.route(&path, route);
     }
@@ -261,12 +262,16 @@ fn assemble(
     let others = auth::with_authentication(others, Auth::Open, context.rate.clone());
     let router = apply_layers(router.merge(others));
     let router = router.layer(middleware::from_fn_with_state(
-        EnforcedLimits::new(context.limits, CallerShares::new(&context)),
+        EnforcedLimits::new(
+            context.limits,
+            context.browsers.local_hosts_only,
+            CallerShares::new(&context),
+        ),
         limits::enforce_limits,
     ));
     // Outside of the authentication: a browser's preflight request carries no credential.
     let router = match context.browsers.origins.clone() {
-        Some(origins) => router.layer(headers::cors_layer(origins)),
+        Some(origins) => router.layer(headers::cors_layer(origins, operator_paths)),
         None => router,
     };
     let edge = OuterLayer {
@@ -276,6 +281,27 @@ fn assemble(
     router
         .layer(middleware::from_fn_with_state(edge, OuterLayer::handle))
         .with_state(Arc::new(context))
+}
+
+/// The paths of the operator API and of the console.
+#[derive(Debug, Clone)]
+struct OperatorPaths(Arc<[String]>);
+
+impl OperatorPaths {
+    fn new<R>(routes: &[(String, R)], has_console: bool) -> Self {
+        let fixed = |path: &str| path.split("/{").next().unwrap_or_default().to_owned();
+        let console = has_console.then(|| CONSOLE.to_owned());
+        let routes = routes.iter().map(|(path, _)| fixed(path));
+        Self(routes.chain(console).collect())
+    }
+
+    fn contains(&self, path: &str) -> bool {
+        let is_below = |one: &String| {
+            let rest = path.strip_prefix(one.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.0.iter().any(is_below)
+    }
 }
 
 /// The outermost layer: logs and measures a request, and adds headers to its response. It is one
@@ -306,6 +332,9 @@ struct MountedRoute {
     owner: String,
     route: MethodRouter<Arc<HttpContext>>,
 }
+
+/// The path of the console.
+const CONSOLE: &str = "/console";
 
 const FRAMEWORK: &str = "belongs to the framework";
 

@@ -1,16 +1,22 @@
 //! Access to the console: who may read, and how an operator signs in.
 
-use std::net::IpAddr;
+use std::{
+    net::{IpAddr, Ipv6Addr},
+    num::NonZeroU32,
+};
 
 use axum::{
     Extension,
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
     middleware::Next,
     response::{IntoResponse as _, Redirect, Response},
 };
 use bytes::Bytes;
-use es_runtime::bearer;
+use es_runtime::{
+    bearer,
+    net::{KeyedRateLimiter, PeerAddress, RateLimitExceeded, client_network},
+};
 use maud::{Markup, html};
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -18,14 +24,36 @@ use crate::{
     console::{Console, ConsoleState},
     layout::{PageFrame, Section, Visitor},
     notice::NoticePage,
-    session::{Session, removal},
+    query_values::QueryValues,
+    session::{Session, SessionRole},
 };
 
 /// The longest body of a form, in bytes.
 pub(crate) const FORM_SIZE: usize = 16 * 1024;
 
-/// Headers that a reverse proxy adds.
-const FORWARDED: [&str; 3] = ["forwarded", "x-forwarded-for", "x-real-ip"];
+/// The number of credentials that an address may try in a minute.
+const CREDENTIALS_A_MINUTE: NonZeroU32 = NonZeroU32::new(10).unwrap();
+
+/// Slows down those who guess the API token.
+#[derive(Debug, Clone)]
+pub(crate) struct CredentialLimiter(KeyedRateLimiter<IpAddr>);
+
+impl Default for CredentialLimiter {
+    fn default() -> Self {
+        Self(KeyedRateLimiter::per_minute(CREDENTIALS_A_MINUTE))
+    }
+}
+
+impl CredentialLimiter {
+    fn admit(&self, address: IpAddr) -> Result<(), RateLimitExceeded> {
+        self.0.admit(client_network(address))
+    }
+}
+
+/// The address that a request comes from. Requests inside of the process have none.
+fn client_address(peer: Option<PeerAddress>) -> IpAddr {
+    peer.map_or(Ipv6Addr::UNSPECIFIED.into(), |PeerAddress(address)| address)
+}
 
 /// The form to sign in.
 #[derive(Debug, Deserialize)]
@@ -40,47 +68,32 @@ struct FormToken {
 }
 
 /// Finds out who sends a request.
-fn identify(console: &Console, headers: &HeaderMap) -> Visitor {
-    let Some(token) = &console.operator_token else {
-        return Visitor::without_credential(console, headers);
-    };
-    if let Some(session) = Session::find_in_cookies(headers, token) {
-        let form_token = session.form_token(token);
-        return Visitor::SignedInOperator { form_token };
-    }
-    match bearer::read_credential(headers) {
-        Ok(credential) if token.matches(credential) => Visitor::OperatorClient,
-        Ok(_) | Err(_) => Visitor::without_credential(console, headers),
-    }
-}
-
-impl Visitor {
-    /// A request that a proxy forwards may come from anywhere.
-    fn without_credential(console: &Console, headers: &HeaderMap) -> Self {
-        let is_forwarded = FORWARDED.iter().any(|name| headers.contains_key(*name));
-        if console.is_open && !is_forwarded && names_this_machine(headers) {
-            Self::Reader
-        } else {
-            Self::Stranger
+fn identify(
+    state: &ConsoleState,
+    headers: &HeaderMap,
+    address: IpAddr,
+) -> Result<Visitor, RateLimitExceeded> {
+    let console = &state.console;
+    let session = state.sessions.find_in_cookies(headers);
+    match session.as_ref().map(|session| session.role) {
+        Some(SessionRole::Operator) if console.operator_token.is_some() => {
+            let form_token = session.map(|session| state.sessions.form_token(&session));
+            let form_token = form_token.unwrap_or_default();
+            return Ok(Visitor::SignedInOperator { form_token });
         }
+        // The application may authenticate its callers since it restarted.
+        Some(SessionRole::Reader) if console.link.is_some() => return Ok(Visitor::Reader),
+        Some(_) | None => {}
     }
-}
-
-/// Returns whether the request's host is this machine. The owner of a domain can let its name lead to this
-/// address (DNS rebinding), and a page of that domain must not read the events.
-fn names_this_machine(headers: &HeaderMap) -> bool {
-    let Some(host) = headers.get(header::HOST) else {
-        // Every browser sends one.
-        return true;
+    let (Ok(credential), Some(token)) = (bearer::read_credential(headers), &console.operator_token)
+    else {
+        return Ok(Visitor::Stranger);
     };
-    let host = host.to_str().unwrap_or_default();
-    let name = match host.strip_prefix('[') {
-        Some(address) => address.split(']').next(),
-        None => host.split(':').next(),
-    };
-    let name = name.unwrap_or_default();
-    let is_loopback = |address: IpAddr| address.is_loopback();
-    name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_loopback)
+    if token.matches(credential) {
+        return Ok(Visitor::OperatorClient);
+    }
+    tracing::warn!(%address, "someone sent a wrong API token to the console");
+    state.credentials.admit(address).map(|()| Visitor::Stranger)
 }
 
 /// Middleware in front of all pages and streams: lets nobody pass who may not read, and no form that
@@ -91,16 +104,39 @@ pub(crate) async fn require_access(
     next: Next,
 ) -> Response {
     let console = &state.console;
-    let visitor = identify(console, request.headers());
-    if visitor == Visitor::Stranger {
-        return sign_in_page(console, StatusCode::UNAUTHORIZED, None);
-    }
+    let address = client_address(request.extensions().get().copied());
+    let visitor = match identify(&state, request.headers(), address) {
+        Ok(Visitor::Stranger) => return sign_in_page(console, StatusCode::UNAUTHORIZED, None),
+        Ok(visitor) => visitor,
+        Err(exceeded) => return too_many_attempts(console, exceeded),
+    };
     if request.method() == Method::POST && comes_from_elsewhere(request.headers()) {
         let detail = "A page of another origin has sent this form.";
         return NoticePage::forbidden(detail).respond(console.name, &visitor);
     }
     request.extensions_mut().insert(visitor);
     next.run(request).await
+}
+
+/// `GET /console/open?key=…`: the link that the start of an open application prints. It opens the console to one
+/// browser, because nobody can tell who sends a request that a proxy on this machine forwards.
+pub(crate) async fn open_by_link(
+    State(state): State<ConsoleState>,
+    headers: HeaderMap,
+    address: Uri,
+) -> Response {
+    let sessions = &state.sessions;
+    if sessions.find_in_cookies(&headers).is_some() {
+        return redirect_with(None);
+    }
+    let values = QueryValues::parse(address.query().unwrap_or_default());
+    let link = state.console.link.as_ref();
+    if link.is_some_and(|link| link.take(values.value_or_empty("key"))) {
+        tracing::info!("a browser opened the link to the console");
+        return redirect_with(sessions.to_cookie(&sessions.begin(SessionRole::Reader)));
+    }
+    let error = "The link of the start works once, and this one is not valid any more.";
+    sign_in_page(&state.console, StatusCode::FORBIDDEN, Some(error))
 }
 
 /// Returns whether the browser says that another origin has caused the request. Browsers say it only
@@ -113,7 +149,7 @@ fn comes_from_elsewhere(headers: &HeaderMap) -> bool {
 /// Checks that a form comes from a page of this operator's session. Clients with the operator's token in a
 /// header need no form.
 pub(crate) fn check_form(
-    console: &Console,
+    state: &ConsoleState,
     headers: &HeaderMap,
     visitor: &Visitor,
     body: &Bytes,
@@ -125,30 +161,36 @@ pub(crate) fn check_form(
         }
         Visitor::SignedInOperator { .. } => {}
     }
+    find_session_of_form(state, headers, body).map(|_| ())
+}
+
+/// Returns the session of the browser, if the form belongs to it.
+fn find_session_of_form(
+    state: &ConsoleState,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<Session, NoticePage> {
     let form = serde_urlencoded::from_bytes::<FormToken>(body).ok();
-    let token = console.operator_token.as_ref();
-    let session = token.and_then(|token| Session::find_in_cookies(headers, token));
-    let is_own = form
-        .zip(token)
+    let session = state.sessions.find_in_cookies(headers);
+    let own = form
         .zip(session)
-        .is_some_and(|((form, token), session)| session.owns_form(token, &form.form));
-    if is_own {
-        Ok(())
-    } else {
-        Err(NoticePage::forbidden(
+        .filter(|(form, session)| state.sessions.owns_form(session, &form.form));
+    match own {
+        Some((_, session)) => Ok(session),
+        None => Err(NoticePage::forbidden(
             "The form belongs to an earlier session. Go back, reload the page and try again.",
-        ))
+        )),
     }
 }
 
 /// Checks a form as [`check_form`] does, and reads its fields.
 pub(crate) fn read_form<T: DeserializeOwned>(
-    console: &Console,
+    state: &ConsoleState,
     headers: &HeaderMap,
     visitor: &Visitor,
     body: &Bytes,
 ) -> Result<T, NoticePage> {
-    check_form(console, headers, visitor, body)?;
+    check_form(state, headers, visitor, body)?;
     serde_urlencoded::from_bytes(body)
         .map_err(|error| NoticePage::invalid_input(format!("The form is not valid: {error}.")))
 }
@@ -161,6 +203,7 @@ pub(crate) async fn show_sign_in(State(state): State<ConsoleState>) -> Response 
 /// `POST /console/sign-in`.
 pub(crate) async fn sign_in(
     State(state): State<ConsoleState>,
+    peer: Option<Extension<PeerAddress>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
@@ -169,18 +212,23 @@ pub(crate) async fn sign_in(
         let detail = "A page of another origin has sent this form.";
         return NoticePage::forbidden(detail).respond(console.name, &Visitor::Stranger);
     }
+    let address = client_address(peer.map(|Extension(peer)| peer));
+    if let Err(exceeded) = state.credentials.admit(address) {
+        return too_many_attempts(console, exceeded);
+    }
     let form = serde_urlencoded::from_bytes::<SignInForm>(&body).ok();
     let token = console.operator_token.as_ref();
-    let token = token
+    let is_operator = token
         .zip(form)
-        .filter(|(token, form)| token.matches(form.token.trim().as_bytes()));
-    let Some((token, _)) = token else {
-        tracing::warn!("someone tried to sign in to the console with a wrong token");
+        .is_some_and(|(token, form)| token.matches(form.token.trim().as_bytes()));
+    if !is_operator {
+        tracing::warn!(%address, "someone tried to sign in to the console with a wrong token");
         let error = "This is not the API token of the event store.";
         return sign_in_page(console, StatusCode::FORBIDDEN, Some(error));
-    };
-    tracing::info!("an operator signed in to the console");
-    redirect_with(Session::begin(token).to_cookie(console.is_tls))
+    }
+    tracing::info!(%address, "an operator signed in to the console");
+    let session = state.sessions.begin(SessionRole::Operator);
+    redirect_with(state.sessions.to_cookie(&session))
 }
 
 /// `POST /console/sign-out`.
@@ -190,11 +238,22 @@ pub(crate) async fn sign_out(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let console = &state.console;
-    match check_form(console, &headers, &visitor, &body) {
-        Ok(()) => redirect_with(removal(console.is_tls)),
-        Err(notice) => notice.respond(console.name, &visitor),
+    match find_session_of_form(&state, &headers, &body) {
+        Ok(session) => {
+            state.sessions.end(session);
+            redirect_with(state.sessions.removal())
+        }
+        Err(notice) => notice.respond(state.console.name, &visitor),
     }
+}
+
+fn too_many_attempts(console: &Console, exceeded: RateLimitExceeded) -> Response {
+    let seconds = exceeded.retry_after;
+    let error = format!("Too many attempts from your address. Try again in {seconds} seconds.");
+    let mut response = sign_in_page(console, StatusCode::TOO_MANY_REQUESTS, Some(&error));
+    let headers = response.headers_mut();
+    headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
 }
 
 /// Redirects to the first page, and sets a cookie.
@@ -230,7 +289,11 @@ fn sign_in_form(console: &Console, error: Option<&str>) -> Markup {
             @if console.operator_token.is_none() {
                 p { "This application has no API token of an event store, so nobody is an operator. Set EVENT_STORE_API_TOKEN." }
             } @else {
-                p { "The console is for operators. Enter the API token of the event store." }
+                @if console.link.is_some() {
+                    p { "Open the link to the console that the start of the application printed, or enter the API token of the event store." }
+                } @else {
+                    p { "The console is for operators. Enter the API token of the event store." }
+                }
                 form.sign-in method="post" action="/console/sign-in" {
                     div.field {
                         label for="token" { "API token" }
@@ -240,37 +303,6 @@ fn sign_in_form(console: &Console, error: Option<&str>) -> Markup {
                     button.send type="submit" { "Sign in" }
                 }
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_of_a_foreign_domain_is_not_this_machine() {
-        let names = |host: &str| {
-            let value = HeaderValue::from_str(host).unwrap();
-            names_this_machine(&HeaderMap::from_iter([(header::HOST, value)]))
-        };
-        for own in [
-            "localhost:8080",
-            "LOCALHOST",
-            "127.0.0.1:8080",
-            "127.1.2.3",
-            "[::1]:8080",
-        ] {
-            assert!(names(own), "{own}");
-        }
-        for foreign in [
-            "evil.example",
-            "localhost.evil.example:8080",
-            "192.0.2.7",
-            "[2001:db8::1]",
-            "",
-        ] {
-            assert!(!names(foreign), "{foreign}");
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     access::read_form,
     command_example::starting_json,
     command_list::{facts, form_path},
-    console::{Console, DeclaredCommand},
+    console::{Console, ConsoleState, DeclaredCommand},
     dry_run_context::DryRunContext,
     dry_run_outcome::DryRunOutcome,
     json_view,
@@ -67,14 +67,15 @@ pub(crate) fn show_command_form(
 
 /// Makes the dry run of a form.
 pub(crate) async fn dry_run(
-    console: &Console,
+    state: &ConsoleState,
     visitor: &Visitor,
     name: &str,
     request: &Parts,
     body: &Bytes,
 ) -> Result<Response, NoticePage> {
+    let console = &*state.console;
     let command = find(console, name)?;
-    let form: CommandForm = read_form(console, &request.headers, visitor, body)?;
+    let form: CommandForm = read_form(state, &request.headers, visitor, body)?;
     let service = &console.dry_run;
     let decision = service.decide(command.name, form.at.trim(), &form.json, request);
     let result = DryRunOutcome::parse(&decision.await)?;

@@ -15,7 +15,10 @@ use es_store::EventStore;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::dry_run_service::DryRunService;
+use crate::{
+    access::CredentialLimiter, console_link::ConsoleLink, dry_run_service::DryRunService,
+    session::Sessions,
+};
 
 /// The highest number of pages that are built at the same time.
 const PAGES: usize = 4;
@@ -66,8 +69,8 @@ pub struct Console {
     pub read_model_operator: OperatorClient,
     /// Sends commands to reactions.
     pub reaction_operator: OperatorClient,
-    /// True if everyone who reaches the application may read.
-    pub is_open: bool,
+    /// The link that opens the console to a browser, if the application is open on this machine alone.
+    pub link: Option<ConsoleLink>,
     /// The credential of operators. Without it, nobody is an operator.
     pub operator_token: Option<ApiToken>,
     /// True if browsers reach the application by TLS only.
@@ -145,6 +148,8 @@ impl Console {
 #[derive(Debug, Clone)]
 pub(crate) struct ConsoleState {
     pub(crate) console: Arc<Console>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) credentials: CredentialLimiter,
     pub(crate) permits: ConsolePermits,
 }
 

@@ -64,7 +64,7 @@ pub(crate) async fn run_query(
     body: &Bytes,
 ) -> Result<Response, NoticePage> {
     let console = &*state.console;
-    let form: EventQlForm = read_form(console, &request.headers, visitor, body)?;
+    let form: EventQlForm = read_form(state, &request.headers, visitor, body)?;
     // Forms end lines with CR LF.
     let query = form.query.replace("\r\n", "\n");
     let run = match state.permits.acquire_query().await {

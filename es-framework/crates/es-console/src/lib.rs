@@ -12,6 +12,7 @@ mod command_form;
 mod command_list;
 mod component_list;
 mod console;
+mod console_link;
 mod dry_run_context;
 mod dry_run_outcome;
 mod dry_run_service;
@@ -46,6 +47,8 @@ mod text_view;
 #[doc(hidden)]
 pub use console::{Console, DeclaredCommand, DeclaredState};
 #[doc(hidden)]
+pub use console_link::ConsoleLink;
+#[doc(hidden)]
 pub use dry_run_service::DryRunService;
 #[doc(hidden)]
-pub use router::{PATH, router};
+pub use router::{LINK_PATH, PATH, router};

@@ -13,7 +13,7 @@ use maud::{Markup, html};
 
 use crate::{
     access::check_form,
-    console::Console,
+    console::{Console, ConsoleState},
     layout::{PageFrame, Section, Visitor, operator_controls},
     notice::NoticePage,
     query_values::QueryValues,
@@ -155,12 +155,13 @@ impl OperatorAction {
     /// Sends the command of a form.
     pub(crate) async fn send_to_component(
         self,
-        console: &Console,
+        state: &ConsoleState,
         visitor: &Visitor,
         headers: &HeaderMap,
         body: &Bytes,
     ) -> Result<Response, NoticePage> {
-        check_form(console, headers, visitor, body)?;
+        let console = &*state.console;
+        check_form(state, headers, visitor, body)?;
         let selection = match self.command {
             OperatorCommand::Rebuild => None,
             OperatorCommand::Retry | OperatorCommand::Skip => read_selection(body)?,

@@ -16,7 +16,7 @@ use es_eventql::MAX_LENGTH;
 use es_runtime::operator::ComponentKind;
 
 use crate::{
-    access::{self, FORM_SIZE},
+    access::{self, CredentialLimiter, FORM_SIZE},
     assets, command_form, command_list, component_list,
     console::{Console, ConsolePermits, ConsoleState},
     event_details, event_list, event_live, eventql_editor,
@@ -24,12 +24,17 @@ use crate::{
     model_view,
     notice::NoticePage,
     operator_action::{OperatorAction, list_path},
-    overview, row_list, state_view, subject_list, subject_timeline,
+    overview, row_list,
+    session::Sessions,
+    state_view, subject_list, subject_timeline,
 };
 
 /// The path of the console.
 #[doc(hidden)]
 pub const PATH: &str = "/console";
+/// The path of the link to the console of an open application.
+#[doc(hidden)]
+pub const LINK_PATH: &str = "/console/open";
 
 /// The component and its command in a path.
 type ActionPath = Path<(String, String)>;
@@ -37,8 +42,11 @@ type ActionPath = Path<(String, String)>;
 /// Returns the routes of the console.
 #[doc(hidden)]
 pub fn router(console: Console) -> Router {
+    let sessions = Sessions::new(console.operator_token.as_ref(), console.is_tls);
     let state = ConsoleState {
         console: Arc::new(console),
+        sessions: Arc::new(sessions),
+        credentials: CredentialLimiter::default(),
         permits: ConsolePermits::default(),
     };
     // A form encodes a byte as up to three.
@@ -74,6 +82,7 @@ pub fn router(console: Console) -> Router {
         .route_layer(guard);
     let open = Router::new()
         .route("/console/", get(async || Redirect::permanent(PATH)))
+        .route(LINK_PATH, get(access::open_by_link))
         .route(
             "/console/sign-in",
             get(access::show_sign_in).post(access::sign_in),
@@ -200,8 +209,8 @@ async fn try_command(
     parts: Parts,
     body: Bytes,
 ) -> Response {
-    let (console, visitor) = (request.console(), &request.visitor);
-    let page = command_form::dry_run(console, visitor, &name, &parts, &body).await;
+    let (state, visitor) = (&request.state, &request.visitor);
+    let page = command_form::dry_run(state, visitor, &name, &parts, &body).await;
     request.respond_with(page)
 }
 
@@ -246,7 +255,7 @@ async fn execute_action(
         let action = OperatorAction::find_by_path(console, kind, &name, &command)?;
         let visitor = &request.visitor;
         action
-            .send_to_component(console, visitor, &headers, &body)
+            .send_to_component(&request.state, visitor, &headers, &body)
             .await
     };
     request.respond(page).await

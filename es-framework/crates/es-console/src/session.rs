@@ -1,87 +1,174 @@
-//! The session of an operator's browser: a signed cookie, so that no process has to store anything.
+//! The sessions of browsers. A session is a signed cookie, so that each instance of an application accepts it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
 
 use axum::http::{HeaderMap, HeaderValue, header};
-use es_runtime::ApiToken;
+use es_runtime::{ApiToken, secret_file::generate_secret};
 use jiff::Timestamp;
 use ring::hmac;
 
-/// The name of the cookie.
-const COOKIE: &str = "es_console";
-/// Time after which an operator has to sign in again, in seconds.
+/// Time after which a browser has to sign in again, in seconds.
 const SECONDS: i64 = 12 * 60 * 60;
 
-/// The session of an operator.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Session {
-    /// The end of the session in seconds, and its signature.
-    value: String,
+/// What a session permits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionRole {
+    /// Signed in with the API token: may send commands of operators.
+    Operator,
+    /// Opened the link that the start of an open application prints: may read.
+    Reader,
 }
 
-impl Session {
-    /// Begins a session. The caller has checked the operator's token.
-    pub(crate) fn begin(token: &ApiToken) -> Self {
-        let end = Timestamp::now().as_second().saturating_add(SECONDS);
-        let signature = sign(token, &format!("session {end}"));
-        Self {
-            value: format!("{end}.{signature}"),
+impl SessionRole {
+    const fn letter(self) -> &'static str {
+        match self {
+            Self::Operator => "o",
+            Self::Reader => "r",
         }
     }
 
-    /// Finds the session in the cookies of a request, if it is valid.
-    pub(crate) fn find_in_cookies(headers: &HeaderMap, token: &ApiToken) -> Option<Self> {
+    fn from_letter(letter: &str) -> Option<Self> {
+        let roles = [Self::Operator, Self::Reader];
+        roles.into_iter().find(|role| role.letter() == letter)
+    }
+}
+
+/// The session of a browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Session {
+    pub(crate) role: SessionRole,
+    /// The end of the session, in seconds since 1970.
+    end: i64,
+    /// The value of the cookie: role, end and a random text, with their signature.
+    value: String,
+}
+
+/// Begins, finds and ends sessions.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    key: hmac::Key,
+    /// The name of the cookie. It depends on the key, because browsers send the cookies of all services of
+    /// a host to each of them, whatever their ports.
+    cookie: String,
+    is_tls: bool,
+    /// The sessions that signed out before their end, with that end. Only who has a session can add one.
+    ended: Mutex<BTreeMap<String, i64>>,
+}
+
+impl Sessions {
+    /// Creates the sessions of an application. The API token signs them; without one, they are valid for this
+    /// process alone.
+    pub(crate) fn new(token: Option<&ApiToken>, is_tls: bool) -> Self {
+        let key = match token {
+            Some(token) => hmac::Key::new(hmac::HMAC_SHA256, token.signature_key()),
+            None => hmac::Key::new(hmac::HMAC_SHA256, generate_secret().as_bytes()),
+        };
+        let name = sign(&key, "cookie");
+        let name = name.get(..8).unwrap_or_default();
+        Self {
+            cookie: format!("es_console_{name}"),
+            key,
+            is_tls,
+            ended: Mutex::default(),
+        }
+    }
+
+    /// Begins a session. The caller has checked the credential.
+    pub(crate) fn begin(&self, role: SessionRole) -> Session {
+        let end = now().saturating_add(SECONDS);
+        let content = format!("{}.{end}.{}", role.letter(), generate_secret());
+        let signature = sign(&self.key, &format!("session {content}"));
+        Session {
+            role,
+            end,
+            value: format!("{content}.{signature}"),
+        }
+    }
+
+    /// Finds the session in the cookies of a request, if there is a valid one.
+    pub(crate) fn find_in_cookies(&self, headers: &HeaderMap) -> Option<Session> {
         let cookies = headers.get_all(header::COOKIE).iter();
         let cookies = cookies.filter_map(|value| value.to_str().ok());
-        let mut cookies = cookies.flat_map(|list| list.split(';'));
-        let value = cookies.find_map(|one| one.trim().strip_prefix(COOKIE)?.strip_prefix('='))?;
-        let (end, signature) = value.split_once('.')?;
-        let has_ended = end.parse::<i64>().ok()? <= Timestamp::now().as_second();
-        let is_valid = !has_ended && verify(token, &format!("session {end}"), signature);
-        is_valid.then(|| Self {
+        let cookies = cookies.flat_map(|list| list.split(';'));
+        let mut values = cookies.filter_map(|one| {
+            let value = one.trim().strip_prefix(self.cookie.as_str())?;
+            value.strip_prefix('=')
+        });
+        values.find_map(|value| self.parse_valid(value))
+    }
+
+    fn parse_valid(&self, value: &str) -> Option<Session> {
+        let (content, signature) = value.rsplit_once('.')?;
+        let mut parts = content.split('.');
+        let role = SessionRole::from_letter(parts.next()?)?;
+        let end: i64 = parts.next()?.parse().ok()?;
+        let is_valid = end > now()
+            && verify(&self.key, &format!("session {content}"), signature)
+            && !self.lock_ended().contains_key(value);
+        is_valid.then(|| Session {
+            role,
+            end,
             value: value.to_owned(),
         })
     }
 
-    /// Returns the text that forms of this session carry. A page of another origin cannot know it.
-    pub(crate) fn form_token(&self, token: &ApiToken) -> String {
-        sign(token, &format!("form {}", self.value))
+    /// Ends a session. A copy of its cookie is worth nothing any more.
+    pub(crate) fn end(&self, session: Session) {
+        let mut ended = self.lock_ended();
+        let now = now();
+        ended.retain(|_, end| *end > now);
+        ended.insert(session.value, session.end);
     }
 
-    /// Returns whether a form belongs to this session.
-    pub(crate) fn owns_form(&self, token: &ApiToken, form_token: &str) -> bool {
-        verify(token, &format!("form {}", self.value), form_token)
+    fn lock_ended(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, i64>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the header that stores the session in the browser.
-    pub(crate) fn to_cookie(&self, is_tls: bool) -> Option<HeaderValue> {
-        cookie(&self.value, SECONDS, is_tls)
+    /// Returns the text that forms of a session carry. A page of another origin cannot know it.
+    pub(crate) fn form_token(&self, session: &Session) -> String {
+        sign(&self.key, &format!("form {}", session.value))
+    }
+
+    /// Returns whether a form belongs to a session.
+    pub(crate) fn owns_form(&self, session: &Session, form_token: &str) -> bool {
+        verify(&self.key, &format!("form {}", session.value), form_token)
+    }
+
+    /// Returns the header that stores a session in the browser.
+    pub(crate) fn to_cookie(&self, session: &Session) -> Option<HeaderValue> {
+        self.cookie(&session.value, SECONDS)
+    }
+
+    /// Returns the header that removes the session from the browser.
+    pub(crate) fn removal(&self) -> Option<HeaderValue> {
+        self.cookie("", 0)
+    }
+
+    fn cookie(&self, value: &str, seconds: i64) -> Option<HeaderValue> {
+        let secure = if self.is_tls { "; Secure" } else { "" };
+        let name = &self.cookie;
+        let cookie = format!(
+            "{name}={value}; Path=/console; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+        );
+        HeaderValue::from_str(&cookie).ok()
     }
 }
 
-/// Returns the header that removes the session from the browser.
-pub(crate) fn removal(is_tls: bool) -> Option<HeaderValue> {
-    cookie("", 0, is_tls)
-}
-
-fn cookie(value: &str, seconds: i64, is_tls: bool) -> Option<HeaderValue> {
-    let secure = if is_tls { "; Secure" } else { "" };
-    let cookie = format!(
-        "{COOKIE}={value}; Path=/console; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
-    );
-    HeaderValue::from_str(&cookie).ok()
-}
-
-fn key(token: &ApiToken) -> hmac::Key {
-    hmac::Key::new(hmac::HMAC_SHA256, token.signature_key())
+fn now() -> i64 {
+    Timestamp::now().as_second()
 }
 
 /// Returns the signature of a text in hexadecimal digits.
-fn sign(token: &ApiToken, text: &str) -> String {
-    let signature = hmac::sign(&key(token), format!("console {text}").as_bytes());
+fn sign(key: &hmac::Key, text: &str) -> String {
+    let signature = hmac::sign(key, format!("console {text}").as_bytes());
     let digits = signature.as_ref().iter().map(|byte| format!("{byte:02x}"));
     digits.collect()
 }
 
-fn verify(token: &ApiToken, text: &str, signature: &str) -> bool {
+fn verify(key: &hmac::Key, text: &str, signature: &str) -> bool {
     let digits = signature.as_bytes().chunks_exact(2);
     let is_whole = signature.len() == 64 && digits.remainder().is_empty();
     let bytes = digits.map(|pair| {
@@ -90,16 +177,15 @@ fn verify(token: &ApiToken, text: &str, signature: &str) -> bool {
     });
     let bytes: Option<Vec<u8>> = bytes.collect();
     let text = format!("console {text}");
-    is_whole
-        && bytes.is_some_and(|bytes| hmac::verify(&key(token), text.as_bytes(), &bytes).is_ok())
+    is_whole && bytes.is_some_and(|bytes| hmac::verify(key, text.as_bytes(), &bytes).is_ok())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn token(text: &str) -> ApiToken {
-        text.parse().unwrap()
+    fn sessions(token: &str) -> Sessions {
+        Sessions::new(Some(&token.parse().unwrap()), false)
     }
 
     fn headers(cookie: &str) -> HeaderMap {
@@ -107,60 +193,97 @@ mod tests {
         HeaderMap::from_iter([(header::COOKIE, value)])
     }
 
+    fn sent(sessions: &Sessions, value: &str) -> HeaderMap {
+        headers(&format!("a=b; {}={value}", sessions.cookie))
+    }
+
     #[test]
     fn a_session_is_valid_for_the_token_that_began_it() {
-        let session = Session::begin(&token("secret"));
-        let sent = headers(&format!("a=b; es_console={}", session.value));
+        let own = sessions("secret");
+        let session = own.begin(SessionRole::Operator);
+        let request = sent(&own, &session.value);
+        assert_eq!(own.find_in_cookies(&request), Some(session.clone()));
+        let other_instance = sessions("secret");
         assert_eq!(
-            Session::find_in_cookies(&sent, &token("secret")),
+            other_instance.find_in_cookies(&request),
             Some(session.clone())
         );
-        assert_eq!(Session::find_in_cookies(&sent, &token("other")), None);
+        let other = sessions("other");
+        assert_eq!(other.find_in_cookies(&sent(&other, &session.value)), None);
+        assert_eq!(own.find_in_cookies(&HeaderMap::new()), None);
+        let form = own.form_token(&session);
+        assert!(own.owns_form(&session, &form));
+        assert!(!other.owns_form(&session, &form));
+        assert!(!own.owns_form(&session, &session.value));
+        assert!(!own.owns_form(&own.begin(SessionRole::Operator), &form));
+    }
+
+    #[test]
+    fn a_cookie_of_another_service_hides_no_session() {
+        let (own, other) = (sessions("secret"), sessions("other"));
+        assert_ne!(own.cookie, other.cookie);
+        let session = own.begin(SessionRole::Reader);
+        let foreign = other.begin(SessionRole::Operator);
+        let name = &own.cookie;
+        let both = headers(&format!(
+            "{name}={}; {name}={}",
+            foreign.value, session.value
+        ));
+        assert_eq!(own.find_in_cookies(&both), Some(session));
+    }
+
+    #[test]
+    fn a_session_that_has_ended_is_refused_and_others_go_on() {
+        let sessions = sessions("secret");
+        let ended = sessions.begin(SessionRole::Operator);
+        let other = sessions.begin(SessionRole::Operator);
+        sessions.end(ended.clone());
         assert_eq!(
-            Session::find_in_cookies(&HeaderMap::new(), &token("secret")),
+            sessions.find_in_cookies(&sent(&sessions, &ended.value)),
             None
         );
-        let form = session.form_token(&token("secret"));
-        assert!(session.owns_form(&token("secret"), &form));
-        assert!(!session.owns_form(&token("other"), &form));
-        assert!(!session.owns_form(&token("secret"), &session.value));
+        let request = sent(&sessions, &other.value);
+        assert_eq!(sessions.find_in_cookies(&request), Some(other));
     }
 
     #[test]
     fn a_changed_or_old_session_is_refused() {
-        let session = Session::begin(&token("secret")).value;
-        let (end, signature) = session.split_once('.').unwrap();
-        let later = format!("{}.{signature}", end.parse::<i64>().unwrap() + 1);
-        let old = format!("7.{}", sign(&token("secret"), "session 7"));
+        let sessions = sessions("secret");
+        let session = sessions.begin(SessionRole::Reader).value;
+        let [role, end, random, signature] = session.split('.').collect::<Vec<_>>()[..] else {
+            panic!("{session}")
+        };
+        let later = end.parse::<i64>().unwrap() + 1;
+        let old = sign(&sessions.key, &format!("session r.7.{random}"));
         for wrong in [
-            "",
-            ".",
-            "7",
-            "x.y",
-            &later,
-            &old,
-            &format!("{end}.ü"),
-            &format!("{end}."),
+            String::new(),
+            "...".to_owned(),
+            "7".to_owned(),
+            "x.y.z.a".to_owned(),
+            format!("o.{end}.{random}.{signature}"),
+            format!("{role}.{later}.{random}.{signature}"),
+            format!("{role}.7.{random}.{old}"),
+            format!("{role}.{end}.{random}.\u{fc}"),
+            format!("{role}.{end}.{random}."),
+            format!("{role}.{end}.{signature}"),
         ] {
-            let cookie = format!("es_console={wrong}");
-            let Ok(value) = HeaderValue::from_str(&cookie) else {
+            let Ok(value) = HeaderValue::from_str(&format!("{}={wrong}", sessions.cookie)) else {
                 continue;
             };
-            let sent = HeaderMap::from_iter([(header::COOKIE, value)]);
-            assert_eq!(
-                Session::find_in_cookies(&sent, &token("secret")),
-                None,
-                "{wrong}"
-            );
+            let request = HeaderMap::from_iter([(header::COOKIE, value)]);
+            assert_eq!(sessions.find_in_cookies(&request), None, "{wrong}");
         }
     }
 
     #[test]
-    fn scripts_and_other_sites_cannot_use_the_cookie() {
-        let cookie = Session::begin(&token("secret")).to_cookie(true).unwrap();
+    fn a_cookie_is_for_the_console_alone() {
+        let token: ApiToken = "secret".parse().unwrap();
+        let sessions = Sessions::new(Some(&token), true);
+        let session = sessions.begin(SessionRole::Operator);
+        let cookie = sessions.to_cookie(&session).unwrap();
         let cookie = cookie.to_str().unwrap();
-        for attribute in ["HttpOnly", "SameSite=Strict", "Secure", "Path=/console"] {
-            assert!(cookie.contains(attribute), "{cookie}");
+        for part in ["Path=/console;", "HttpOnly", "SameSite=Strict", "Secure"] {
+            assert!(cookie.contains(part), "{cookie}");
         }
     }
 }

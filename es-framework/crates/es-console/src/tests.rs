@@ -1,5 +1,6 @@
 //! Tests of the routes, without a socket.
 
+mod access;
 mod dry_runs;
 mod eventql;
 
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use axum::{
     Router,
     body::Body,
-    http::{HeaderMap, Request, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Request, StatusCode, header},
 };
 use es_command::reaction::ReactionStatuses;
 use es_event::{EventCandidate, EventType, Metadata, TraceContext, Upcasters, encode};
@@ -22,7 +23,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
-use crate::{Console, router};
+use crate::{Console, ConsoleLink, router};
 
 const TYPE: &str = "com.example.library.BookPurchasedEvent";
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -31,7 +32,11 @@ const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 struct TestConsole {
     store: Arc<MemoryStore>,
     router: Router,
+    /// The session of the browser that opened the link of an open application.
+    session: Option<HeaderValue>,
 }
+
+const LINK_KEY: &str = "key-of-the-link";
 
 impl TestConsole {
     async fn new(is_open: bool) -> Self {
@@ -56,15 +61,31 @@ impl TestConsole {
             reactions: ReactionStatuses::default(),
             read_model_operator: operator(ComponentKind::ReadModel),
             reaction_operator: operator(ComponentKind::Reaction),
-            is_open,
+            link: is_open.then(|| ConsoleLink::new(LINK_KEY).unwrap()),
             operator_token: Some("secret".parse().unwrap()),
             is_tls: false,
             shutdown: watch::channel(false).1,
         };
-        Self {
+        let mut console = Self {
             store,
             router: router(console),
+            session: None,
+        };
+        if is_open {
+            console.session = Some(console.open_link(LINK_KEY).await.unwrap());
         }
+        console
+    }
+
+    /// Opens the link of the start. Returns the cookie of the session.
+    async fn open_link(&self, key: &str) -> Result<HeaderValue, StatusCode> {
+        let path = format!("/console/open?key={key}");
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let (status, headers, _) = self.send(request).await;
+        let cookie = headers.get(header::SET_COOKIE).ok_or(status)?;
+        assert_eq!(status, StatusCode::SEE_OTHER);
+        let cookie = cookie.to_str().unwrap().split(';').next().unwrap();
+        Ok(HeaderValue::from_str(cookie).unwrap())
     }
 
     async fn record(&self, subject: &str, payload: Value) {
@@ -96,8 +117,18 @@ impl TestConsole {
         )
     }
 
+    /// Returns a request of the browser that opened the link.
+    fn with_session(&self, mut request: Request<Body>) -> Request<Body> {
+        if let Some(session) = &self.session {
+            let headers = request.headers_mut();
+            headers.insert(header::COOKIE, session.clone());
+        }
+        request
+    }
+
     async fn get(&self, path: &str) -> (StatusCode, String) {
         let request = Request::get(path).body(Body::empty()).unwrap();
+        let request = self.with_session(request);
         let (status, _, page) = self.send(request).await;
         (status, page)
     }
@@ -113,114 +144,12 @@ fn form(path: &str) -> axum::http::request::Builder {
     Request::post(path).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
 }
 
-const PATHS: [&str; 15] = [
-    "/console",
-    "/console/overview",
-    "/console/read-models",
-    "/console/reactions",
-    "/console/rows/book_copies",
-    "/console/events/0",
-    "/console/events/live",
-    "/console/subjects",
-    "/console/subjects/books",
-    "/console/states/Book",
-    "/console/model",
-    "/console/commands",
-    "/console/eventql",
-    "/console/commands/BorrowBookCommand",
-    "/console/nothing",
-];
-
-#[tokio::test]
-async fn without_the_credential_of_operators_nothing_is_readable() {
-    let console = TestConsole::new(false).await;
-    console
-        .record("/books/1", json!({ "title": "The Hobbit" }))
-        .await;
-    for path in PATHS {
-        let (status, page) = console.get(path).await;
-        let is_denied = [StatusCode::UNAUTHORIZED, StatusCode::NOT_FOUND].contains(&status);
-        assert!(is_denied, "{path}: {status}");
-        assert!(
-            !page.contains("Hobbit") && !page.contains("/books"),
-            "{path}: {page}"
-        );
-    }
-    let with_token = |token: &str| {
-        let request =
-            Request::get("/console").header(header::AUTHORIZATION, format!("Bearer {token}"));
-        request.body(Body::empty()).unwrap()
-    };
-    assert_eq!(
-        console.send(with_token("wrong")).await.0,
-        StatusCode::UNAUTHORIZED
-    );
-    let (status, _, page) = console.send(with_token("secret")).await;
-    assert_eq!(status, StatusCode::OK);
-    assert!(page.contains("Hobbit"));
-}
-
-#[tokio::test]
-async fn an_operator_signs_in_and_out() {
-    let console = TestConsole::new(false).await;
-    let sign_in = |token: &str| {
-        let body = format!("token={token}");
-        form("/console/sign-in").body(Body::from(body)).unwrap()
-    };
-    let (status, headers, page) = console.send(sign_in("wrong")).await;
-    assert_eq!(status, StatusCode::FORBIDDEN, "{page}");
-    assert!(!headers.contains_key(header::SET_COOKIE));
-    let (status, headers, _) = console.send(sign_in("secret")).await;
-    assert_eq!(status, StatusCode::SEE_OTHER);
-    let cookie = headers[header::SET_COOKIE].to_str().unwrap();
-    let cookie = cookie.split(';').next().unwrap().to_owned();
-    let request = Request::get("/console").header(header::COOKIE, &cookie);
-    let (status, _, page) = console.send(request.body(Body::empty()).unwrap()).await;
-    assert_eq!(status, StatusCode::OK);
-    let token = page.split("name=\"form\" value=\"").nth(1).unwrap();
-    let token = token.split('"').next().unwrap();
-    let sign_out = |form_token: &str, site: &str| {
-        let body = format!("form={form_token}");
-        let request = form("/console/sign-out").header(header::COOKIE, &cookie);
-        let request = request.header("sec-fetch-site", site);
-        request.body(Body::from(body)).unwrap()
-    };
-    for (form_token, site) in [
-        ("", "same-origin"),
-        ("wrong", "same-origin"),
-        (token, "cross-site"),
-        (token, "same-site"),
-    ] {
-        let (status, headers, _) = console.send(sign_out(form_token, site)).await;
-        assert_eq!(status, StatusCode::FORBIDDEN, "{form_token} {site}");
-        assert!(!headers.contains_key(header::SET_COOKIE));
-    }
-    let (status, headers, _) = console.send(sign_out(token, "same-origin")).await;
-    assert_eq!(status, StatusCode::SEE_OTHER);
-    assert!(
-        headers[header::SET_COOKIE]
-            .to_str()
-            .unwrap()
-            .contains("Max-Age=0")
-    );
-}
-
-#[tokio::test]
-async fn an_open_console_is_closed_to_what_a_proxy_forwards() {
-    let console = TestConsole::new(true).await;
-    assert_eq!(console.get("/console").await.0, StatusCode::OK);
-    for name in ["x-forwarded-for", "forwarded", "x-real-ip"] {
-        let request = Request::get("/console").header(name, "192.0.2.1");
-        let (status, _, _) = console.send(request.body(Body::empty()).unwrap()).await;
-        assert_eq!(status, StatusCode::UNAUTHORIZED, "{name}");
-    }
-}
-
 #[tokio::test]
 async fn every_page_forbids_inline_scripts() {
     let console = TestConsole::new(true).await;
-    let request = Request::get("/console").body(Body::empty()).unwrap();
-    let (_, headers, page) = console.send(request).await;
+    let session = console.session.clone().unwrap();
+    let request = Request::get("/console").header(header::COOKIE, session);
+    let (_, headers, page) = console.send(request.body(Body::empty()).unwrap()).await;
     let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
     assert!(
         policy.starts_with("default-src 'none'") && !policy.contains("unsafe"),
@@ -421,9 +350,8 @@ async fn too_many_streams_are_refused() {
     let console = TestConsole::new(true).await;
     let mut open = Vec::new();
     for _ in 0..16 {
-        let request = Request::get("/console/events/live")
-            .body(Body::empty())
-            .unwrap();
+        let request = Request::get("/console/events/live").body(Body::empty());
+        let request = console.with_session(request.unwrap());
         let response = console.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         open.push(response);
@@ -433,9 +361,8 @@ async fn too_many_streams_are_refused() {
         StatusCode::SERVICE_UNAVAILABLE
     );
     open.pop();
-    let request = Request::get("/console/events/live")
-        .body(Body::empty())
-        .unwrap();
+    let request = Request::get("/console/events/live").body(Body::empty());
+    let request = console.with_session(request.unwrap());
     let response = console.router.clone().oneshot(request).await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
 }

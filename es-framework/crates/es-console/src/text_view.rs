@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-/// Returns a text in which control characters and marks that change the direction of writing are visible as
-/// escapes. Line breaks stay.
+/// Returns a text in which control characters, invisible characters and marks that change the direction of writing
+/// are visible as escapes. Line breaks stay.
 pub(crate) fn escape_controls(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     for character in text.chars() {
@@ -18,13 +18,18 @@ pub(crate) fn escape_controls(text: &str) -> String {
     visible
 }
 
-/// Returns true for characters that nobody sees, or that reorder the text around them.
+/// Returns true for characters that nobody sees, or that reorder the text around them: control and format
+/// characters, and those that Unicode calls `Default_Ignorable_Code_Point`, without the two selectors of the
+/// presentation of emoji.
 const fn needs_escape(character: char) -> bool {
     matches!(
         character,
         '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}'
-            | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{feff}'
+            | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
     )
 }
 
@@ -142,6 +147,10 @@ mod tests {
         assert_eq!(
             escape_controls("a\0b\u{202e}c\u{7f}"),
             "a\\u{0}b\\u{202e}c\\u{7f}"
+        );
+        assert_eq!(
+            escape_controls("a\u{200b}b\u{ad}c\u{2060}d\u{3164}e\u{e0041}f"),
+            "a\\u{200b}b\\u{ad}c\\u{2060}d\\u{3164}e\\u{e0041}f"
         );
         assert_eq!(
             escape_controls("line\nbreak, ü, 本, שלום"),

@@ -3,6 +3,8 @@
 
 mod client_wait;
 mod connection_limit;
+mod host_header;
+mod keyed_rate_limiter;
 mod limits;
 #[cfg(test)]
 mod tests;
@@ -20,9 +22,7 @@ use std::{
 
 use axum::{Router, body::Body, extract::Request};
 use hyper::{
-    Version,
     body::{Body as _, Incoming},
-    header::HOST,
     server::conn::http1,
     service::{Service as _, service_fn},
 };
@@ -41,6 +41,10 @@ use tokio_io_timeout::TimeoutWriter;
 
 use client_wait::{BodyWithGuard, ClientWait};
 use connection_limit::ConnectionLimit;
+#[doc(hidden)]
+pub use host_header::{has_valid_host, names_this_machine};
+#[doc(hidden)]
+pub use keyed_rate_limiter::{KeyedRateLimiter, RateLimitExceeded, client_network};
 pub use limits::ConnectionLimits;
 use tls::ServerTls;
 
@@ -84,17 +88,6 @@ impl HttpListener {
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub IpAddr);
-
-/// Returns whether a request that came over a connection has exactly one `Host`, as RFC 9112 (section 3.2)
-/// requires from HTTP/1.1 on. Requests inside of the process need none.
-#[doc(hidden)]
-pub fn has_valid_host<B>(request: &hyper::Request<B>) -> bool {
-    if request.extensions().get::<PeerAddress>().is_none() {
-        return true;
-    }
-    let count = request.headers().get_all(HOST).iter().count();
-    count == 1 || (count == 0 && request.version() < Version::HTTP_11)
-}
 
 /// The pause after the system refuses a connection. That happens when files run out, and they come
 /// back only as other connections end.

@@ -6,15 +6,14 @@ use std::{
 };
 
 use super::Caller;
-use crate::net::PeerAddress;
+use crate::net::{PeerAddress, client_network};
 
 /// The client whose requests are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::http) enum ClientIdentity {
     /// An authenticated caller.
     Known(Arc<str>),
-    /// All clients at this address. Of an IPv6 address, only the first half counts, since one customer
-    /// commonly has all addresses of the other half.
+    /// All clients of this network.
     At(IpAddr),
 }
 
@@ -24,19 +23,12 @@ impl ClientIdentity {
         match (caller, peer) {
             (Some(caller), _) => Self::Known(caller.name().into()),
             (None, Some(PeerAddress(address))) => Self::from_address(address),
-            (None, None) => Self::At(Ipv6Addr::UNSPECIFIED.into()),
+            (None, None) => Self::from_address(Ipv6Addr::UNSPECIFIED.into()),
         }
     }
 
     pub(in crate::http) fn from_address(address: IpAddr) -> Self {
-        let network = |address: Ipv6Addr| {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0)
-        };
-        Self::At(match address.to_canonical() {
-            IpAddr::V6(address) => network(address).into(),
-            address @ IpAddr::V4(_) => address,
-        })
+        Self::At(client_network(address))
     }
 }
 

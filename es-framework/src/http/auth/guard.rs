@@ -162,7 +162,7 @@ async fn guard_request(
         let caller = known.as_ref().ok().and_then(Option::as_ref);
         let peer = request.extensions().get::<PeerAddress>().copied();
         if let Err(too_many) = rate.admit_request(ClientIdentity::identify(caller, peer)) {
-            return too_many.into_response();
+            return *too_many;
         }
     }
     match known {

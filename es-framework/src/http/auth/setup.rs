@@ -1,5 +1,7 @@
 //! Sets up authentication from the settings.
 
+use std::collections::BTreeSet;
+
 use super::{Auth, Authenticator, jwt::connect_issuer, tokens::Tokens};
 use es_runtime::program_name;
 
@@ -26,6 +28,7 @@ impl Auth {
     /// # Errors
     /// The settings contradict each other, or let other machines in without authentication.
     pub(crate) fn check_settings(name: &str, settings: &Settings) -> Result<()> {
+        check_token_strength(name, settings)?;
         let is_guarded = settings.auth_tokens_file.is_some() || settings.auth_issuer.is_some();
         if is_guarded && settings.http_open {
             return Err(Error::new(
@@ -56,6 +59,29 @@ fn watch_tokens(settings: &Settings) -> Result<Option<ReloadedValue<Tokens>>> {
         tracing::warn!("{file} holds no token yet: make one with `{program} token create`");
     }
     Ok(Some(tokens))
+}
+
+/// The shortest API token for a service that other machines reach. A random text of 16 letters and digits has 95 bits.
+const MIN_TOKEN_LENGTH: usize = 16;
+/// The smallest number of different characters in such a token.
+const MIN_TOKEN_VARIETY: usize = 8;
+
+/// Refuses an API token that other machines could guess. It makes its holder an operator.
+fn check_token_strength(name: &str, settings: &Settings) -> Result<()> {
+    let is_reachable = !settings.http_host.is_loopback()
+        || settings.http_open
+        || !settings.event_store_host.is_loopback();
+    let Some(token) = &settings.event_store_api_token else {
+        return Ok(());
+    };
+    let token = token.reveal();
+    let variety = token.bytes().collect::<BTreeSet<_>>().len();
+    if !is_reachable || (token.len() >= MIN_TOKEN_LENGTH && variety >= MIN_TOKEN_VARIETY) {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "{name} does not start: other machines reach it, and EVENT_STORE_API_TOKEN, which makes its holder an operator, is easy to guess: use at least {MIN_TOKEN_LENGTH} random characters, such as those of `openssl rand -hex 32`"
+    )))
 }
 
 fn check_without_authentication(name: &str, settings: &Settings) -> Result<()> {

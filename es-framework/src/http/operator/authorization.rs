@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use axum::{
     extract::FromRequestParts,
-    http::{HeaderMap, header, request::Parts},
+    http::{header, request::Parts},
     response::{IntoResponse as _, Response},
 };
+use tracing::field::display;
 
 use crate::{
     bearer,
     http::{HttpContext, Problem, auth::Auth, problem::kind},
+    net::PeerAddress,
 };
 
 /// An extractor that requires the credential of an operator.
@@ -27,7 +29,7 @@ impl FromRequestParts<Arc<HttpContext>> for RequireOperator {
         parts: &mut Parts,
         context: &Arc<HttpContext>,
     ) -> Result<Self, Self::Rejection> {
-        if is_operator(context, &parts.headers) {
+        if is_operator(context, parts) {
             Ok(Self)
         } else {
             Err(operators_only())
@@ -42,7 +44,7 @@ impl FromRequestParts<Arc<HttpContext>> for RequireOperatorOrOpen {
         parts: &mut Parts,
         context: &Arc<HttpContext>,
     ) -> Result<Self, Self::Rejection> {
-        if matches!(context.auth, Auth::Open) || is_operator(context, &parts.headers) {
+        if matches!(context.auth, Auth::Open) || is_operator(context, parts) {
             Ok(Self)
         } else {
             Err(operators_only())
@@ -50,12 +52,22 @@ impl FromRequestParts<Arc<HttpContext>> for RequireOperatorOrOpen {
     }
 }
 
-fn is_operator(context: &HttpContext, headers: &HeaderMap) -> bool {
-    let credential = bearer::read_credential(headers).ok();
+/// Returns whether a request has the credential of operators. The log names those who send a wrong one.
+fn is_operator(context: &HttpContext, request: &Parts) -> bool {
+    let Ok(credential) = bearer::read_credential(&request.headers) else {
+        return false;
+    };
     let token = context.operator_token.as_ref();
-    token
-        .zip(credential)
-        .is_some_and(|(token, credential)| token.matches(credential))
+    let is_operator = token.is_some_and(|token| token.matches(credential));
+    if !is_operator {
+        let peer = request.extensions.get::<PeerAddress>();
+        let address = peer.map(|PeerAddress(address)| display(address));
+        tracing::warn!(
+            address,
+            "someone sent a wrong API token to the operator API"
+        );
+    }
+    is_operator
 }
 
 fn operators_only() -> Response {

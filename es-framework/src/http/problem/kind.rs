@@ -96,6 +96,12 @@ pub(in crate::http) const INVALID_HEADER: ProblemKind = ProblemKind::new(
     "A header is not valid",
 );
 
+pub(in crate::http) const FOREIGN_HOST: ProblemKind = ProblemKind::new(
+    StatusCode::MISDIRECTED_REQUEST,
+    "foreign-host",
+    "The request names another host",
+);
+
 pub(in crate::http) const INVALID_PARAMETER: ProblemKind = ProblemKind::new(
     StatusCode::BAD_REQUEST,
     "invalid-parameter",

@@ -26,6 +26,14 @@ impl Problem {
         )
     }
 
+    /// Returns the problem for a request to a service that is open on this machine alone.
+    pub(in crate::http) fn foreign_host() -> Self {
+        Self::new(
+            kind::FOREIGN_HOST,
+            "this service answers to localhost and loopback addresses only, because it does not authenticate its callers: if a proxy before it does, start it with HTTP_OPEN=true",
+        )
+    }
+
     pub(in crate::http) fn headers_too_large(limit: usize) -> Self {
         Self::headers(format!(
             "all headers together may have at most {limit} bytes"

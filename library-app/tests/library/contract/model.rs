@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command};
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use crate::support::{Library, get, python_environment::printed};
+use crate::support::{Library, TOKEN, client, python_environment::printed};
 
 const PICTURE: &str = "docs/src/images/library-model.svg";
 
@@ -67,7 +67,8 @@ async fn the_console_shows_the_model_and_a_declaration() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
     let page = async |query: &str| {
-        let answer = get(&format!("{}/console/model{query}", library.url)).await;
+        let request = client().get(format!("{}/console/model{query}", library.url));
+        let answer = request.bearer_auth(TOKEN).send().await.unwrap();
         (answer.status(), answer.text().await.unwrap())
     };
     let (status, whole) = page("").await;

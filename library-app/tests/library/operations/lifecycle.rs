@@ -70,7 +70,7 @@ fn half_a_purchase(library: &Library) -> (TcpStream, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let head = format!(
-        "POST /books/purchase HTTP/1.1\r\nhost: library\r\ncontent-type: application/json\r\n\
+        "POST /books/purchase HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          content-length: {}\r\nexpect: 100-continue\r\n\r\n",
         body.len()
     );

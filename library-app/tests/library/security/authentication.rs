@@ -188,7 +188,7 @@ async fn a_stranger_learns_that_the_service_is_up_and_no_more() {
 fn raw(library: &Library, request_line: &str) -> String {
     let address = library.url.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).unwrap();
-    let head = format!("{request_line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    let head = format!("{request_line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
@@ -304,6 +304,19 @@ fn a_start_that_would_let_anyone_in_from_elsewhere_is_refused() {
     let contradiction = [("HTTP_OPEN", "true"), ("AUTH_TOKENS_FILE", "tokens")];
     let text = refusal(&contradiction);
     assert!(text.contains("leave one of them out"), "{text}");
+    for weak in ["secret", "aaaaaaaaaaaaaaaaaaaaaaaa"] {
+        let reachable = [
+            ("HTTP_HOST", "0.0.0.0"),
+            ("HTTP_OPEN", "true"),
+            ("EVENT_STORE_API_TOKEN", weak),
+        ];
+        let text = refusal(&reachable);
+        assert!(
+            text.contains("EVENT_STORE_API_TOKEN") && text.contains("easy to guess"),
+            "{text}"
+        );
+        assert!(!text.contains(weak), "{text}");
+    }
     let missing = refusal(&[("AUTH_TOKENS_FILE", "/nowhere/at-all")]);
     assert!(missing.contains("/nowhere/at-all"), "{missing}");
 }

@@ -57,13 +57,16 @@ async fn slowloris_keeps_nobody_out() {
             let _ = stream.write_all(bytes);
         }
     };
-    drip(&mut heads, b"POST /books/purchase HTTP/1.1\r\nhost: x\r\n");
+    drip(
+        &mut heads,
+        b"POST /books/purchase HTTP/1.1\r\nhost: localhost\r\n",
+    );
     for round in 0..5 {
         drip(&mut heads, format!("x-{round}: y\r\n").as_bytes());
         still_works(&library).await;
     }
     let mut bodies: Vec<_> = (0..600).map(|_| raw_http::connect(&library.url)).collect();
-    let head = "POST /books/purchase HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{";
+    let head = "POST /books/purchase HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{";
     drip(&mut bodies, head.as_bytes());
     for _ in 0..5 {
         drip(&mut bodies, b" ");
@@ -91,7 +94,7 @@ const LARGE: usize = 64 << 20;
 
 fn post(more: &str) -> String {
     format!(
-        "POST /books/purchase HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{more}\r\n"
+        "POST /books/purchase HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{more}\r\n"
     )
 }
 
@@ -138,38 +141,38 @@ fn heads() -> Vec<(&'static str, String)> {
     vec![
         (
             "a header",
-            format!("GET /books HTTP/1.1\r\nhost: x\r\nx: {large}\r\n\r\n"),
+            format!("GET /books HTTP/1.1\r\nhost: localhost\r\nx: {large}\r\n\r\n"),
         ),
         (
             "a header's name",
-            format!("GET /books HTTP/1.1\r\nhost: x\r\n{large}: x\r\n\r\n"),
+            format!("GET /books HTTP/1.1\r\nhost: localhost\r\n{large}: x\r\n\r\n"),
         ),
         (
             "headers",
             format!(
-                "GET /books HTTP/1.1\r\nhost: x\r\n{}\r\n",
+                "GET /books HTTP/1.1\r\nhost: localhost\r\n{}\r\n",
                 "a: b\r\n".repeat(1_000_000)
             ),
         ),
         (
             "an address",
-            format!("GET /books?title={large} HTTP/1.1\r\nhost: x\r\n\r\n"),
+            format!("GET /books?title={large} HTTP/1.1\r\nhost: localhost\r\n\r\n"),
         ),
         (
             "parameters",
             format!(
-                "GET /books?{} HTTP/1.1\r\nhost: x\r\n\r\n",
+                "GET /books?{} HTTP/1.1\r\nhost: localhost\r\n\r\n",
                 "title=a&".repeat(900)
             ),
         ),
         (
             "a method",
-            format!("{large} /books HTTP/1.1\r\nhost: x\r\n\r\n"),
+            format!("{large} /books HTTP/1.1\r\nhost: localhost\r\n\r\n"),
         ),
         (
             "a cursor",
             format!(
-                "GET /books?cursor={} HTTP/1.1\r\nhost: x\r\n\r\n",
+                "GET /books?cursor={} HTTP/1.1\r\nhost: localhost\r\n\r\n",
                 "A".repeat(8_000)
             ),
         ),

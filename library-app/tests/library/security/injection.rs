@@ -32,7 +32,7 @@ async fn nothing_that_a_client_sends_becomes_a_header_or_a_line_of_the_log() {
     let length = body.len();
     let with = |header: &str| {
         format!(
-            "POST /books/purchase HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: {length}\r\n{header}\r\n\r\n{body}"
+            "POST /books/purchase HTTP/1.1\r\nhost: localhost\r\n{head}\r\ncontent-length: {length}\r\n{header}\r\n\r\n{body}"
         )
     };
     let headers = [

@@ -6,4 +6,5 @@ mod injection;
 mod issued_tokens;
 mod limits;
 mod malformed_requests;
+mod open_service;
 mod tls_and_headers;

@@ -57,7 +57,7 @@ async fn an_event_appears_live_and_its_subject_shows_its_states() {
     };
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
-    browser.open(&format!("{}/console", library.url)).await;
+    browser.open(&library.console_link()).await;
     browser.text("//*[@id='live'][@data-state='live']").await;
     let id = Uuid::new_v4();
     assert_eq!(
@@ -129,7 +129,7 @@ async fn hostile_events_stay_text_in_the_browser() {
     let mut hostile = book(id);
     hostile["title"] = "<img src=x onerror=\"document.title='broken'\">\u{202e}".into();
     hostile["author"] = "<script>document.title='broken'</script>".into();
-    browser.open(&format!("{}/console", library.url)).await;
+    browser.open(&library.console_link()).await;
     browser.text("//*[@id='live'][@data-state='live']").await;
     assert_eq!(
         library.purchase(&hostile).await.status(),
@@ -177,23 +177,25 @@ async fn an_operator_signs_in_and_rebuilds_a_read_model() {
         library.purchase(&book(id)).await.status(),
         StatusCode::CREATED
     );
-    let models = format!("{}/console/read-models", library.url);
+    let reader = library.open_console().await;
     let are_up_to_date = async || {
-        let page = get(&models).await.text().await.unwrap();
+        let page = read_page(&library, &reader, "/console/read-models").await;
         (page.matches("up to date").count() == 2).then_some(())
     };
     // A read model that has not caught up since the start cannot be rebuilt.
     eventually("both read models have caught up", &are_up_to_date).await;
-    let path = format!("{}/console/read-models/book_copies/rebuild", library.url);
-    // Everyone on this machine may read, but only an operator may act.
-    let page = get(&path).await.text().await.unwrap();
+    let path = "/console/read-models/book_copies/rebuild";
+    // The browser that opened the link may read, but only an operator may act.
+    let page = read_page(&library, &reader, path).await;
+    let path = format!("{}{path}", library.url);
     assert!(page.contains("shadow table") && page.contains("Sign in as operator"));
     let browser = new_client().redirect(Policy::none()).build().unwrap();
     let form = |path: &str, body: String| {
         let request = browser.post(path).body(body);
         request.header("content-type", "application/x-www-form-urlencoded")
     };
-    let unknown = form(&path, String::new()).send().await.unwrap();
+    let unknown = form(&path, String::new()).header("cookie", &reader);
+    let unknown = unknown.send().await.unwrap();
     assert_eq!(unknown.status(), StatusCode::FORBIDDEN);
     let sign_in = format!("{}/console/sign-in", library.url);
     let session = form(&sign_in, format!("token={TOKEN}"))
@@ -223,10 +225,17 @@ async fn an_operator_signs_in_and_rebuilds_a_read_model() {
         rebuild.text().await.unwrap()
     );
     eventually("the read model is rebuilt", are_up_to_date).await;
-    let rows = get(&format!("{}/console/rows/book_copies", library.url)).await;
-    assert!(rows.text().await.unwrap().contains("The Lord of the Rings"));
-    let reactions = get(&format!("{}/console/reactions", library.url)).await;
-    assert!(reactions.text().await.unwrap().contains("LoanReminder"));
+    let rows = read_page(&library, &reader, "/console/rows/book_copies").await;
+    assert!(rows.contains("The Lord of the Rings"));
+    let reactions = read_page(&library, &reader, "/console/reactions").await;
+    assert!(reactions.contains("LoanReminder"));
+}
+
+/// Requests a page as the browser that opened the link of the start.
+async fn read_page(library: &Library, session: &str, path: &str) -> String {
+    let request = client().get(format!("{}{path}", library.url));
+    let page = request.header("cookie", session).send().await.unwrap();
+    page.text().await.unwrap()
 }
 
 /// Encodes each byte of a text for a form.
@@ -274,9 +283,9 @@ async fn an_operator_tries_a_command_before_and_after_an_event() {
     let (status, later) = send_form(&library, &borrow, "7", TOKEN).await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
     assert!(later.contains("the newest event is 1"), "{later}");
-    // Everyone on this machine sees the form, but only an operator may send it.
+    // Only an operator may send the form.
     let (status, _) = send_form(&library, &borrow, "", "wrong").await;
-    assert_eq!(status, StatusCode::FORBIDDEN);
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
     assert_eq!(library.stored_events().await.len(), 2);
     let log = library.process.log();
     assert!(
@@ -291,10 +300,10 @@ async fn a_timeline_leads_to_the_form_of_a_command() {
     let library = Library::embedded(folder.path());
     let copy = Uuid::new_v4();
     register_and_purchase(&library, Uuid::new_v4(), copy).await;
+    let session = library.open_console().await;
     let page = async |path: &str| {
         let path = path.replace("&amp;", "&");
-        let answer = get(&format!("{}{path}", library.url)).await;
-        answer.text().await.unwrap()
+        read_page(&library, &session, &path).await
     };
     let query = format!("?subject=%2Fbooks%2F{copy}&amp;at=1");
     let timeline = page(&format!("/console/subjects/books/{copy}")).await;
@@ -326,8 +335,8 @@ async fn the_overview_shows_the_times_and_the_conflicts_of_commands() {
         .body(json!({ "id": copy }).to_string());
     let stale = stale.send().await.unwrap();
     assert_eq!(stale.status(), StatusCode::PRECONDITION_FAILED);
-    let overview = get(&format!("{}/console/overview", library.url)).await;
-    let overview = overview.text().await.unwrap();
+    let session = library.open_console().await;
+    let overview = read_page(&library, &session, "/console/overview").await;
     assert!(overview.contains("3 commands, median "), "{overview}");
     assert!(
         overview.contains("1 decision met a changed subject"),
@@ -355,8 +364,9 @@ async fn a_timeline_marks_the_snapshot_of_a_state() {
         .bearer_auth(TOKEN)
         .body(json!({ "events": vec![returned; 600] }).to_string());
     assert_eq!(written.send().await.unwrap().status(), StatusCode::OK);
-    let timeline = format!("{}/console/subjects/books/{copy}", library.url);
-    let page = async || get(&timeline).await.text().await.unwrap();
+    let session = library.open_console().await;
+    let timeline = format!("/console/subjects/books/{copy}");
+    let page = async || read_page(&library, &session, &timeline).await;
     assert!(!page().await.contains(">snapshot<"));
     // The command reads all events, so it saves the state before its own event.
     let borrow = json!({ "id": copy, "reader": reader }).to_string();

@@ -238,6 +238,24 @@ impl Library {
         }
     }
 
+    /// Returns the link to the console that the start printed.
+    pub(crate) fn console_link(&self) -> String {
+        let log = self.process.log();
+        let (_, link) = log.split_once("the console is at ").unwrap();
+        let end = link.find([',', '\n']).unwrap();
+        link[..end].to_owned()
+    }
+
+    /// Opens the link to the console, and returns the cookie of the browser's session.
+    pub(crate) async fn open_console(&self) -> String {
+        let browser = new_client().redirect(reqwest::redirect::Policy::none());
+        let browser = browser.build().unwrap();
+        let opened = browser.get(self.console_link()).send().await.unwrap();
+        assert_eq!(opened.status(), StatusCode::SEE_OTHER);
+        let cookie = opened.headers()["set-cookie"].to_str().unwrap();
+        cookie.split(';').next().unwrap().to_owned()
+    }
+
     pub(crate) async fn purchase(&self, book: &Value) -> Response {
         post(&format!("{}/books/purchase", self.url), book.to_string()).await
     }

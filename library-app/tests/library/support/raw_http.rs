@@ -66,7 +66,7 @@ pub(crate) fn send(url: &str, request: impl AsRef<[u8]>) -> Option<RawResponse> 
 
 /// `GET` of a path that is sent as it is.
 pub(crate) fn get(url: &str, path: &str) -> RawResponse {
-    let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
     send(url, request).unwrap_or_else(|| panic!("no answer to {path}"))
 }
 

@@ -113,6 +113,7 @@ async fn a_dry_run_is_for_operators_and_declared_commands() {
     let page = console.page(FORM).await;
     assert!(page.contains("to make a dry run") && !page.contains("type=\"submit\""));
     let reader = form(FORM).body(Body::from("json=%7B%7D&at=")).unwrap();
+    let reader = console.with_session(reader);
     assert_eq!(console.send(reader).await.0, StatusCode::FORBIDDEN);
     let unknown = "/console/commands/LendBookCommand";
     assert_eq!(console.get(unknown).await.0, StatusCode::NOT_FOUND);

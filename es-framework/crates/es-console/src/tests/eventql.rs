@@ -164,5 +164,6 @@ async fn queries_are_for_operators() {
         "{page}"
     );
     let reader = form(EDITOR).body(Body::from("query=x")).unwrap();
+    let reader = console.with_session(reader);
     assert_eq!(console.send(reader).await.0, StatusCode::FORBIDDEN);
 }
