@@ -17,7 +17,7 @@ use super::{
     declarations::{Declarations, start_error},
     event_store::OpenedStore,
     in_process_client::ApplicationClient,
-    listener::{check_network_exposure, load_tls, local_address},
+    listener::{check_network_exposure, load_tls, local_address, log_console},
 };
 use crate::{
     Error, Result,
@@ -273,12 +273,7 @@ impl Application {
         tracing::info!("{name} listens on {url}");
         tracing::info!("try it out at {url}{}", http::docs::PATH);
         if self.resources.settings.console {
-            match &self.console_key {
-                Some(key) => tracing::info!(
-                    "the console is at {url}/console/open?key={key}, a link that works once"
-                ),
-                None => tracing::info!("the console is at {url}/console"),
-            }
+            log_console(&url, self.console_key.as_deref());
         }
         tracing::info!(
             milliseconds = milliseconds_since(self.begin),

@@ -71,3 +71,15 @@ pub(super) fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
         .local_addr()
         .map_err(|error| Error::because("the system does not say where it listens", error))
 }
+
+/// Logs the address of the console, or the link that opens it once.
+pub(super) fn log_console(url: &str, link_key: Option<&str>) {
+    match link_key {
+        Some(key) => {
+            tracing::info!(
+                "the console is at {url}/console/open?key={key}, a link that works once"
+            );
+        }
+        None => tracing::info!("the console is at {url}/console"),
+    }
+}

@@ -25,7 +25,7 @@ struct SharedShares {
     callers: Mutex<HashMap<ClientIdentity, Arc<CallerPermits>>>,
 }
 
-/// What one caller may do at once.
+/// The number of things that one caller may do at once.
 #[derive(Debug, Clone, Copy)]
 struct ShareSize {
     queries: usize,

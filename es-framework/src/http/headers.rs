@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use reqwest::Url;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use super::OperatorPaths;
+use super::operator_paths::OperatorPaths;
 
 /// Time that a browser may cache the response of a preflight request.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(60 * 60);

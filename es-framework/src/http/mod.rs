@@ -15,6 +15,7 @@ mod live;
 mod metrics;
 pub(crate) mod openapi;
 pub(crate) mod operator;
+mod operator_paths;
 mod path;
 mod problem;
 mod query;
@@ -50,6 +51,7 @@ use headers::BrowserPolicy;
 use health::Health;
 use limits::EnforcedLimits;
 pub use live::{LiveQueries, LiveQuerySettings};
+use operator_paths::{CONSOLE, OperatorPaths};
 pub use problem::Problem;
 use request_metrics::RouteTemplates;
 
@@ -283,27 +285,6 @@ fn assemble(
         .with_state(Arc::new(context))
 }
 
-/// The paths of the operator API and of the console.
-#[derive(Debug, Clone)]
-struct OperatorPaths(Arc<[String]>);
-
-impl OperatorPaths {
-    fn new<R>(routes: &[(String, R)], has_console: bool) -> Self {
-        let fixed = |path: &str| path.split("/{").next().unwrap_or_default().to_owned();
-        let console = has_console.then(|| CONSOLE.to_owned());
-        let routes = routes.iter().map(|(path, _)| fixed(path));
-        Self(routes.chain(console).collect())
-    }
-
-    fn contains(&self, path: &str) -> bool {
-        let is_below = |one: &String| {
-            let rest = path.strip_prefix(one.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.0.iter().any(is_below)
-    }
-}
-
 /// The outermost layer: logs and measures a request, and adds headers to its response. It is one
 /// layer, since each layer costs time for each request.
 #[derive(Debug, Clone)]
@@ -332,9 +313,6 @@ struct MountedRoute {
     owner: String,
     route: MethodRouter<Arc<HttpContext>>,
 }
-
-/// The path of the console.
-const CONSOLE: &str = "/console";
 
 const FRAMEWORK: &str = "belongs to the framework";
 

@@ -1,9 +1,6 @@
 //! Access to the console: who may read, and how an operator signs in.
 
-use std::{
-    net::{IpAddr, Ipv6Addr},
-    num::NonZeroU32,
-};
+use std::net::{IpAddr, Ipv6Addr};
 
 use axum::{
     Extension,
@@ -15,7 +12,7 @@ use axum::{
 use bytes::Bytes;
 use es_runtime::{
     bearer,
-    net::{KeyedRateLimiter, PeerAddress, RateLimitExceeded, client_network},
+    net::{PeerAddress, RateLimitExceeded},
 };
 use maud::{Markup, html};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -30,25 +27,6 @@ use crate::{
 
 /// The longest body of a form, in bytes.
 pub(crate) const FORM_SIZE: usize = 16 * 1024;
-
-/// The number of credentials that an address may try in a minute.
-const CREDENTIALS_A_MINUTE: NonZeroU32 = NonZeroU32::new(10).unwrap();
-
-/// Slows down those who guess the API token.
-#[derive(Debug, Clone)]
-pub(crate) struct CredentialLimiter(KeyedRateLimiter<IpAddr>);
-
-impl Default for CredentialLimiter {
-    fn default() -> Self {
-        Self(KeyedRateLimiter::per_minute(CREDENTIALS_A_MINUTE))
-    }
-}
-
-impl CredentialLimiter {
-    fn admit(&self, address: IpAddr) -> Result<(), RateLimitExceeded> {
-        self.0.admit(client_network(address))
-    }
-}
 
 /// The address that a request comes from. Requests inside of the process have none.
 fn client_address(peer: Option<PeerAddress>) -> IpAddr {

@@ -16,8 +16,8 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::{
-    access::CredentialLimiter, console_link::ConsoleLink, dry_run_service::DryRunService,
-    session::Sessions,
+    console_link::ConsoleLink, credential_limiter::CredentialLimiter,
+    dry_run_service::DryRunService, session::Sessions,
 };
 
 /// The highest number of pages that are built at the same time.

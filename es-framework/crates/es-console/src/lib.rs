@@ -13,6 +13,7 @@ mod command_list;
 mod component_list;
 mod console;
 mod console_link;
+mod credential_limiter;
 mod dry_run_context;
 mod dry_run_outcome;
 mod dry_run_service;

@@ -16,9 +16,10 @@ use es_eventql::MAX_LENGTH;
 use es_runtime::operator::ComponentKind;
 
 use crate::{
-    access::{self, CredentialLimiter, FORM_SIZE},
+    access::{self, FORM_SIZE},
     assets, command_form, command_list, component_list,
     console::{Console, ConsolePermits, ConsoleState},
+    credential_limiter::CredentialLimiter,
     event_details, event_list, event_live, eventql_editor,
     layout::Visitor,
     model_view,

@@ -13,7 +13,7 @@ use ring::hmac;
 /// Time after which a browser has to sign in again, in seconds.
 const SECONDS: i64 = 12 * 60 * 60;
 
-/// What a session permits.
+/// The rights of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionRole {
     /// Signed in with the API token: may send commands of operators.

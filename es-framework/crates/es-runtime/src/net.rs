@@ -41,9 +41,7 @@ use tokio_io_timeout::TimeoutWriter;
 
 use client_wait::{BodyWithGuard, ClientWait};
 use connection_limit::ConnectionLimit;
-#[doc(hidden)]
 pub use host_header::{has_valid_host, names_this_machine};
-#[doc(hidden)]
 pub use keyed_rate_limiter::{KeyedRateLimiter, RateLimitExceeded, client_network};
 pub use limits::ConnectionLimits;
 use tls::ServerTls;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::read_range::UnsatisfiableRange;
+use super::range_bounds::UnsatisfiableRange;
 use es_eventql::{QueryError, QueryErrorKind};
 use es_store::{Conflict, InvalidOptions, SchemaConflict, StoreError, schema::WorkBudget};
 

@@ -10,7 +10,7 @@ use axum::{
 use super::{
     conditional_write::{CONTENTION, SLOW_QUERIES, WriteFailure},
     domain_error::NO_STORE_ACCESS,
-    read_range::UnsatisfiableRange,
+    range_bounds::UnsatisfiableRange,
     state::QueryLimitReached,
 };
 use es_eventql::QueryErrorKind;

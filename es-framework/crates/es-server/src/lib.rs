@@ -18,6 +18,7 @@ mod ndjson;
 mod observation;
 mod openapi;
 mod query_rows;
+mod range_bounds;
 mod read_range;
 mod request_failure;
 mod response_event;

@@ -1,30 +1,12 @@
-//! The range of a read or an observation. The protocol refuses a range that no event can be in, instead of an empty
-//! stream.
+//! The range of a read that starts from the latest event of a type.
 
 use futures_util::StreamExt as _;
 
 use super::state::ServerState;
-use es_store::{
-    Bound, FromLatestEvent, IfEventIsMissing, ReadOptions, StoreError, options::IdRange,
-};
+use es_store::{FromLatestEvent, IfEventIsMissing, ReadOptions, StoreError, options::IdRange};
 
-/// The error for bounds between which no event can be, now or later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("invalid options: the bounds leave no room for an event")]
-pub(super) struct UnsatisfiableRange;
-
-/// Checks that an event can be between two bounds. A start at a latest event counts as the first event.
-pub(super) const fn check_bounds(
-    lower: Option<Bound>,
-    upper: Option<Bound>,
-) -> Result<(), UnsatisfiableRange> {
-    if IdRange::from_bounds(lower, upper).is_empty() {
-        return Err(UnsatisfiableRange);
-    }
-    Ok(())
-}
-
-/// Returns true if a read starts after its upper bound.
+/// Returns true if a read starts after its upper bound. The protocol has an error for it instead of an
+/// empty stream.
 pub(super) async fn starts_after_end(
     server: &ServerState,
     options: &ReadOptions,

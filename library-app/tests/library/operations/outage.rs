@@ -148,9 +148,10 @@ async fn queries_say_that_postgresql_is_away() {
     })
     .await;
     drop(server);
-    // At first the open connections break. Later no connection can be opened.
-    for _ in 0..3 {
-        let answers = futures_util::future::join_all((0..20).map(|_| get(&books))).await;
+    // At first the open connections break. Later no connection can be opened. More queries at once would exceed
+    // the share of one caller.
+    for _ in 0..10 {
+        let answers = futures_util::future::join_all((0..3).map(|_| get(&books))).await;
         for answer in answers {
             assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
             assert!(answer.headers().contains_key("retry-after"));

@@ -11,6 +11,7 @@ use super::PeerAddress;
 
 /// Returns whether a request that came over a connection has exactly one `Host`, as RFC 9112 (section 3.2)
 /// requires from HTTP/1.1 on. Requests inside of the process need none.
+#[doc(hidden)]
 pub fn has_valid_host<B>(request: &Request<B>) -> bool {
     if request.extensions().get::<PeerAddress>().is_none() {
         return true;
@@ -22,6 +23,7 @@ pub fn has_valid_host<B>(request: &Request<B>) -> bool {
 /// Returns whether a request is meant for this machine: its host is a loopback address, `localhost`, or a name
 /// below it, which resolvers keep on the machine (RFC 6761, section 6.3). The owner of a domain can let its
 /// name lead to a loopback address (DNS rebinding), and a page of that domain is no client of this service.
+#[doc(hidden)]
 pub fn names_this_machine<B>(request: &Request<B>) -> bool {
     // A request to a proxy names the host in its target, and the header is ignored (RFC 9112, section 3.2.2).
     match request.uri().host() {

@@ -18,6 +18,7 @@ const MAX_CLIENTS: u64 = 20_000;
 const IDLE: Duration = Duration::from_secs(120);
 
 /// Limits the number of requests of each client. The quota is also the size of a burst.
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct KeyedRateLimiter<K: Hash + Eq + Send + Sync + 'static> {
     quota: Quota,
@@ -25,6 +26,7 @@ pub struct KeyedRateLimiter<K: Hash + Eq + Send + Sync + 'static> {
 }
 
 /// A client exceeded its rate limit.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimitExceeded {
     /// The number of seconds until the next request is allowed.
@@ -69,6 +71,7 @@ impl<K: Hash + Eq + Send + Sync + 'static> KeyedRateLimiter<K> {
 
 /// Returns the address whose requests are counted together. Of an IPv6 address, only the first half counts,
 /// since one customer commonly has all addresses of the other half.
+#[doc(hidden)]
 pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -19,6 +19,7 @@ const OUTAGE_AFTER: Duration = Duration::from_secs(10);
 /// assert_eq!(state.name(), "working");
 /// assert_eq!(state.exits(ComponentKind::ReadModel), [OperatorCommand::Rebuild]);
 /// ```
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum SubscriberState {
     /// It follows the event store.
@@ -32,6 +33,7 @@ pub enum SubscriberState {
 }
 
 /// The reason why a subscriber does not continue.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// The error as text.
@@ -45,6 +47,7 @@ pub struct Trouble {
 }
 
 /// The part that failed.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TroubleCause {
     /// An event that cannot be read or handled.

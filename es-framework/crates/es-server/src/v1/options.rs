@@ -3,7 +3,9 @@
 
 use serde::Deserialize;
 
-use crate::{error_response::ErrorResponse, read_range::check_bounds, strict_object::StrictObject};
+use crate::{
+    error_response::ErrorResponse, range_bounds::check_bounds, strict_object::StrictObject,
+};
 use es_event::{EventId, EventType, Subject};
 use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions};
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     domain_error::{DomainError, ErrorCode},
-    read_range::check_bounds,
+    range_bounds::check_bounds,
 };
 use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions};
 

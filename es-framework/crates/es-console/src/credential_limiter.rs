@@ -1,0 +1,25 @@
+//! The limit of those who guess the API token.
+
+use std::{net::IpAddr, num::NonZeroU32};
+
+use es_runtime::net::{KeyedRateLimiter, RateLimitExceeded, client_network};
+
+/// The number of credentials that an address may try in a minute.
+const CREDENTIALS_A_MINUTE: NonZeroU32 = NonZeroU32::new(10).unwrap();
+
+/// Slows down those who guess the API token.
+#[derive(Debug, Clone)]
+pub(crate) struct CredentialLimiter(KeyedRateLimiter<IpAddr>);
+
+impl Default for CredentialLimiter {
+    fn default() -> Self {
+        Self(KeyedRateLimiter::per_minute(CREDENTIALS_A_MINUTE))
+    }
+}
+
+impl CredentialLimiter {
+    /// Counts an attempt of an address.
+    pub(crate) fn admit(&self, address: IpAddr) -> Result<(), RateLimitExceeded> {
+        self.0.admit(client_network(address))
+    }
+}
