@@ -19,7 +19,6 @@ const OUTAGE_AFTER: Duration = Duration::from_secs(10);
 /// assert_eq!(state.name(), "working");
 /// assert_eq!(state.exits(ComponentKind::ReadModel), [OperatorCommand::Rebuild]);
 /// ```
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum SubscriberState {
     /// It follows the event store.
