@@ -295,7 +295,13 @@ impl SimulatedInstance {
             }
         }
         let now = self.clock.now();
-        for (name, status) in process.reactions.all_by_name() {
+        let statuses = process.reactions.all_by_name();
+        // A reaction has a status as soon as it has read its checkpoint.
+        let declared = wallet_reactions::reactions().unwrap_or_default();
+        if let Some(reaction) = declared.iter().find(|one| !statuses.contains_key(one.name)) {
+            return Some(format!("{} has not begun {}", self.name, reaction.name));
+        }
+        for (name, status) in statuses {
             let is_due = status.next_deadline.is_some_and(|next| next <= now);
             if status.position < last || is_due {
                 return Some(format!("{} reacts in {name} up to {status:?}", self.name));
