@@ -3,6 +3,13 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+#[cfg(panic = "abort")]
+compile_error!(
+    "es-framework needs `panic = \"unwind\"`, which is the default: remove `panic = \"abort\"` from the profile in \
+     Cargo.toml. A schema check that exceeds its budget unwinds, and so does a projection that fails, so with `abort` \
+     a client or an event could end the process."
+);
+
 mod api_token;
 mod application_error;
 pub mod bearer;

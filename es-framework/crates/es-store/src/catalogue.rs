@@ -5,10 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{
-    EventSchema, SchemaConflict,
-    schema::{CheckFailure, WorkBudget},
-};
+use super::{EventSchema, SchemaConflict, schema::WorkBudget};
 use es_event::{EventCandidate, EventId, EventType};
 
 /// An event type that a store knows.
@@ -149,11 +146,7 @@ impl EventTypeCatalogue {
         for candidate in candidates {
             let schema = self.schema(&candidate.event_type);
             if let Some(entry) = schema.filter(|entry| entry.number >= known) {
-                let checked = entry.schema.check_within(&candidate.data, budget);
-                checked.map_err(|failure| match failure {
-                    CheckFailure::Mismatch(reason) => SchemaConflict::Candidate(reason),
-                    CheckFailure::BudgetExceeded => SchemaConflict::TooMuchWork,
-                })?;
+                entry.schema.check_candidate(&candidate.data, budget)?;
             }
         }
         Ok(())

@@ -1,51 +1,17 @@
 //! The JSON Schema that an event type's data has to follow, once it is registered.
 
-#[cfg(test)]
-mod attack_tests;
-mod metered_value;
-mod references;
-#[cfg(test)]
-mod schema_tests;
-mod work_budget;
+#[cfg(not(feature = "schemas"))]
+mod no_validator;
 
-use std::{error::Error, fmt, sync::Arc, thread};
+use std::{fmt, sync::Arc};
 
-use jsonschema::{
-    PatternOptions, Regex, Retrieve, Uri, ValidationError, Validator,
-    error::{TypeKind, ValidationErrorKind},
-};
-use serde_json::{Value, value::RawValue};
+#[cfg(feature = "schemas")]
+use es_schema::{CheckFailure, JsonSchema};
+#[cfg(not(feature = "schemas"))]
+use no_validator::{CheckFailure, JsonSchema};
+use serde_json::value::RawValue;
 
-use self::{
-    metered_value::{MeteredJson, MeteredValue},
-    work_budget::{BudgetExceeded, TextPrice},
-};
 use es_event::EventId;
-
-#[doc(hidden)]
-pub use work_budget::WorkBudget;
-
-/// The longest schema, in bytes.
-const MAX_BYTES: usize = 256 << 10;
-/// The most bytes that a pattern may have when it is compiled.
-const LARGE_PATTERN: usize = 256 << 10;
-/// The bytes that most patterns have at most.
-const SMALL_PATTERN: usize = 32 << 10;
-/// The most bytes that the cache of one pattern may have.
-const PATTERN_CACHE: usize = 256 << 10;
-/// The memory of a typical pattern.
-const PATTERN_SIZE: usize = 64 << 10;
-/// The stack of the thread that compiles a schema. A chain of references takes as many calls.
-const COMPILER_STACK: usize = 64 << 20;
-/// The most steps for the message about data that does not follow its schema.
-const MESSAGE_STEPS: u64 = 50_000;
-/// The memory for the places of the errors that the message is chosen from.
-const MESSAGE_BYTES: u64 = 64 << 20;
-/// The longest message, in characters.
-const MAX_MESSAGE: usize = 1_000;
-/// The limit of back-tracking steps for a pattern of a stored schema that needs back-tracking. Earlier
-/// versions registered such patterns.
-const BACKTRACKS: usize = 100_000;
 
 /// A JSON Schema for the data of events.
 ///
@@ -56,12 +22,7 @@ const BACKTRACKS: usize = 100_000;
 /// assert!(EventSchema::parse(schema).is_ok());
 /// assert!(EventSchema::parse(r#"{"type":"string"}"#).is_err());
 /// ```
-pub struct EventSchema {
-    text: Arc<RawValue>,
-    validator: Validator<MeteredJson>,
-    text_price: TextPrice,
-    patterns: usize,
-}
+pub struct EventSchema(JsonSchema);
 
 /// The error for a JSON value that is not a schema of events.
 ///
@@ -115,18 +76,25 @@ pub enum SchemaConflict {
     TooManySchemas,
 }
 
-/// The reason why data does not pass the check of a schema.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum CheckFailure {
-    /// The data does not follow the schema. The message names the rule and the place.
-    Mismatch(String),
-    /// The budget is used up.
-    BudgetExceeded,
+/// The number of steps that are left for schema checks.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct WorkBudget {
+    steps: u64,
 }
 
-impl From<BudgetExceeded> for CheckFailure {
-    fn from(_: BudgetExceeded) -> Self {
-        Self::BudgetExceeded
+impl WorkBudget {
+    /// The budget of all events of one write.
+    pub const WRITE: u64 = 5_000_000;
+
+    /// Creates a budget.
+    pub const fn of(steps: u64) -> Self {
+        Self { steps }
+    }
+
+    /// The number of steps that are left.
+    pub const fn left(&self) -> u64 {
+        self.steps
     }
 }
 
@@ -135,22 +103,10 @@ impl EventSchema {
     /// inside the schema, and its patterns must be regular: without look-around and back-references.
     ///
     /// # Errors
-    /// The text is not such a schema, or it is too large.
+    /// The text is not such a schema, or it is too large. In a program without the feature `schemas`, every schema
+    /// is refused.
     pub fn parse(json: &str) -> Result<Self, InvalidSchema> {
-        if json.len() > MAX_BYTES {
-            let kib = MAX_BYTES >> 10;
-            return Err(InvalidSchema(format!("it is larger than {kib} KiB")));
-        }
-        let small = regular_patterns(SMALL_PATTERN);
-        let small = Self::compile(json, TextPrice::SMALL_PATTERNS, |options| {
-            options.with_pattern_options(small)
-        });
-        small.or_else(|_| {
-            let large = regular_patterns(LARGE_PATTERN);
-            Self::compile(json, TextPrice::LARGE_PATTERNS, |options| {
-                options.with_pattern_options(large)
-            })
-        })
+        JsonSchema::parse(json).map(Self).map_err(InvalidSchema)
     }
 
     /// Parses a schema that a store contains. Earlier versions registered larger schemas, and patterns
@@ -160,71 +116,25 @@ impl EventSchema {
     /// The text is not a schema of events.
     #[doc(hidden)]
     pub fn parse_stored(json: &str) -> Result<Self, InvalidSchema> {
-        Self::parse(json).or_else(|_| {
-            let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
-            Self::compile(json, TextPrice::LARGE_PATTERNS, |options| {
-                options.with_pattern_options(patterns)
-            })
-        })
-    }
-
-    fn compile(
-        json: &str,
-        text_price: TextPrice,
-        set_patterns: impl FnOnce(SchemaOptions) -> SchemaOptions + Send,
-    ) -> Result<Self, InvalidSchema> {
-        let invalid = |reason: &dyn fmt::Display| InvalidSchema(reason.to_string());
-        let schema: Value = serde_json::from_str(json).map_err(|error| invalid(&error))?;
-        if schema.get("type") != Some(&Value::from("object")) {
-            return Err(invalid(&r#"/type: value must be "object""#));
-        }
-        if schema.get("properties").is_none() {
-            return Err(invalid(&"missing properties: 'properties'"));
-        }
-        let patterns = references::check_references(&schema).map_err(|reason| invalid(&reason))?;
-        let compile = || {
-            let options = jsonschema::options_for().with_retriever(Nowhere);
-            let compiled = set_patterns(options).build(&schema);
-            compiled.map_err(|error| invalid(&reason(&error)))
-        };
-        let validator = thread::scope(|scope| {
-            let compiler = thread::Builder::new().stack_size(COMPILER_STACK);
-            let compiling = compiler.spawn_scoped(scope, compile);
-            let compiled = compiling.map_err(|error| invalid(&error))?.join();
-            compiled.unwrap_or_else(|_| Err(invalid(&"its compiler failed")))
-        })?;
-        let text = serde_json::value::to_raw_value(&schema).map_err(|error| invalid(&error))?;
-        let text_price = match patterns {
-            0 => TextPrice::WITHOUT_PATTERNS,
-            _ => text_price,
-        };
-        Ok(Self {
-            text: text.into(),
-            validator,
-            text_price,
-            patterns,
-        })
+        JsonSchema::parse_stored(json)
+            .map(Self)
+            .map_err(InvalidSchema)
     }
 
     /// Returns the schema as JSON.
     #[must_use]
     pub fn json(&self) -> &RawValue {
-        &self.text
+        self.0.json()
     }
 
     /// Returns the same JSON, to share it.
     pub(crate) fn share_json(&self) -> Arc<RawValue> {
-        Arc::clone(&self.text)
+        Arc::clone(self.0.json())
     }
 
     /// Returns the memory that the schema takes, by estimate.
     pub(crate) fn size(&self) -> usize {
-        let of_patterns = self.patterns.saturating_mul(PATTERN_SIZE);
-        self.text
-            .get()
-            .len()
-            .saturating_mul(4)
-            .saturating_add(of_patterns)
+        self.0.size()
     }
 
     /// Checks an event's data.
@@ -232,10 +142,23 @@ impl EventSchema {
     /// # Errors
     /// The data does not follow the schema. The message names the rule and the place.
     pub fn check(&self, data: &RawValue) -> Result<(), String> {
-        let checked = self.check_within(data, &mut WorkBudget::of(WorkBudget::WRITE));
+        let checked = self.0.check(data, &mut { WorkBudget::WRITE });
         checked.map_err(|failure| match failure {
             CheckFailure::Mismatch(reason) => reason,
             CheckFailure::BudgetExceeded => SchemaConflict::TooMuchWork.to_string(),
+        })
+    }
+
+    /// Checks the data of a candidate, and spends the steps of the check.
+    pub(crate) fn check_candidate(
+        &self,
+        data: &RawValue,
+        budget: &mut WorkBudget,
+    ) -> Result<(), SchemaConflict> {
+        let checked = self.0.check(data, &mut budget.steps);
+        checked.map_err(|failure| match failure {
+            CheckFailure::Mismatch(reason) => SchemaConflict::Candidate(reason),
+            CheckFailure::BudgetExceeded => SchemaConflict::TooMuchWork,
         })
     }
 
@@ -250,106 +173,16 @@ impl EventSchema {
         data: &RawValue,
         budget: &mut WorkBudget,
     ) -> Result<(), SchemaConflict> {
-        let checked = self.check_within(data, budget);
+        let checked = self.0.check(data, &mut budget.steps);
         checked.map_err(|failure| match failure {
             CheckFailure::Mismatch(reason) => SchemaConflict::Event { id, reason },
             CheckFailure::BudgetExceeded => SchemaConflict::TooMuchWork,
         })
     }
-
-    /// Checks an event's data, and spends the steps of the check.
-    pub(crate) fn check_within(
-        &self,
-        data: &RawValue,
-        budget: &mut WorkBudget,
-    ) -> Result<(), CheckFailure> {
-        let length = u64::try_from(data.get().len()).unwrap_or(u64::MAX);
-        let data: Value = serde_json::from_str(data.get())
-            .map_err(|error| CheckFailure::Mismatch(error.to_string()))?;
-        if budget.run(self.text_price, || {
-            self.validator.is_valid(MeteredValue(&data))
-        })? {
-            return Ok(());
-        }
-        Err(CheckFailure::Mismatch(self.explain(&data, length)))
-    }
-
-    /// Returns the message about data that does not follow the schema. The validator collects the
-    /// errors of all alternatives for it, each with its place, so the memory is limited, too.
-    fn explain(&self, data: &Value, length: u64) -> String {
-        let steps = MESSAGE_BYTES.checked_div(length).unwrap_or_default();
-        let steps = steps.min(MESSAGE_STEPS);
-        let validate = || {
-            let checked = self.validator.validate(MeteredValue(data));
-            checked.map_err(|error| reason(&error)).err()
-        };
-        let explained = WorkBudget::of(steps)
-            .run(self.text_price, validate)
-            .ok()
-            .flatten();
-        let text = explained.unwrap_or_else(|| "the data does not follow it".to_owned());
-        match text.char_indices().nth(MAX_MESSAGE) {
-            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-            None => text,
-        }
-    }
 }
-
-/// Patterns that are matched in linear time.
-fn regular_patterns(size: usize) -> PatternOptions<Regex> {
-    PatternOptions::regex()
-        .size_limit(size)
-        .dfa_size_limit(PATTERN_CACHE)
-}
-
-type SchemaOptions = jsonschema::ValidationOptions<'static, Arc<dyn Retrieve>, MeteredJson>;
 
 impl fmt::Debug for EventSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("EventSchema").field(&self.text).finish()
-    }
-}
-
-/// The resolver of external references. It refuses all of them, so that no schema makes the server
-/// read a file or send a request.
-struct Nowhere;
-
-impl Retrieve for Nowhere {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
-        Err(format!("{uri} leads out of the schema, and nothing is ever fetched").into())
-    }
-}
-
-/// Describes an error in the words of the original event store, as far as they are known.
-fn reason(error: &ValidationError<'_>) -> String {
-    let text = match error.kind() {
-        ValidationErrorKind::Type {
-            kind: TypeKind::Single(expected),
-        } => format!("expected {expected}, but got {}", kind_of(error.instance())),
-        ValidationErrorKind::AdditionalProperties { unexpected } => {
-            let names: Vec<_> = unexpected.iter().map(|name| format!("'{name}'")).collect();
-            format!("additionalProperties {} not allowed", names.join(", "))
-        }
-        ValidationErrorKind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            format!("missing properties: '{name}'")
-        }
-        // The message contains the rule and not the value, because data may be secret.
-        _ => error.masked().to_string(),
-    };
-    match error.instance_path().as_str() {
-        "" => text,
-        path => format!("{text} at {path}"),
-    }
-}
-
-const fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
+        f.debug_tuple("EventSchema").field(self.0.json()).finish()
     }
 }

@@ -1,5 +1,6 @@
 //! The budget of a schema check. Clients send schemas and data, and a few lines of both can describe
-//! more work than a computer finishes in a lifetime.
+//! more work than a computer finishes in a lifetime. A check that exceeds its budget unwinds, and `es-runtime`
+//! refuses programs that cannot.
 
 use std::{
     cell::Cell,
@@ -7,60 +8,31 @@ use std::{
     ptr,
 };
 
-#[cfg(panic = "abort")]
-compile_error!(
-    "es-framework needs `panic = \"unwind\"`, which is the default: remove `panic = \"abort\"` from the profile in \
-     Cargo.toml. A schema check that exceeds its budget unwinds, so with `abort` a client could end the process."
-);
-
 /// The most bytes of stack that a check may use. Threads have 2 MiB.
 const STACK: usize = 768 << 10;
 
-/// The number of steps that are left for schema checks. One step looks at one value of the data once,
-/// which takes about 20 nanoseconds.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct WorkBudget {
-    steps: u64,
-}
-
-/// A check needs more steps than its budget has.
+/// A check needs more steps than it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BudgetExceeded;
 
-impl WorkBudget {
-    /// The budget of all events of one write.
-    pub const WRITE: u64 = 5_000_000;
-
-    /// Creates a budget.
-    pub const fn of(steps: u64) -> Self {
-        Self { steps }
-    }
-
-    /// The number of steps that are left.
-    pub const fn left(&self) -> u64 {
-        self.steps
-    }
-
-    /// Runs a check that spends steps of this budget through [`spend`] and [`spend_text`].
-    pub(super) fn run<T>(
-        &mut self,
-        text: TextPrice,
-        check: impl FnOnce() -> T,
-    ) -> Result<T, BudgetExceeded> {
-        METER.with(|meter| {
-            meter.steps.set(self.steps);
-            meter.text.set(text.0);
-            meter.stack.set(stack_address());
-        });
-        // The validator has no way to stop early. It leaves nothing half done, because it only reads.
-        let outcome = catch_unwind(AssertUnwindSafe(check));
-        self.steps = METER.with(|meter| meter.steps.take());
-        match outcome {
-            Ok(outcome) => Ok(outcome),
-            Err(reason) if reason.is::<BudgetExceeded>() => Err(BudgetExceeded),
-            Err(panic) => resume_unwind(panic),
-        }
+/// Runs a check that spends steps through [`spend`] and [`spend_text`].
+pub(super) fn run_within<T>(
+    steps: &mut u64,
+    text: TextPrice,
+    check: impl FnOnce() -> T,
+) -> Result<T, BudgetExceeded> {
+    METER.with(|meter| {
+        meter.steps.set(*steps);
+        meter.text.set(text.0);
+        meter.stack.set(stack_address());
+    });
+    // The validator has no way to stop early. It leaves nothing half done, because it only reads.
+    let outcome = catch_unwind(AssertUnwindSafe(check));
+    *steps = METER.with(|meter| meter.steps.take());
+    match outcome {
+        Ok(outcome) => Ok(outcome),
+        Err(reason) if reason.is::<BudgetExceeded>() => Err(BudgetExceeded),
+        Err(panic) => resume_unwind(panic),
     }
 }
 
@@ -123,26 +95,25 @@ mod tests {
 
     #[test]
     fn text_has_a_price() {
-        let mut budget = WorkBudget::of(1_000);
+        let mut steps = 1_000;
         for (price, left) in [(PRICE, 995), (TextPrice::SMALL_PATTERNS, 866)] {
-            assert_eq!(budget.run(price, || spend_text(&"x".repeat(64))), Ok(()));
-            assert_eq!(budget.left(), left);
+            let spending = run_within(&mut steps, price, || spend_text(&"x".repeat(64)));
+            assert_eq!((spending, steps), (Ok(()), left));
         }
         let large = TextPrice::LARGE_PATTERNS;
-        let spending = budget.run(large, || spend_text(&"x".repeat(64)));
+        let spending = run_within(&mut steps, large, || spend_text(&"x".repeat(64)));
         assert_eq!(spending, Err(BudgetExceeded));
     }
 
     #[test]
     fn a_check_that_spends_more_than_its_budget_ends() {
-        let mut budget = WorkBudget::of(10);
-        assert_eq!(budget.run(PRICE, || spend(4)), Ok(()));
-        assert_eq!(budget.left(), 6);
-        assert_eq!(
-            budget.run(PRICE, || (0..7).for_each(|_| spend(1))),
-            Err(BudgetExceeded)
-        );
-        assert_eq!(budget.run(PRICE, || spend(1)), Err(BudgetExceeded));
+        let mut steps = 10;
+        assert_eq!(run_within(&mut steps, PRICE, || spend(4)), Ok(()));
+        assert_eq!(steps, 6);
+        let spending = run_within(&mut steps, PRICE, || (0..7).for_each(|_| spend(1)));
+        assert_eq!(spending, Err(BudgetExceeded));
+        let spending = run_within(&mut steps, PRICE, || spend(1));
+        assert_eq!(spending, Err(BudgetExceeded));
     }
 
     #[test]
@@ -153,15 +124,16 @@ mod tests {
             let deeper = left.checked_sub(1).map_or(0, recurse);
             deeper.saturating_add(frame[0])
         }
-        let mut budget = WorkBudget::of(1_000_000);
-        assert!(budget.run(PRICE, || recurse(100)).is_ok());
-        assert_eq!(budget.run(PRICE, || recurse(100_000)), Err(BudgetExceeded));
-        assert!(budget.left() > 900_000);
+        let mut steps = 1_000_000;
+        assert!(run_within(&mut steps, PRICE, || recurse(100)).is_ok());
+        let recursing = run_within(&mut steps, PRICE, || recurse(100_000));
+        assert_eq!(recursing, Err(BudgetExceeded));
+        assert!(steps > 900_000);
     }
 
     #[test]
     fn another_panic_goes_on() {
-        let panicking = || WorkBudget::of(1).run(PRICE, || resume_unwind(Box::new("a bug")));
+        let panicking = || run_within(&mut 1, PRICE, || resume_unwind(Box::new("a bug")));
         assert!(catch_unwind(AssertUnwindSafe(panicking)).is_err());
     }
 }
