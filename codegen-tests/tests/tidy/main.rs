@@ -146,3 +146,20 @@ fn the_architecture_page_names_only_paths_that_exist() {
         "docs/src/architecture.md names paths that do not exist",
     );
 }
+
+#[test]
+fn each_decision_has_a_status_and_is_in_the_index() {
+    let index = source::read(&project().join("docs/src/adr/index.md"));
+    let mut pages = BTreeSet::new();
+    source::paths_below(&project().join("docs/src/adr"), &mut pages);
+    assert!(pages.len() > 20, "{pages:?}");
+    let incomplete = pages.into_iter().filter(|page| {
+        let name = page.trim_start_matches("docs/src/adr/");
+        let has_status = source::read(&project().join(page)).contains("\n**Status.** ");
+        name != "index.md" && !(has_status && index.contains(&format!("({name})")))
+    });
+    assert_none(
+        &incomplete.collect::<Vec<_>>(),
+        "decisions without a status or without a line in docs/src/adr/index.md",
+    );
+}
