@@ -28,6 +28,7 @@ cases! {
     item_conditional: "../../ui/item/pass/conditional.rs",
     item_in_a_function: "../../ui/item/pass/in_a_function.rs",
     item_itself: "../../ui/item/pass/itself.rs",
+    item_macro_variables: "../../ui/item/pass/macro_variables.rs",
     item_names_of_the_language: "../../ui/item/pass/names_of_the_language.rs",
     reaction_names_that_shadow_std: "../../ui/reaction/pass/names_that_shadow_std.rs",
     read_model_columns_of_all_kinds: "../../ui/read_model/pass/columns_of_all_kinds.rs",

@@ -1,7 +1,7 @@
 //! Parses the named fields of a struct and their JSON names.
 
 use proc_macro2::TokenStream;
-use quote::quote_spanned;
+use quote::{format_ident, quote, quote_spanned};
 use syn::{
     Attribute, Data, DataStruct, DeriveInput, Fields, GenericArgument, Ident, LitStr,
     PathArguments, Type, Visibility, ext::IdentExt as _, spanned::Spanned as _,
@@ -59,15 +59,28 @@ impl Field {
 pub(crate) fn subject_part(field: &Field, framework: &Framework) -> TokenStream {
     let span = field.ty.span();
     let framework = framework.with_span(span);
-    let (member, value) = (&field.member, reference_to(field));
+    let (member, value) = (&field.member, variable_of(field));
     quote_spanned!(span=> #framework::event::SubjectTemplatePart::field(#member, #value))
 }
 
-/// Generates a reference to a field, with the span of its type.
-pub(crate) fn reference_to(field: &Field) -> TokenStream {
-    let mut ident = field.ident.clone();
-    ident.set_span(field.ty.span());
-    quote_spanned!(field.ty.span()=> &self.#ident)
+/// Returns the variable that borrows a field. It has the span of the field's type, where the compiler
+/// reports mistakes. `self` with this span would not be the generated `self` if the type is a variable of
+/// another `macro_rules!`.
+pub(crate) fn variable_of(field: &Field) -> Ident {
+    format_ident!("_{}", field.name(), span = field.ty.span())
+}
+
+/// Generates the statement that borrows fields of `self`, each as its variable.
+pub(crate) fn borrow_fields<'a>(fields: impl IntoIterator<Item = &'a Field>) -> TokenStream {
+    let borrowed = fields.into_iter().map(|field| {
+        let (ident, variable) = (&field.ident, variable_of(field));
+        quote!(#ident: #variable)
+    });
+    let borrowed: Vec<_> = borrowed.collect();
+    match borrowed.as_slice() {
+        [] => TokenStream::new(),
+        borrowed => quote!(let Self { #(#borrowed,)* .. } = self;),
+    }
 }
 
 /// Parses the fields, if the item is a struct with named fields.

@@ -1,6 +1,6 @@
 //! Inspects the syntax of types. A macro cannot resolve their names.
 
-use syn::{FnArg, GenericArgument, PathArguments, ReturnType, Signature, Type};
+use syn::{FnArg, GenericArgument, PathArguments, PathSegment, ReturnType, Signature, Type};
 
 /// Returns the type inside an `Option`.
 pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
@@ -40,7 +40,13 @@ pub(crate) fn ungroup(ty: &mut Type) {
     if let Type::Group(group) = ty
         && matches!(
             *group.elem,
-            Type::Path(_) | Type::Reference(_) | Type::Group(_)
+            Type::Path(_)
+                | Type::Reference(_)
+                | Type::Array(_)
+                | Type::Slice(_)
+                | Type::Tuple(_)
+                | Type::Paren(_)
+                | Type::Group(_)
         )
     {
         *ty = (*group.elem).clone();
@@ -48,20 +54,22 @@ pub(crate) fn ungroup(ty: &mut Type) {
     }
     match ty {
         Type::Reference(reference) => ungroup(&mut reference.elem),
-        Type::Path(path) => {
-            let last = path.path.segments.last_mut();
-            let Some(PathArguments::AngleBracketed(arguments)) =
-                last.map(|last| &mut last.arguments)
-            else {
-                return;
-            };
-            for argument in &mut arguments.args {
-                if let GenericArgument::Type(inside) = argument {
-                    ungroup(inside);
-                }
+        Type::Array(array) => ungroup(&mut array.elem),
+        Type::Slice(slice) => ungroup(&mut slice.elem),
+        Type::Paren(paren) => ungroup(&mut paren.elem),
+        Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(ungroup),
+        Type::Path(path) => path.path.segments.iter_mut().for_each(ungroup_arguments),
+        _ => {}
+    }
+}
+
+fn ungroup_arguments(segment: &mut PathSegment) {
+    if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+        for argument in &mut arguments.args {
+            if let GenericArgument::Type(inside) = argument {
+                ungroup(inside);
             }
         }
-        _ => {}
     }
 }
 

@@ -1,14 +1,14 @@
 //! Generates the code of a command.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{ext::IdentExt as _, spanned::Spanned as _};
 
 use super::{ast::CommandField, check::CheckedCommand};
 use crate::codegen::{
     declaration,
     declaration_kind::DeclarationKind,
-    fields::{self, reference_to},
+    fields::{self, borrow_fields, variable_of},
     framework::Framework,
     json_impls::{self, FieldWithConstraints, JsonStruct},
     role::role_constants,
@@ -67,7 +67,7 @@ fn wire_field<'a>(
 fn validation(command: &CheckedCommand, framework: &Framework) -> TokenStream {
     let fields = command.fields.iter().map(|field| ValueWithRules {
         member: Some(field.field.member.clone()),
-        value: reference_to(&field.field),
+        value: variable_of(&field.field).into_token_stream(),
         ty: &field.field.ty,
         rules: &field.rules,
     });
@@ -76,11 +76,14 @@ fn validation(command: &CheckedCommand, framework: &Framework) -> TokenStream {
         [] => format_ident!("_violations"),
         _ => format_ident!("violations"),
     };
+    let borrowed = (!checks.is_empty())
+        .then(|| borrow_fields(command.fields.iter().map(|field| &field.field)));
     let ident = &command.ident;
     quote! {
         #[automatically_derived]
         impl #framework::validate::Validate for #ident {
             fn validate(&self, #violations: &mut #framework::validate::Violations) {
+                #borrowed
                 #(#checks)*
             }
         }
@@ -91,14 +94,16 @@ fn validation(command: &CheckedCommand, framework: &Framework) -> TokenStream {
 /// that is not `Clone` at the type of the field.
 fn impl_clone(command: &CheckedCommand) -> TokenStream {
     let ident = &command.ident;
+    let borrowed = borrow_fields(command.fields.iter().map(|field| &field.field));
     let fields = command.fields.iter().map(|field| {
-        let (name, value) = (&field.field.ident, reference_to(&field.field));
+        let (name, value) = (&field.field.ident, variable_of(&field.field));
         quote_spanned!(field.field.ty.span()=> #name: ::core::clone::Clone::clone(#value))
     });
     quote! {
         #[automatically_derived]
         impl ::core::clone::Clone for #ident {
             fn clone(&self) -> Self {
+                #borrowed
                 Self { #(#fields),* }
             }
         }
@@ -119,6 +124,8 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
     let condition = format_ident!("{condition}");
     let fields = command.fields.iter().map(|field| field.field.name());
     let declaration = declaration(ident, framework);
+    let in_subject = command.subject.fields();
+    let borrowed = borrow_fields(in_subject.filter_map(|name| command.field(name)));
     let parts = template::subject_parts(&command.subject, framework, |name| {
         let field = command.field(name);
         field.map(|field| fields::subject_part(field, framework))
@@ -142,6 +149,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
                 #framework::event::Subject,
                 #framework::event::InvalidSubjectValue,
             > {
+                #borrowed
                 #framework::event::Subject::fill_template(&[#(#parts),*])
             }
         }

@@ -1,6 +1,6 @@
 //! Generates the code of an event.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{LitStr, Path, spanned::Spanned as _};
 
@@ -101,6 +101,7 @@ fn impl_subject(
         let field = event.field(name);
         field.map(|field| fields::subject_part(field, framework))
     });
+    let borrowed = fields::borrow_fields(template.fields().filter_map(|name| event.field(name)));
     let text = template.render(|name| {
         let field = event.field(name);
         field.map_or_else(|| name.to_owned(), |field| field.member.clone())
@@ -129,6 +130,7 @@ fn impl_subject(
             #framework::event::Subject,
             #framework::event::InvalidSubjectValue,
         > {
+            #borrowed
             #body
         }
     }
@@ -158,18 +160,24 @@ fn read_model(event: &CheckedEvent, table: &LitStr, framework: &Framework) -> To
 /// another type, is an error at the event's field.
 fn conversion(event: &CheckedEvent, command: &Path, framework: &Framework) -> TokenStream {
     let ident = &event.ident;
+    // The rest of the call has the span of the field, whose variables are perhaps those of another macro.
+    let whole = Ident::new("command", Span::call_site());
     let checks = event.fields.iter().map(|field| {
         let span = field.ident.span();
         let (framework, name) = (framework.with_span(span), field.name());
         let command = respanned(command.to_token_stream(), span);
-        let has_field = quote_spanned!(span=> { #framework::command::has_field::<#command>(#name) });
-        quote_spanned!(span=> <#command as #framework::command::HasField<#has_field>>::checked(command))
+        let has_field =
+            quote_spanned!(span=> { #framework::command::has_field::<#command>(#name) });
+        quote_spanned!(span=> <#command as #framework::command::HasField<#has_field>>::checked(#whole))
     });
     let values = event.fields.iter().map(|field| {
-        let (ident, ty, span) = (&field.ident, &field.ty, field.ty.span());
-        let framework = framework.with_span(span);
-        let value = respanned(quote!(command.#ident), span);
-        quote_spanned!(span=> #ident: #framework::command::SameType::<#ty>::value(#value))
+        let (ident, ty, value) = (&field.ident, &field.ty, fields::variable_of(field));
+        let framework = framework.with_span(ty.span());
+        quote_spanned!(ty.span()=> #ident: #framework::command::SameType::<#ty>::value(#value))
+    });
+    let taken = event.fields.iter().map(|field| {
+        let (ident, value) = (&field.ident, fields::variable_of(field));
+        quote!(let #value = command.#ident;)
     });
     let parameter = match event.fields.as_slice() {
         [] => quote!(_),
@@ -180,6 +188,7 @@ fn conversion(event: &CheckedEvent, command: &Path, framework: &Framework) -> To
         impl ::core::convert::From<#command> for #ident {
             fn from(#parameter: #command) -> Self {
                 #(let command = #checks;)*
+                #(#taken)*
                 Self { #(#values),* }
             }
         }

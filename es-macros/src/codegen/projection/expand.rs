@@ -1,7 +1,7 @@
 //! Generates the code of a projection that passed the checks.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, ItemImpl, Type, spanned::Spanned as _};
 
 use super::check::{CheckedProjection, ProjectionStep, StepShape};
@@ -94,9 +94,10 @@ fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
     let key_after = step.key.as_ref().map(|field| {
         let key_type = quote!(<Self as #module::ReadModel>::Key);
         // The compiler reports a field of another type at the attribute.
-        let key = quote_spanned!(field.span()=> let key: &#key_type = &happened.#field;);
+        let value = format_ident!("key", span = field.span());
         quote! {
-            #key
+            let #value = &happened.#field;
+            let key: &#key_type = #value;
             let key = #module::RowKey::from_value(key)?;
         }
     });

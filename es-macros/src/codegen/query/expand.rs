@@ -157,11 +157,11 @@ fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> T
     let order = source.order.as_ref().map(|order| {
         let column = column(source, &order.field);
         let sort = if order.descending {
-            quote!(sort_descending)
+            quote_spanned!(order.field.span()=> sort_descending)
         } else {
-            quote!(sort)
+            quote_spanned!(order.field.span()=> sort)
         };
-        quote_spanned!(order.field.span()=> let rows = rows.#sort(#column);)
+        quote!(let rows = rows.#sort(#column);)
     });
     let (output, last) = if source.is_one {
         (
@@ -232,32 +232,28 @@ fn filter(parameter: &CheckedQueryField, source: &RowSource) -> Option<TokenStre
     };
     // The compiler reports an unknown comparison at the field.
     let method = Ident::new(method, row_field.span());
-    let condition = |value| quote_spanned!(row_field.span()=> rows.filter(#column.#method(#value)));
+    let value = Ident::new("value", row_field.span());
+    let condition = quote_spanned!(row_field.span()=> #column.#method(#value));
     let field = &parameter.field.ident;
     Some(match parameter.number {
-        ValueCount::Required => {
-            let filtered = condition(quote_spanned!(row_field.span()=> &self.#field));
-            quote!(let rows = #filtered;)
-        }
-        ValueCount::Optional => {
-            let filtered = condition(quote_spanned!(row_field.span()=> value));
-            quote_spanned! {row_field.span()=>
-                let rows = match &self.#field {
-                    ::core::option::Option::Some(value) => #filtered,
-                    ::core::option::Option::None => rows,
-                };
-            }
-        }
+        ValueCount::Required => quote! {
+            let #value = &self.#field;
+            let rows = rows.filter(#condition);
+        },
+        ValueCount::Optional => quote! {
+            let rows = match &self.#field {
+                ::core::option::Option::Some(#value) => rows.filter(#condition),
+                ::core::option::Option::None => rows,
+            };
+        },
         // Without any value there is no condition.
-        ValueCount::Several => {
-            let filtered = condition(quote_spanned!(row_field.span()=> &self.#field));
-            quote! {
-                let rows = match self.#field.is_empty() {
-                    true => rows,
-                    false => #filtered,
-                };
-            }
-        }
+        ValueCount::Several => quote! {
+            let #value = &self.#field;
+            let rows = match #value.is_empty() {
+                true => rows,
+                false => rows.filter(#condition),
+            };
+        },
     })
 }
 

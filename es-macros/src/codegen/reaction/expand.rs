@@ -125,11 +125,13 @@ fn when(
     let module = quote!(#framework::reaction);
     // The compiler reports a field of another type at its name.
     let there = framework.with_span(at.span());
-    let time = quote_spanned!(at.span()=> #there::reaction::DeadlineField::time(&happened.#at));
+    let field = format_ident!("field", span = at.span());
+    let time = quote_spanned!(at.span()=> #there::reaction::DeadlineField::time(#field));
     quote! {
         #module::ReactionTiming::Deadline(#module::Deadline {
             at: |event| {
                 let happened = #module::decode_event::<#event>(event)?;
+                let #field = &happened.#at;
                 ::core::result::Result::Ok(#time)
             },
             unless: &[#(<#unless as #framework::event::Event>::TYPE),*],

@@ -67,7 +67,12 @@ fn display(variant: &CheckedVariant, pattern: &TokenStream, formatter: &Ident) -
     match detail {
         None => quote!(#pattern { .. } => #formatter.write_str(#title)),
         Some(DetailTemplate { text, fields }) => {
-            quote!(#pattern { #(#fields,)* .. } => ::core::write!(#formatter, #text))
+            // The detail alone would not find fields that are variables of a `macro_rules!`.
+            quote! {
+                #pattern { #(#fields,)* .. } => {
+                    ::core::write!(#formatter, #text #(, #fields = #fields)*)
+                }
+            }
         }
     }
 }

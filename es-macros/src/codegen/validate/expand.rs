@@ -55,7 +55,8 @@ impl ValueWithRules<'_> {
                 let item = quote_spanned!(span=> value);
                 let each = each.iter().map(|rule| {
                     let found = rule.call(&rules, &item, span);
-                    quote_spanned!(span=> violations.each(#value, |#item| #found);)
+                    let each = quote_spanned!(span=> each);
+                    quote!(violations.#each(#value, |#item| #found);)
                 });
                 self.inside(&quote!(#(#each)*))
             }

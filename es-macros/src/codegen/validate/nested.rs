@@ -144,9 +144,11 @@ pub(super) fn validate_inside(
     value: &TokenStream,
     framework: &Framework,
 ) -> TokenStream {
+    // A variable has the span of its type, where the compiler reports mistakes.
     let inside = |ty: &Type, name: &str| {
-        let name = Ident::new(name, ty.span());
-        validate_inside(ty, &name.to_token_stream(), framework)
+        let variable = Ident::new(name, ty.span());
+        let statements = validate_inside(ty, &variable.to_token_stream(), framework);
+        (variable, statements)
     };
     match Contents::of(ty) {
         _ if types_with_rules(ty).is_empty() => TokenStream::new(),
@@ -159,36 +161,36 @@ pub(super) fn validate_inside(
             }
         }
         Contents::Optional(inner) => {
-            let inside = inside(inner, "value");
-            quote!(if let ::core::option::Option::Some(value) = #value { #inside })
+            let (inner, inside) = inside(inner, "value");
+            quote!(if let ::core::option::Option::Some(#inner) = #value { #inside })
         }
         Contents::Pointer(inner) => {
-            let inside = inside(inner, "value");
+            let (inner, inside) = inside(inner, "value");
             quote! {{
-                let value = &**#value;
+                let #inner = &**#value;
                 #inside
             }}
         }
         Contents::List(inner) => {
-            let inside = inside(inner, "value");
-            quote!(violations.check_items(#value, |value, violations| { #inside });)
+            let (item, inside) = inside(inner, "value");
+            quote!(violations.check_items(#value, |#item, violations| { #inside });)
         }
         Contents::Set(inner) => {
-            let inside = inside(inner, "value");
-            quote!(violations.check_members_of_set(#value, |value, violations| { #inside });)
+            let (item, inside) = inside(inner, "value");
+            quote!(violations.check_members_of_set(#value, |#item, violations| { #inside });)
         }
         Contents::Map(key, value_type) => {
-            let (keys, values) = (inside(key, "_key"), inside(value_type, "_value"));
+            let ((key, keys), (item, values)) = (inside(key, "_key"), inside(value_type, "_value"));
             quote! {
-                violations.check_entries(#value, |_key, _value, violations| { #keys #values });
+                violations.check_entries(#value, |#key, #item, violations| { #keys #values });
             }
         }
         Contents::Result(success, error) => {
             let branch = |name: &str, ty: &Type| {
-                let (variant, inside) = (Ident::new(name, ty.span()), inside(ty, "value"));
+                let (variant, (inner, inside)) = (Ident::new(name, ty.span()), inside(ty, "value"));
                 (!inside.is_empty()).then(|| {
                     quote! {
-                        if let ::core::result::Result::#variant(value) = #value {
+                        if let ::core::result::Result::#variant(#inner) = #value {
                             violations.check_member(#name, |violations| { #inside });
                         }
                     }
@@ -199,12 +201,12 @@ pub(super) fn validate_inside(
         }
         Contents::Tuple(types) => {
             let items = types.into_iter().enumerate().filter_map(|(index, ty)| {
-                let inside = inside(ty, "value");
+                let (item, inside) = inside(ty, "value");
                 let (at, name) = (syn::Index::from(index), index.to_string());
                 (!inside.is_empty()).then(|| {
                     quote! {
                         violations.check_member(#name, |violations| {
-                            let value = &(#value).#at;
+                            let #item = &(#value).#at;
                             #inside
                         });
                     }

@@ -1,7 +1,7 @@
 //! Generates the validation of a value's fields.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote};
 use syn::{
     Attribute, Data, DeriveInput, Field, Fields, Meta, Variant, ext::IdentExt as _,
     spanned::Spanned as _,
@@ -72,22 +72,15 @@ fn implementation(ident: &Ident, checks: &TokenStream, framework: &Framework) ->
 
 fn of_struct(item: &DeriveInput, fields: &Fields, framework: &Framework) -> TokenStream {
     let is_transparent = words(&item.attrs).any(|(key, _)| key == "transparent");
-    let value = |field: &Field, index: usize| {
-        let span = field.ty.span();
-        let index = syn::Index {
-            index: u32::try_from(index).unwrap_or(u32::MAX),
-            span,
-        };
-        match &field.ident {
-            Some(ident) => {
-                let mut ident = ident.clone();
-                ident.set_span(span);
-                quote_spanned!(span=> &self.#ident)
-            }
-            None => quote_spanned!(span=> &self.#index),
-        }
-    };
-    checks(fields, is_transparent, value, framework)
+    let checks = checks(fields, is_transparent, framework);
+    if checks.is_empty() {
+        return checks;
+    }
+    let bindings = bindings(fields);
+    quote! {
+        let Self { #bindings } = self;
+        #checks
+    }
 }
 
 /// Generates one match arm for each variant with rules.
@@ -100,25 +93,15 @@ fn of_enum<'a>(
     let mut arms = vec![];
     let mut is_whole = true;
     for variant in variants {
-        let value = |field: &Field, index: usize| {
-            let mut binding = binding(field, index);
-            binding.set_span(field.ty.span());
-            binding.to_token_stream()
-        };
-        let checks = checks(&variant.fields, false, value, framework);
+        let checks = checks(&variant.fields, false, framework);
         if checks.is_empty() {
             is_whole = false;
             continue;
         }
         let ident = &variant.ident;
-        let members = variant.fields.members();
-        let bindings = variant.fields.iter().enumerate().map(|(index, field)| {
-            let mut binding = binding(field, index);
-            binding.set_span(field.ty.span());
-            binding
-        });
+        let bindings = bindings(&variant.fields);
         let checks = representation.lead(variant, checks);
-        arms.push(quote!(Self::#ident { #(#members: #bindings),* } => { #checks }));
+        arms.push(quote!(Self::#ident { #bindings } => { #checks }));
     }
     if arms.is_empty() {
         return TokenStream::new();
@@ -127,21 +110,26 @@ fn of_enum<'a>(
     quote!(match self { #(#arms)* #others })
 }
 
+/// Returns the pattern that borrows all fields.
+fn bindings(fields: &Fields) -> TokenStream {
+    let members = fields.members();
+    let bindings = fields.iter().enumerate();
+    let bindings = bindings.map(|(index, field)| binding(field, index));
+    quote!(#(#members: #bindings),*)
+}
+
+/// Returns the variable of a field, at whose type the compiler reports mistakes.
 fn binding(field: &Field, index: usize) -> Ident {
+    let span = field.ty.span();
     match &field.ident {
-        Some(ident) => format_ident!("_{}", ident.unraw()),
-        None => format_ident!("_{}", index),
+        Some(ident) => format_ident!("_{}", ident.unraw(), span = span),
+        None => format_ident!("_{}", index, span = span),
     }
 }
 
 /// Generates the validation of fields in the same JSON object. Returns nothing if there is nothing
 /// to check.
-fn checks(
-    fields: &Fields,
-    is_transparent: bool,
-    value: impl Fn(&Field, usize) -> TokenStream,
-    framework: &Framework,
-) -> TokenStream {
+fn checks(fields: &Fields, is_transparent: bool, framework: &Framework) -> TokenStream {
     let is_inner = is_transparent || matches!(fields, Fields::Unnamed(_)) && fields.len() == 1;
     let rules: Vec<Vec<Rule>> = fields
         .iter()
@@ -150,7 +138,7 @@ fn checks(
     let checked = fields.iter().zip(&rules).enumerate();
     let checked = checked.map(|(index, (field, rules))| ValueWithRules {
         member: member(field, index).filter(|_| !is_inner),
-        value: value(field, index),
+        value: binding(field, index).into_token_stream(),
         ty: &field.ty,
         rules,
     });
