@@ -25,6 +25,7 @@ cases! {
     evolve_every_form: "../../ui/evolve/pass/every_form.rs",
     handler_every_parameter: "../../ui/handler/pass/every_parameter.rs",
     handler_every_return_type: "../../ui/handler/pass/every_return_type.rs",
+    item_computed_doc_comments: "../../ui/item/pass/computed_doc_comments.rs",
     item_conditional: "../../ui/item/pass/conditional.rs",
     item_in_a_function: "../../ui/item/pass/in_a_function.rs",
     item_itself: "../../ui/item/pass/itself.rs",

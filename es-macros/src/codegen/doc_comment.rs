@@ -1,67 +1,176 @@
 //! Reads doc comments.
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta};
 
-use super::naming;
+use super::{attribute, framework::Framework, naming};
+
+/// A text of a doc comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum DocText {
+    Known(String),
+    /// A part of a comment that has an expression such as `#[doc = concat!(…)]`, which the compiler evaluates.
+    Computed {
+        comment: Vec<DocPiece>,
+        part: DocPart,
+    },
+}
+
+/// A `#[doc = …]` attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum DocPiece {
+    /// A text, which can have several lines.
+    Text(String),
+    Expression(Expr),
+}
+
+/// A part of a doc comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DocPart {
+    /// The first paragraph as one line.
+    Summary,
+    /// The summary without its full stop.
+    Title,
+    /// The paragraphs after the first one, with their line breaks.
+    AfterSummary,
+    /// All paragraphs, with their line breaks.
+    Whole,
+}
+
+impl DocPart {
+    fn of_text(self, text: &str) -> String {
+        let summary = || {
+            let lines = text.split('\n').map(str::trim);
+            let lines = lines.skip_while(|line| line.is_empty());
+            let lines: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+            lines.join(" ")
+        };
+        match self {
+            Self::Summary => summary(),
+            Self::Title => {
+                let text = summary();
+                text.strip_suffix('.').unwrap_or(&text).to_owned()
+            }
+            Self::AfterSummary => {
+                let rest = text.split_once("\n\n");
+                rest.map_or("", |(_, rest)| rest.trim()).to_owned()
+            }
+            Self::Whole => text.to_owned(),
+        }
+    }
+}
+
+impl DocText {
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Known(text) if text.is_empty())
+    }
+
+    /// Generates the text, as a constant.
+    pub(crate) fn expand(&self, framework: &Framework) -> TokenStream {
+        let (comment, part) = match self {
+            Self::Known(text) => return quote!(#text),
+            Self::Computed { comment, part } => (comment, part),
+        };
+        let pieces = comment.iter().map(|piece| match piece {
+            DocPiece::Text(text) => quote!(#text),
+            DocPiece::Expression(expression) => quote!(#expression),
+        });
+        let module = quote!(#framework::event::doc_text);
+        let function = match part {
+            DocPart::Summary => quote!(summary),
+            DocPart::Title => quote!(title),
+            DocPart::AfterSummary => quote!(text_after_summary),
+            DocPart::Whole => quote!(whole),
+        };
+        let text = quote!(#module::#function(::core::concat!(#(#pieces, "\n"),*)));
+        if matches!(part, DocPart::AfterSummary | DocPart::Whole) {
+            return text;
+        }
+        quote! {{
+            const TEXT: &'static str = #text;
+            const LINE: [u8; TEXT.len()] = #module::one_line(TEXT);
+            #module::as_text(&LINE)
+        }}
+    }
+}
 
 /// Returns the summary of an item: from its attribute, its doc comment or its name.
 pub(crate) fn summary_or_name(
     ident: &Ident,
     literal: Option<&LitStr>,
     attrs: &[Attribute],
-) -> String {
+) -> DocText {
+    let literal = literal.map(|literal| DocText::Known(literal.value()));
     literal
-        .map(LitStr::value)
         .or_else(|| summary(attrs))
-        .unwrap_or_else(|| naming::sentence_of(ident))
+        .unwrap_or_else(|| DocText::Known(naming::sentence_of(ident)))
 }
 
 /// Returns the first paragraph of the doc comment as one line.
-pub(crate) fn summary(attrs: &[Attribute]) -> Option<String> {
-    let lines: Vec<_> = attrs.iter().filter_map(text).collect();
-    let paragraph: Vec<_> = lines
-        .iter()
-        .flat_map(|text| text.split('\n'))
-        .map(str::trim)
-        .skip_while(|line| line.is_empty())
-        .take_while(|line| !line.is_empty())
-        .collect();
-    (!paragraph.is_empty()).then(|| paragraph.join(" "))
+pub(crate) fn summary(attrs: &[Attribute]) -> Option<DocText> {
+    let text = part(attrs, DocPart::Summary);
+    (!text.is_empty()).then_some(text)
+}
+
+/// Returns the summary without its full stop.
+pub(crate) fn title(attrs: &[Attribute]) -> Option<DocText> {
+    let text = part(attrs, DocPart::Title);
+    (!text.is_empty()).then_some(text)
 }
 
 /// Returns the paragraphs after the first one, with their line breaks.
-pub(crate) fn text_after_summary(attrs: &[Attribute]) -> String {
-    let text = whole(attrs);
-    let rest = text.split_once("\n\n");
-    rest.map_or("", |(_, rest)| rest.trim()).to_owned()
+pub(crate) fn text_after_summary(attrs: &[Attribute]) -> DocText {
+    part(attrs, DocPart::AfterSummary)
 }
 
 /// Returns the whole doc comment, with its line breaks.
-pub(crate) fn whole(attrs: &[Attribute]) -> String {
-    let texts: Vec<_> = attrs.iter().filter_map(text).collect();
-    let lines = texts.iter().flat_map(|text| text.split('\n'));
-    let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
-    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+pub(crate) fn whole(attrs: &[Attribute]) -> DocText {
+    part(attrs, DocPart::Whole)
 }
 
-/// Returns the text of a `#[doc = "…"]` attribute, which can have several lines, or `None` for another
-/// attribute.
-fn text(attr: &Attribute) -> Option<String> {
+fn part(attrs: &[Attribute], part: DocPart) -> DocText {
+    let comment: Vec<_> = attrs.iter().filter_map(piece).collect();
+    let mut lines = vec![];
+    for piece in &comment {
+        match piece {
+            DocPiece::Text(text) => lines.extend(text.split('\n')),
+            DocPiece::Expression(_) => return DocText::Computed { comment, part },
+        }
+    }
+    DocText::Known(part.of_text(lines.join("\n").trim()))
+}
+
+/// Returns the content of a `#[doc = …]` attribute, without the space before each of its lines, or `None`
+/// for another attribute.
+fn piece(attr: &Attribute) -> Option<DocPiece> {
     let Meta::NameValue(meta) = &attr.meta else {
         return None;
     };
-    match &meta.value {
+    if !meta.path.is_ident("doc") {
+        return None;
+    }
+    Some(match attribute::ungrouped(&meta.value) {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text),
             ..
-        }) if meta.path.is_ident("doc") => Some(text.value()),
-        _ => None,
-    }
+        }) => {
+            let text = text.value();
+            let lines = text.split('\n');
+            let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+            DocPiece::Text(lines.collect::<Vec<_>>().join("\n"))
+        }
+        expression => DocPiece::Expression(expression.clone()),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn known(text: &str) -> DocText {
+        DocText::Known(text.to_owned())
+    }
 
     #[test]
     fn the_first_paragraph_is_the_summary() {
@@ -76,7 +185,11 @@ mod tests {
         };
         assert_eq!(
             summary(&item.attrs).unwrap(),
-            "Adds a copy to the inventory."
+            known("Adds a copy to the inventory.")
+        );
+        assert_eq!(
+            title(&item.attrs).unwrap(),
+            known("Adds a copy to the inventory")
         );
         assert_eq!(summary(&[]), None);
     }
@@ -95,12 +208,15 @@ mod tests {
         };
         assert_eq!(
             text_after_summary(&item.attrs),
-            "One of many.\n\nExample: `{\"id\": 1,\n\"age\": 2}`"
+            known("One of many.\n\nExample: `{\"id\": 1,\n\"age\": 2}`")
         );
-        assert!(whole(&item.attrs).starts_with("Adds a copy\nto the inventory.\n\nOne"));
+        let DocText::Known(text) = whole(&item.attrs) else {
+            panic!("no attribute is an expression");
+        };
+        assert!(text.starts_with("Adds a copy\nto the inventory.\n\nOne"));
         assert_eq!(
             (text_after_summary(&[]), whole(&[])),
-            (String::new(), String::new())
+            (known(""), known(""))
         );
     }
 }

@@ -19,6 +19,8 @@ mod const_text;
 mod declaration;
 mod descriptor;
 mod dialect;
+#[doc(hidden)]
+pub mod doc_text;
 mod envelope;
 mod event_fields;
 mod event_selection;

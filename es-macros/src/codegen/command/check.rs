@@ -7,7 +7,7 @@ use super::{
     attr::CommandAttr,
 };
 use crate::codegen::{
-    doc_comment,
+    doc_comment::{self, DocText},
     errors::Errors,
     fields::{self, Field},
     naming,
@@ -19,7 +19,7 @@ use crate::codegen::{
 pub(crate) struct CheckedCommand {
     pub(crate) ident: Ident,
     pub(crate) attrs: Vec<Attribute>,
-    pub(crate) summary: String,
+    pub(crate) summary: DocText,
     pub(crate) subject: Template,
     pub(crate) path: String,
     /// The role that a client needs.

@@ -118,7 +118,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
         condition,
         ..
     } = command;
-    let name = ident.unraw().to_string();
+    let (name, summary) = (ident.unraw().to_string(), summary.expand(framework));
     let subject = command.subject.render(|field| command.member_name(field));
     let role = role_constants(command.role.as_ref());
     let condition = format_ident!("{condition}");

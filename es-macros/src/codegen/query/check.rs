@@ -7,7 +7,7 @@ use super::{
     attr::{self, Filter, FilterKind, Order, QueryAttr},
 };
 use crate::codegen::{
-    doc_comment,
+    doc_comment::{self, DocText},
     errors::Errors,
     fields::{self, Field},
     role::{self, CheckedCallerRole},
@@ -18,9 +18,9 @@ use crate::codegen::{
 pub(crate) struct CheckedQuery {
     pub(crate) ident: Ident,
     pub(crate) path: String,
-    pub(crate) summary: String,
+    pub(crate) summary: DocText,
     /// The rest of the query's doc comment after the summary.
-    pub(crate) description: String,
+    pub(crate) description: DocText,
     /// The role that a caller needs.
     pub(crate) role: Option<CheckedCallerRole>,
     /// True if the query's output is a page.

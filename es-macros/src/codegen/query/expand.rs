@@ -35,7 +35,7 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
         ..
     } = query;
     let module = quote!(#framework::query);
-    let name = ident.unraw().to_string();
+    let (name, summary) = (ident.unraw().to_string(), summary.expand(framework));
     let declaration = declaration(ident, framework);
     let is_paged = query.is_paged;
     let role = role_constants(query.role.as_ref());
@@ -52,7 +52,7 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
         quote!(#ident: parameters.#take(#member)?)
     });
     let description = (!query.description.is_empty()).then(|| {
-        let text = &query.description;
+        let text = query.description.expand(framework);
         quote!(const DESCRIPTION: &'static str = #text;)
     });
     let described = described(query, framework);
@@ -94,7 +94,7 @@ fn described(query: &CheckedQuery, framework: &Framework) -> Option<TokenStream>
         .iter()
         .map(|CheckedQueryField { field, number, .. }| {
             let (member, ty) = (&field.member, field.value_type());
-            let text = doc_comment::whole(&field.attrs);
+            let text = doc_comment::whole(&field.attrs).expand(framework);
             let add = match number {
                 ValueCount::Required => quote!(add_required),
                 ValueCount::Optional => quote!(add_optional),

@@ -3,7 +3,11 @@
 use syn::{Attribute, Data, DeriveInput, Fields, Ident};
 
 use super::attr::{self, RejectionAttr};
-use crate::codegen::{doc_comment, errors::Errors, generics};
+use crate::codegen::{
+    doc_comment::{self, DocText},
+    errors::Errors,
+    generics,
+};
 
 /// The parsed item.
 pub(crate) struct RejectionItem {
@@ -16,7 +20,8 @@ pub(crate) struct RejectionItem {
 /// A variant of the enum, or the struct itself.
 pub(crate) struct RejectionVariant {
     pub(crate) ident: Ident,
-    pub(crate) summary: Option<String>,
+    /// The summary of the doc comment, without its full stop.
+    pub(crate) title: Option<DocText>,
     pub(crate) attr: RejectionAttr,
     pub(crate) fields: Vec<Ident>,
 }
@@ -86,7 +91,7 @@ fn refusal(
     }
     RejectionVariant {
         ident: ident.clone(),
-        summary: doc_comment::summary(attrs),
+        title: doc_comment::title(attrs),
         attr: attr::parse_attributes(attrs, errors),
         fields: fields
             .iter()

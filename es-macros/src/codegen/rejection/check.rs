@@ -9,7 +9,7 @@ use super::{
     attr,
     detail::{self, DetailTemplate},
 };
-use crate::codegen::{errors::Errors, naming};
+use crate::codegen::{doc_comment::DocText, errors::Errors, naming};
 
 /// A rejection type without mistakes.
 pub(crate) struct CheckedRejection {
@@ -24,7 +24,7 @@ pub(crate) struct CheckedVariant {
     /// The variant of `RejectionKind`.
     pub(crate) kind: &'static str,
     pub(crate) name: String,
-    pub(crate) title: String,
+    pub(crate) title: DocText,
     pub(crate) detail: Option<DetailTemplate>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn check_rejection(
 fn variant(refusal: &RejectionVariant, errors: &mut Errors) -> Option<CheckedVariant> {
     let RejectionVariant {
         ident,
-        summary,
+        title: commented,
         attr,
         fields,
     } = refusal;
@@ -78,7 +78,7 @@ fn variant(refusal: &RejectionVariant, errors: &mut Errors) -> Option<CheckedVar
         Some(name) => checked_name(name, errors),
         None => derived_name(ident, errors),
     };
-    let title = title(ident, attr.title.as_ref(), summary.as_deref(), errors);
+    let title = title(ident, attr.title.as_ref(), commented.clone(), errors);
     Some(CheckedVariant {
         ident: ident.clone(),
         kind: attr.kind?,
@@ -92,12 +92,11 @@ fn variant(refusal: &RejectionVariant, errors: &mut Errors) -> Option<CheckedVar
 fn title(
     ident: &Ident,
     literal: Option<&LitStr>,
-    summary: Option<&str>,
+    commented: Option<DocText>,
     errors: &mut Errors,
-) -> Option<String> {
+) -> Option<DocText> {
     let Some(literal) = literal else {
-        let summary = summary.map(|text| text.strip_suffix('.').unwrap_or(text).to_owned());
-        return Some(summary.unwrap_or_else(|| naming::sentence_of(ident)));
+        return Some(commented.unwrap_or_else(|| DocText::Known(naming::sentence_of(ident))));
     };
     let text = literal.value();
     if text.trim().is_empty() {
@@ -107,7 +106,7 @@ fn title(
         );
         return None;
     }
-    Some(text)
+    Some(DocText::Known(text))
 }
 
 fn derived_name(ident: &Ident, errors: &mut Errors) -> Option<String> {

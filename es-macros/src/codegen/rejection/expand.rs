@@ -27,7 +27,7 @@ pub(crate) fn expand_rejection(rejection: &CheckedRejection, framework: &Framewo
     };
     let displays = variants.iter().map(|variant| {
         let pattern = pattern(variant);
-        display(variant, &pattern, &formatter)
+        display(variant, &pattern, &formatter, framework)
     });
     let descriptors = variants
         .iter()
@@ -62,8 +62,14 @@ fn variant_pattern(ident: &Ident) -> TokenStream {
     quote!(Self::#ident)
 }
 
-fn display(variant: &CheckedVariant, pattern: &TokenStream, formatter: &Ident) -> TokenStream {
+fn display(
+    variant: &CheckedVariant,
+    pattern: &TokenStream,
+    formatter: &Ident,
+    framework: &Framework,
+) -> TokenStream {
     let CheckedVariant { title, detail, .. } = variant;
+    let title = title.expand(framework);
     match detail {
         None => quote!(#pattern { .. } => #formatter.write_str(#title)),
         Some(DetailTemplate { text, fields }) => {
@@ -85,7 +91,7 @@ fn descriptor(variant: &CheckedVariant, framework: &Framework) -> TokenStream {
         title,
         ..
     } = variant;
-    let kind = format_ident!("{kind}");
+    let (kind, title) = (format_ident!("{kind}"), title.expand(framework));
     let declaration = declaration(ident, framework);
     quote! {
         #framework::command::RejectionDescriptor {

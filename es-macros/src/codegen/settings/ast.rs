@@ -9,7 +9,7 @@ use syn::{
 
 use crate::codegen::{
     attribute::{self, AttributeKeys},
-    doc_comment,
+    doc_comment::{self, DocText},
     errors::Errors,
     generics, types,
 };
@@ -27,7 +27,7 @@ pub(crate) struct Setting {
     /// The type of the value, without an `Option` around it.
     pub(crate) ty: Type,
     pub(crate) is_optional: bool,
-    pub(crate) help: String,
+    pub(crate) help: DocText,
     pub(crate) env: String,
     pub(crate) default: Option<Expr>,
 }
@@ -144,8 +144,8 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
         Some(inner) => (inner.clone(), true),
         None => (field.ty.clone(), false),
     };
-    let help = doc_comment::summary(&field.attrs).unwrap_or_default();
-    if help.is_empty() {
+    let help = doc_comment::summary(&field.attrs);
+    if help.is_none() {
         errors.record(
             &ident,
             format!("say what `{name}` is for, since `--help` shows it: write a doc comment `/// …` above it"),
@@ -163,7 +163,7 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
         ident,
         ty,
         is_optional,
-        help,
+        help: help?,
         default,
     })
 }

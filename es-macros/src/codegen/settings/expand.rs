@@ -57,6 +57,7 @@ pub(crate) fn expand_settings(
 
 fn argument(setting: &Setting, framework: &Framework) -> TokenStream {
     let Setting { ty, help, env, .. } = setting;
+    let help = help.expand(framework);
     let name = setting.name();
     let long = name.replace('_', "-");
     let clap = quote!(#framework::__private::clap);
