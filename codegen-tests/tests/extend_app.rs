@@ -51,6 +51,42 @@ fn rent(command: RentBoatCommand, clock: &Clock) -> BoatRentedEvent {
     }
 }
 
+macro_rules! wide {
+    ($($field:ident)*) => {
+        /// Fills in a form of 200 fields.
+        #[derive(Command)]
+        #[command(subject = "/forms/{id}")]
+        struct FillInFormCommand {
+            id: Uuid,
+            $($field: Option<String>,)*
+        }
+
+        /// A form was filled in.
+        #[derive(Event)]
+        #[event(from = FillInFormCommand, informational)]
+        struct FormFilledInEvent {
+            id: Uuid,
+            $($field: Option<String>,)*
+        }
+    };
+}
+
+wide!(
+    f000 f001 f002 f003 f004 f005 f006 f007 f008 f009 f010 f011 f012 f013 f014 f015 f016 f017 f018 f019
+    f020 f021 f022 f023 f024 f025 f026 f027 f028 f029 f030 f031 f032 f033 f034 f035 f036 f037 f038 f039
+    f040 f041 f042 f043 f044 f045 f046 f047 f048 f049 f050 f051 f052 f053 f054 f055 f056 f057 f058 f059
+    f060 f061 f062 f063 f064 f065 f066 f067 f068 f069 f070 f071 f072 f073 f074 f075 f076 f077 f078 f079
+    f080 f081 f082 f083 f084 f085 f086 f087 f088 f089 f090 f091 f092 f093 f094 f095 f096 f097 f098 f099
+    f100 f101 f102 f103 f104 f105 f106 f107 f108 f109 f110 f111 f112 f113 f114 f115 f116 f117 f118 f119
+    f120 f121 f122 f123 f124 f125 f126 f127 f128 f129 f130 f131 f132 f133 f134 f135 f136 f137 f138 f139
+    f140 f141 f142 f143 f144 f145 f146 f147 f148 f149 f150 f151 f152 f153 f154 f155 f156 f157 f158 f159
+    f160 f161 f162 f163 f164 f165 f166 f167 f168 f169 f170 f171 f172 f173 f174 f175 f176 f177 f178 f179
+    f180 f181 f182 f183 f184 f185 f186 f187 f188 f189 f190 f191 f192 f193 f194 f195 f196 f197 f198 f199
+);
+
+#[handler]
+fn fill_in(command: FillInFormCommand) -> FormFilledInEvent;
+
 const NOON: &str = "2026-07-01T12:00:00Z";
 
 fn app() -> App {
@@ -282,4 +318,25 @@ async fn the_router_can_be_nested() {
     let request = Request::get("/harbour/actuator/health/liveness");
     let response = outer.oneshot(request.body(Body::empty()).unwrap());
     assert_eq!(response.await.unwrap().status(), 200);
+}
+
+#[test]
+fn a_command_of_200_fields_needs_no_large_stack() {
+    let request = async || {
+        let application = app().build().await.unwrap();
+        let body = json!({ "id": Uuid::new_v4(), "f007": "a", "f199": "z" });
+        let response = application.client().post("/forms/fill", &body).await;
+        application.shutdown().await;
+        response.unwrap().status
+    };
+    // Tokio's worker threads have stacks of this size.
+    let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
+    let run = || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.unwrap().block_on(request())
+    };
+    let status = thread.spawn(run).unwrap().join().unwrap();
+    assert_eq!(status, 204);
 }

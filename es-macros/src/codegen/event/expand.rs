@@ -179,14 +179,18 @@ fn conversion(event: &CheckedEvent, command: &Path, framework: &Framework) -> To
         let (ident, value) = (&field.ident, fields::variable_of(field));
         quote!(let #value = command.#ident;)
     });
-    let parameter = match event.fields.as_slice() {
-        [] => quote!(_),
-        _ => quote!(command),
+    let (parameter, boxed) = match event.fields.as_slice() {
+        [] => (quote!(_), None),
+        _ => {
+            let boxed = quote!(let command = ::std::boxed::Box::new(command););
+            (quote!(command), Some(boxed))
+        }
     };
     quote! {
         #[automatically_derived]
         impl ::core::convert::From<#command> for #ident {
             fn from(#parameter: #command) -> Self {
+                #boxed
                 #(let command = #checks;)*
                 #(#taken)*
                 Self { #(#values),* }
