@@ -7,7 +7,7 @@ use syn::{Attribute, Data, DeriveInput, Type, Visibility, ext::IdentExt as _};
 
 use super::{
     declaration_kind::DeclarationKind, errors::Errors, fields::Field, framework::Framework,
-    validate,
+    map_keys, validate,
 };
 
 /// The attributes that the shadow type repeats.
@@ -53,8 +53,9 @@ impl JsonStruct<'_> {
             } = field.field;
             let attrs = forwarded(attrs);
             let constraints = &field.constraints;
+            let keys = map_keys::constraints(ty, framework);
             let ty = without_self(ty.to_token_stream(), self.ident);
-            quote!(#(#attrs)* #constraints #ident: #ty)
+            quote!(#(#attrs)* #constraints #keys #ident: #ty)
         });
         quote! {
             #attributes
@@ -96,6 +97,9 @@ fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
     for field in fields {
         let rules = validate::parse_rules(&field.attrs, &mut Errors::default());
         keep(&mut field.attrs);
+        field
+            .attrs
+            .extend(map_keys::constraints(&field.ty, framework));
         field.ty = Type::Verbatim(without_self(field.ty.to_token_stream(), &item.ident));
         field.attrs.extend(validate::constraints(&rules, framework));
         field.vis = Visibility::Inherited;

@@ -7,6 +7,7 @@ mod annotated_item;
 mod attribute;
 mod column;
 pub(crate) mod command;
+mod contents;
 mod declaration_kind;
 mod derive;
 mod doc_comment;
@@ -26,6 +27,7 @@ mod json_names;
 #[cfg(test)]
 mod macros_page;
 pub(crate) mod manifest;
+mod map_keys;
 mod naming;
 pub(crate) mod projection;
 #[cfg(test)]

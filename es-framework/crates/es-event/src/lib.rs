@@ -32,6 +32,8 @@ mod hash;
 mod hash_version;
 mod id;
 mod invalid_stream_line;
+#[doc(hidden)]
+pub mod map_keys;
 mod poison_event;
 mod readable;
 mod recorded_event;

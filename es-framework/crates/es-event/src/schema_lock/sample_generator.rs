@@ -16,6 +16,8 @@ const MAX_RECURSION: usize = 1;
 const MAX_VISITED_SCHEMAS: usize = 50_000;
 /// The name of a member where the schema allows any name.
 const ANY_NAME: &str = "a";
+/// The name of a member where the names are whole numbers.
+const A_NUMBER: &str = "1";
 
 /// Generates samples of a canonical schema. Returns `None` if no valid value is known.
 pub(super) fn samples(schema: &Value) -> Option<SchemaSamples> {
@@ -151,17 +153,34 @@ impl<'a> SampleGenerator<'a> {
         if let Some(properties) = object.get("properties").and_then(Value::as_object) {
             return Some(self.members(properties, object));
         }
-        let Some(values) = object.get("additionalProperties") else {
+        let Some((name, values)) = self.member_of_map(object) else {
             return Some(SchemaSamples::without_variations(json!({})));
         };
         let Some(part) = self.samples(values) else {
             return Some(SchemaSamples::without_variations(json!({})));
         };
-        let whole = |value| json!({ ANY_NAME: value });
+        let whole = |value| json!({ name.clone(): value });
         let mut samples = SchemaSamples::without_variations(whole(part.base.clone()));
         samples.push(vec![], json!({}));
-        samples.embed_variations(ANY_NAME, &part, whole);
+        samples.embed_variations(&name, &part, whole);
         Some(samples)
+    }
+
+    /// Returns a name that the schema allows, and the schema of its value.
+    fn member_of_map(&self, object: &'a Map<String, Value>) -> Option<(String, &'a Value)> {
+        let mut patterns = object
+            .get("patternProperties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        let whole_numbers = |(pattern, _): &(&String, _)| pattern.ends_with(r"\d+$");
+        if let Some((_, values)) = patterns.find(whole_numbers) {
+            return Some((A_NUMBER.to_owned(), values));
+        }
+        let names = object.get("propertyNames");
+        let name = names.and_then(|names| self.samples(names)?.base.as_str().map(str::to_owned));
+        let values = object.get("additionalProperties")?;
+        Some((name.unwrap_or_else(|| ANY_NAME.to_owned()), values))
     }
 
     fn members(

@@ -5,7 +5,7 @@
 
 mod messages;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use es_framework::{
     event::{EventDescriptor, Upcasters},
@@ -108,6 +108,15 @@ pub(crate) enum LooseHolder {
     Nobody,
 }
 
+#[derive(Value, PartialEq, Eq, Hash)]
+pub(crate) struct ShelfId(Uuid);
+
+#[derive(Value, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Size {
+    Large,
+    Small,
+}
+
 #[derive(Value)]
 pub(crate) struct Shelf {
     number: u8,
@@ -151,6 +160,19 @@ changes! {
     a_map_a_list_and_a_pair_stay_what_they_are:
         { a: BTreeMap<String, u8>, b: Vec<Vec<bool>>, c: (u8, String), d: BTreeSet<String> }
         => { a: BTreeMap<String, u16>, b: Vec<Vec<bool>>, c: (u8, String), d: Vec<String> }, [];
+    maps_with_keys_of_all_kinds_stay_what_they_are:
+        {
+            a: HashMap<Uuid, u8>, b: BTreeMap<Timestamp, u8>, c: BTreeMap<bool, Vec<HashMap<Uuid, u8>>>,
+            d: BTreeMap<i32, u8>, e: Option<BTreeMap<Uuid, u8>>, f: BTreeMap<char, u8>,
+            g: (u8, HashMap<ShelfId, Uuid>), h: BTreeMap<Size, u8>
+        }
+        => {
+            a: HashMap<Uuid, u16>, b: BTreeMap<Timestamp, u8>, c: BTreeMap<bool, Vec<HashMap<Uuid, u8>>>,
+            d: BTreeMap<i32, u8>, e: Option<BTreeMap<Uuid, u8>>, f: BTreeMap<char, u8>,
+            g: (u8, HashMap<ShelfId, Uuid>), h: BTreeMap<Size, u8>
+        }, [];
+    a_key_that_may_be_any_text_now_is_no_loss:
+        { copies: HashMap<Uuid, u8> } => { copies: HashMap<String, u8> }, [];
     a_type_that_holds_itself_stays_what_it_is:
         { root: Shelf } => { root: Shelf, note: Option<String> }, [];
     any_json_stays_what_it_is:
@@ -198,6 +220,12 @@ changes! {
     a_text_is_no_uuid:
         { id: String } => { id: Uuid },
         ["the member id may be stored as \"a\", which cannot be read: UUID parsing failed: invalid length: found 1"];
+    a_key_that_was_a_text_is_no_uuid:
+        { copies: HashMap<String, u8> } => { copies: HashMap<Uuid, u8> },
+        ["the member copies may be stored as {\"a\":1}, which cannot be read: UUID parsing failed: invalid length: found 1"];
+    a_smaller_number_is_too_small_below_a_number:
+        { copies: BTreeMap<u8, u16> } => { copies: BTreeMap<u8, u8> },
+        ["the member copies.1 may be stored as 65535, which cannot be read: invalid value: integer `65535`, expected u8"];
     a_value_that_is_removed_cannot_be_read:
         { cover: Cover } => { cover: PaperCover },
         ["the member cover may be stored as \"audio\", which cannot be read: unknown variant `audio`, expected `hard` or `soft`"];
