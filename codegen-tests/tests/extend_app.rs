@@ -331,7 +331,7 @@ fn a_command_of_200_fields_needs_no_large_stack() {
     };
     // Tokio's worker threads have stacks of this size.
     let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
-    let run = || {
+    let run = move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();

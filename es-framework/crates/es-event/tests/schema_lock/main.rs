@@ -222,10 +222,10 @@ changes! {
         ["the member id may be stored as \"a\", which cannot be read: UUID parsing failed: invalid length: found 1"];
     a_key_that_was_a_text_is_no_uuid:
         { copies: HashMap<String, u8> } => { copies: HashMap<Uuid, u8> },
-        ["the member copies may be stored as {\"a\":1}, which cannot be read: UUID parsing failed: invalid length: found 1"];
+        ["the member copies.a may be stored as 1, which cannot be read: UUID parsing failed: invalid length: found 1"];
     a_smaller_number_is_too_small_below_a_number:
         { copies: BTreeMap<u8, u16> } => { copies: BTreeMap<u8, u8> },
-        ["the member copies.1 may be stored as 65535, which cannot be read: invalid value: integer `65535`, expected u8"];
+        ["the member copies[] may be stored as 65535, which cannot be read: invalid value: integer `65535`, expected u8"];
     a_value_that_is_removed_cannot_be_read:
         { cover: Cover } => { cover: PaperCover },
         ["the member cover may be stored as \"audio\", which cannot be read: unknown variant `audio`, expected `hard` or `soft`"];
