@@ -2,6 +2,7 @@
 //! expression such as `#[doc = concat!(…)]`.
 
 /// Returns the first paragraph.
+#[doc(hidden)]
 #[must_use]
 pub const fn summary(text: &'static str) -> &'static str {
     let text = whole(text);
@@ -9,6 +10,7 @@ pub const fn summary(text: &'static str) -> &'static str {
 }
 
 /// Returns the first paragraph without its full stop.
+#[doc(hidden)]
 #[must_use]
 pub const fn title(text: &'static str) -> &'static str {
     let text = summary(text);
@@ -19,6 +21,7 @@ pub const fn title(text: &'static str) -> &'static str {
 }
 
 /// Returns the paragraphs after the first one.
+#[doc(hidden)]
 #[must_use]
 pub const fn text_after_summary(text: &'static str) -> &'static str {
     let text = whole(text);
@@ -26,6 +29,7 @@ pub const fn text_after_summary(text: &'static str) -> &'static str {
 }
 
 /// Returns the text without white space around it.
+#[doc(hidden)]
 #[must_use]
 pub const fn whole(text: &'static str) -> &'static str {
     trim(text)
@@ -60,6 +64,7 @@ const fn begins_with_empty_line(mut text: &[u8]) -> bool {
 }
 
 /// Returns the bytes of a text with a space in place of each line break.
+#[doc(hidden)]
 #[must_use]
 pub const fn one_line<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
     let mut line = [b' '; LENGTH];
@@ -74,6 +79,7 @@ pub const fn one_line<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
 }
 
 /// Returns the bytes of [`one_line`] as a text.
+#[doc(hidden)]
 #[must_use]
 pub const fn as_text(line: &'static [u8]) -> &'static str {
     match str::from_utf8(line) {
