@@ -17,6 +17,7 @@ mod idle;
 #[cfg(feature = "postgres")]
 mod inline_read_models;
 mod linearizability;
+mod official_architecturekit;
 mod official_python_client;
 mod official_rust_client;
 #[cfg(feature = "postgres")]
