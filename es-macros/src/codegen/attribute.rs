@@ -1,38 +1,82 @@
 //! Reads attributes such as `#[name(key = value, …)]`: known keys, no key twice, values of the
 //! right kind.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{
-    Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Token, parse::Parser as _,
-    punctuated::Punctuated,
+    Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Token,
+    parse::{ParseStream, Parser as _},
 };
 
 use super::{errors::Errors, naming};
 
 /// Returns the elements of an attribute's parentheses. Records an error if they cannot be parsed.
 pub(crate) fn parse_elements(attr: &Attribute, errors: &mut Errors) -> Option<Vec<Meta>> {
+    let (elements, is_whole) = parse_readable_elements(attr, errors);
+    is_whole.then_some(elements)
+}
+
+/// Returns the elements of an attribute's parentheses that can be parsed, and true if these are all. Records an
+/// error for each of the others.
+pub(crate) fn parse_readable_elements(attr: &Attribute, errors: &mut Errors) -> (Vec<Meta>, bool) {
     match &attr.meta {
-        Meta::List(list) => parse_list(list.tokens.clone(), errors),
-        Meta::Path(_) => Some(vec![]),
+        Meta::List(list) => parse_readable(list.tokens.clone(), errors),
+        Meta::Path(_) => (vec![], true),
         Meta::NameValue(meta) => {
             let name = key_name(&attr.meta);
             let message = format!("write the keys in parentheses: `#[{name}(…)]`");
             errors.record(meta, message);
-            None
+            (vec![], false)
         }
     }
 }
 
-/// Returns the elements of a list inside an attribute.
+/// Returns the elements of a list inside an attribute. Records an error if they cannot be parsed.
 pub(crate) fn parse_list(tokens: TokenStream, errors: &mut Errors) -> Option<Vec<Meta>> {
-    let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
-    match parser.parse2(tokens) {
-        Ok(elements) => Some(elements.into_iter().collect()),
-        Err(error) => {
-            errors.record_parse_error(error);
-            None
+    let (elements, is_whole) = parse_readable(tokens, errors);
+    is_whole.then_some(elements)
+}
+
+/// Returns the elements that can be parsed, and true if these are all. Records an error for each of the others.
+fn parse_readable(tokens: TokenStream, errors: &mut Errors) -> (Vec<Meta>, bool) {
+    let (mut elements, mut is_whole) = (vec![], true);
+    let parser = |input: ParseStream<'_>| {
+        while !input.is_empty() {
+            match parse_element(input) {
+                Ok(element) => elements.push(element),
+                Err(error) => {
+                    errors.record_parse_error(error);
+                    is_whole = false;
+                    skip_element(input)?;
+                }
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = parser.parse2(tokens) {
+        errors.record_parse_error(error);
+        is_whole = false;
+    }
+    (elements, is_whole)
+}
+
+/// Parses an element and the comma after it.
+fn parse_element(input: ParseStream<'_>) -> syn::Result<Meta> {
+    let element = input.parse()?;
+    if !input.is_empty() {
+        input.parse::<Token![,]>()?;
+    }
+    Ok(element)
+}
+
+/// Skips all tokens to the next comma.
+fn skip_element(input: ParseStream<'_>) -> syn::Result<()> {
+    while !input.is_empty() {
+        let token: TokenTree = input.parse()?;
+        if matches!(token, TokenTree::Punct(mark) if mark.as_char() == ',') {
+            break;
         }
     }
+    Ok(())
 }
 
 /// Returns the key of an element, or the name of an attribute.
@@ -81,9 +125,9 @@ impl AttributeKeys {
     ) {
         let name = self.attribute;
         for attr in attrs.iter().filter(|attr| attr.path().is_ident(name)) {
-            let elements = parse_elements(attr, errors);
-            self.is_unread |= elements.is_none();
-            for meta in elements.unwrap_or_default() {
+            let (elements, is_whole) = parse_readable_elements(attr, errors);
+            self.is_unread |= !is_whole;
+            for meta in elements {
                 if let Some(key) = self.recognize(&meta, errors) {
                     take(key, &meta, errors);
                 }
@@ -237,6 +281,20 @@ mod tests {
                 "`path` is a text in quotation marks: write `subject = \"/books\"`",
                 "`path` is given twice: remove one of them",
                 "`subject` is given twice: remove one of them",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_element_that_cannot_be_parsed_does_not_hide_the_others() {
+        let attr = parse_quote!(#[command(sujbect = "/a", path "/b", = 1, path = 1)]);
+        assert_eq!(
+            read(&attr),
+            [
+                "expected `,`",
+                "expected identifier",
+                "`sujbect` is no key of `#[command]`: did you mean `subject`?",
+                "`path` is a text in quotation marks: write `subject = \"/books\"`",
             ]
         );
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Ident, LitStr};
+use syn::{Ident, LitStr, Type, TypePath};
 
-use super::{errors::Errors, fields::Field, framework::Framework, naming};
+use super::{errors::Errors, fields::Field, framework::Framework, naming, types};
 
 /// The prefix of the framework's own columns.
 const RESERVED: &str = "es_";
@@ -29,6 +29,9 @@ pub(crate) fn check_table_name(table: &LitStr, errors: &mut Errors) {
 pub(crate) fn check_columns(fields: &[Field], errors: &mut Errors) {
     let mut columns = BTreeMap::new();
     for field in fields {
+        if let Some(message) = unsuitable(types::inside_option(&field.ty).unwrap_or(&field.ty)) {
+            errors.record(&field.ty, message);
+        }
         let column = name_of(field);
         if !is_sql_name(&column) {
             let message = format!(
@@ -47,6 +50,36 @@ pub(crate) fn check_columns(fields: &[Field], errors: &mut Errors) {
         }
     }
 }
+
+/// Returns the remedy for a type that no column has, as far as its name shows that. The compiler reports others.
+fn unsuitable(ty: &Type) -> Option<&'static str> {
+    let Type::Path(TypePath { path, .. }) = ty else {
+        return matches!(ty, Type::Tuple(_) | Type::Array(_)).then_some(LIST);
+    };
+    let mut segments = path.segments.iter().rev();
+    let name = segments.next()?.ident.to_string();
+    let is_qualified = segments.any(|segment| {
+        let module = &segment.ident;
+        module == "std" || module == "core" || module == "chrono" || module == "time"
+    });
+    Some(match name.as_str() {
+        "u64" | "usize" | "u128" | "i128" | "isize" => {
+            "a column holds whole numbers from -2^63 to 2^63 - 1: write `i64`"
+        }
+        "DateTime" | "NaiveDateTime" | "OffsetDateTime" | "SystemTime" | "Instant" => {
+            "a column holds a point in time as a `Timestamp`: write `Timestamp`"
+        }
+        "Duration" if is_qualified => {
+            "no column holds a length of time: write `i64` for a number of seconds"
+        }
+        "HashMap" => "a column holds a map in the order of its keys: write `BTreeMap<String, …>`",
+        "HashSet" | "BTreeSet" | "VecDeque" => LIST,
+        "char" => "a column holds a text: write `String`",
+        _ => return None,
+    })
+}
+
+const LIST: &str = "a column holds several values as a list: write `Vec<…>`";
 
 fn reserved(name: &str) -> String {
     format!(

@@ -1,6 +1,12 @@
-//! A type is no column.
+//! An enum with data is no column.
 
 use es_framework::prelude::*;
+
+#[derive(Value)]
+enum Holder {
+    Reader { id: Uuid },
+    Nobody,
+}
 
 #[derive(Event)]
 #[event(package = "com.example.tests")]
@@ -13,7 +19,7 @@ struct BookPurchasedEvent {
 struct BookCopy {
     #[key]
     id: Uuid,
-    kept: std::time::Duration,
+    holder: Holder,
 }
 
 #[projection]

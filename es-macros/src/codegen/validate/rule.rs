@@ -75,14 +75,14 @@ pub(crate) fn parse_rules(attrs: &[Attribute], errors: &mut Errors) -> Vec<Rule>
     let mut keys = AttributeKeys::new("validate", &RULES).called("rule");
     let mut rules = vec![];
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("validate")) {
-        let elements = attribute::parse_elements(attr, errors);
-        if elements.as_ref().is_some_and(Vec::is_empty) {
+        let (elements, is_whole) = attribute::parse_readable_elements(attr, errors);
+        if is_whole && elements.is_empty() {
             let message = format!(
                 "say which rule holds: write `#[validate({TEXT})]`, `#[validate({RANGE})]` or another one"
             );
             errors.record(attr, message);
         }
-        for meta in elements.unwrap_or_default() {
+        for meta in elements {
             rules.extend(rule(&meta, &mut keys, errors));
         }
     }

@@ -84,7 +84,7 @@ pub enum ColumnKind {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a column of a read model",
     label = "this field has no column type",
-    note = "columns are texts, UUIDs, whole numbers, floats, booleans, timestamps, lists, maps with text keys, enums with `#[derive(Value)]` and `Option`s of these"
+    note = "columns are texts, UUIDs, whole numbers up to `i64`, floats, booleans, `Timestamp`s, lists, maps with text keys, enums without data with `#[derive(Value)]`, and `Option`s of these; for a struct or an enum with data, write a field for each of its values"
 )]
 pub trait ColumnType: Serialize + DeserializeOwned {
     /// The kind of the column.
