@@ -3,8 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{
-    Attribute, Data, DataStruct, DeriveInput, Fields, GenericArgument, Ident, LitStr,
-    PathArguments, Type, Visibility, ext::IdentExt as _, spanned::Spanned as _,
+    Attribute, Data, DataStruct, DeriveInput, Fields, Ident, LitStr, Type, Visibility,
+    ext::IdentExt as _, spanned::Spanned as _,
 };
 
 use super::{
@@ -32,25 +32,6 @@ impl Field {
     /// Returns the last segment of the type: `Option` for `std::option::Option<String>`.
     pub(crate) fn type_name(&self) -> Option<String> {
         types::last_word(&self.ty)
-    }
-
-    /// Returns the type of one value: `String` for `Option<String>` and `Vec<String>`.
-    pub(crate) fn value_type(&self) -> &Type {
-        let Type::Path(path) = &self.ty else {
-            return &self.ty;
-        };
-        let of_many = path
-            .path
-            .segments
-            .last()
-            .filter(|segment| segment.ident == "Option" || segment.ident == "Vec");
-        match of_many.map(|segment| &segment.arguments) {
-            Some(PathArguments::AngleBracketed(arguments)) => match arguments.args.first() {
-                Some(GenericArgument::Type(ty)) => ty,
-                _ => &self.ty,
-            },
-            _ => &self.ty,
-        }
     }
 }
 

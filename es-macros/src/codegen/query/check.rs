@@ -41,16 +41,40 @@ pub(crate) struct RowSource {
 /// A field of a query.
 pub(crate) struct CheckedQueryField {
     pub(crate) field: Field,
-    pub(crate) number: ValueCount,
+    pub(crate) is_in_path: bool,
+    /// True if the macro knows how many values the type holds.
+    pub(crate) is_sure: bool,
     pub(crate) filter: Option<Filter>,
 }
 
+/// The message for a field of the path that is not exactly one value.
+pub(super) const IN_PATH: &str =
+    "what stands in the path is always there, and once: take the type without `Option` or `Vec`";
+/// The message for `one_of` with one value.
+pub(super) const SEVERAL: &str = "`one_of` compares with several values: write `Vec<…>`";
+/// The message for another filter with several values.
+pub(super) const NOT_SEVERAL: &str =
+    "a `Vec` holds several values: write `#[filter(one_of)]` above it";
+
 /// The number of values that a parameter takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ValueCount {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ValueCount {
     Required,
     Optional,
     Several,
+}
+
+impl ValueCount {
+    /// Returns the number as the type is written, or `None` for a type that may be an alias.
+    fn as_written(field: &Field) -> Option<Self> {
+        match field.type_name()?.as_str() {
+            "Option" => Some(Self::Optional),
+            "Vec" => Some(Self::Several),
+            "String" | "Uuid" | "Timestamp" | "bool" | "f32" | "f64" | "i8" | "i16" | "i32"
+            | "i64" | "u8" | "u16" | "u32" => Some(Self::Required),
+            _ => None,
+        }
+    }
 }
 
 /// The parameters of every query whose output is a page.
@@ -140,14 +164,9 @@ fn parameter(
     errors: &mut Errors,
 ) -> CheckedQueryField {
     let is_in_path = in_path.contains(&field.name().as_str());
-    let number = match field.type_name().as_deref() {
-        Some("Option") => ValueCount::Optional,
-        Some("Vec") => ValueCount::Several,
-        _ => ValueCount::Required,
-    };
-    if is_in_path && number != ValueCount::Required {
-        let message = "what stands in the path is always there, and once: take the type without `Option` or `Vec`";
-        errors.record(&field.ty, message);
+    let written = ValueCount::as_written(&field);
+    if is_in_path && written.is_some_and(|count| count != ValueCount::Required) {
+        errors.record(&field.ty, IN_PATH);
     }
     if is_paged && PAGING.contains(&field.member.as_str()) {
         let message = format!(
@@ -185,18 +204,15 @@ fn parameter(
     };
     if let Some(filter) = &filter {
         let takes_several = filter.kind == FilterKind::OneOf;
-        if takes_several != (number == ValueCount::Several) {
-            let message = if takes_several {
-                "`one_of` compares with several values: write `Vec<…>`"
-            } else {
-                "a `Vec` holds several values: write `#[filter(one_of)]` above it"
-            };
+        if written.is_some_and(|count| takes_several != (count == ValueCount::Several)) {
+            let message = if takes_several { SEVERAL } else { NOT_SEVERAL };
             errors.record(&field.ty, message);
         }
     }
     CheckedQueryField {
         field,
-        number,
+        is_in_path,
+        is_sure: written.is_some(),
         filter,
     }
 }

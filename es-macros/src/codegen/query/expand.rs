@@ -2,13 +2,15 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::ext::IdentExt as _;
+use syn::{ext::IdentExt as _, spanned::Spanned as _};
 
 use super::{
     attr::FilterKind,
-    check::{CheckedQuery, CheckedQueryField, RowSource, ValueCount},
+    check::{self, CheckedQuery, CheckedQueryField, RowSource},
 };
-use crate::codegen::{declaration, doc_comment, framework::Framework, role::role_constants};
+use crate::codegen::{
+    declaration, doc_comment, fields::Field, framework::Framework, role::role_constants,
+};
 
 /// Returns all code that the derive generates.
 pub(crate) fn expand_query(query: &CheckedQuery, framework: &Framework) -> TokenStream {
@@ -16,8 +18,11 @@ pub(crate) fn expand_query(query: &CheckedQuery, framework: &Framework) -> Token
     let source = query.source.as_ref();
     let handler = source.map(|source| handler(query, source, framework));
     let ident = &query.ident;
+    let counts = check_counts(query, framework);
     quote! {
         #implementation
+
+        #counts
 
         #handler
 
@@ -43,13 +48,13 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
     let tables = source.map(|source| table(source, framework));
     let indexes = source.map(|source| indexes(query, source));
     let fields = query.parameters.iter().map(|parameter| {
-        let (ident, member) = (&parameter.field.ident, &parameter.field.member);
-        let take = match parameter.number {
-            ValueCount::Required => quote!(take_required),
-            ValueCount::Optional => quote!(take_optional),
-            ValueCount::Several => quote!(take_multi_valued),
-        };
-        quote!(#ident: parameters.#take(#member)?)
+        let Field {
+            ident, member, ty, ..
+        } = &parameter.field;
+        // The compiler reports a type that cannot be a parameter at the field.
+        let path = framework.with_span(ty.span());
+        let take = quote_spanned!(ty.span()=> <#ty as #path::query::QueryField>::take);
+        quote!(#ident: #take(parameters, #member)?)
     });
     let description = (!query.description.is_empty()).then(|| {
         let text = query.description.expand(framework);
@@ -92,15 +97,10 @@ fn described(query: &CheckedQuery, framework: &Framework) -> Option<TokenStream>
     let parameters: Vec<_> = query
         .parameters
         .iter()
-        .map(|CheckedQueryField { field, number, .. }| {
-            let (member, ty) = (&field.member, field.value_type());
+        .map(|CheckedQueryField { field, .. }| {
+            let (member, ty) = (&field.member, &field.ty);
             let text = doc_comment::whole(&field.attrs).expand(framework);
-            let add = match number {
-                ValueCount::Required => quote!(add_required),
-                ValueCount::Optional => quote!(add_optional),
-                ValueCount::Several => quote!(add_multi_valued),
-            };
-            quote!(parameters.#add::<#ty>(#member, #text);)
+            quote!(parameters.add::<#ty>(#member, #text);)
         })
         .collect();
     (!parameters.is_empty()).then(|| {
@@ -153,7 +153,7 @@ fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> T
     let (ident, model) = (&query.ident, &source.model);
     let module = quote!(#framework::query);
     let parameters = query.parameters.iter();
-    let filters = parameters.filter_map(|parameter| filter(parameter, source));
+    let filters = parameters.filter_map(|parameter| filter(parameter, source, framework));
     let order = source.order.as_ref().map(|order| {
         let column = column(source, &order.field);
         let sort = if order.descending {
@@ -201,9 +201,9 @@ fn names_key(query: &CheckedQuery, source: &RowSource, framework: &Framework) ->
     let model = &source.model;
     let compared = query.parameters.iter().filter_map(|parameter| {
         let is_equal = matches!(parameter.filter.as_ref()?.kind, FilterKind::Equal);
-        let is_given = matches!(parameter.number, ValueCount::Required);
-        let column = column(source, row_field(parameter)?);
-        (is_equal && is_given).then(|| quote!(#column.comparison_index()))
+        let (column, ty) = (column(source, row_field(parameter)?), &parameter.field.ty);
+        let count = quote!(<#ty as #framework::query::QueryField>::COUNT);
+        is_equal.then(|| quote!((#column.comparison_index(), #count)))
     });
     let message = "`row` shows the row of one key, but no field of this query is the read model's key: name a field as the `#[key]` of the read model, or write `#[filter(eq, …)]` above the one that holds it; for several rows, write `rows = …`";
     let span = query.ident.span();
@@ -220,10 +220,15 @@ fn names_key(query: &CheckedQuery, source: &RowSource, framework: &Framework) ->
 }
 
 /// Returns the statement that filters the rows by a parameter.
-fn filter(parameter: &CheckedQueryField, source: &RowSource) -> Option<TokenStream> {
+fn filter(
+    parameter: &CheckedQueryField,
+    source: &RowSource,
+    framework: &Framework,
+) -> Option<TokenStream> {
     let row_field = row_field(parameter)?;
     let column = column(source, row_field);
-    let method = match parameter.filter.as_ref()?.kind {
+    let kind = parameter.filter.as_ref()?.kind;
+    let method = match kind {
         FilterKind::Contains => "contains",
         FilterKind::Equal => "eq",
         FilterKind::AtLeast => "at_least",
@@ -235,26 +240,44 @@ fn filter(parameter: &CheckedQueryField, source: &RowSource) -> Option<TokenStre
     let value = Ident::new("value", row_field.span());
     let condition = quote_spanned!(row_field.span()=> #column.#method(#value));
     let field = &parameter.field.ident;
-    Some(match parameter.number {
-        ValueCount::Required => quote! {
-            let #value = &self.#field;
-            let rows = rows.filter(#condition);
-        },
-        ValueCount::Optional => quote! {
-            let rows = match &self.#field {
-                ::core::option::Option::Some(#value) => rows.filter(#condition),
-                ::core::option::Option::None => rows,
-            };
-        },
-        // Without any value there is no condition.
-        ValueCount::Several => quote! {
-            let #value = &self.#field;
+    let values = quote!(#framework::query::QueryField::values(&self.#field));
+    // Without any value there is no condition.
+    Some(match kind {
+        FilterKind::OneOf => quote! {
+            let #value = #values;
             let rows = match #value.is_empty() {
                 true => rows,
                 false => rows.filter(#condition),
             };
         },
+        _ => quote! {
+            let rows = match #values.first() {
+                ::core::option::Option::Some(#value) => rows.filter(#condition),
+                ::core::option::Option::None => rows,
+            };
+        },
     })
+}
+
+/// Generates the checks at compile time of the number of values, for types that may be aliases.
+fn check_counts(query: &CheckedQuery, framework: &Framework) -> TokenStream {
+    let unsure = query
+        .parameters
+        .iter()
+        .filter(|parameter| !parameter.is_sure);
+    let checks = unsure.filter_map(|parameter| {
+        let ty = &parameter.field.ty;
+        let count = quote!(<#ty as #framework::query::QueryField>::COUNT);
+        let filter = parameter.filter.as_ref().map(|filter| filter.kind);
+        let (holds, message) = match filter {
+            _ if parameter.is_in_path => (quote!(#count.is_required()), check::IN_PATH),
+            Some(FilterKind::OneOf) => (quote!(#count.is_several()), check::SEVERAL),
+            Some(_) => (quote!(!#count.is_several()), check::NOT_SEVERAL),
+            None => return None,
+        };
+        Some(quote_spanned!(ty.span()=> const _: () = ::core::assert!(#holds, #message);))
+    });
+    quote!(#(#checks)*)
 }
 
 /// Generates stub implementations for a query with mistakes, so that the compiler reports only these

@@ -49,6 +49,9 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
                 const KIND: #framework::projection::ColumnKind =
                     #framework::projection::ColumnKind::Name;
             }
+
+            #[automatically_derived]
+            impl #framework::query::ParameterValue for #ident {}
         }
     });
     quote!(#json #rules #column)

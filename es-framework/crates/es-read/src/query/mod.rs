@@ -12,6 +12,7 @@ mod parameter_descriptions;
 pub mod parameters;
 mod queries;
 mod query_context;
+mod query_field;
 mod query_handler;
 mod row_query;
 mod sort_order;
@@ -31,6 +32,7 @@ pub use parameter_descriptions::{ParameterDescription, ParameterDescriptions};
 pub use parameters::QueryParameters;
 pub use queries::{Queries, QueriesError, QueryRoute, QueryRouteTarget};
 pub use query_context::QueryContext;
+pub use query_field::{ParameterValue, QueryField, ValueCount};
 pub use query_handler::{Query, QueryHandler};
 pub use row_query::RowQuery;
 #[doc(hidden)]

@@ -2,6 +2,8 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
+use super::QueryField;
+
 /// Collects the descriptions of a query's parameters.
 ///
 /// ```
@@ -71,6 +73,16 @@ impl<'a> ParameterDescriptions<'a> {
             generator,
             parameters,
         }
+    }
+
+    /// Adds a parameter whose type says how many values it takes.
+    pub fn add<T: QueryField<Value: JsonSchema>>(
+        &mut self,
+        name: &'static str,
+        description: &'static str,
+    ) {
+        let several = T::COUNT.is_several();
+        self.push::<T::Value>(name, description, T::COUNT.is_required(), several);
     }
 
     /// Adds a parameter that has to be present.

@@ -6,7 +6,7 @@ use es_event::are_equal;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{Condition, condition::Comparison};
+use super::{Condition, ValueCount, condition::Comparison};
 use crate::projection::{ColumnType, IndexKind, ReadModel};
 
 /// A column of the read model `R` that holds values of the type `T`. `#[derive(ReadModel)]` generates
@@ -250,12 +250,13 @@ pub trait TextValue: ColumnType {}
 impl TextValue for String {}
 impl TextValue for Option<String> {}
 
-/// Returns whether one of the columns is this key.
+/// Returns whether one of the columns, with the number of values that it is compared with, is this key and has
+/// one value.
 #[doc(hidden)]
 #[must_use]
-pub const fn names_key(key: &str, mut compared: &[RequiredIndex]) -> bool {
-    while let [first, rest @ ..] = compared {
-        if are_equal(first.column, key) {
+pub const fn names_key(key: &str, mut compared: &[(RequiredIndex, ValueCount)]) -> bool {
+    while let [(first, count), rest @ ..] = compared {
+        if count.is_required() && are_equal(first.column, key) {
             return true;
         }
         compared = rest;
