@@ -296,6 +296,48 @@ async fn events_are_exported_and_imported_as_new_ones() {
     );
 }
 
+#[test]
+fn an_import_refuses_an_event_that_the_api_refuses() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("events");
+    let event = |length: usize| {
+        let text = "x".repeat(length);
+        format!(
+            r#"{{"source":"tag:a","subject":"/a","type":"io.example.a","data":{{"a":"{text}"}}}}"#
+        )
+    };
+    std::fs::write(
+        &file,
+        format!("{}\n{}\n", event(8_000_000), event(50_000_000)),
+    )
+    .unwrap();
+    let import = ["import", "--input", file.to_str().unwrap()];
+    let text = said(&run(&import, &folder.path().join("long")));
+    assert!(text.contains("line 2: the line has more than"), "{text}");
+    std::fs::write(
+        &file,
+        format!("{}\n{}\n", event(8_000_000), event(8_500_000)),
+    )
+    .unwrap();
+    let store = folder.path().join("store");
+    let text = said(&run(&import, &store));
+    assert!(text.contains("line 2: the event has 8500"), "{text}");
+    assert!(text.contains("accepts 8388608 at most"), "{text}");
+    std::fs::write(&file, event(8_000_000)).unwrap();
+    let text = said(&succeeds(&import, &store));
+    assert!(text.contains("imported 1 events"), "{text}");
+}
+
+#[test]
+fn an_input_without_line_breaks_is_refused_before_it_fills_the_memory() {
+    let folder = TempDir::new().unwrap();
+    let text = said(&run(&["import", "--input", "/dev/zero"], folder.path()));
+    assert!(
+        text.contains("line 1: the line has more than 33554432 bytes"),
+        "{text}"
+    );
+}
+
 #[tokio::test]
 async fn stats_say_what_is_there() {
     let directory = filled().await;

@@ -1,6 +1,7 @@
 //! Searches for a part of a title among a million copies, over HTTP, one after the other.
 //!
-//! `cargo bench -p library-app --bench search -- [copies] [--postgres]`
+//! `cargo bench -p library-app --bench search -- [copies] [--postgres]`; with `--flood` the lookups by key and the
+//! readiness probe while others send expensive queries.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,6 +14,7 @@
     reason = "a benchmark may fail by panicking, and it prints"
 )]
 
+mod flood;
 #[allow(dead_code, unused_imports, reason = "the benchmark uses a part of it")]
 #[path = "../../tests/library/support/mod.rs"]
 mod support;
@@ -61,6 +63,9 @@ async fn main() {
         client: support::new_client().build().unwrap(),
     };
     search.await_rows(begin).await;
+    if std::env::args().any(|argument| argument == "--flood") {
+        return flood::run(&search.url).await;
+    }
     println!(
         "search                                  | rows of a page | median ms | 99th percentile ms"
     );

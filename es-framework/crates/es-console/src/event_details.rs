@@ -1,5 +1,7 @@
 //! One event with everything that is known about it.
 
+use std::time::Instant;
+
 use axum::response::Response;
 use es_event::{EventId, Hash, RecordedEvent, TraceContext};
 use es_store::{Bound, EventStore, ReadOptions, StoreError, event_with_id};
@@ -10,7 +12,10 @@ use crate::{
     command_list::form_path,
     console::Console,
     dry_run_context::DryRunContext,
-    event_list::{event_type, payload, render_table, time},
+    event_list::{SUMMARY, event_type, render_table, time},
+    event_preview::{EventPreview, payload},
+    event_search::SEARCH_TIME,
+    json_file::respond_with_json,
     json_view,
     layout::{PageFrame, Section, Visitor},
     notice::NoticePage,
@@ -24,21 +29,22 @@ const RELATED: usize = 30;
 /// The number of characters of a value of the metadata.
 const METADATA: usize = 500;
 
+/// The events of the same trace.
+#[derive(Debug, Default)]
+struct RelatedEvents {
+    events: Vec<EventPreview>,
+    /// True if the store took too long to search all neighbours.
+    is_incomplete: bool,
+}
+
 /// Shows one event.
 pub(crate) async fn show_event_details(
     console: &Console,
     visitor: &Visitor,
     id: &str,
 ) -> Result<Response, NoticePage> {
-    let id: EventId = id
-        .parse()
-        .map_err(|error: es_event::InvalidEventId| NoticePage::invalid_input(error.to_string()))?;
-    let store = &*console.store;
-    let Some(event) = event_with_id(store, id).await? else {
-        return Err(NoticePage::not_found(format!(
-            "The store has no event {id}."
-        )));
-    };
+    let event = load_event(console, id).await?;
+    let (id, store) = (event.id, &*console.store);
     let verification = verify(store, &event).await?;
     let related = related_events(store, &event).await?;
     let has_next = event_with_id(store, id.next().unwrap_or(id))
@@ -57,6 +63,7 @@ pub(crate) async fn show_event_details(
             section.card {
                 h2 { "Data" span.muted { (size_text(event.data.get().len())) } }
                 (json_view::pretty(payload(&event)))
+                p { a href={ "/console/events/" (id) "/data" } { "All data as JSON" } }
             }
             section.card {
                 h2 { "Event" }
@@ -66,6 +73,20 @@ pub(crate) async fn show_event_details(
         }
         (related_section(&event, &related))
     }))
+}
+
+/// Shows all data of an event as JSON.
+pub(crate) async fn show_event_data(console: &Console, id: &str) -> Result<Response, NoticePage> {
+    let event = load_event(console, id).await?;
+    Ok(respond_with_json(&event.data))
+}
+
+async fn load_event(console: &Console, id: &str) -> Result<RecordedEvent, NoticePage> {
+    let id: EventId = id
+        .parse()
+        .map_err(|error: es_event::InvalidEventId| NoticePage::invalid_input(error.to_string()))?;
+    let event = event_with_id(&*console.store, id).await?;
+    event.ok_or_else(|| NoticePage::not_found(format!("The store has no event {id}.")))
 }
 
 fn heading(event: &RecordedEvent, has_next: bool) -> Markup {
@@ -124,7 +145,7 @@ fn facts(
             dt { "Type" }
             dd { (event.event_type.as_str()) }
             dt { "Time" }
-            dd { (time(event)) " UTC" }
+            dd { (time(&event.time)) " UTC" }
             dt { "Position" }
             dd { (grouped(event.id.get())) }
             dt { "Source" }
@@ -188,14 +209,17 @@ fn metadata(event: &RecordedEvent) -> Markup {
     }
 }
 
-/// Returns the events of the same trace near an event, without the event itself.
+/// Returns the events of the same trace near an event, without the event itself. The search ends after a time,
+/// because its events can be large.
 async fn related_events(
     store: &dyn EventStore,
     event: &RecordedEvent,
-) -> Result<Vec<RecordedEvent>, StoreError> {
+) -> Result<RelatedEvents, StoreError> {
+    let mut related = RelatedEvents::default();
     let Some(trace) = event.trace.as_ref().and_then(TraceContext::id) else {
-        return Ok(Vec::new());
+        return Ok(related);
     };
+    let begin = Instant::now();
     let id = event.id.get();
     let options = ReadOptions {
         lower_bound: EventId::new(id.saturating_sub(NEIGHBOURS)).map(Bound::Inclusive),
@@ -203,20 +227,20 @@ async fn related_events(
         ..ReadOptions::recursive()
     };
     let mut neighbours = store.read(es_event::Subject::root(), options);
-    let mut related = Vec::new();
     while let Some(neighbour) = neighbours.try_next().await? {
         let of_trace = neighbour.trace.as_ref().and_then(TraceContext::id) == Some(trace);
         if of_trace && neighbour.id != event.id {
-            related.push(neighbour);
+            related.events.push(EventPreview::new(&neighbour, SUMMARY));
         }
-        if related.len() >= RELATED {
+        related.is_incomplete = begin.elapsed() > SEARCH_TIME;
+        if related.events.len() >= RELATED || related.is_incomplete {
             break;
         }
     }
     Ok(related)
 }
 
-fn related_section(event: &RecordedEvent, related: &[RecordedEvent]) -> Markup {
+fn related_section(event: &RecordedEvent, related: &RelatedEvents) -> Markup {
     let trace = event.trace.as_ref().and_then(TraceContext::id);
     html! {
         @if let Some(trace) = trace {
@@ -227,10 +251,13 @@ fn related_section(event: &RecordedEvent, related: &[RecordedEvent]) -> Markup {
                     (grouped(NEIGHBOURS)) " events before and after this one. "
                     a href={ "/console?trace=" (trace) } { "Search all events" }
                 }
-                @if related.is_empty() {
+                @if related.is_incomplete {
+                    p.missed { "The store took too long to search all of them." }
+                }
+                @if related.events.is_empty() {
                     p.empty { "There are no others." }
                 } @else {
-                    (render_table(related))
+                    (render_table(&related.events))
                 }
             }
         }

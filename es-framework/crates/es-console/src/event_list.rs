@@ -1,24 +1,27 @@
 //! The event stream: the newest events first, filtered and paged.
 
 use axum::response::Response;
-use es_event::RecordedEvent;
+use es_event::EventTime;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
 use crate::{
     console::Console,
     event_filter::FilterInput,
-    event_search::{FoundEvents, SearchRange, search},
-    json_view,
+    event_preview::EventPreview,
+    event_search::{FoundEvents, PreviewLimits, SearchRange, search},
     layout::{PageFrame, Section, Visitor},
     notice::NoticePage,
     text_view::{brief_subject, grouped, short_type},
 };
 
-/// The number of events on a page.
-pub(crate) const PAGE: usize = 50;
+/// The number of events on a page, and the number of tokens of its data that a row shows.
+pub(crate) const PAGE: PreviewLimits = PreviewLimits {
+    events: 50,
+    tokens: SUMMARY,
+};
 /// The number of tokens of its data that a row shows.
-const SUMMARY: usize = 40;
+pub(crate) const SUMMARY: usize = 40;
 
 /// Shows a page of the event stream.
 pub(crate) async fn show_event_list(
@@ -150,7 +153,7 @@ fn event_table(input: &FilterInput, found: &FoundEvents) -> Markup {
 }
 
 /// Renders events as a table.
-pub(crate) fn render_table(events: &[RecordedEvent]) -> Markup {
+pub(crate) fn render_table(events: &[EventPreview]) -> Markup {
     html! {
         table.events {
             thead {
@@ -168,28 +171,20 @@ pub(crate) fn render_table(events: &[RecordedEvent]) -> Markup {
 }
 
 /// Renders the rows of events, for a page and for the live stream.
-pub(crate) fn render_rows(events: &[RecordedEvent]) -> Markup {
+pub(crate) fn render_rows(events: &[EventPreview]) -> Markup {
     html! { @for event in events { (row(event)) } }
 }
 
-fn row(event: &RecordedEvent) -> Markup {
+fn row(event: &EventPreview) -> Markup {
     let subject = event.subject.as_str();
     html! {
         tr {
             td.id { a href={ "/console/events/" (event.id) } { (event.id) } }
-            td.time { (time(event)) }
+            td.time { (time(&event.time)) }
             td.type { (event_type(event.event_type.as_str())) }
             td.subject { a href={ "/console/subjects" (subject) "#event-" (event.id) } { (brief_subject(subject)) } }
-            td.data { div.line { (json_view::short(payload(event), SUMMARY)) } }
+            td.data { div.line { (event.data) } }
         }
-    }
-}
-
-/// Returns the payload of an event, or all of its data if another application wrote it.
-pub(crate) fn payload(event: &RecordedEvent) -> &str {
-    match event.raw_payload() {
-        Ok(payload) => payload.get(),
-        Err(_) => event.data.get(),
     }
 }
 
@@ -203,10 +198,10 @@ pub(crate) fn event_type(event_type: &str) -> Markup {
     }
 }
 
-/// Renders the time of an event with milliseconds.
-pub(crate) fn time(event: &RecordedEvent) -> Markup {
-    let text = event.time.as_str();
-    let parsed: Option<Timestamp> = event.time.timestamp().ok();
+/// Renders a time with milliseconds.
+pub(crate) fn time(time: &EventTime) -> Markup {
+    let text = time.as_str();
+    let parsed: Option<Timestamp> = time.timestamp().ok();
     html! {
         time datetime=(text) title=(text) {
             @match parsed {
@@ -228,7 +223,7 @@ fn paging(input: &FilterInput, found: &FoundEvents) -> Markup {
             }
             @if let Some(next) = found.next {
                 a.quiet-link rel="next" href=(input.address("/console", Some(("before", next.to_string())))) {
-                    @if found.events.len() < PAGE { "Continue with older events" } @else { "Older" }
+                    @if found.events.len() < PAGE.events { "Continue with older events" } @else { "Older" }
                 }
             } @else if found.searched > 0 {
                 span.muted { "There are no older events." }

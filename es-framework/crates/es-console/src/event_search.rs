@@ -7,17 +7,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_event::{EventId, RecordedEvent, Subject};
+use es_event::{EventId, Subject};
 use es_store::{Bound, EventStore, Order, ReadOptions, StoreError, event_with_id, newest_id};
 use futures_util::TryStreamExt as _;
 use jiff::Timestamp;
 
-use crate::event_filter::EventFilter;
+use crate::{event_filter::EventFilter, event_preview::EventPreview};
 
 /// The number of events that one search reads at most.
 pub(crate) const SEARCHED_EVENTS: u64 = 10_000;
 /// Time after which a search ends.
-const SEARCH_TIME: Duration = Duration::from_secs(2);
+pub(crate) const SEARCH_TIME: Duration = Duration::from_secs(2);
 
 /// The ids between which a search reads, both excluded.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,29 +26,37 @@ pub(crate) struct SearchRange {
     pub(crate) before: Option<EventId>,
 }
 
+/// The most events that a search returns, and the number of tokens of each event's data.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PreviewLimits {
+    pub(crate) events: usize,
+    pub(crate) tokens: usize,
+}
+
 /// The events that a search found, newest first.
 #[derive(Debug, Default)]
 pub(crate) struct FoundEvents {
-    pub(crate) events: Vec<RecordedEvent>,
+    pub(crate) events: Vec<EventPreview>,
     /// The number of events that were read.
     pub(crate) searched: u64,
     /// The event before which the next search continues, unless the search reached its end.
     pub(crate) next: Option<EventId>,
 }
 
-/// Returns the newest events of a range that the filter selects, at most `most`.
+/// Returns the newest events of a range that the filter selects, within the limits. Memory never holds more than
+/// one chunk of whole events.
 pub(crate) async fn search(
     store: &dyn EventStore,
     filter: &EventFilter,
     range: SearchRange,
-    most: usize,
+    limits: PreviewLimits,
 ) -> Result<FoundEvents, StoreError> {
     let Some(range) = within_times(store, filter, range).await? else {
         return Ok(FoundEvents::default());
     };
     let begin = Instant::now();
     let subject = filter.subject.clone().unwrap_or_else(Subject::root);
-    let options = read_options(filter, range, most);
+    let options = read_options(filter, range, limits.events);
     let limit = options.limit.map_or(SEARCHED_EVENTS, NonZeroU64::get);
     let mut events = store.read(subject, options);
     let mut found = FoundEvents::default();
@@ -56,9 +64,9 @@ pub(crate) async fn search(
         found.searched = found.searched.saturating_add(1);
         let id = event.id;
         if filter.matches_event(&event) {
-            found.events.push(event);
+            found.events.push(EventPreview::new(&event, limits.tokens));
         }
-        let is_full = found.events.len() >= most;
+        let is_full = found.events.len() >= limits.events;
         if is_full || found.searched >= limit || begin.elapsed() > SEARCH_TIME {
             found.next = Some(id).filter(|id| *id > EventId::FIRST);
             break;

@@ -5,8 +5,8 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::text_view::{brief, escape_controls, shortened, size_text, split_after};
 
-/// The longest text that is coloured, in bytes. A browser is slow with more elements.
-const COLOURED: usize = 100_000;
+/// The longest text that a page shows, in bytes. A browser is slow with more elements.
+const SHOWN: usize = 100_000;
 /// The longest string in the short form, in characters.
 const SHORT_STRING: usize = 48;
 
@@ -21,6 +21,30 @@ enum JsonToken<'a> {
     Word(&'a str),
     /// A bracket, a comma or a colon.
     Mark(char),
+}
+
+impl<'a> JsonToken<'a> {
+    /// Returns the number of bytes of the token.
+    const fn length(self) -> usize {
+        match self {
+            Self::Name(text) | Self::Text(text) | Self::Word(text) => text.len(),
+            Self::Mark(_) => 1,
+        }
+    }
+
+    /// Returns the token without what follows its first `most` bytes.
+    fn cut(self, most: usize) -> Self {
+        let head = |text: &'a str| match text.split_at_checked(text.floor_char_boundary(most)) {
+            Some((head, _)) => head,
+            None => text,
+        };
+        match self {
+            Self::Name(text) => Self::Name(head(text)),
+            Self::Text(text) => Self::Text(head(text)),
+            Self::Word(text) => Self::Word(head(text)),
+            Self::Mark(mark) => Self::Mark(mark),
+        }
+    }
 }
 
 /// Splits a JSON text into its tokens.
@@ -73,13 +97,17 @@ fn word_length(text: &str) -> usize {
     end.map_or(text.len(), |(index, _)| index)
 }
 
-/// Renders JSON with one member a line.
+/// Renders JSON with one member a line, and a note if that is not all of it.
 pub(crate) fn pretty(json: &str) -> Markup {
-    let mut page = String::with_capacity(json.len().saturating_mul(2));
-    let is_coloured = json.len() <= COLOURED;
+    let mut page = String::new();
+    let mut left = SHOWN;
     let mut depth = 0_usize;
     let mut tokens = JsonTokens { rest: json }.peekable();
-    while let Some(token) = tokens.next() {
+    while left > 0
+        && let Some(token) = tokens.next()
+    {
+        let token = token.cut(left);
+        left = left.saturating_sub(token.length());
         match token {
             JsonToken::Mark(opening @ ('{' | '[')) => {
                 page.push(opening);
@@ -104,10 +132,20 @@ pub(crate) fn pretty(json: &str) -> Markup {
                 page.push(mark);
                 page.push(' ');
             }
-            value => push_value(&mut page, value, is_coloured),
+            value => push_value(&mut page, value),
         }
     }
-    html! { pre tabindex="0" dir="ltr" { code { (PreEscaped(page)) } } }
+    html! {
+        pre tabindex="0" dir="ltr" { code { (PreEscaped(page)) } }
+        @if is_too_long(json) {
+            p.missed { "These are the first " (size_text(SHOWN)) " of " (size_text(json.len())) "." }
+        }
+    }
+}
+
+/// Returns true if a page shows only the beginning of this JSON.
+pub(crate) const fn is_too_long(json: &str) -> bool {
+    json.len() > SHOWN
 }
 
 fn break_line(page: &mut String, depth: usize) {
@@ -116,19 +154,14 @@ fn break_line(page: &mut String, depth: usize) {
     page.push_str(&"  ".repeat(depth.min(40)));
 }
 
-fn push_value(page: &mut String, token: JsonToken<'_>, is_coloured: bool) {
+fn push_value(page: &mut String, token: JsonToken<'_>) {
     let (class, text) = match token {
         JsonToken::Name(text) => ("json-name", text),
         JsonToken::Text(text) => ("json-text", text),
         JsonToken::Word(text) => ("json-word", text),
         JsonToken::Mark(_) => return,
     };
-    let text = escape_controls(text);
-    let markup = if is_coloured {
-        html! { bdi class=(class) { (text) } }
-    } else {
-        html! { (text) }
-    };
+    let markup = html! { bdi class=(class) { (escape_controls(text)) } };
     page.push_str(&markup.into_string());
 }
 
@@ -150,7 +183,7 @@ pub(crate) fn short(json: &str, most: usize) -> Markup {
                 JsonToken::Mark(mark) => (mark_text(mark, &mut depth)),
             }
         }
-        @if json.len() > COLOURED { span.cut { " … " (size_text(json.len())) } }
+        @if is_too_long(json) { span.cut { " … " (size_text(json.len())) } }
     }
 }
 
@@ -236,6 +269,19 @@ mod tests {
         let shown = short(&json, 40).into_string();
         assert!(shown.len() < 4_000, "{}", shown.len());
         assert!(shown.contains("… 1 MB"), "{shown}");
+    }
+
+    #[test]
+    fn a_long_text_is_shown_in_part() {
+        let long = format!("{{\"a\":\"{}\"}}", "\u{fc}".repeat(4_000_000));
+        let many = format!("[{}0]", "0,".repeat(4_000_000));
+        for json in [long, many] {
+            let shown = pretty(&json).into_string();
+            assert!(shown.len() < 3_000_000, "{}", shown.len());
+            assert!(shown.contains("the first 100 kB of 8 MB"), "{}", json.len());
+        }
+        let whole = pretty(&format!("[{}0]", "0,".repeat(40_000))).into_string();
+        assert!(!whole.contains("the first"));
     }
 
     #[test]

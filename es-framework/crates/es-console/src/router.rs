@@ -60,6 +60,7 @@ pub fn router(console: Console) -> Router {
         .route("/console", get(show_events))
         .route("/console/events/live", get(stream_events))
         .route("/console/events/{id}", get(show_event))
+        .route("/console/events/{id}/data", get(show_event_data))
         .route("/console/subjects", get(show_root))
         .route("/console/subjects/", get(show_root))
         .route("/console/subjects/{*subject}", get(show_subject))
@@ -75,6 +76,7 @@ pub fn router(console: Console) -> Router {
             get(show_editor).post(run_query).layer(query_limit),
         )
         .route("/console/rows/{name}", get(show_rows))
+        .route("/console/rows/{name}/{position}", get(show_row))
         .route("/console/model", get(show_model))
         .route("/console/sign-out", post(access::sign_out));
     let guarded = [ComponentKind::ReadModel, ComponentKind::Reaction]
@@ -146,6 +148,11 @@ async fn show_events(request: PageRequest) -> Response {
 async fn show_event(request: PageRequest, Path(id): Path<String>) -> Response {
     let page = event_details::show_event_details(request.console(), &request.visitor, &id);
     request.respond(page).await
+}
+
+async fn show_event_data(request: PageRequest, Path(id): Path<String>) -> Response {
+    let data = event_details::show_event_data(request.console(), &id);
+    request.respond(data).await
 }
 
 async fn show_root(request: PageRequest) -> Response {
@@ -234,6 +241,14 @@ async fn run_query(request: PageRequest, parts: Parts, body: Bytes) -> Response 
 async fn show_rows(request: PageRequest, Path(name): Path<String>) -> Response {
     let page = row_list::show_row_list(request.console(), &request.visitor, &name, request.query());
     request.respond(page).await
+}
+
+async fn show_row(
+    request: PageRequest,
+    Path((name, position)): Path<(String, String)>,
+) -> Response {
+    let row = row_list::show_row(request.console(), &name, &position);
+    request.respond(row).await
 }
 
 async fn show_action(request: PageRequest, kind: ComponentKind, path: ActionPath) -> Response {

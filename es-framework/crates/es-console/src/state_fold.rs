@@ -1,33 +1,39 @@
 //! Folds the events of a subject into its states, with a limit.
 
 use std::{
+    collections::BTreeMap,
     fmt,
+    ops::RangeInclusive,
     time::{Duration, Instant},
 };
 
 use es_command::state::StateReplay;
 use es_event::{EventId, RecordedEvent, Subject};
-use es_store::{Bound, ReadOptions, StoreError};
+use es_store::{Bound, EventStream, ReadOptions, StoreError};
 use futures_util::TryStreamExt as _;
+use maud::Markup;
 use serde_json::Value;
 
 use crate::console::{Console, DeclaredState};
 
-/// The most stored events that a page folds before it gives up.
+/// The most stored events that a page folds.
 const FOLDED: u64 = 20_000;
 /// Time after which a page folds no further event.
 const FOLD_TIME: Duration = Duration::from_secs(5);
 
 /// A state before and after one event.
-#[derive(Debug, Clone)]
-pub(crate) struct FoldedState {
-    pub(crate) before: Option<Value>,
-    pub(crate) after: Result<Option<Value>, StateFailure>,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoldedState<'a> {
+    pub(crate) before: Option<&'a Value>,
+    pub(crate) after: &'a StateResult,
 }
 
-impl FoldedState {
+/// A state as JSON, if there is one yet.
+type StateResult = Result<Option<Value>, StateFailure>;
+
+impl FoldedState<'_> {
     pub(crate) fn is_unchanged(&self) -> bool {
-        matches!(&self.after, Ok(after) if *after == self.before)
+        matches!(self.after, Ok(after) if after.as_ref() == self.before)
     }
 }
 
@@ -67,7 +73,7 @@ impl FoldingState {
         self.failure = applied.err().map(|error| StateFailure(error.to_string()));
     }
 
-    fn to_json(&self) -> Result<Option<Value>, StateFailure> {
+    fn to_json(&self) -> StateResult {
         match &self.failure {
             Some(failure) => Err(failure.clone()),
             None => {
@@ -81,79 +87,100 @@ impl FoldingState {
 /// The states beside the events of a page.
 #[derive(Debug, Default)]
 pub(crate) struct PageStates {
-    /// For each event of the page, oldest first: each state of the subject before and after it, in the order of the
-    /// declarations.
-    pub(crate) steps: Vec<Vec<FoldedState>>,
-    /// True if the subject has too many events before the page.
+    /// The states of the subject before and after each event of the page, as HTML.
+    pub(crate) steps: BTreeMap<EventId, Markup>,
+    /// True if the subject has too many events to fold all of them.
     pub(crate) is_too_long: bool,
 }
 
-/// Computes the states before and after each event of a page. `events` is the page, oldest first. The earlier
-/// events of the subject are folded first.
+/// Folds the events of a subject up to the last one of a page, and renders the states before and after each event
+/// of the page. `render` gets the states in the order of `states`. A state can be large, so memory holds only those
+/// of two events.
 pub(crate) async fn fold_states_for_page(
     console: &Console,
     subject: &Subject,
     states: &[DeclaredState],
-    events: &[RecordedEvent],
+    page_ids: Option<RangeInclusive<EventId>>,
+    render: impl Fn(EventId, &[FoldedState<'_>]) -> Markup + Send,
 ) -> Result<PageStates, StoreError> {
     let mut page = PageStates::default();
-    let Some(first) = events.first() else {
+    let Some(page_ids) = page_ids.filter(|_| !states.is_empty()) else {
         return Ok(page);
     };
     let begin = states
         .iter()
         .map(|state| FoldingState::begin(console, *state));
     let mut folding: Vec<_> = begin.collect();
-    let before = Some(Bound::Exclusive(first.id));
-    page.is_too_long = !fold_stored(console, subject, before, &mut folding).await?;
-    if page.is_too_long {
-        return Ok(page);
-    }
-    let to_json = |folding: &[FoldingState]| folding.iter().map(FoldingState::to_json).collect();
-    let mut last: Vec<Result<Option<Value>, StateFailure>> = to_json(&folding);
-    for event in events {
-        for one in &mut folding {
-            one.apply(subject, event);
+    let to_json = |folding: &[FoldingState]| -> Vec<_> {
+        folding.iter().map(FoldingState::to_json).collect()
+    };
+    let mut last: Option<Vec<StateResult>> = None;
+    let mut events = LimitedEvents::read(console, subject, *page_ids.end(), &folding);
+    while let Some(event) = events.next().await? {
+        if !page_ids.contains(&event.id) {
+            apply_to_all(&mut folding, subject, &event);
+            continue;
         }
-        let now: Vec<_> = to_json(&folding);
-        let steps = last
-            .into_iter()
-            .zip(&now)
-            .map(|(before, after)| FoldedState {
-                before: before.unwrap_or_default(),
-                after: after.clone(),
-            });
-        page.steps.push(steps.collect());
-        last = now;
+        let before = last.take().unwrap_or_else(|| to_json(&folding));
+        apply_to_all(&mut folding, subject, &event);
+        let after = to_json(&folding);
+        page.steps
+            .insert(event.id, render(event.id, &compare(&before, &after)));
+        last = Some(after);
     }
+    page.is_too_long = events.is_too_long;
     Ok(page)
 }
 
-/// Folds the stored events up to a bound. Returns false if they are too many.
-async fn fold_stored(
-    console: &Console,
-    subject: &Subject,
-    upper_bound: Option<Bound>,
-    folding: &mut [FoldingState],
-) -> Result<bool, StoreError> {
-    let options = ReadOptions {
-        recursive: folding.iter().any(|one| one.state.recursive),
-        upper_bound,
-        ..ReadOptions::default()
-    };
-    let begin = Instant::now();
-    let mut events = console.store.read(subject.clone(), options);
-    let mut count = 0_u64;
-    while let Some(event) = events.try_next().await? {
-        count = count.saturating_add(1);
-        if count > FOLDED || begin.elapsed() > FOLD_TIME {
-            return Ok(false);
-        }
-        for one in &mut *folding {
-            one.apply(subject, &event);
+fn apply_to_all(folding: &mut [FoldingState], subject: &Subject, event: &RecordedEvent) {
+    for one in folding {
+        one.apply(subject, event);
+    }
+}
+
+/// Returns the states before and after one event.
+fn compare<'a>(before: &'a [StateResult], after: &'a [StateResult]) -> Vec<FoldedState<'a>> {
+    let pairs = before.iter().zip(after);
+    let folded = pairs.map(|(before, after)| FoldedState {
+        before: before.as_ref().ok().and_then(Option::as_ref),
+        after,
+    });
+    folded.collect()
+}
+
+/// The stored events of a subject up to the limits of a page.
+struct LimitedEvents {
+    events: EventStream,
+    begin: Instant,
+    count: u64,
+    is_too_long: bool,
+}
+
+impl LimitedEvents {
+    /// Reads the events that the states include, up to one event.
+    fn read(console: &Console, subject: &Subject, last: EventId, folding: &[FoldingState]) -> Self {
+        let options = ReadOptions {
+            recursive: folding.iter().any(|one| one.state.recursive),
+            upper_bound: Some(Bound::Inclusive(last)),
+            ..ReadOptions::default()
+        };
+        Self {
+            events: console.store.read(subject.clone(), options),
+            begin: Instant::now(),
+            count: 0,
+            is_too_long: false,
         }
     }
-    Ok(true)
+
+    /// Returns the next event, or `None` at the end and at a limit.
+    async fn next(&mut self) -> Result<Option<RecordedEvent>, StoreError> {
+        let Some(event) = self.events.try_next().await? else {
+            return Ok(None);
+        };
+        self.count = self.count.saturating_add(1);
+        self.is_too_long = self.count > FOLDED || self.begin.elapsed() > FOLD_TIME;
+        Ok(Some(event).filter(|_| !self.is_too_long))
+    }
 }
 
 /// Folds one state of a subject up to an event, and returns it.
@@ -162,15 +189,17 @@ pub(crate) async fn fold_until(
     subject: &Subject,
     state: DeclaredState,
     event: EventId,
-) -> Result<Result<Option<Value>, StateFailure>, StoreError> {
+) -> Result<StateResult, StoreError> {
     let mut folding = [FoldingState::begin(console, state)];
-    let until = Some(Bound::Inclusive(event));
-    let is_whole = fold_stored(console, subject, until, &mut folding).await?;
-    let [folding] = folding;
-    Ok(if is_whole {
-        folding.to_json()
-    } else {
+    let mut events = LimitedEvents::read(console, subject, event, &folding);
+    let [state] = &mut folding;
+    while let Some(event) = events.next().await? {
+        state.apply(subject, &event);
+    }
+    Ok(if events.is_too_long {
         Err(StateFailure(too_long()))
+    } else {
+        state.to_json()
     })
 }
 

@@ -128,7 +128,7 @@ pub(crate) fn render_step(
     state: DeclaredState,
     subject: &Subject,
     event: EventId,
-    folded: &FoldedState,
+    folded: &FoldedState<'_>,
     is_snapshot: bool,
 ) -> Markup {
     let name = state.descriptor.name;
@@ -140,9 +140,9 @@ pub(crate) fn render_step(
                 @if folded.is_unchanged() { span.muted { "unchanged" } }
                 @if is_snapshot { span.chip title="Commands start from this stored state" { "snapshot" } }
             }
-            @match &folded.after {
+            @match folded.after {
                 Err(failure) => p.bad { (shortened(&failure.to_string(), 300)) },
-                Ok(after) => (compared(folded.before.as_ref(), after.as_ref())),
+                Ok(after) => (compared(folded.before, after.as_ref())),
             }
         }
     }

@@ -1,9 +1,9 @@
 //! One subject: the subjects below it, and its events with the states that follow from them.
 
-use std::num::NonZeroU64;
+use std::{num::NonZeroU64, ops::RangeInclusive};
 
 use axum::response::Response;
-use es_event::{EventId, RecordedEvent, Subject};
+use es_event::{EventId, Subject};
 use es_store::{Bound, EventStore, Order, ReadOptions, StoreError};
 use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
@@ -12,8 +12,8 @@ use crate::{
     command_list,
     console::{Console, DeclaredState},
     dry_run_context::DryRunContext,
-    event_list::{event_type, payload, time},
-    json_view,
+    event_list::{event_type, time},
+    event_preview::EventPreview,
     layout::{PageFrame, Section, Visitor},
     notice::NoticePage,
     query_values::QueryValues,
@@ -32,8 +32,15 @@ type StateWithSnapshot = (DeclaredState, Option<EventId>);
 
 /// The events of a page, oldest first, and whether there are older ones.
 struct TimelineSlice {
-    events: Vec<RecordedEvent>,
+    events: Vec<EventPreview>,
     has_older: bool,
+}
+
+impl TimelineSlice {
+    /// Returns the ids of the oldest and the newest event.
+    fn ids(&self) -> Option<RangeInclusive<EventId>> {
+        Some(self.events.first()?.id..=self.events.last()?.id)
+    }
 }
 
 /// Shows a subject.
@@ -54,11 +61,17 @@ pub(crate) async fn show_subject_timeline(
             "The subject {subject} has no events, and there are none below it."
         )));
     }
-    let folded = fold_states_for_page(console, &subject, &states, &page.events).await?;
     let mut marked = Vec::new();
-    for state in states {
-        marked.push((state, console.last_event_of_snapshot(&subject, state).await));
+    for state in &states {
+        marked.push((
+            *state,
+            console.last_event_of_snapshot(&subject, *state).await,
+        ));
     }
+    let folded = fold_states_for_page(console, &subject, &states, page.ids(), |event, folded| {
+        states_part(&subject, event, &marked, folded)
+    })
+    .await?;
     let title = if subject == Subject::root() {
         "Subjects".to_owned()
     } else {
@@ -84,7 +97,7 @@ pub(crate) async fn show_subject_timeline(
                 }
                 @if marked.is_empty() { p.muted { "No command handler takes a state of this subject." } }
                 @if folded.is_too_long { p.missed { (too_long()) } }
-                (timeline(console, &subject, &marked, &page.events, &folded))
+                (timeline(console, &subject, &page.events, &folded))
                 (paging(&subject, &page))
             }
         } @else if subject == Subject::root() && children.is_empty() {
@@ -107,7 +120,9 @@ async fn load_page(
         limit: NonZeroU64::new(one_more),
         ..ReadOptions::default()
     };
-    let mut events: Vec<_> = store.read(subject.clone(), options).try_collect().await?;
+    let events = store.read(subject.clone(), options);
+    let events = events.map_ok(|event| EventPreview::new(&event, SUMMARY));
+    let mut events: Vec<_> = events.try_collect().await?;
     let has_older = events.len() > PAGE;
     events.truncate(PAGE);
     events.reverse();
@@ -158,25 +173,22 @@ fn opener() -> Markup {
 fn timeline(
     console: &Console,
     subject: &Subject,
-    states: &[StateWithSnapshot],
-    events: &[RecordedEvent],
+    events: &[EventPreview],
     folded: &PageStates,
 ) -> Markup {
     html! {
         ol.timeline reversed {
-            @for (index, event) in events.iter().enumerate().rev() {
+            @for event in events.iter().rev() {
                 li #{ "event-" (event.id) } {
                     (event_part(console, subject, event))
-                    @if let Some(steps) = folded.steps.get(index) {
-                        (states_part(subject, event, states, steps))
-                    }
+                    @if let Some(step) = folded.steps.get(&event.id) { (step) }
                 }
             }
         }
     }
 }
 
-fn event_part(console: &Console, subject: &Subject, event: &RecordedEvent) -> Markup {
+fn event_part(console: &Console, subject: &Subject, event: &EventPreview) -> Markup {
     let has_commands = console.commands_of(&event.subject).next().is_some();
     let dry_run = DryRunContext {
         subject: Some(event.subject.clone()),
@@ -187,12 +199,12 @@ fn event_part(console: &Console, subject: &Subject, event: &RecordedEvent) -> Ma
             div.line {
                 a href={ "/console/events/" (event.id) } { (event_type(event.event_type.as_str())) }
                 span.number { "#" (event.id) }
-                span.time { (time(event)) }
+                span.time { (time(&event.time)) }
             }
             @if event.subject != *subject {
                 p { a href={ "/console/subjects" (event.subject) } { bdi { (event.subject) } } }
             }
-            div.data { (json_view::short(payload(event), SUMMARY)) }
+            div.data { (event.data) }
             @if has_commands {
                 p { a.dry-run-link href=(dry_run.address(command_list::PATH)) { "Try a command after this event" } }
             }
@@ -202,14 +214,14 @@ fn event_part(console: &Console, subject: &Subject, event: &RecordedEvent) -> Ma
 
 fn states_part(
     subject: &Subject,
-    event: &RecordedEvent,
+    event: EventId,
     states: &[StateWithSnapshot],
-    steps: &[FoldedState],
+    steps: &[FoldedState<'_>],
 ) -> Markup {
     html! {
         div.states {
             @for ((state, snapshot), folded) in states.iter().zip(steps) {
-                (state_view::render_step(*state, subject, event.id, folded, *snapshot == Some(event.id)))
+                (state_view::render_step(*state, subject, event, folded, *snapshot == Some(event)))
             }
         }
     }

@@ -69,6 +69,8 @@ pub use hash_version::{HashVersion, InvalidHashVersion};
 pub use id::{EventId, InvalidEventId};
 pub use invalid_stream_line::InvalidStreamLine;
 pub use poison_event::PoisonEvent;
+#[doc(hidden)]
+pub use poison_event::shorten_reason;
 pub use readable::encode_event;
 #[doc(hidden)]
 pub use readable::{encode_finite, encode_readable};

@@ -45,7 +45,7 @@ impl PoisonEvent {
             id: event.id,
             subject: Some(event.subject.clone()),
             event_type: Some(event.event_type.clone()),
-            reason: reason.to_string(),
+            reason: shorten_reason(reason.to_string()),
         }
     }
 
@@ -55,7 +55,7 @@ impl PoisonEvent {
             id,
             subject: None,
             event_type: None,
-            reason: reason.to_string(),
+            reason: shorten_reason(reason.to_string()),
         }
     }
 
@@ -74,6 +74,22 @@ impl PoisonEvent {
             .map(|byte| format!("{byte:02x}"))
             .collect()
     }
+}
+
+/// The longest reason in bytes. An error quotes the value that it refuses, and an event can have megabytes.
+const MAX_REASON: usize = 2_000;
+
+/// Leaves out the middle of a long reason. The end says what was expected, and where.
+#[doc(hidden)]
+#[must_use]
+pub fn shorten_reason(reason: String) -> String {
+    if reason.len() <= MAX_REASON {
+        return reason;
+    }
+    let (head, rest) = reason.split_at(reason.floor_char_boundary(MAX_REASON / 2));
+    let tail = rest.ceil_char_boundary(rest.len().saturating_sub(MAX_REASON / 2));
+    let (left_out, tail) = rest.split_at(tail);
+    format!("{head}… {} bytes are left out …{tail}", left_out.len())
 }
 
 /// Removes numbers and quoted texts from an error, because they are values of one event.
@@ -111,6 +127,25 @@ mod tests {
             event_type: Some(event_type.parse().unwrap()),
             ..PoisonEvent::unreadable(EventId::FIRST, reason)
         }
+    }
+
+    #[test]
+    fn a_reason_that_quotes_a_large_value_is_short() {
+        let quoting = |length: usize| {
+            let value = "ü".repeat(length);
+            let reason =
+                format!("invalid type: string \"{value}\", expected i64 at line 1 column 7");
+            failure("com.example.Planted", &reason)
+        };
+        let (large, small) = (quoting(4_000_000), quoting(3));
+        assert!(large.reason.len() < 2_100, "{}", large.reason.len());
+        for text in [
+            "invalid type: string \"ü",
+            "expected i64 at line 1 column 7",
+        ] {
+            assert!(large.reason.contains(text), "{}", large.reason);
+        }
+        assert_eq!(large.fingerprint(), small.fingerprint());
     }
 
     #[test]

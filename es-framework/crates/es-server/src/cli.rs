@@ -4,6 +4,7 @@
 mod cli_error;
 mod copy;
 mod engine;
+mod line_input;
 mod offline;
 mod output;
 mod progress_bar;

@@ -7,6 +7,9 @@ use es_event::{Dialect, RecordedEvent};
 use es_eventql::QueryLimits;
 use es_runtime::ApiToken;
 
+/// The longest body of a request, and so the largest write of one event, in bytes.
+pub(crate) const BODY_LIMIT: usize = 8 * 1024 * 1024;
+
 /// The settings of an event store's HTTP API.
 ///
 /// ```
@@ -54,7 +57,7 @@ impl ServerSettings {
             api_token,
             dialect: Dialect::Item,
             signing_key: None,
-            body_limit: 8 * 1024 * 1024,
+            body_limit: BODY_LIMIT,
             events_limit: 10_000,
             request_time: Duration::from_secs(30),
             // The official clients give up after three to thirty seconds of silence, and one of them

@@ -1,8 +1,8 @@
 //! Floods of connections, bytes and slow requests do not block other clients.
 
-use std::{fs, io::Write as _, net::TcpStream, process::Command};
+use std::{io::Write as _, net::TcpStream, process::Command};
 
-use crate::support::{Library, book, raw_http};
+use crate::support::{Library, book, memory, raw_http};
 use reqwest::StatusCode;
 use uuid::Uuid;
 
@@ -77,17 +77,6 @@ async fn slowloris_keeps_nobody_out() {
         10,
         "nothing of half a body was stored"
     );
-}
-
-/// Returns the peak memory of a process, in MiB.
-fn peak_memory(id: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmHWM:"))
-        .unwrap();
-    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
-    kib / 1024
 }
 
 const LARGE: usize = 64 << 20;
@@ -183,7 +172,7 @@ fn heads() -> Vec<(&'static str, String)> {
 async fn whatever_is_too_large_is_refused_and_not_kept_in_memory() {
     let (_folder, library) = start(&[]);
     still_works(&library).await;
-    let before = peak_memory(library.process.id());
+    let before = memory::peak(library.process.id());
     let requests = bodies().into_iter().chain(heads());
     for (what, request) in requests {
         // Without a response, the server reset the connection while the client was sending.
@@ -196,6 +185,6 @@ async fn whatever_is_too_large_is_refused_and_not_kept_in_memory() {
         }
     }
     still_works(&library).await;
-    let grown = peak_memory(library.process.id()) - before;
+    let grown = memory::peak(library.process.id()) - before;
     assert!(grown < 100, "it took {grown} MiB more");
 }

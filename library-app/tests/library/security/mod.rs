@@ -4,6 +4,7 @@ mod authentication;
 mod flood;
 mod injection;
 mod issued_tokens;
+mod large_events;
 mod limits;
 mod malformed_requests;
 mod open_service;

@@ -11,6 +11,7 @@ mod event_store_process;
 mod eventually;
 pub(crate) mod live_query;
 pub(crate) mod machines;
+pub(crate) mod memory;
 pub(crate) mod node_environment;
 #[path = "../../../../es-framework/tests/support/package_fetch.rs"]
 pub(crate) mod package_fetch;

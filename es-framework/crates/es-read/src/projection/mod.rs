@@ -29,8 +29,8 @@ pub(crate) mod text_prefix;
 
 pub use changes::ReadModelWatcher;
 pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnType};
-pub(crate) use database::QueryCost;
 pub use database::{CallerShare, Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
+pub(crate) use database::{FetchedRows, QueryCost};
 pub use descriptor::{ReadModelDescriptor, RowIdentity};
 pub use es_event::PoisonEvent;
 pub(crate) use fold::TableRow;

@@ -8,7 +8,7 @@ use super::{
     cursor::{PageCursor, RowCursor},
 };
 use crate::projection::{
-    Cell, Database, QueryCost, Table,
+    Cell, Database, QueryCost, Table, TableRow,
     table_statements::{self, POSITION_COLUMN, quote_name},
 };
 use es_event::Subject;
@@ -54,14 +54,39 @@ pub async fn browse_events(
     browse_page(database, table, &EventPage::parse(parameters)?).await
 }
 
+/// A row of any read model, and its position among the rows.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct PositionedRow {
+    pub position: i64,
+    pub json: Box<RawValue>,
+}
+
 /// Returns the requested page of any read model in the order of its rows' age. The console shows it.
 #[doc(hidden)]
 pub async fn browse_rows(
     database: &Database,
     table: &Table,
     parameters: QueryParameters,
-) -> Result<Page<Box<RawValue>>, QueryError> {
-    browse_page(database, table, &EventPage::parse(parameters)?).await
+) -> Result<Page<PositionedRow>, QueryError> {
+    let page = load_page(database, table, &EventPage::parse(parameters)?).await?;
+    page.try_map(|row| {
+        Ok(PositionedRow {
+            position: row.place,
+            json: to_json(table, row.cells)?,
+        })
+    })
+}
+
+/// Returns the row of any read model at a position. The console shows it.
+#[doc(hidden)]
+pub async fn find_row_at(
+    database: &Database,
+    table: &Table,
+    position: i64,
+) -> Result<Option<Box<RawValue>>, QueryError> {
+    let key = format!("{POSITION_COLUMN} = ?");
+    find_first_where(database, table, &key, Cell::Integer(position)).await
 }
 
 /// The requested page of the rows in the order of their age.
@@ -88,15 +113,24 @@ impl EventPage {
 pub(super) async fn browse_page(
     database: &Database,
     table: &Table,
-    EventPage { paging, after }: &EventPage,
+    page: &EventPage,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
+    let page = load_page(database, table, page).await?;
+    page.try_map(|row| to_json(table, row.cells))
+}
+
+async fn load_page(
+    database: &Database,
+    table: &Table,
+    EventPage { paging, after }: &EventPage,
+) -> Result<Page<TableRow>, QueryError> {
     let statement = format!(
         "{} WHERE {POSITION_COLUMN} > ? ORDER BY {POSITION_COLUMN} LIMIT ?",
         table_statements::select_from_clause(table)
     );
     let cells = vec![Cell::Integer(*after), paging.limit_plus_one()];
     let rows = database
-        .fetch_rows(QueryCost::Page, table, statement, cells)
+        .fetch_rows(QueryCost::Page, table, statement, cells, paging.most_bytes)
         .await?;
     let total = if paging.total {
         let count = format!("SELECT count(*) FROM {}", quote_name(table.model.name));
@@ -108,11 +142,10 @@ pub(super) async fn browse_page(
     } else {
         None
     };
-    let page = Page::new(rows, paging, total, |[last, _]| {
+    Page::new(rows, paging, total, |[last, _]| {
         let (position, by) = (last.place, None);
         Ok(PageCursor::Row(RowCursor { position, by }))
-    })?;
-    page.try_map(|row| to_json(table, row.cells))
+    })
 }
 
 /// Returns the row of the subject's first event.
@@ -133,16 +166,37 @@ pub async fn find_first_by_subject(
     table: &Table,
     subject: &Subject,
 ) -> Result<Option<Box<RawValue>>, QueryError> {
+    let key = format!("{} = ?", table_statements::key_column(table));
+    find_first_where(
+        database,
+        table,
+        &key,
+        Cell::Text(subject.as_str().to_owned()),
+    )
+    .await
+}
+
+/// Returns the oldest row that meets a condition with one parameter, which the database finds by an index.
+async fn find_first_where(
+    database: &Database,
+    table: &Table,
+    condition: &str,
+    parameter: Cell,
+) -> Result<Option<Box<RawValue>>, QueryError> {
     let statement = format!(
-        "{} WHERE {} = ? ORDER BY {POSITION_COLUMN} LIMIT 1",
+        "{} WHERE {condition} ORDER BY {POSITION_COLUMN} LIMIT 1",
         table_statements::select_from_clause(table),
-        table_statements::key_column(table)
     );
-    let subject = Cell::Text(subject.as_str().to_owned());
     let rows = database
-        .fetch_rows(QueryCost::Lookup, table, statement, vec![subject])
+        .fetch_rows(
+            QueryCost::Lookup,
+            table,
+            statement,
+            vec![parameter],
+            usize::MAX,
+        )
         .await?;
-    let first = rows.into_iter().next();
+    let first = rows.rows.into_iter().next();
     first.map(|row| to_json(table, row.cells)).transpose()
 }
 

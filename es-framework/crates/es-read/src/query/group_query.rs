@@ -68,7 +68,8 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
 }
 
 impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
-    /// Returns a page of the groups, sorted by their columns. Each group counts its rows, and
+    /// Returns a page of the groups, sorted by their columns. A page of groups with more than 8 MiB ends before its
+    /// `limit`, with a cursor. Each group counts its rows, and
     /// collects one column of those rows that meet the condition `only`.
     ///
     /// # Errors
@@ -110,10 +111,15 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         let parameters = parameters.chain([paging.limit_plus_one()]).collect();
         let statement = database.replace_question_marks(&statement, 0);
         let groups = database
-            .fetch_texts(QueryCost::Aggregate, statement, parameters)
+            .fetch_texts(
+                QueryCost::Aggregate,
+                statement,
+                parameters,
+                paging.most_bytes,
+            )
             .await?;
-        let groups: Result<Vec<_>, _> = groups.iter().map(|json| parse(json)).collect();
-        let page = Page::new(groups?, paging, total, |groups| self.cursor_between(groups))?;
+        let groups = groups.try_map(|json| parse(&json))?;
+        let page = Page::new(groups, paging, total, |groups| self.cursor_between(groups))?;
         Ok(page.map(|one| one.group))
     }
 

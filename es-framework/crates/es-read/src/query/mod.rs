@@ -24,7 +24,7 @@ pub use descriptor::QueryDescriptor;
 pub use erased_query::{ErasedQuery, QueryOutput};
 pub use error::QueryError;
 #[doc(hidden)]
-pub use event_rows::browse_rows;
+pub use event_rows::{PositionedRow, browse_rows, find_row_at};
 pub use event_rows::{browse_events, find_first_by_subject};
 pub use group_query::{Group, GroupQuery};
 pub use page::{Page, PageParameters};

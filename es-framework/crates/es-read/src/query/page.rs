@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{QueryError, QueryParameters, cursor::PageCursor};
-use crate::projection::Cell;
+use crate::projection::{Cell, FetchedRows};
 
 /// The number of rows on a page if the caller sends no `limit`.
 #[doc(hidden)]
@@ -12,6 +12,9 @@ pub const DEFAULT_LIMIT: u32 = 100;
 /// The largest `limit`.
 #[doc(hidden)]
 pub const MAX_LIMIT: u32 = 1_000;
+/// The size of the rows of a page in bytes, not counting the last one. A page of larger rows ends early and has a
+/// cursor.
+const PAGE_BYTES: usize = 8 << 20;
 
 /// The page that the caller requests: `limit`, `cursor` and `total`.
 ///
@@ -29,6 +32,8 @@ pub struct PageParameters {
     pub(super) limit: u32,
     pub(super) after: Option<PageCursor>,
     pub(super) total: bool,
+    /// The size of the rows at which the page ends, in bytes.
+    pub(super) most_bytes: usize,
 }
 
 impl Default for PageParameters {
@@ -37,6 +42,7 @@ impl Default for PageParameters {
             limit: DEFAULT_LIMIT,
             after: None,
             total: false,
+            most_bytes: PAGE_BYTES,
         }
     }
 }
@@ -71,7 +77,17 @@ impl PageParameters {
             limit,
             after,
             total,
+            ..Self::default()
         })
+    }
+
+    /// Returns the parameters of the first rows for code that needs all of them, however large they are.
+    pub(super) fn first_rows(limit: u32) -> Self {
+        Self {
+            limit,
+            most_bytes: usize::MAX,
+            ..Self::default()
+        }
     }
 
     /// Returns the parameter of a `LIMIT`: one row more than the page has. The additional row shows that
@@ -127,14 +143,20 @@ impl<R> Page<R> {
     }
 
     /// Creates a page from the rows that were loaded for it. An additional row is left out. It shows
-    /// that there is a next page. `cursor` gets the last row of this page and the first one of the next page.
+    /// that there is a next page. Rows that reached the limit of bytes make a shorter page. `cursor` gets the last row of this page and the first one of the next page.
     pub(super) fn new(
-        mut rows: Vec<R>,
+        FetchedRows {
+            mut rows, is_cut, ..
+        }: FetchedRows<R>,
         paging: &PageParameters,
         total: Option<u64>,
         cursor: impl FnOnce([&R; 2]) -> Result<PageCursor, QueryError>,
     ) -> Result<Self, QueryError> {
-        let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
+        let limit = if is_cut {
+            rows.len().saturating_sub(1)
+        } else {
+            usize::try_from(paging.limit).unwrap_or(usize::MAX)
+        };
         let last = rows.get(..limit).and_then(<[R]>::last);
         let next_cursor = match (last, rows.get(limit)) {
             (Some(last), Some(next)) => Some(cursor([last, next])?.encode()?),

@@ -95,9 +95,9 @@ impl<'a> QueryContext<'a> {
         // Nobody knows how many rows the statement reads.
         let rows = self
             .database
-            .fetch_texts(QueryCost::Aggregate, statement, parameters)
+            .fetch_texts(QueryCost::Aggregate, statement, parameters, usize::MAX)
             .await?;
-        let rows = rows.iter().map(|row| serde_json::from_str(row));
+        let rows = rows.rows.iter().map(|row| serde_json::from_str(row));
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

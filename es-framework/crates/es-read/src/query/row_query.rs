@@ -10,7 +10,7 @@ use super::{
     sort_order::{SortColumn, SortKey},
 };
 use crate::projection::{
-    Cell, Cells, ColumnType, Database, QueryCost, ReadModel, Table, TableRow,
+    Cell, Cells, ColumnType, Database, FetchedRows, QueryCost, ReadModel, Table, TableRow,
     table_statements::{self, POSITION_COLUMN, quote_name},
 };
 
@@ -98,10 +98,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// # Errors
     /// The database failed.
     pub async fn first_rows(self, count: u32) -> Result<Vec<R>, QueryError> {
-        let paging = PageParameters {
-            limit: count,
-            ..PageParameters::default()
-        };
+        let paging = PageParameters::first_rows(count);
         Ok(self.page(&paging).await?.items)
     }
 
@@ -125,10 +122,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// There are more rows than `limit`, or the database failed.
     pub async fn all(self, limit: u32) -> Result<Vec<R>, QueryError> {
         let table = R::TABLE;
-        let paging = PageParameters {
-            limit,
-            ..PageParameters::default()
-        };
+        let paging = PageParameters::first_rows(limit);
         let page = self.page(&paging).await?;
         match page.next_cursor {
             None => Ok(page.items),
@@ -137,7 +131,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     }
 
     /// Returns a page of the rows. A row that is written between two pages neither repeats nor hides
-    /// another row.
+    /// another row. A page of rows with more than 8 MiB ends before its `limit`, with a cursor.
     ///
     /// # Errors
     /// The database failed, or the cursor belongs to another query.
@@ -189,7 +183,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         table: &Table,
         filter: SqlFragment,
         paging: &PageParameters,
-    ) -> Result<Vec<TableRow>, QueryError> {
+    ) -> Result<FetchedRows<TableRow>, QueryError> {
         let Some(order) = self.order else {
             let conditions = [filter].into_iter().chain(position_condition(paging)?);
             return self
@@ -211,7 +205,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
             // which can be the same text in a million rows.
             let rows = load(SortKey::by_prefix(order, prefix)).await?;
             let is_short = |row| sorted_row::<R>(order, row).is_some_and(|row| row.is_short());
-            if rows.iter().all(is_short) {
+            if rows.rows.iter().all(is_short) {
                 return Ok(rows);
             }
         }
@@ -224,7 +218,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         conditions: impl Iterator<Item = SqlFragment>,
         order: &str,
         paging: &PageParameters,
-    ) -> Result<Vec<TableRow>, QueryError> {
+    ) -> Result<FetchedRows<TableRow>, QueryError> {
         let conditions = conditions.filter(|condition| !condition.text.is_empty());
         let SqlFragment {
             text,
@@ -236,9 +230,9 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
             where_clause(&text),
         );
         parameters.push(paging.limit_plus_one());
-        Ok(self
-            .database
-            .fetch_rows(self.page_cost(), table, statement, parameters)
+        let (database, cost) = (self.database, self.page_cost());
+        Ok(database
+            .fetch_rows(cost, table, statement, parameters, paging.most_bytes)
             .await?)
     }
 
@@ -289,10 +283,10 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
             table_statements::select_from_clause(table)
         );
         let positions = positions.map(Cell::Integer).to_vec();
-        Ok(self
-            .database
-            .fetch_rows(QueryCost::Lookup, table, statement, positions)
-            .await?)
+        let rows =
+            self.database
+                .fetch_rows(QueryCost::Lookup, table, statement, positions, usize::MAX);
+        Ok(rows.await?.rows)
     }
 
     /// Returns the cursor between the last row of a page and the row after it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{ComponentKind, OperatorCommand};
-use es_event::PoisonEvent;
+use es_event::{PoisonEvent, shorten_reason};
 
 /// The time after which a failure that is retried counts as an outage: the health check reports it.
 const OUTAGE_AFTER: Duration = Duration::from_secs(10);
@@ -81,7 +81,7 @@ impl SubscriberFailure {
     pub fn new(cause: TroubleCause, is_transient: bool, reason: impl ToString) -> Self {
         Self {
             cause,
-            reason: reason.to_string(),
+            reason: shorten_reason(reason.to_string()),
             event: None,
             is_transient,
         }

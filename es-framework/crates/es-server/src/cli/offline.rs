@@ -1,12 +1,7 @@
 //! The commands `verify`, `backup` and `restore`. A data directory must not be used by a running event
 //! store.
 
-use std::{
-    fs::File,
-    io::{self, BufRead as _, BufReader},
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use futures_util::TryStreamExt as _;
@@ -14,6 +9,7 @@ use futures_util::TryStreamExt as _;
 use super::{
     cli_error::CliError,
     engine::{EngineArguments, refuse_url},
+    line_input::{BACKUP_LINE, NumberedLines},
     output::LineOutput,
     progress_bar::ProgressDisplay,
 };
@@ -28,23 +24,6 @@ use es_store_sqlite::Restore;
 /// Counts the events of a store.
 pub(super) async fn count_events(store: &dyn EventStore) -> Result<u64, CliError> {
     Ok(EventId::count_to(newest_id(store).await?))
-}
-
-/// Reads the lines of a file or of standard input, with their numbers and without blank lines.
-pub(super) fn numbered_lines(
-    file: Option<&Path>,
-) -> io::Result<impl Iterator<Item = (usize, io::Result<Vec<u8>>)>> {
-    let input: Box<dyn io::Read> = match file {
-        None => Box::new(io::stdin()),
-        Some(file) => Box::new(File::open(file)?),
-    };
-    let lines = BufReader::with_capacity(1 << 20, input).split(b'\n');
-    // People count lines from one.
-    let numbered = (1..).zip(lines);
-    Ok(numbered.filter(|(_, line)| {
-        let is_blank = |line: &Vec<u8>| line.trim_ascii().is_empty();
-        !line.as_ref().is_ok_and(is_blank)
-    }))
 }
 
 pub(super) async fn verify_store(arguments: &EngineArguments) -> Result<ExitCode, CliError> {
@@ -126,7 +105,7 @@ pub(super) struct RestoreArguments {
 }
 
 pub(super) fn restore(arguments: &RestoreArguments) -> Result<(), CliError> {
-    let lines = numbered_lines(arguments.input.as_deref())?;
+    let lines = NumberedLines::open(arguments.input.as_deref(), BACKUP_LINE)?;
     refuse_url(&arguments.data_directory)?;
     let mut restore = Restore::begin(&arguments.data_directory)?;
     if arguments.accept_missing_end {
@@ -134,8 +113,10 @@ pub(super) fn restore(arguments: &RestoreArguments) -> Result<(), CliError> {
     }
     let mut progress = ProgressDisplay::new("restore", None);
     for (number, line) in lines {
-        let line = BackupLine::parse_line(&line?);
-        restore.add_line(line.map_err(|error| CliError::Line(number, error.to_string()))?)?;
+        let refused = |reason: String| CliError::Line(number, reason);
+        let line = line.map_err(|error| refused(error.to_string()))?;
+        let line = BackupLine::parse_line(&line).map_err(|error| refused(error.to_string()))?;
+        restore.add_line(line)?;
         progress.update(restore.events());
     }
     let chain = restore.finish()?;

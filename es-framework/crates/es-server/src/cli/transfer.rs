@@ -10,17 +10,27 @@ use serde_json::value::RawValue;
 use super::{
     cli_error::CliError,
     engine::{EngineArguments, refuse_url},
-    offline::numbered_lines,
+    line_input::NumberedLines,
     output::LineOutput,
     progress_bar::ProgressDisplay,
 };
-use crate::{checked_json::check_members, written_subject::deserialize_written_subject};
+use crate::{
+    checked_json::check_members, server_settings::BODY_LIMIT,
+    written_subject::deserialize_written_subject,
+};
 use es_event::{Dialect, EventCandidate, EventType, Subject, TraceContext, compact_object};
 use es_store::{AppendError, EventStore as _, ReadOptions};
 use es_store_sqlite::EmbeddedStore;
 
 /// The number of events that an import writes at once.
 const BATCH_SIZE: usize = 1_000;
+/// The size of these events in bytes, not counting the last one.
+const BATCH_BYTES: usize = BODY_LIMIT;
+/// The longest line of an import in bytes: an event that the API accepts, with all that an export adds to it. White
+/// space and escapes may make it longer than the event that is stored.
+const IMPORT_LINE: usize = 4 * BODY_LIMIT;
+/// The smallest write of one event, without the values of the event.
+const EMPTY_WRITE: &str = r#"{"events":[{"source":"","subject":"","type":"","data":}]}"#;
 
 /// The arguments of `export`.
 #[derive(Debug, Args)]
@@ -69,43 +79,96 @@ pub(super) struct ImportArguments {
 }
 
 pub(super) async fn import(arguments: &ImportArguments) -> Result<(), CliError> {
-    let lines = numbered_lines(arguments.input.as_deref())?;
+    let lines = NumberedLines::open(arguments.input.as_deref(), IMPORT_LINE)?;
     refuse_url(&arguments.data_directory)?;
     let store = EmbeddedStore::open(&arguments.data_directory)?;
     let mut progress = ProgressDisplay::new("import", None);
-    let mut batch = Vec::with_capacity(BATCH_SIZE);
-    let (mut written, mut last) = (0_u64, 0_usize);
+    let mut import = EventImport::new(&store);
     for (number, line) in lines {
-        let parsed = parse_candidate(&line?);
-        let Some(candidate) = parsed.map_err(|reason| CliError::Import(number, reason, written))?
-        else {
-            continue;
-        };
-        batch.push(candidate);
-        last = number;
-        if batch.len() == BATCH_SIZE {
-            append_batch(&store, &mut batch, number, &mut written).await?;
-            progress.update(written);
+        let line = line.map_err(|error| import.refuse_line(number, error.to_string()))?;
+        let parsed = parse_candidate(&line);
+        let candidate = parsed.map_err(|reason| import.refuse_line(number, reason))?;
+        if let Some(candidate) = candidate {
+            import.add(number, candidate).await?;
+            progress.update(import.written);
         }
     }
-    append_batch(&store, &mut batch, last, &mut written).await?;
+    import.append_batch().await?;
     progress.finish();
+    let written = import.written;
     store.close().await;
     eprintln!("imported {written} events");
     Ok(())
 }
 
-async fn append_batch(
-    store: &EmbeddedStore,
-    batch: &mut Vec<EventCandidate>,
+/// The events of an import, which are written in batches.
+struct EventImport<'a> {
+    store: &'a EmbeddedStore,
+    batch: Vec<EventCandidate>,
+    batch_bytes: usize,
+    /// The line of the last event of the batch.
     line: usize,
-    written: &mut u64,
-) -> Result<(), CliError> {
-    let recorded = store.append(std::mem::take(batch), vec![]).await;
-    let failed = |error: AppendError| CliError::Import(line, error.to_string(), *written);
-    let recorded = recorded.map_err(failed)?.len();
-    *written = written.saturating_add(u64::try_from(recorded).unwrap_or(u64::MAX));
-    Ok(())
+    written: u64,
+}
+
+impl<'a> EventImport<'a> {
+    const fn new(store: &'a EmbeddedStore) -> Self {
+        Self {
+            store,
+            batch: Vec::new(),
+            batch_bytes: 0,
+            line: 0,
+            written: 0,
+        }
+    }
+
+    const fn refuse_line(&self, line: usize, reason: String) -> CliError {
+        CliError::Import(line, reason, self.written)
+    }
+
+    /// Adds the event of a line, and writes the batch if it is full.
+    async fn add(&mut self, line: usize, candidate: EventCandidate) -> Result<(), CliError> {
+        let size = write_size(&candidate);
+        if size > BODY_LIMIT {
+            let reason = format!(
+                "the event has {size} bytes, and the event store accepts {BODY_LIMIT} at most: shorten its data, or store a reference to it"
+            );
+            return Err(self.refuse_line(line, reason));
+        }
+        self.batch.push(candidate);
+        self.batch_bytes = self.batch_bytes.saturating_add(size);
+        self.line = line;
+        if self.batch.len() >= BATCH_SIZE || self.batch_bytes >= BATCH_BYTES {
+            self.append_batch().await?;
+        }
+        Ok(())
+    }
+
+    async fn append_batch(&mut self) -> Result<(), CliError> {
+        let recorded = self.store.append(std::mem::take(&mut self.batch), vec![]);
+        let recorded = recorded.await;
+        let failed = |error: AppendError| self.refuse_line(self.line, error.to_string());
+        let recorded = recorded.map_err(failed)?.len();
+        self.batch_bytes = 0;
+        let recorded = u64::try_from(recorded).unwrap_or(u64::MAX);
+        self.written = self.written.saturating_add(recorded);
+        Ok(())
+    }
+}
+
+/// Returns the size of the body that writes this event over HTTP.
+fn write_size(candidate: &EventCandidate) -> usize {
+    let texts = [
+        EMPTY_WRITE,
+        &candidate.source,
+        candidate.subject.as_str(),
+        candidate.event_type.as_str(),
+        candidate.data.get(),
+    ];
+    texts
+        .iter()
+        .map(|text| text.len())
+        .fold(0, usize::saturating_add)
 }
 
 /// A line of an export or of a backup, with the event in `payload`. A line without `payload` is itself an event, as

@@ -2,6 +2,7 @@
 
 mod caller_share;
 mod database_error;
+mod fetched_rows;
 mod lease;
 mod numbered;
 #[cfg(feature = "postgres")]
@@ -30,6 +31,9 @@ use es_store_postgres::DatabaseIdentity;
 
 pub use caller_share::CallerShare;
 pub use database_error::DatabaseError;
+pub(crate) use fetched_rows::FetchedRows;
+#[cfg(feature = "postgres")]
+use fetched_rows::RowSize;
 use numbered::replace_question_marks;
 #[cfg(feature = "postgres")]
 use postgres::PostgresReadModelStore;
@@ -176,7 +180,7 @@ impl Database {
         self.tables.get(name)
     }
 
-    /// Returns the rows that a statement selects, each with its position. The statement marks its
+    /// Returns the rows that a statement selects, each with its position, up to a size. The statement marks its
     /// parameters with `?`.
     pub(crate) async fn fetch_rows(
         &self,
@@ -184,22 +188,28 @@ impl Database {
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<TableRow>, DatabaseError> {
+        most_bytes: usize,
+    ) -> Result<FetchedRows<TableRow>, DatabaseError> {
         let statement = self.replace_question_marks(&statement, 0);
         let _permit = self.acquire_share(cost).await?;
-        let rows = self.store.fetch_rows(cost, table, statement, parameters);
+        let store = &self.store;
+        let rows = store.fetch_rows(cost, table, statement, parameters, most_bytes);
         self.report_damage(rows.await)
     }
 
-    /// Returns the first column of the rows that a statement selects. The statement numbers its parameters.
+    /// Returns the first column of the rows that a statement selects, up to a size. The statement numbers its
+    /// parameters.
     pub(crate) async fn fetch_texts(
         &self,
         cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<String>, DatabaseError> {
+        most_bytes: usize,
+    ) -> Result<FetchedRows<String>, DatabaseError> {
         let _permit = self.acquire_share(cost).await?;
-        let texts = self.store.fetch_texts(cost, statement, parameters);
+        let texts = self
+            .store
+            .fetch_texts(cost, statement, parameters, most_bytes);
         self.report_damage(texts.await)
     }
 

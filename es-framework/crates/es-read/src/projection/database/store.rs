@@ -9,7 +9,7 @@ use super::{
         Cell, RowKey, Table,
         fold::{RowChanges, TableRow},
     },
-    CheckpointStep, DatabaseError, QueryCost, Sql, TableCheckpoint,
+    CheckpointStep, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint,
 };
 
 #[cfg(feature = "postgres")]
@@ -73,22 +73,24 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns the size of the database in bytes.
     async fn size(&self) -> Result<u64, DatabaseError>;
 
-    /// Returns the rows that a query selects: the position and the columns of each.
+    /// Returns the rows that a query selects, up to a size: the position and the columns of each.
     async fn fetch_rows(
         &self,
         cost: QueryCost,
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<TableRow>, DatabaseError>;
+        most_bytes: usize,
+    ) -> Result<FetchedRows<TableRow>, DatabaseError>;
 
-    /// Returns the first column of the rows that a query selects.
+    /// Returns the first column of the rows that a query selects, up to a size.
     async fn fetch_texts(
         &self,
         cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<String>, DatabaseError>;
+        most_bytes: usize,
+    ) -> Result<FetchedRows<String>, DatabaseError>;
 
     /// Returns the number that a query selects.
     async fn fetch_count(

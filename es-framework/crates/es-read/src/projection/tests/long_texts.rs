@@ -194,6 +194,39 @@ async fn groups_of_long_texts_come_in_pages() {
 }
 
 #[tokio::test]
+async fn a_page_of_large_rows_ends_early_and_the_next_one_goes_on() {
+    let mut essays = Essays::open().await;
+    let large = |end: &str| "x".repeat(3_000_000) + end;
+    let ends = ["a", "b", "c", "d", "e"];
+    for (number, end) in (0..).zip(ends) {
+        essays.write(number, &large(end), "Austen").await;
+    }
+    let mut expected: Vec<_> = ends.map(large).into();
+    for descending in [false, true] {
+        let (mut found, mut sizes, mut cursor) = (Vec::new(), Vec::new(), None);
+        loop {
+            let page = essays.page(descending, 1_000, cursor).await.unwrap();
+            sizes.push(page.0.len());
+            found.extend(page.0);
+            cursor = page.1;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert!(found == expected, "{sizes:?}");
+        // The third row begins the next page.
+        assert_eq!(sizes, [2, 2, 1]);
+        expected.reverse();
+    }
+    let groups = essays.groups(1_000).await;
+    assert!(groups.iter().map(|(key, _)| &key[1]).eq(&ends.map(large)));
+    let paging = paging(1_000, None);
+    let context = QueryContext::new(&essays.database, paging, Timestamp::now());
+    let all = context.rows::<Essay>().all(1_000).await.unwrap();
+    assert_eq!(all.len(), 5, "code that asks for all rows gets all");
+}
+
+#[tokio::test]
 async fn a_row_that_changes_between_two_pages_moves_no_other_row() {
     let mut essays = Essays::open().await;
     for (number, end) in (0..).zip(["a", "b", "c", "d"]) {

@@ -101,9 +101,10 @@ async fn grown(database: &Database) -> (u64, Vec<String>) {
     (
         count,
         database
-            .fetch_texts(QueryCost::Page, check, Vec::new())
+            .fetch_texts(QueryCost::Page, check, Vec::new(), usize::MAX)
             .await
-            .unwrap(),
+            .unwrap()
+            .rows,
     )
 }
 

@@ -14,7 +14,8 @@ use std::{
 };
 
 use async_trait::async_trait;
-use sqlx::{AssertSqlSafe, PgConnection, Row as _};
+use futures_util::TryStreamExt as _;
+use sqlx::{AssertSqlSafe, PgConnection, Row as _, postgres::PgRow};
 
 use self::{
     cells::{bind, decode_row},
@@ -32,7 +33,7 @@ use super::{
         search_index::{like_pattern, searched_text_expression},
         table_statements, text_prefix,
     },
-    CheckpointStep, DatabaseError, QueryCost, Sql, TableCheckpoint,
+    CheckpointStep, DatabaseError, FetchedRows, QueryCost, RowSize, Sql, TableCheckpoint,
     store::ReadModelStore,
 };
 use es_store_postgres::DatabaseIdentity;
@@ -62,6 +63,29 @@ impl PostgresReadModelStore {
             connections: Connections::open(url, query_time).await?,
             has_trigrams: AtomicBool::new(false),
         })
+    }
+
+    /// Adds the rows that a query selects to `fetched`, up to its limit. The rest of the rows is not read into
+    /// memory: the connection discards it.
+    async fn fetch_decoded<T: RowSize>(
+        &self,
+        cost: QueryCost,
+        statement: String,
+        parameters: Vec<Cell>,
+        mut fetched: FetchedRows<T>,
+        decode: impl Fn(&PgRow) -> Result<T, DatabaseError>,
+    ) -> Result<FetchedRows<T>, DatabaseError> {
+        let query = sqlx::query(AssertSqlSafe(statement));
+        let query = parameters.into_iter().fold(query, bind);
+        let readers = self.connections.readers(cost);
+        let mut rows = query.fetch(&readers);
+        loop {
+            match rows.try_next().await {
+                Ok(Some(row)) if fetched.push(decode(&row)?) => {}
+                Ok(_) => return Ok(fetched),
+                Err(error) => return Err(self.connections.diagnose_reader_error(error).await),
+            }
+        }
     }
 
     async fn prepare_tables(
@@ -195,16 +219,18 @@ impl ReadModelStore for PostgresReadModelStore {
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<TableRow>, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(statement));
-        let query = parameters.into_iter().fold(query, bind);
-        let rows = match query.fetch_all(&self.connections.readers(cost)).await {
-            Ok(rows) => rows,
-            Err(error) => return Err(self.connections.diagnose_reader_error(error).await),
-        };
-        rows.iter()
-            .map(|row| decode_row(table.model.columns, row))
-            .collect()
+        most_bytes: usize,
+    ) -> Result<FetchedRows<TableRow>, DatabaseError> {
+        let columns = table.model.columns;
+        let decode = |row: &PgRow| decode_row(columns, row);
+        self.fetch_decoded(
+            cost,
+            statement,
+            parameters,
+            FetchedRows::new(most_bytes),
+            decode,
+        )
+        .await
     }
 
     async fn fetch_texts(
@@ -212,15 +238,17 @@ impl ReadModelStore for PostgresReadModelStore {
         cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<String>, DatabaseError> {
-        let query = sqlx::query(AssertSqlSafe(statement));
-        let query = parameters.into_iter().fold(query, bind);
-        let rows = match query.fetch_all(&self.connections.readers(cost)).await {
-            Ok(rows) => rows,
-            Err(error) => return Err(self.connections.diagnose_reader_error(error).await),
-        };
-        let texts = rows.iter().map(|row| row.try_get(0));
-        Ok(texts.collect::<Result<_, sqlx::Error>>()?)
+        most_bytes: usize,
+    ) -> Result<FetchedRows<String>, DatabaseError> {
+        let decode = |row: &PgRow| Ok(row.try_get(0)?);
+        self.fetch_decoded(
+            cost,
+            statement,
+            parameters,
+            FetchedRows::new(most_bytes),
+            decode,
+        )
+        .await
     }
 
     async fn fetch_count(

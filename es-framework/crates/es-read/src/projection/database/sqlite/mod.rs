@@ -29,7 +29,7 @@ use super::{
         search_index::{quoted_fts_table_name, searched_text_expression, trigram_query},
         table_statements::{self, POSITION_COLUMN},
     },
-    CheckpointStep, DatabaseError, QueryCost, Sql, TableCheckpoint,
+    CheckpointStep, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint,
     store::ReadModelStore,
 };
 
@@ -123,13 +123,17 @@ impl ReadModelStore for SqliteReadModelStore {
         table: &Table,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<TableRow>, DatabaseError> {
+        most_bytes: usize,
+    ) -> Result<FetchedRows<TableRow>, DatabaseError> {
         let columns = table.model.columns.len();
         let query = move |connection: &rusqlite::Connection| {
             let mut statement = connection.prepare_cached(&statement)?;
-            let rows = statement
-                .query_map(params_from_iter(parameters), |row| decode_row(row, columns))?;
-            rows.collect()
+            let mut rows = statement.query(params_from_iter(parameters))?;
+            let mut fetched = FetchedRows::new(most_bytes);
+            while let Some(row) = rows.next()?
+                && fetched.push(decode_row(row, columns)?)
+            {}
+            Ok(fetched)
         };
         self.readers.run_query(cost, query).await
     }
@@ -139,11 +143,16 @@ impl ReadModelStore for SqliteReadModelStore {
         cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
-    ) -> Result<Vec<String>, DatabaseError> {
+        most_bytes: usize,
+    ) -> Result<FetchedRows<String>, DatabaseError> {
         let query = move |connection: &rusqlite::Connection| {
             let mut statement = connection.prepare_cached(&statement)?;
-            let texts = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
-            texts.collect()
+            let mut rows = statement.query(params_from_iter(parameters))?;
+            let mut fetched = FetchedRows::new(most_bytes);
+            while let Some(row) = rows.next()?
+                && fetched.push(row.get(0)?)
+            {}
+            Ok(fetched)
         };
         self.readers.run_query(cost, query).await
     }
