@@ -79,7 +79,8 @@ fn client(number: u8) -> ClientBuilder {
 async fn ids(url: &str) -> Vec<String> {
     let page = client(1).build().unwrap();
     let page = page.get(format!("{url}/books?limit=1000")).send().await;
-    let page: Value = page.unwrap().json().await.unwrap();
+    let page = page.unwrap().bytes().await.unwrap();
+    let page: Value = serde_json::from_slice(&page).unwrap();
     let items = page["items"].as_array().unwrap().iter();
     items
         .map(|item| item["id"].as_str().unwrap().to_owned())

@@ -10,7 +10,7 @@ use reqwest::StatusCode;
 use serde_json::{json, value::to_raw_value};
 use uuid::Uuid;
 
-use crate::support::{Library, book, client, eventually, memory, new_client};
+use crate::support::{Library, book, client, eventually, json_of, memory, new_client};
 
 /// The size of the text of an event in bytes. A write accepts 8 MiB.
 const LARGE: usize = 7_900_000;
@@ -69,7 +69,7 @@ async fn a_page_of_large_events_needs_the_memory_of_a_few() {
     }
     let data = browser.get(format!("{}/console/events/30/data", library.url));
     let data = data.header("cookie", &cookie).send().await.unwrap();
-    let data: serde_json::Value = data.json().await.unwrap();
+    let data = json_of(data).await;
     assert_eq!(data["number"], 30);
     assert_eq!(data["text"].as_str().unwrap().len(), LARGE);
 }
@@ -101,10 +101,7 @@ async fn a_list_of_rows_leads_to_each_whole_row() {
     .await;
     let row = page(&link).await;
     assert_eq!(row.headers()["x-content-type-options"], "nosniff");
-    assert_eq!(
-        row.json::<serde_json::Value>().await.unwrap()["title"],
-        long["title"]
-    );
+    assert_eq!(json_of(row).await["title"], long["title"]);
     let missing = page("/console/rows/book_copies/7000").await;
     assert_eq!(missing.status(), StatusCode::NOT_FOUND);
     let malformed = page("/console/rows/book_copies/x").await;
