@@ -27,16 +27,16 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Event)]
 #[event(package = "com.example.lag")]
 pub(super) struct TickedEvent {
-    id: u64,
-    number: u64,
+    id: u32,
+    number: u32,
 }
 
 #[derive(ReadModel)]
 #[read_model(table = "ticks", subject = "/ticks/{id}")]
 struct Tick {
     #[key]
-    id: u64,
-    number: u64,
+    id: u32,
+    number: u32,
 }
 
 #[projection]
@@ -53,9 +53,9 @@ impl Tick {
 struct NewestTick {}
 
 impl QueryHandler for NewestTick {
-    type Output = u64;
+    type Output = u32;
 
-    async fn handle(self, context: &QueryContext<'_>) -> Result<u64, QueryError> {
+    async fn handle(self, context: &QueryContext<'_>) -> Result<u32, QueryError> {
         let rows = context.rows::<Tick>().all(1_000).await?;
         Ok(rows.iter().map(|row| row.number).max().unwrap_or_default())
     }
@@ -64,11 +64,14 @@ impl QueryHandler for NewestTick {
 #[derive(Command)]
 #[command(subject = "/ticks/{id}", internal)]
 struct NeverCommand {
-    id: u64,
+    id: u32,
 }
 
 #[handler]
-fn never(_: NeverCommand) {}
+fn never(command: NeverCommand) -> TickedEvent {
+    let (id, number) = (command.id, 0);
+    TickedEvent { id, number }
+}
 
 /// The timeline of the run, which the reaction writes to.
 static SEEN: Mutex<Option<(Arc<Timeline>, Arc<Vec<AtomicU64>>)>> = Mutex::new(None);
@@ -122,7 +125,7 @@ impl Followers {
             let stopped = async { drop(stopped.await) };
             application.serve_until(listener, stopped).await.unwrap();
         });
-        while client.get("/ticks/newest").await.unwrap().status() != 200 {
+        while client.get("/ticks/newest").await.unwrap().status != 200 {
             tokio::time::sleep(SAMPLE).await;
         }
         let is_written = Arc::new(AtomicBool::new(false));
@@ -194,7 +197,7 @@ async fn ask(
             let name = "event-position".parse().unwrap();
             let asking = client.clone().with_header(name, &position.to_string());
             let answer = asking.get("/ticks/newest").await.unwrap();
-            assert_eq!(answer.status(), 200, "{}", answer.text());
+            assert_eq!(answer.status, 200, "{}", answer.text());
             lags.push(timeline.now() - begin);
         }
         if is_last {
@@ -218,7 +221,7 @@ fn watch(address: SocketAddr, timeline: &Timeline, last: u64) -> Vec<(u64, u64)>
         let Some(newest) = line.strip_prefix("data: ") else {
             continue;
         };
-        let newest = newest.parse().unwrap();
+        let newest: u64 = newest.parse().unwrap();
         outputs.push((newest, timeline.now()));
         if newest >= last {
             break;

@@ -161,7 +161,7 @@ async fn main() {
     println!("| engine | written | follows | samples | median | 99th percentile | longest |");
     println!("|---|---|---|---|---|---|---|");
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let store = EmbeddedStore::open(folder.path().join("embedded")).unwrap();
+    let store = EmbeddedStore::open(&folder.path().join("embedded")).unwrap();
     let store: Arc<dyn EventStore> = Arc::new(store);
     measure("embedded", Arc::clone(&store), store, plan).await;
     if let Some(server) = PostgresServer::start() {

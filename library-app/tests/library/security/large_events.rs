@@ -16,9 +16,9 @@ use crate::support::{Library, book, client, eventually, json_of, memory, new_cli
 const LARGE: usize = 7_900_000;
 /// The number of events, as many as a page has.
 const EVENTS: usize = 50;
-/// The memory that a page may need in MiB: a few events, of which each step of the database and of the page has a
-/// copy. All events of a page have 380 MiB.
-const ALLOWED: u64 = 160;
+/// The memory that a page may need in MiB: a few events, of which the database and the page have a copy each. All
+/// events of a page have 380 MiB.
+const ALLOWED: u64 = 100;
 
 /// Records large events of another application on one subject.
 async fn record_large_events(folder: &Path) {
