@@ -121,13 +121,13 @@ async fn write(store: Arc<dyn EventStore>, timeline: &Arc<Timeline>, rate: u64) 
 /// Prints a line of the table.
 fn print_line(engine: &str, what: &str, rate: f64, mut lags: Vec<u64>) {
     lags.sort_unstable();
-    let at = |share: f64| lags[((lags.len() - 1) as f64 * share) as usize] as f64 / 1e3;
+    let at = |percent: usize| lags[(lags.len() - 1) * percent / 100] as f64 / 1e3;
     println!(
         "| {engine} | {rate:.0}/s | {what} | {} | {:.1} ms | {:.1} ms | {:.1} ms |",
         lags.len(),
-        at(0.5),
-        at(0.99),
-        at(1.0)
+        at(50),
+        at(99),
+        at(100)
     );
 }
 

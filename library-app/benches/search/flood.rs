@@ -44,8 +44,8 @@ impl Responses {
     fn print(mut self, load: &str, what: &str) {
         self.times.sort_by(f64::total_cmp);
         let last = self.times.len().saturating_sub(1);
-        let at = |share: f64| self.times.get((last as f64 * share) as usize).copied();
-        let time = |share| at(share).map_or("–".into(), |time| format!("{time:.1}"));
+        let at = |percent: usize| self.times.get(last * percent / 100).copied();
+        let time = |percent| at(percent).map_or("–".into(), |time| format!("{time:.1}"));
         let statuses = self.statuses.iter();
         let statuses: Vec<_> = statuses
             .map(|(status, count)| format!("{count} × {status}"))
@@ -53,9 +53,9 @@ impl Responses {
         println!(
             "| {load} | {what} | {} | {} | {} | {} |",
             statuses.join(", "),
-            time(0.5),
-            time(0.99),
-            time(1.0)
+            time(50),
+            time(99),
+            time(100)
         );
     }
 }
