@@ -5,7 +5,7 @@ use std::{
     net::{SocketAddr, TcpStream},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -74,16 +74,16 @@ fn never(command: NeverCommand) -> TickedEvent {
 }
 
 /// The timeline of the run, which the reaction writes to.
-static SEEN: Mutex<Option<(Arc<Timeline>, Arc<Vec<AtomicU64>>)>> = Mutex::new(None);
+static TIMELINE: Mutex<Option<Arc<Timeline>>> = Mutex::new(None);
 
 struct TickReaction;
 
 #[reaction]
 impl TickReaction {
     fn see(event: &TickedEvent) -> Option<NeverCommand> {
-        let seen = SEEN.lock().unwrap();
-        let (timeline, seen) = seen.as_ref()?;
-        seen[event.number as usize].store(timeline.now(), Ordering::Release);
+        let timeline = TIMELINE.lock().unwrap();
+        let timeline = timeline.as_ref()?;
+        timeline.reacted[event.number as usize].store(timeline.now(), Ordering::Release);
         None
     }
 }
@@ -98,7 +98,6 @@ pub(super) struct Lags {
 /// The running application and those that ask it.
 pub(super) struct Followers {
     timeline: Arc<Timeline>,
-    reacted: Arc<Vec<AtomicU64>>,
     is_written: Arc<AtomicBool>,
     queries: JoinHandle<Vec<u64>>,
     outputs: JoinHandle<Vec<(u64, u64)>>,
@@ -109,8 +108,7 @@ pub(super) struct Followers {
 impl Followers {
     pub(super) async fn start(store: Arc<dyn EventStore>, timeline: Arc<Timeline>) -> Self {
         let count = timeline.acknowledged.len();
-        let reacted: Arc<Vec<_>> = Arc::new((0..count).map(|_| AtomicU64::new(0)).collect());
-        *SEEN.lock().unwrap() = Some((Arc::clone(&timeline), Arc::clone(&reacted)));
+        *TIMELINE.lock().unwrap() = Some(Arc::clone(&timeline));
         let application = App::new("lag")
             .settings(Settings::default())
             .event_store(store)
@@ -136,7 +134,6 @@ impl Followers {
             queries: tokio::spawn(queries),
             outputs: spawn_blocking(move || watch(address, &watched, last)),
             timeline,
-            reacted,
             is_written,
             stop,
             application,
@@ -147,7 +144,7 @@ impl Followers {
     pub(super) async fn finish(self) -> Lags {
         self.is_written.store(true, Ordering::Release);
         let timeline = &self.timeline;
-        let last = self.reacted.last().unwrap();
+        let last = timeline.reacted.last().unwrap();
         let reacted = async {
             while last.load(Ordering::Acquire) == 0 {
                 tokio::time::sleep(SAMPLE).await;
@@ -157,12 +154,12 @@ impl Followers {
         in_time.expect("the reaction does not keep up");
         let outputs = self.outputs.await.unwrap();
         let read_model = self.queries.await.unwrap();
-        let reaction = self.reacted.iter().enumerate();
+        let reaction = timeline.reacted.iter().enumerate();
         let reaction =
             reaction.map(|(number, seen)| timeline.lag(number, seen.load(Ordering::Acquire)));
         let mut outputs = outputs.into_iter().peekable();
         let mut live_query = Vec::new();
-        for number in 0..self.reacted.len() {
+        for number in 0..timeline.reacted.len() {
             // The first output with this event or a later one.
             while outputs
                 .next_if(|(newest, _)| *newest < number as u64)

@@ -51,19 +51,22 @@ const WRITERS: usize = 256;
 /// The number of subjects, and so of rows.
 const SUBJECTS: u64 = 64;
 
-/// The times at which each event was acknowledged and seen, in microseconds after the start.
+/// The times at which each event was acknowledged and reached the reaction, in microseconds after the start.
 struct Timeline {
     begin: Instant,
     acknowledged: Vec<AtomicU64>,
+    reacted: Vec<AtomicU64>,
     /// The id of the last event that was acknowledged.
     last: AtomicU64,
 }
 
 impl Timeline {
     fn new(count: usize) -> Self {
+        let times = || (0..count).map(|_| AtomicU64::new(0)).collect();
         Self {
             begin: Instant::now(),
-            acknowledged: (0..count).map(|_| AtomicU64::new(0)).collect(),
+            acknowledged: times(),
+            reacted: times(),
             last: AtomicU64::new(0),
         }
     }
