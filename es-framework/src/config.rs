@@ -105,9 +105,9 @@ settings! {
     event_store_dialect: Dialect = Dialect::Item,
     /// Version in which the embedded event store computes the hashes of new events.
     event_store_hash_version: HashVersion = HashVersion::V1,
-    /// True to start although the embedded event store lacks events that were stored.
+    /// True to start although the event store lacks events that were stored: the embedded one, or PostgreSQL.
     event_store_accept_loss: bool = false,
-    /// Folder of the embedded event store.
+    /// Folder of the embedded event store, and of what an instance remembers of the log in PostgreSQL.
     event_store_data_dir: PathBuf = PathBuf::from("./data"),
     /// Database of the read models.
     database_url: DatabaseUrl = DatabaseUrl::default(),

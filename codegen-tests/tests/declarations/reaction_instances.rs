@@ -15,8 +15,8 @@ use crate::{postgres_server::PostgresServer, processor_time::assert_idle};
 const TOKEN: &str = "0123456789abcdef";
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A program that serves until it is dropped.
-struct Program(Child);
+/// A program that serves until it is dropped, and its data folder, unless the test has one.
+struct Program(Child, Option<tempfile::TempDir>);
 
 impl Program {
     /// Asks the program to stop.
@@ -56,7 +56,7 @@ fn start(command: &mut Command, mark: &str) -> (Program, String) {
     });
     // A full pipe would block the process.
     std::thread::spawn(move || log.for_each(drop));
-    (Program(child), address.unwrap())
+    (Program(child, None), address.unwrap())
 }
 
 /// A received letter: its sender, its key, and the person to thank.
@@ -116,7 +116,11 @@ fn instance(store: &str, office: &str, drain: &str) -> (Program, String) {
     let mut letters = Command::new(env!("CARGO_BIN_EXE_letters"));
     letters.args(["--event-store-url", store, "--office", office]);
     letters.args(["--shutdown-timeout", drain]);
-    start(&mut letters, "letters listens on http://")
+    let folder = tempfile::tempdir().unwrap();
+    letters.arg("--event-store-data-dir").arg(folder.path());
+    let (mut program, address) = start(&mut letters, "letters listens on http://");
+    program.1 = Some(folder);
+    (program, address)
 }
 
 #[test]

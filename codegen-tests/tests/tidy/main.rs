@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod guarantees;
 mod imports;
 mod names;
 mod source;
@@ -106,6 +107,24 @@ fn known_names(files: &[SourceFile]) -> BTreeSet<&str> {
         names.extend(renamed.filter_map(|rest| rest.split([';', ',', ' ', '}']).next()));
     }
     names
+}
+
+#[test]
+fn each_guarantee_names_tests_that_exist() {
+    let page = source::read(&project().join("docs/src/reference/guarantees.md"));
+    let known = guarantees::known_tests();
+    let rows = guarantees::rows(&page);
+    assert!(known.len() > 1_000 && rows.len() > 40);
+    let is_proved = |row: &&&str| {
+        let cited = guarantees::cited_tests(row);
+        !cited.is_empty() && cited.iter().all(|test| known.contains(*test))
+    };
+    let unproved: Vec<_> = rows.iter().filter(|row| !is_proved(row)).collect();
+    let unproved: Vec<_> = unproved.iter().map(ToString::to_string).collect();
+    assert_none(
+        &unproved,
+        "these guarantees name no test, or one that does not exist",
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// The time in which the embedded event store has to close. Every acknowledged event is durable before, so the end of the
+/// The time in which the event store has to close. Every acknowledged event is durable before, so the end of the
 /// process is at worst a crash, from which the next start recovers.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 
@@ -127,11 +127,16 @@ impl OpenedStore {
         }
     }
 
-    /// Closes the store if it is embedded, within a limited time.
+    /// Closes the store within a limited time. An event store server stays as it is.
     pub(super) async fn close(self) {
-        if let Self::Embedded(embedded) = self
-            && timeout(CLOSE_TIME, embedded.close()).await.is_err()
-        {
+        let closing = async {
+            match self {
+                Self::External { .. } => {}
+                Self::Postgres(postgres) => postgres.close().await,
+                Self::Embedded(embedded) => embedded.close().await,
+            }
+        };
+        if timeout(CLOSE_TIME, closing).await.is_err() {
             tracing::error!(
                 "the event store did not close within {} seconds, so the application ends without it",
                 CLOSE_TIME.as_secs()

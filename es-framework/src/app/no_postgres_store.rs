@@ -29,6 +29,10 @@ impl OpenPostgresStore {
         match *self {}
     }
 
+    pub(super) async fn close(self) {
+        match self {}
+    }
+
     pub(super) async fn enable_inline_rows(
         &self,
         _database: &Database,

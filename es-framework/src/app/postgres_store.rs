@@ -10,7 +10,7 @@ use crate::{
     projection::Database,
     store::{
         EventStore,
-        postgres::{PostgresStore, StoreAddress},
+        postgres::{PostgresStore, PostgresStoreOptions, StoreAddress},
     },
 };
 
@@ -29,7 +29,10 @@ impl OpenPostgresStore {
             .map_err(|error| Error::because("EVENT_STORE_URL", error))?;
         let address = address.hash_version(settings.event_store_hash_version);
         let operator_token = load_operator_token(settings)?;
-        let store = PostgresStore::open(address)
+        let mut options = PostgresStoreOptions::default();
+        options.data_folder = Some(settings.data_folder()?.to_owned());
+        options.accept_loss = settings.event_store_accept_loss;
+        let store = PostgresStore::open_with_options(address, options)
             .await
             .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
         tracing::info!("events are stored in {}", store.description());
@@ -45,6 +48,10 @@ impl OpenPostgresStore {
 
     pub(super) fn operator_token(&self) -> ApiToken {
         self.operator_token.clone()
+    }
+
+    pub(super) async fn close(self) {
+        self.store.close().await;
     }
 
     /// Lets appends write the rows of the inline read models. Returns false if the rows are not in the

@@ -27,7 +27,7 @@ const STORE_API: bool = cfg!(feature = "server");
 const ACCEPT_LOSS: FeatureSetting = (
     "EVENT_STORE_ACCEPT_LOSS",
     "embedded",
-    cfg!(feature = "embedded"),
+    cfg!(any(feature = "embedded", feature = "postgres")),
 );
 const HASH_VERSION: FeatureSetting = (
     "EVENT_STORE_HASH_VERSION",
@@ -192,22 +192,21 @@ mod tests {
         ]
     }
 
-    /// Settings of the embedded event store, in the form of [`settings`].
-    fn embedded_settings() -> [(Settings, &'static str, &'static str, bool); 2] {
-        let embedded = cfg!(feature = "embedded");
-        let has_hash_version = embedded || cfg!(feature = "postgres");
+    /// Settings of the event stores without a server, in the form of [`settings`].
+    fn engine_settings() -> [(Settings, &'static str, &'static str, bool); 2] {
+        let has_engine = cfg!(any(feature = "embedded", feature = "postgres"));
         [
             (
                 Settings::default().event_store_accept_loss(true),
                 "EVENT_STORE_ACCEPT_LOSS",
                 "embedded",
-                embedded,
+                has_engine,
             ),
             (
                 Settings::default().event_store_hash_version(HashVersion::V2),
                 "EVENT_STORE_HASH_VERSION",
                 "embedded",
-                has_hash_version,
+                has_engine,
             ),
         ]
     }
@@ -215,7 +214,7 @@ mod tests {
     #[test]
     fn a_setting_whose_feature_is_missing_names_the_feature() {
         for (settings, name, feature, is_compiled) in
-            settings().into_iter().chain(embedded_settings())
+            settings().into_iter().chain(engine_settings())
         {
             let checked = settings.check_features(true);
             if is_compiled {

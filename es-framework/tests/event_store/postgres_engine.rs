@@ -205,3 +205,40 @@ async fn an_interrupted_copy_continues_in_both_directions() {
         said(&refused)
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_server_refuses_a_database_that_lost_its_events() {
+    let Some(postgres) = PostgresServer::start() else {
+        return;
+    };
+    let (url, folder) = (postgres.url(), TempDir::new().unwrap());
+    let folder = folder.path().to_str().unwrap();
+    let arguments = [
+        "--engine",
+        &url,
+        "--data-directory",
+        folder,
+        "--http-port=0",
+    ];
+    let server = ServerProcess::start(&arguments);
+    let store = client(&server);
+    for number in 0..3 {
+        store.append(vec![candidate(number)], vec![]).await.unwrap();
+    }
+    server.kill();
+    postgres.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    let mut start = program(&["run", "--api-token", TOKEN]);
+    let refused = start.args(arguments).output().unwrap();
+    let reason = said(&refused);
+    assert!(!refused.status.success(), "{reason}");
+    let missing = "has 0 events, but 3 were stored, so the last 3 are missing: check the URL";
+    assert!(reason.contains(missing), "{reason}");
+    let accepted = [&arguments[..], &["--accept-loss"]].concat();
+    let server = ServerProcess::start(&accepted);
+    client(&server)
+        .append(vec![candidate(0)], vec![])
+        .await
+        .unwrap();
+    drop(server);
+    ServerProcess::start(&arguments);
+}

@@ -156,6 +156,30 @@ impl PostgresServer {
         self.query_database("postgres", statements)
     }
 
+    /// Writes a dump of all tables to a file in this folder.
+    pub(crate) fn dump(&self, folder: &Path) -> PathBuf {
+        let file = folder.join("tables.dump");
+        run(self
+            .client("pg_dump")
+            .arg("--format=custom")
+            .arg("--file")
+            .arg(&file));
+        file
+    }
+
+    /// Replaces the tables by those of a dump.
+    pub(crate) fn restore(&self, dump: &Path) {
+        let mut restore = self.client("pg_restore");
+        run(restore.args(["--clean", "--if-exists"]).arg(dump));
+    }
+
+    fn client(&self, name: &str) -> Command {
+        let mut client = Command::new(program(name));
+        client.args(["-h", "127.0.0.1", "-U", "postgres", "-d", "postgres", "-p"]);
+        client.arg(self.port.to_string());
+        client
+    }
+
     /// The same in another database.
     pub(crate) fn query_database(&self, database: &str, statements: &str) -> String {
         let mut psql = Command::new(program("psql"));

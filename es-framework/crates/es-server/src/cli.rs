@@ -98,7 +98,8 @@ struct RunArguments {
     /// The token that clients send as `Authorization: Bearer <API_TOKEN>`.
     #[arg(long, env = "EVENT_STORE_API_TOKEN", hide_env_values = true)]
     api_token: String,
-    /// Stores the events in this directory.
+    /// Stores the events in this directory. With an engine, the server remembers the end of the log there,
+    /// so that the next start notices lost events.
     #[arg(
         long,
         env = "EVENT_STORE_DATA_DIR",
@@ -277,7 +278,14 @@ async fn open_engine(run: &RunArguments) -> Result<OpenEngine, StartError> {
     options.hash_version = run.hash_version;
     options.accept_loss = run.accept_loss;
     match (&run.engine, &run.data_directory) {
-        (Some(url), _) => OpenEngine::connect(url, run.hash_version).await,
+        (Some(url), directory) => {
+            if directory.is_none() {
+                tracing::info!(
+                    "without --data-directory, a start does not notice that the database has lost events"
+                );
+            }
+            OpenEngine::connect_with(url, options, directory.as_deref()).await
+        }
         (None, None) if !run.data_directory_temporary => Err(StartError::NoDirectory),
         (None, directory) => OpenEngine::open_or_create(directory.as_deref(), options),
     }

@@ -2,6 +2,7 @@
 
 use es_event::EventId;
 use es_store::{AppendError, StoreError};
+use uuid::Uuid;
 
 /// The error of a store that cannot be opened.
 ///
@@ -50,19 +51,66 @@ pub enum PostgresOpenError {
         "a copy into this event store is not finished: run the same `event-store copy` again to finish it, or drop the tables whose names begin with es_ to discard it"
     )]
     UnfinishedCopy,
-    /// The server lacks an event that this instance has written or read.
+    /// The server lacks a part of the log that this instance has used.
     #[error(
-        "the server {server} lacks event {event}, so a failover has lost confirmed events: stop all instances, restore the events or accept the loss, and start them again"
+        "the server {server} {loss}: check the URL, restore a backup, or accept the loss with EVENT_STORE_ACCEPT_LOSS=true (--accept-loss)"
     )]
     LostEvents {
         /// The server.
         server: String,
-        /// The newest event that this instance has seen.
-        event: EventId,
+        /// The part that it lacks.
+        loss: LogLoss,
     },
     /// The tables cannot be created or read.
     #[error("the tables of the event store cannot be used: {0}")]
     Tables(String),
+}
+
+/// The part of a log that a server lacks although an instance has used it.
+///
+/// ```
+/// use es_framework::store::postgres::LogLoss;
+///
+/// let loss = LogLoss::Events { found: 40, expected: 57 };
+/// assert_eq!(loss.to_string(), "has 40 events, but 57 were stored, so the last 17 are missing");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LogLoss {
+    /// The last events are missing.
+    #[error("has {found} events, but {expected} were stored, so the last {} are missing", expected.saturating_sub(*found))]
+    Events {
+        /// The number of events of the server.
+        found: u64,
+        /// The number of events that were stored.
+        expected: u64,
+    },
+    /// The last event is another one.
+    #[error("has another event {event} than the one that was stored")]
+    OtherEvent {
+        /// The last event that was stored.
+        event: EventId,
+    },
+    /// Schemas are missing.
+    #[error("has {found} schemas, but {expected} were registered")]
+    Schemas {
+        /// The number of schemas of the server.
+        found: u64,
+        /// The number of schemas that were registered.
+        expected: u64,
+    },
+    /// The database holds another event store or none.
+    #[error(
+        "holds {}, but this instance has used the event store {expected}, whose {events} events are missing there",
+        found.map_or_else(|| "no event store".into(), |found| format!("the event store {found}"))
+    )]
+    OtherStore {
+        /// The identity of the event store in the database.
+        found: Option<Uuid>,
+        /// The identity of the event store that the instance has used.
+        expected: Uuid,
+        /// The number of events that were stored.
+        events: u64,
+    },
 }
 
 impl From<DatabaseError> for PostgresOpenError {
@@ -150,13 +198,9 @@ impl DatabaseError {
                 ),
                 None,
             ) => Remedy::GiveUp,
-            (
-                Self::Server(
-                    PostgresOpenError::Unavailable { .. } | PostgresOpenError::LostEvents { .. },
-                )
-                | Self::Busy,
-                None,
-            ) => Remedy::Reconnect,
+            (Self::Server(PostgresOpenError::Unavailable { .. }) | Self::Busy, None) => {
+                Remedy::Reconnect
+            }
             (Self::Server(_), None) => Remedy::GiveUp,
             (Self::Sql(_) | Self::Timeout | Self::Replaced, None) => Remedy::Reconnect,
         }

@@ -7,18 +7,22 @@ mod batch_transaction;
 mod database_error;
 mod database_identity;
 mod database_servers;
+mod end_recording;
 mod event_catalogue;
 mod event_insertion;
 mod event_selection;
 mod event_type_listing;
 mod inline_rows;
+mod known_log;
 mod latest_lookup;
 mod log_head;
 mod log_monitor;
 mod log_reader;
 mod log_writer;
 mod migration;
+mod postgres_store_options;
 mod read_pool;
+mod remembered_end;
 mod restore;
 mod retry_schedule;
 mod row;
@@ -27,6 +31,7 @@ mod seen_event;
 mod server_connection;
 mod server_race;
 mod store_address;
+mod store_identity;
 mod store_limits;
 mod store_state;
 mod subject_listing;
@@ -47,6 +52,7 @@ use self::{
     log_reader::LogReader,
     log_writer::LogWriter,
     read_pool::ReadPool,
+    remembered_end::RememberedEnd,
     schema_registration::{ReadEventsOfType, check_events},
     store_limits::StoreLimits,
     store_state::StoreState,
@@ -61,11 +67,12 @@ use es_store::{
     },
 };
 
-pub use database_error::{PostgresOpenError, is_aborted};
+pub use database_error::{LogLoss, PostgresOpenError, is_aborted};
 pub use database_identity::DatabaseIdentity;
 #[doc(hidden)]
 pub use database_servers::{DatabaseServers, PrimaryConnection};
 pub use inline_rows::{InlineRows, read_events_between};
+pub use postgres_store_options::PostgresStoreOptions;
 pub use restore::{PostgresRestore, PostgresRestoreError};
 pub use store_address::{InvalidStoreAddress, StoreAddress};
 
@@ -107,17 +114,35 @@ impl PostgresStore {
     /// No server accepts writes, the server is too old or may lose confirmed events, or the tables
     /// cannot be used.
     pub async fn open(address: StoreAddress) -> Result<Self, PostgresOpenError> {
-        Self::open_with(address, StoreLimits::default()).await
+        Self::open_with_options(address, PostgresStoreOptions::default()).await
     }
 
-    async fn open_with(
+    /// Connects to the database, and creates the tables if they are missing.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), or the database lacks a part of the log that the data folder remembers.
+    pub async fn open_with_options(
         address: StoreAddress,
-        limits: StoreLimits,
+        options: PostgresStoreOptions,
     ) -> Result<Self, PostgresOpenError> {
-        let mut found = address.await_connection(&limits).await?;
+        let limits = StoreLimits::default();
+        let (remembered, known) = RememberedEnd::open(options.data_folder.as_deref());
+        let connecting = address.connect_at_start(&limits, known, options.accept_loss);
+        let (mut found, known) = connecting.await?;
         let connection = &mut found.connection;
         let catalogue = migration::open_tables(connection, &limits).await?;
-        let state = StoreState::new(address, limits, catalogue, found.server);
+        let identity = store_identity::load_or_create_identity(connection).await?;
+        let state = StoreState::new(
+            address,
+            limits,
+            catalogue,
+            found.server,
+            (identity, remembered),
+        );
+        known
+            .last
+            .into_iter()
+            .for_each(|last| state.record_seen(last));
         let (state, queue) = (Arc::new(state), Arc::new(WriteQueue::default()));
         let reader = LogReader {
             pool: Arc::new(ReadPool::new(&limits)),
@@ -129,6 +154,7 @@ impl PostgresStore {
         let thread = start_writer(&state, &queue)
             .map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
         let monitor = tokio::spawn(log_monitor::watch_log(Arc::clone(&state), found));
+        tokio::spawn(end_recording::remember_regularly(Arc::downgrade(&state)));
         let writer = RunningWriter {
             admission: WriteAdmission::new(queue, limits.queue, state.description.clone()),
             state,
@@ -195,6 +221,7 @@ impl PostgresStore {
         if !matches!(joined, Ok(Ok(()))) {
             tracing::error!("the writer of the event store panicked");
         }
+        end_recording::remember_now(Arc::clone(&self.writer.state)).await;
     }
 }
 

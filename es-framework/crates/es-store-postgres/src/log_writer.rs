@@ -218,6 +218,7 @@ impl LogWriter {
         }
         if let Some(last) = prepared.events().next_back() {
             state.record_seen(SeenEvent::of(last));
+            state.remember_end();
             state.publish(last.id.get().saturating_add(1));
         }
     }

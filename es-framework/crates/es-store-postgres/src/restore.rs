@@ -8,6 +8,7 @@ use tokio::time::timeout;
 use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
     event_catalogue, event_insertion,
+    known_log::KnownLog,
     log_head::{self, LogHead},
     migration,
     retry_schedule::RetrySchedule,
@@ -225,7 +226,8 @@ impl PostgresRestore {
 async fn open_log(
     address: &StoreAddress,
 ) -> Result<(PgConnection, LogHead, Vec<KnownEventType>), DatabaseError> {
-    let found = address.await_connection(&StoreLimits::default()).await?;
+    let (limits, nothing) = (StoreLimits::default(), KnownLog::default());
+    let found = address.await_connection(&limits, &nothing).await?;
     let mut connection = found.connection;
     let (head, catalogue) = run_transaction(&mut connection, async |connection| {
         migration::migrate(connection).await?;

@@ -7,8 +7,7 @@ use tokio::time::timeout;
 
 use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
-    log_head,
-    seen_event::SeenEvent,
+    known_log::KnownLog,
     server_race::{accepts_writes, first_success},
     store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
@@ -42,16 +41,16 @@ pub(super) struct WritableConnection {
 }
 
 impl StoreAddress {
-    /// Connects to all servers at once, and returns the first that accepts writes and has the event
-    /// `seen`. One that hangs delays nobody.
+    /// Connects to all servers at once, and returns the first that accepts writes and has the log that is
+    /// `known`. One that hangs delays nobody.
     pub(super) async fn connect_to_primary(
         &self,
         limits: &StoreLimits,
-        seen: Option<SeenEvent>,
+        known: &KnownLog,
     ) -> Result<WritableConnection, DatabaseError> {
         let servers = self.servers.iter().enumerate();
         let attempts = servers.map(|(number, server)| async move {
-            let connecting = timeout(limits.connect_time, self.connect_to(server, seen)).await;
+            let connecting = timeout(limits.connect_time, self.connect_to(server, known)).await;
             let connection = connecting.unwrap_or(Err(DatabaseError::Timeout))?;
             Ok(WritableConnection {
                 connection,
@@ -77,14 +76,15 @@ impl StoreAddress {
         }
     }
 
-    /// Connects as [`connect`](Self::connect) does, and waits for a server that is starting.
+    /// Connects as [`connect_to_primary`](Self::connect_to_primary) does, and waits for a server that is starting.
     pub(super) async fn await_connection(
         &self,
         limits: &StoreLimits,
+        known: &KnownLog,
     ) -> Result<WritableConnection, DatabaseError> {
         let begun = Instant::now();
         loop {
-            match self.connect_to_primary(limits, None).await {
+            match self.connect_to_primary(limits, known).await {
                 Err(error)
                     if error.remedy() != Remedy::GiveUp && begun.elapsed() < limits.start_time =>
                 {
@@ -96,10 +96,30 @@ impl StoreAddress {
         }
     }
 
+    /// Waits for a server that has the log that is known, or for any server if its loss is accepted. Returns
+    /// the part of the log that servers have to have from now on.
+    pub(super) async fn connect_at_start(
+        &self,
+        limits: &StoreLimits,
+        known: KnownLog,
+        accepts_loss: bool,
+    ) -> Result<(WritableConnection, KnownLog), DatabaseError> {
+        if !accepts_loss {
+            return Ok((self.await_connection(limits, &known).await?, known));
+        }
+        let nothing = KnownLog::default();
+        let mut found = self.await_connection(limits, &nothing).await?;
+        let Some(loss) = known.find_loss(&mut found.connection).await? else {
+            return Ok((found, known));
+        };
+        tracing::warn!("the server {loss}: the store starts because the loss was accepted");
+        Ok((found, nothing))
+    }
+
     async fn connect_to(
         &self,
         server: &ServerConnectOptions,
-        seen: Option<SeenEvent>,
+        known: &KnownLog,
     ) -> Result<PgConnection, DatabaseError> {
         let mut connection = PgConnection::connect_with(&server.options).await?;
         if !accepts_writes(&mut connection).await? {
@@ -112,12 +132,7 @@ impl StoreAddress {
         for setting in SESSION {
             sqlx::query(setting).execute(&mut connection).await?;
         }
-        if let Some(SeenEvent { id, hash }) = seen
-            && !log_head::holds_event(&mut connection, id, hash).await?
-        {
-            let (server, event) = (server.to_string(), id);
-            return Err(PostgresOpenError::LostEvents { server, event }.into());
-        }
+        known.check_server(&mut connection, server).await?;
         Ok(connection)
     }
 

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use sqlx::PgConnection;
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use super::{
     database_error::DatabaseError, event_catalogue::load_catalogue, inline_rows::InlineRows,
-    seen_event::SeenEvent, server_connection::WritableConnection, store_address::StoreAddress,
-    store_limits::StoreLimits,
+    known_log::KnownLog, remembered_end::RememberedEnd, seen_event::SeenEvent,
+    server_connection::WritableConnection, store_address::StoreAddress, store_limits::StoreLimits,
 };
 use es_store::catalogue::EventTypeCatalogue;
 
@@ -25,6 +26,9 @@ pub(super) struct StoreState {
     length: watch::Sender<u64>,
     /// The newest event that this instance has seen. A server without it has lost events.
     newest_seen: Mutex<Option<SeenEvent>>,
+    /// The identity of the store.
+    identity: Uuid,
+    pub(super) remembered: RememberedEnd,
     primary: watch::Sender<PrimaryServer>,
     /// The rows that appends write with their events.
     inline_rows: OnceLock<Arc<dyn InlineRows>>,
@@ -47,6 +51,7 @@ impl StoreState {
         limits: StoreLimits,
         catalogue: EventTypeCatalogue,
         server: usize,
+        (identity, remembered): (Uuid, RememberedEnd),
     ) -> Self {
         Self {
             description: address.to_string(),
@@ -55,6 +60,8 @@ impl StoreState {
             catalogue: RwLock::new(Arc::new(catalogue)),
             length: watch::Sender::new(0),
             newest_seen: Mutex::default(),
+            identity,
+            remembered,
             primary: watch::Sender::new(PrimaryServer {
                 number: server,
                 failovers: 0,
@@ -71,12 +78,13 @@ impl StoreState {
         self.inline_rows.get().map(|rows| &**rows)
     }
 
-    /// Connects to the server that accepts writes. It must have all events that this instance has seen. If it is
+    /// Connects to the server that accepts writes. It must have all that this instance has seen. If it is
     /// another server than before, all other connections are given up: the old server may still answer reads, but
     /// it lacks the events of the new one.
     pub(super) async fn connect_to_primary(&self) -> Result<WritableConnection, DatabaseError> {
-        let (seen, failovers) = (*self.seen(), self.primary.borrow().failovers);
-        let found = self.address.connect_to_primary(&self.limits, seen).await?;
+        let (known, failovers) = (self.known_log(), self.primary.borrow().failovers);
+        let connecting = self.address.connect_to_primary(&self.limits, &known);
+        let found = connecting.await?;
         let mut connection = WritableConnection { failovers, ..found };
         self.primary.send_if_modified(|primary| {
             let is_other = primary.number != connection.server && primary.failovers == failovers;
@@ -101,6 +109,20 @@ impl StoreState {
         if seen.is_none_or(|seen| seen.id < event.id) {
             *seen = Some(event);
         }
+    }
+
+    /// Returns the part of the log that this instance has used.
+    fn known_log(&self) -> KnownLog {
+        KnownLog {
+            identity: Some(self.identity),
+            last: *self.seen(),
+            schemas: u64::try_from(self.catalogue().schemas()).unwrap_or_default(),
+        }
+    }
+
+    /// Writes the end of the log to the file of this instance.
+    pub(super) fn remember_end(&self) {
+        self.remembered.record(&self.known_log());
     }
 
     fn seen(&self) -> MutexGuard<'_, Option<SeenEvent>> {

@@ -4,12 +4,9 @@ use std::{fmt, path::Path};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
-use super::{
-    database_error::OpenError,
-    durable_end::{self, EndRecord},
-    store_settings::EngineSettings,
-};
+use super::{database_error::OpenError, durable_end, store_settings::EngineSettings};
 use es_runtime::secret_file;
+use es_store::durable_end::EndRecord;
 
 /// "ESEV" in the header of the file, by which `file` and this store recognize it.
 const APPLICATION_ID: i64 = 0x4553_4556;
@@ -109,7 +106,7 @@ pub(super) fn reopen_writer(
         });
     }
     open_existing_file(file, settings, |connection, is_empty| {
-        end.compare(connection, file, is_empty)
+        durable_end::compare_end(end, connection, file, is_empty)
     })
 }
 

@@ -1,14 +1,14 @@
 //! The data directory: created when it is missing, locked by one process, removed when it is temporary.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions, TryLockError},
-    io,
+    fs::{File, OpenOptions, TryLockError},
     path::{Path, PathBuf},
 };
 
 use uuid::Uuid;
 
 use super::{database_error::OpenError, durable_end};
+use es_store::durable_end::create_directory;
 
 /// The name of the database file.
 pub(super) const DATABASE: &str = "events.sqlite";
@@ -33,7 +33,7 @@ impl DataDirectory {
             directory: path.to_owned(),
             source,
         };
-        create(path).map_err(unusable)?;
+        create_directory(path).map_err(unusable)?;
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true);
         #[cfg(unix)]
@@ -55,27 +55,6 @@ impl DataDirectory {
     pub(super) fn database_file(&self) -> PathBuf {
         self.path.join(DATABASE)
     }
-}
-
-/// Creates a directory, which on Unix only its owner may read. A directory that exists stays as it is.
-fn create(path: &Path) -> io::Result<()> {
-    let missing: Vec<_> = path.ancestors().take_while(|path| !path.exists()).collect();
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)?;
-    // A file is durable only when the entries of its directories are.
-    #[cfg(unix)]
-    for parent in missing.into_iter().filter_map(Path::parent) {
-        let parent = if parent.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            parent
-        };
-        File::open(parent)?.sync_all()?;
-    }
-    Ok(())
 }
 
 /// A directory that is removed when its store is dropped.

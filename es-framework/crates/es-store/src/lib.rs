@@ -14,6 +14,8 @@ pub mod catalogue;
     reason = "the contract is a test suite"
 )]
 pub mod contract;
+#[doc(hidden)]
+pub mod durable_end;
 mod error;
 mod event_time_lead;
 pub mod memory;

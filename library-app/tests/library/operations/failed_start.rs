@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::{Library, TOKEN};
+use crate::support::{Library, TOKEN, book, postgres_server::PostgresServer};
 
 /// The error of a start that fails with these settings.
 fn refusal(folder: &Path, settings: &[(&str, &str)]) -> String {
@@ -176,4 +176,41 @@ async fn a_token_is_generated_once_and_never_logged() {
     drop(process);
     let library = Library::embedded(folder.path());
     assert!(!library.process.log().contains(TOKEN));
+}
+
+#[tokio::test]
+async fn a_database_that_lost_confirmed_events_is_refused_until_the_loss_is_accepted() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let (url, folder) = (server.url(), tempfile::tempdir().unwrap());
+    let path = folder.path().to_str().unwrap();
+    let settings = [("EVENT_STORE_URL", &*url), ("EVENT_STORE_API_TOKEN", TOKEN)];
+    let mut library = Library::with_store_and(&url, &[("EVENT_STORE_DATA_DIR", path)]);
+    for _ in 0..3 {
+        let purchased = library.purchase(&book(uuid::Uuid::new_v4())).await;
+        assert_eq!(purchased.status(), reqwest::StatusCode::CREATED);
+    }
+    library.process.kill();
+    let stored = server.query("SELECT last + 1 FROM es_head");
+    let stored = stored.trim();
+    server.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    let text = refusal(folder.path(), &settings);
+    let sentence = format!(
+        "EVENT_STORE_URL cannot be used: the server {} has 0 events, but {stored} were stored, so the \
+         last {stored} are missing: check the URL, restore a backup, or accept the loss with \
+         EVENT_STORE_ACCEPT_LOSS=true (--accept-loss)",
+        server.host()
+    );
+    assert!(text.contains(&sentence), "{text}");
+    let accepted = [
+        ("EVENT_STORE_DATA_DIR", path),
+        ("EVENT_STORE_ACCEPT_LOSS", "true"),
+    ];
+    let library = Library::with_store_and(&url, &accepted);
+    assert!(library.process.log().contains("the loss was accepted"));
+    let purchased = library.purchase(&book(uuid::Uuid::new_v4())).await;
+    assert_eq!(purchased.status(), reqwest::StatusCode::CREATED);
+    drop(library);
+    Library::with_store_and(&url, &[("EVENT_STORE_DATA_DIR", path)]);
 }

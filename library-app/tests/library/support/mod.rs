@@ -179,6 +179,8 @@ pub(crate) struct Library {
     pub(crate) process: Process,
     pub(crate) url: String,
     pub(crate) store_url: String,
+    /// The data folder of this instance, unless the test has one.
+    _folder: Option<tempfile::TempDir>,
 }
 
 fn library_command() -> Command {
@@ -217,6 +219,7 @@ impl Library {
             process,
             url,
             store_url,
+            _folder: None,
         }
     }
 
@@ -227,7 +230,9 @@ impl Library {
 
     /// The same with settings of its own.
     pub(crate) fn with_store_and(store_url: &str, settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
         let mut command = library_command();
+        command.env("EVENT_STORE_DATA_DIR", folder.path());
         command.envs(settings.iter().copied());
         command.env("EVENT_STORE_URL", store_url);
         let (process, [url]) = Process::start(&mut command, ["library-service listens on"]);
@@ -236,6 +241,7 @@ impl Library {
             process,
             url,
             store_url,
+            _folder: Some(folder),
         }
     }
 

@@ -12,7 +12,7 @@ use super::{
     offline::count_events,
     progress_bar::ProgressDisplay,
 };
-use es_event::{EventId, Hash, HashVersion, Subject};
+use es_event::{EventId, Hash, Subject};
 use es_runtime::strip_postgres_scheme;
 use es_store::{
     Bound, Chain, EventStore, ReadOptions,
@@ -67,7 +67,7 @@ impl StoreLocation {
     async fn open(&self) -> Result<OpenEngine, CliError> {
         match self {
             Self::Directory(directory) => open_existing(directory),
-            Self::Postgres(url) => Ok(OpenEngine::connect(url, HashVersion::default()).await?),
+            Self::Postgres(url) => Ok(OpenEngine::connect(url).await?),
         }
     }
 }
@@ -95,7 +95,7 @@ impl CopyTarget {
             }
             #[cfg(not(feature = "postgres"))]
             StoreLocation::Postgres(url) => {
-                OpenEngine::connect(url, HashVersion::default()).await?;
+                OpenEngine::connect(url).await?;
                 Err(CliError::Copy("there is no such engine".into()))
             }
         }

@@ -8,11 +8,10 @@ use std::{
 use clap::Args;
 
 use super::cli_error::{CliError, StartError};
-use es_event::HashVersion;
 use es_runtime::strip_postgres_scheme;
 use es_store::{EventStore, StoreError};
 #[cfg(feature = "postgres")]
-use es_store_postgres::{PostgresStore, StoreAddress};
+use es_store_postgres::{PostgresStore, PostgresStoreOptions, StoreAddress};
 use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
 
 /// The store of a command.
@@ -48,7 +47,7 @@ impl EngineArguments {
     /// Opens an existing store. A wrong path must not create a new one.
     pub(super) async fn open_existing(&self) -> Result<OpenEngine, CliError> {
         match (&self.engine, &self.data_directory) {
-            (Some(url), _) => Ok(OpenEngine::connect(url, HashVersion::default()).await?),
+            (Some(url), _) => Ok(OpenEngine::connect(url).await?),
             (None, Some(directory)) => Ok(open_existing(directory)?),
             (None, None) => Err(StartError::NoDirectory.into()),
         }
@@ -101,19 +100,37 @@ impl OpenEngine {
     }
 
     /// Connects to the database of a URL.
+    pub(super) async fn connect(url: &str) -> Result<Self, StartError> {
+        Self::connect_with(url, EmbeddedStoreOptions::default(), None).await
+    }
+
+    /// Connects to the database of a URL. The directory remembers the end of its log.
     #[cfg(feature = "postgres")]
-    pub(super) async fn connect(url: &str, version: HashVersion) -> Result<Self, StartError> {
+    pub(super) async fn connect_with(
+        url: &str,
+        options: EmbeddedStoreOptions,
+        directory: Option<&Path>,
+    ) -> Result<Self, StartError> {
+        directory.map_or(Ok(()), refuse_url)?;
         let address: StoreAddress = url
             .parse()
             .map_err(|error| StartError::Engine(format!("{error}")))?;
-        let opened = PostgresStore::open(address.hash_version(version)).await;
+        let address = address.hash_version(options.hash_version);
+        let mut with = PostgresStoreOptions::default();
+        with.data_folder = directory.map(Path::to_owned);
+        with.accept_loss = options.accept_loss;
+        let opened = PostgresStore::open_with_options(address, with).await;
         let store = opened.map_err(|error| StartError::Engine(error.to_string()))?;
         Ok(Self::Postgres(store))
     }
 
     /// Refuses every URL, because the program has no other engine.
     #[cfg(not(feature = "postgres"))]
-    pub(super) async fn connect(_url: &str, _version: HashVersion) -> Result<Self, StartError> {
+    pub(super) async fn connect_with(
+        _url: &str,
+        _options: EmbeddedStoreOptions,
+        _directory: Option<&Path>,
+    ) -> Result<Self, StartError> {
         let reason = "this program was compiled without the feature `postgres`";
         Err(StartError::Engine(reason.into()))
     }

@@ -210,7 +210,7 @@ async fn an_instance_refuses_to_work_after_confirmed_events_were_lost() {
         panic!("{refused:?}");
     };
     assert!(
-        reason.contains("lacks event 1, so a failover has lost"),
+        reason.contains("has another event 1 than the one that was stored"),
         "{reason}"
     );
     assert!(store.health().await.is_err());

@@ -3,10 +3,10 @@
 
 use super::EventWriter;
 use crate::{
-    database_error::SqliteError, database_format, durable_end::EndRecord,
-    index::MemtableCompaction, shared::IndexedLog, startup,
+    database_error::SqliteError, database_format, index::MemtableCompaction, shared::IndexedLog,
+    startup,
 };
-use es_store::StoreError;
+use es_store::{StoreError, durable_end::EndRecord};
 
 impl EventWriter {
     /// Loads the state from the disk again after a failure.

@@ -1,0 +1,27 @@
+//! The options for opening a store in PostgreSQL.
+
+use std::path::PathBuf;
+
+/// The options for opening a store in PostgreSQL.
+///
+/// ```no_run
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use es_framework::store::postgres::{PostgresStore, PostgresStoreOptions};
+///
+/// let mut options = PostgresStoreOptions::default();
+/// options.data_folder = Some("/var/lib/library".into());
+/// let address = "postgres://library@db-1,db-2/library".parse()?;
+/// let store = PostgresStore::open_with_options(address, options).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PostgresStoreOptions {
+    /// The folder of this instance, in which the file `postgres.end` remembers the end of the log. Without
+    /// it, a start does not notice that the database has lost events or is another one.
+    pub data_folder: Option<PathBuf>,
+    /// True to open a database that lacks what the instance remembers.
+    pub accept_loss: bool,
+}
