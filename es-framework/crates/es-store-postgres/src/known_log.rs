@@ -1,4 +1,4 @@
-//! What an instance knows of its log: a server is used only if it has that.
+//! The part of a log that an instance knows. It uses only a server that has this part.
 
 use sqlx::PgConnection;
 use uuid::Uuid;
