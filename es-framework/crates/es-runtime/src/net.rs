@@ -20,7 +20,12 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, body::Body, extract::Request};
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    http::{StatusCode, header},
+};
 use hyper::{
     body::{Body as _, Incoming},
     server::conn::http1,
@@ -200,7 +205,12 @@ impl AcceptedConnection {
             request.extensions_mut().insert(peer);
             let response = routes.call(request);
             async move {
-                let response = response.await?;
+                let mut response = response.await?;
+                // The router counts the bytes of the body. The length would be that of the `200` (RFC 9110,
+                // section 8.6).
+                if response.status() == StatusCode::NOT_MODIFIED {
+                    response.headers_mut().remove(header::CONTENT_LENGTH);
+                }
                 Ok::<_, Infallible>(response.map(|body| BodyWithGuard {
                     body,
                     _guard: response_guard,

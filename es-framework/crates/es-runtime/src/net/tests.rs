@@ -87,6 +87,27 @@ async fn a_head_that_is_too_long_is_refused() {
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"));
 }
 
+#[tokio::test]
+async fn a_response_that_is_not_modified_has_no_length() {
+    let known = get(|| async { StatusCode::NOT_MODIFIED });
+    let server = start(hello().route("/known", known), ConnectionLimits::default()).await;
+    for (request, status, has_length) in [
+        ("HEAD /known", "304 Not Modified", false),
+        ("GET /known", "304 Not Modified", false),
+        ("HEAD /", "200 OK", true),
+    ] {
+        let request = format!("{request} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        let mut client = connect(&server, request.as_bytes()).await;
+        let answer = rest(&mut client).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{answer}"
+        );
+        assert_eq!(answer.contains("content-length: "), has_length, "{answer}");
+        assert!(answer.ends_with("\r\n\r\n"), "{answer}");
+    }
+}
+
 /// Responds on the first path at once, and on the other path after a signal on `go`.
 fn hello_or_wait(begun: &Arc<Notify>, go: &Arc<Notify>) -> Router {
     let (begun, go) = (Arc::clone(begun), Arc::clone(go));
