@@ -10,7 +10,7 @@ use es_framework::prelude::*;
 #[command(subject = "/books/{id}", condition = pristine, role = "staff")]
 pub struct PurchaseBookCommand {
     pub id: Uuid,
-    #[validate(text(max = 32), characters("0123456789Xx- "))]
+    #[validate(text(max = 32), pattern(r"^[Xx \-]*[0-9][0-9Xx \-]*$"))]
     pub isbn: String,
     #[validate(text(max = 500))]
     pub title: String,

@@ -130,7 +130,22 @@ fn the_texts_of_a_purchase_are_not_blank_and_the_pages_are_counted_from_one() {
     };
     given()
         .when(blank)
-        .then_invalid(["/isbn", "/title", "/author", "/numPages"]);
+        .then_invalid(["/isbn", "/isbn", "/title", "/author", "/numPages"]);
+}
+
+#[test]
+fn an_isbn_has_a_digit_and_a_title_has_a_visible_character() {
+    for isbn in ["-", "- -", "X"] {
+        let isbn = isbn.into();
+        let purchase = PurchaseBookCommand { isbn, ..purchase() };
+        given().when(purchase).then_invalid(["/isbn"]);
+    }
+    let title = "\u{200b}".into();
+    let purchase = PurchaseBookCommand {
+        title,
+        ..purchase()
+    };
+    given().when(purchase).then_invalid(["/title"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A reader: its state and the events that change it.
 
+mod find;
 mod register;
 #[cfg(test)]
 mod tests;

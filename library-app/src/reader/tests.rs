@@ -4,6 +4,7 @@ use es_framework::{prelude::*, testing::given};
 
 use super::{
     Reader,
+    find::{FindReader, RegisteredReader},
     register::{ReaderRegisteredEvent, RegisterReaderCommand},
 };
 
@@ -33,5 +34,15 @@ fn a_reader_is_registered_once_and_holds_nothing() {
 
 #[test]
 fn a_reader_has_a_name() {
-    given().when(register(" ")).then_invalid(["/name"]);
+    for blank in [" ", "\u{200b}"] {
+        given().when(register(blank)).then_invalid(["/name"]);
+    }
+}
+
+#[test]
+fn a_registered_reader_is_found() {
+    let ReaderRegisteredEvent { id, name } = registered();
+    let history = given().event_on(&format!("/readers/{id}"), registered());
+    let found = history.query(FindReader { id });
+    assert_eq!(found.unwrap(), RegisteredReader { id, name });
 }

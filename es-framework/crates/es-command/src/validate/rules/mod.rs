@@ -18,7 +18,12 @@ pub use value_kinds::{Items, Number, Text};
 /// ```
 pub const LONGEST_URL: usize = 2_000;
 
-/// Requires a text that is not blank, has a length within the bounds and contains no control
+/// A character that people can see by itself. Besides white space, Unicode has characters without a glyph, such as the
+/// zero-width space, and combining marks. U+2800 is the empty Braille pattern, which Unicode counts as a symbol.
+static VISIBLE: Pattern =
+    Pattern::new(r"[^\s\p{Z}\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u{2800}]");
+
+/// Requires a text that has a visible character, has a length within the bounds and contains no control
 /// characters.
 ///
 /// ```
@@ -26,6 +31,7 @@ pub const LONGEST_URL: usize = 2_000;
 ///
 /// assert_eq!(text(&"The Ring".to_owned(), 1, 500), Ok(()));
 /// assert_eq!(text(&" ".to_owned(), 1, 500), Err("must not be blank".into()));
+/// assert_eq!(text(&"\u{200b}".to_owned(), 1, 500), Err("must not be blank".into()));
 /// assert_eq!(text(&None, 1, 500), Ok(()));
 /// ```
 ///
@@ -36,7 +42,7 @@ pub fn text(value: &impl Text, min: usize, max: usize) -> Result<(), String> {
         return Ok(());
     };
     let length = text.chars().count();
-    if text.trim().is_empty() {
+    if !VISIBLE.matches(text) {
         return Err("must not be blank".into());
     }
     if length < min {
@@ -230,6 +236,40 @@ mod tests {
         assert_eq!(check(" a "), Ok(()));
         for refused in ["", "  ", "\u{a0}", "abcd", "a\0", "a\nb", "\u{85}a"] {
             assert!(check(refused).is_err(), "{refused:?}");
+        }
+        // A zero-width space and joiner, a word joiner, a byte order mark, a soft hyphen, a mark of direction, a
+        // Mongolian vowel separator, Hangul fillers, a variation selector, a tag, an accent, an empty Braille pattern.
+        for invisible in [
+            "\u{200b}",
+            "\u{200d} ",
+            "\u{2060}",
+            "\u{feff}",
+            "\u{ad}",
+            "\u{202e}",
+            "\u{180e}",
+            "\u{115f}\u{1160}",
+            "\u{3164}",
+            "\u{fe0f}",
+            "\u{e0041}",
+            "\u{301}",
+            "\u{2800}",
+            "\u{2028}",
+        ] {
+            let refused = Err("must not be blank".to_owned());
+            assert_eq!(check(invisible), refused, "{invisible:?}");
+        }
+        for visible in [
+            "1",
+            "?",
+            "書",
+            "ﷺ",
+            "👍",
+            "e\u{301}",
+            "\u{200b}a",
+            "\u{e000}",
+            "⠁",
+        ] {
+            assert_eq!(check(visible), Ok(()), "{visible:?}");
         }
         assert_eq!(super::text(&None, 1, 3), Ok(()));
         assert_eq!(
