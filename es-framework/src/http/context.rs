@@ -2,9 +2,13 @@
 
 use axum::http::{HeaderMap, HeaderName, header};
 
-use super::Problem;
+use super::{
+    Problem,
+    entity_tag::{EntityTag, EntityTags, MalformedEntityTags},
+    output_id::OutputId,
+};
 use crate::{
-    command::{CommandContext, ExpectedVersion, IdempotencyKey},
+    command::{CommandContext, ExpectedVersion, IdempotencyKey, SeenVersion},
     event::{EventId, Metadata, TraceContext},
 };
 
@@ -51,36 +55,34 @@ pub(super) fn read_trace(headers: &HeaderMap) -> Option<TraceContext> {
     trace.ok().flatten()
 }
 
-/// Reads `If-Match` (RFC 9110, section 13.1.1). The tags are event ids. Foreign and weak tags match
-/// nothing.
+/// Reads `If-Match` (RFC 9110, section 13.1.1). Foreign and weak tags match nothing.
 fn expected(headers: &HeaderMap) -> Result<Option<ExpectedVersion>, Problem> {
-    let mut values = headers.get_all(header::IF_MATCH).iter().peekable();
-    if values.peek().is_none() {
-        return Ok(None);
-    }
-    let invalid = || {
+    let tags = EntityTags::from_headers(headers, &header::IF_MATCH);
+    let tags = tags.map_err(|MalformedEntityTags| {
         let detail =
             "must be *, or one or more tags in quotation marks as the ETag of an answer gives them";
         Problem::invalid_header("If-Match", detail)
-    };
-    let mut ids = Vec::new();
-    for value in values {
-        for tag in value.to_str().map_err(|_| invalid())?.split(',') {
-            let tag = tag.trim();
-            if tag == "*" {
-                return Ok(Some(ExpectedVersion::Any));
-            }
-            let opaque = tag.strip_prefix("W/").unwrap_or(tag);
-            let opaque = opaque
-                .strip_prefix('"')
-                .and_then(|rest| rest.strip_suffix('"'))
-                .ok_or_else(invalid)?;
-            if !tag.starts_with("W/") {
-                ids.extend(opaque.parse::<EventId>());
-            }
+    })?;
+    Ok(tags.map(|tags| match tags {
+        EntityTags::Any => ExpectedVersion::Any,
+        EntityTags::List(tags) => {
+            ExpectedVersion::OneOf(tags.iter().filter_map(seen_version).collect())
         }
+    }))
+}
+
+/// Returns the version that a tag names: the tag of a command has the last event of its subject, and that of a query
+/// has the position of its output.
+fn seen_version(tag: &EntityTag) -> Option<SeenVersion> {
+    if tag.is_weak {
+        return None;
     }
-    Ok(Some(ExpectedVersion::LastEvent(ids)))
+    if let Some(output) = OutputId::parse(&tag.opaque) {
+        return output.position.map(SeenVersion::Position);
+    }
+    let id: EventId = tag.opaque.parse().ok()?;
+    // A tag is compared as a text: `07` is not `7`.
+    (id.to_string() == tag.opaque).then_some(SeenVersion::LastEvent(id))
 }
 
 /// Reads the key, with or without the quotation marks of a structured field.
@@ -123,16 +125,28 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_the_ids_of_events() {
-        let ids = |ids: &[u64]| {
-            let ids = ids.iter().filter_map(|id| EventId::new(*id)).collect();
-            Some(Some(ExpectedVersion::LastEvent(ids)))
-        };
-        assert_eq!(expected("\"7\""), ids(&[7]));
-        assert_eq!(expected("\"7\", \"8\""), ids(&[7, 8]));
+    fn a_tag_of_a_command_has_an_event_and_one_of_a_query_has_a_position() {
+        use SeenVersion::{LastEvent, Position};
+        let id = |id| EventId::new(id).unwrap();
+        let one_of = |seen: &[SeenVersion]| Some(Some(ExpectedVersion::OneOf(seen.to_vec())));
+        let of_query = "\"8-0123456789abcdef0123456789abcdef\"";
+        assert_eq!(expected("\"7\""), one_of(&[LastEvent(id(7))]));
+        assert_eq!(expected(of_query), one_of(&[Position(id(8))]));
+        assert_eq!(
+            expected("\"7\", \"8-0123456789abcdef0123456789abcdef\","),
+            one_of(&[LastEvent(id(7)), Position(id(8))])
+        );
         assert_eq!(expected("*"), Some(Some(ExpectedVersion::Any)));
-        assert_eq!(expected("W/\"7\""), ids(&[]), "weak tags never match");
-        assert_eq!(expected("\"abc\""), ids(&[]));
+        for foreign in [
+            "W/\"7\"",
+            "\"abc\"",
+            "\"07\"",
+            "\"+7\"",
+            "\"-0123456789abcdef0123456789abcdef\"",
+            "\"08-0123456789abcdef0123456789abcdef\"",
+        ] {
+            assert_eq!(expected(foreign), one_of(&[]), "{foreign}");
+        }
         assert_eq!(expected("7"), None);
         assert_eq!(expected(""), None);
         assert_eq!(super::expected(&HeaderMap::new()).ok(), Some(None));

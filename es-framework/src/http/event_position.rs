@@ -15,19 +15,19 @@ const GRACE: Duration = Duration::from_millis(20);
 /// The longest wait for that check. Without an answer, the query waits as if the event existed.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Waits until the read models are rebuilt and have applied the event that the caller names, if any.
+/// Waits until the read models are rebuilt and have applied the event that the caller names, if any. Returns the event.
 pub(super) async fn wait_for_position(
     context: &HttpContext,
     tables: &[&str],
     headers: &HeaderMap,
-) -> Result<(), Problem> {
-    let position = headers.get(EVENT_POSITION);
-    let position = position.map(parse_position).transpose()?;
+) -> Result<Option<EventId>, Problem> {
+    let requested = headers.get(EVENT_POSITION);
+    let requested = requested.map(parse_position).transpose()?;
     let longest = context.limits.position_wait;
     let wait = preferred_wait(headers).map_or(longest, |preferred| preferred.min(longest));
     let grace = wait.min(GRACE);
     let positions = &context.positions;
-    let position = match position {
+    let position = match requested {
         // Appends have written the rows, although the projection does not know that yet.
         Some(event)
             if !is_reached(context, tables, event).await
@@ -42,13 +42,14 @@ pub(super) async fn wait_for_position(
         .await
         .is_ok()
     {
-        return Ok(());
+        return Ok(requested);
     }
     if let Some(position) = position {
         check_event_exists(context, position).await?;
     }
     let rest = wait.saturating_sub(grace);
-    Ok(positions.wait_until_reached(tables, position, rest).await?)
+    positions.wait_until_reached(tables, position, rest).await?;
+    Ok(requested)
 }
 
 /// Returns true if no wait is necessary.
@@ -57,6 +58,13 @@ async fn is_reached(context: &HttpContext, tables: &[&str], event: EventId) -> b
         .positions
         .wait_until_reached(tables, Some(event), Duration::ZERO);
     reached.await.is_ok()
+}
+
+/// Returns true if the event store does not have an event that it once had, as after a restored backup.
+pub(super) async fn is_lost(context: &HttpContext, tables: &[&str], event: EventId) -> bool {
+    let positions = &context.positions;
+    let reached = positions.wait_until_reached(tables, Some(event), GRACE);
+    reached.await.is_err() && check_event_exists(context, event).await.is_err()
 }
 
 /// Refuses to wait for an event that does not exist.

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use reqwest::Url;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use super::operator_paths::OperatorPaths;
+use super::{operator_paths::OperatorPaths, query_response::READ_MODEL_STOPPED_AT};
 
 /// Time that a browser may cache the response of a preflight request.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(60 * 60);
@@ -117,6 +117,7 @@ pub(super) fn cors_layer(origins: AllowedOrigins, operator_paths: OperatorPaths)
             header::RETRY_AFTER,
             header::WWW_AUTHENTICATE,
             name("event-position"),
+            READ_MODEL_STOPPED_AT,
         ])
         .max_age(PREFLIGHT_AGE);
     layer.allow_origin(AllowOrigin::predicate(move |origin, request| {

@@ -60,6 +60,11 @@ impl Problem {
         self.kind.name
     }
 
+    /// Returns true if the read models lack events that the response must contain.
+    pub(super) fn is_lag(&self) -> bool {
+        self.kind.name == kind::POSITION_NOT_REACHED.name
+    }
+
     /// Returns the sentence about this occurrence.
     pub(crate) fn detail(&self) -> &str {
         &self.detail

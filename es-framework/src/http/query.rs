@@ -11,13 +11,17 @@ use axum::{
     },
     http::{HeaderMap, Uri},
 };
-use serde_json::value::RawValue;
 
 use super::{
-    HttpContext, Problem, caller_shares::ActiveCaller, event_position::wait_for_position, path,
-    query_response::QueryFailure,
+    HttpContext, Problem,
+    caller_shares::ActiveCaller,
+    event_position::wait_for_position,
+    output_id::OutputId,
+    path,
+    query_response::{QueryFailure, QueryOutput},
 };
-use crate::projection::Database;
+use crate::event::EventId;
+use crate::projection::{Database, ReadModelWatcher};
 use crate::query::{QueryError, QueryParameters, QueryRoute, QueryRouteTarget};
 
 /// The parameters in the path, as axum extracts them.
@@ -70,20 +74,46 @@ impl QueryRequest {
         }
     }
 
-    /// Parses the parameters, waits for the requested position, and runs the query. Returns its output as JSON.
-    pub(super) async fn run_to_json(&self) -> Result<Box<RawValue>, Problem> {
-        let output = self.run().await;
+    /// Checks the parameters, before the read models are ready for the query.
+    pub(super) fn check_parameters(&self) -> Result<(), Problem> {
+        let parsed = self.route.parse(self.uri.path(), self.parameters.clone());
+        let failure = parsed.err().map(QueryFailure::from);
+        failure.map_or(Ok(()), |failure| Err(failure.into_problem(self.uri.path())))
+    }
+
+    /// Parses the parameters, waits for the requested position, and runs the query.
+    pub(super) async fn run(&self) -> Result<QueryOutput, Problem> {
+        let output = self.try_run().await;
         output.map_err(|failure| failure.into_problem(self.uri.path()))
     }
 
-    async fn run(&self) -> Result<Box<RawValue>, QueryFailure> {
+    async fn try_run(&self) -> Result<QueryOutput, QueryFailure> {
         let query = self.route.parse(self.uri.path(), self.parameters.clone())?;
-        self.wait_for_position().await?;
-        Ok(query.run(&self.database, self.context.clock.now()).await?)
+        let requested = wait_for_position(&self.context, self.tables(), &self.headers).await?;
+        // Rows that appends write can be ahead of the position that the projection knows.
+        let position = self.applied_position().max(requested);
+        let json = query.run(&self.database, self.context.clock.now()).await?;
+        let id = OutputId::new(position, &json);
+        let stopped_at = self.first_poison_event();
+        Ok(QueryOutput {
+            json,
+            id,
+            stopped_at,
+        })
     }
 
-    async fn wait_for_position(&self) -> Result<(), Problem> {
-        wait_for_position(&self.context, self.tables(), &self.headers).await
+    /// Returns the first event at which a read model of the query has stopped.
+    fn first_poison_event(&self) -> Option<EventId> {
+        let tables = self.tables();
+        let read_models = self.context.positions.iter();
+        let selected = read_models.filter(|(name, _)| tables.is_empty() || tables.contains(name));
+        let poison = selected.filter_map(|(_, progress)| progress.poison_event());
+        poison.map(|event| event.id).min()
+    }
+
+    /// Returns the last event that all rows of the query contain.
+    fn applied_position(&self) -> Option<EventId> {
+        ReadModelWatcher::subscribe(self.tables(), &self.context.positions).applied_position()
     }
 }
 

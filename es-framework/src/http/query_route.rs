@@ -43,10 +43,7 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
         if live::is_requested(&request.headers) {
             live::stream_outputs(request).await
         } else {
-            Ok(ok_or_not_modified(
-                &request.run_to_json().await?,
-                &request.headers,
-            ))
+            Ok(ok_or_not_modified(request.run().await?, &request.headers))
         }
     };
     (mounted, get(handler))

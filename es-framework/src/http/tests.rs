@@ -45,6 +45,19 @@ async fn serve_with(
     queries: impl IntoIterator<Item = QueryDescriptor>,
     live: LiveQuerySettings,
 ) -> Router {
+    let (router, processor) =
+        serve_without_rows(registry, queries, live, RequestLimits::default()).await;
+    tokio::spawn(processor.run());
+    router
+}
+
+/// Returns the routes, and the processor of the read models, which does not run yet.
+async fn serve_without_rows(
+    registry: RegistryBuilder,
+    queries: impl IntoIterator<Item = QueryDescriptor>,
+    live: LiveQuerySettings,
+    limits: RequestLimits,
+) -> (Router, Processor) {
     let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
     let models = ReadModels::new([TREES]).unwrap();
     let database = Database::in_memory(&models).await.unwrap();
@@ -67,7 +80,7 @@ async fn serve_with(
         positions,
         health,
         live: LiveQueries::new(live),
-        limits: RequestLimits::default(),
+        limits,
         auth: Auth::Open,
         rate: None,
         browsers: BrowserPolicy::default(),
@@ -77,10 +90,10 @@ async fn serve_with(
         reactions: OperatorClient::with_own_queues(ComponentKind::Reaction, [].into_iter()).0,
         operator_token: None,
     };
-    tokio::spawn(processor.run());
     let (queries, models) = Queries::new(queries, models).unwrap();
     let registry = registry.build().unwrap();
-    router("garden", &registry, queries.routes(&models), context)
+    let router = router("garden", &registry, queries.routes(&models), context);
+    (router, processor)
 }
 
 struct Answer {

@@ -27,6 +27,9 @@ pub struct LiveQuerySettings {
     /// The time in which further changes are gathered before the query runs again. A query that takes longer
     /// rests as long as it took.
     pub gather_window: Duration,
+    /// The time for which a client waits while the read models lack events, because they are rebuilt or lag behind
+    /// what the client saw. Then the stream ends, and the client reconnects.
+    pub catch_up_time: Duration,
 }
 
 impl Default for LiveQuerySettings {
@@ -35,6 +38,7 @@ impl Default for LiveQuerySettings {
             max_open: 64,
             heartbeat: Duration::from_secs(15),
             gather_window: Duration::from_millis(25),
+            catch_up_time: Duration::from_secs(60),
         }
     }
 }

@@ -2,7 +2,6 @@
 //! The format is that of the HTML Standard, section "Server-sent events".
 
 mod live_queries;
-mod output_id;
 mod output_stream;
 
 use axum::{
@@ -11,10 +10,9 @@ use axum::{
 };
 use futures_util::stream;
 
-use super::{Problem, query::QueryRequest};
+use super::{Problem, output_id::OutputId, query::QueryRequest};
 use live_queries::EVENT_STREAM;
 pub use live_queries::{LiveQueries, LiveQuerySettings};
-use output_id::OutputId;
 use output_stream::OutputStream;
 
 const JSON: &str = "application/json";
@@ -22,17 +20,36 @@ const JSON: &str = "application/json";
 /// Keeps nginx from buffering the stream.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Returns true if the caller requests a live query: it accepts server-sent events, and does not name JSON
-/// before them. Generated clients list all media types of the OpenAPI document, JSON first.
+/// Returns true if the caller requests a live query: it prefers server-sent events to JSON. Of equal preferences, the
+/// first one counts. Generated clients list all media types of the OpenAPI document, JSON first.
 pub(super) fn is_requested(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter();
     let accepted = accepted.filter_map(|value| value.to_str().ok());
-    let mut media_types = accepted.flat_map(|list| list.split(',')).map(|range| {
-        let media_type = range.split(';').next().unwrap_or_default();
-        media_type.trim().to_ascii_lowercase()
+    let ranges = accepted.flat_map(|list| list.split(','));
+    let mut preferred = (0.0, "");
+    for range in ranges {
+        let mut parts = range.split(';');
+        let media_type = parts.next().unwrap_or_default().trim();
+        let known = [EVENT_STREAM, JSON].into_iter();
+        let known = known.filter(|known| media_type.eq_ignore_ascii_case(known));
+        let weight = weight(parts);
+        // A weight of 0 refuses the media type.
+        if let Some(known) = known.last().filter(|_| weight > preferred.0) {
+            preferred = (weight, known);
+        }
+    }
+    preferred.1 == EVENT_STREAM
+}
+
+/// Returns the weight of a media range from its parameters (RFC 9110, section 12.4.2).
+fn weight<'a>(mut parameters: impl Iterator<Item = &'a str>) -> f32 {
+    let weight = parameters.find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let is_weight = name.trim().eq_ignore_ascii_case("q");
+        is_weight.then(|| value.trim().parse())
     });
-    let first = media_types.find(|media_type| [EVENT_STREAM, JSON].contains(&media_type.as_str()));
-    first.is_some_and(|media_type| media_type == EVENT_STREAM)
+    // A weight that is not a number is ignored.
+    weight.and_then(Result::ok).unwrap_or(1.0)
 }
 
 /// Responds with the stream of outputs, the first one at once.
@@ -40,6 +57,7 @@ pub(super) async fn stream_outputs(request: QueryRequest) -> Result<Response, Pr
     let permit = request.context.live.try_acquire_permit()?;
     let share = request.caller.try_acquire_live_query()?;
     let seen = OutputId::from_headers(&request.headers)?;
+    request.check_parameters()?;
     let outputs = OutputStream::open(request, seen, [share, permit]).await?;
     let mut response = Sse::new(stream::unfold(outputs, OutputStream::next_output)).into_response();
     let headers = response.headers_mut();
@@ -63,6 +81,14 @@ mod tests {
         assert!(!is_live(
             "application/json, text/event-stream, application/problem+json"
         ));
+        assert!(is_live("application/json;q=0.1, text/event-stream"));
+        assert!(is_live("application/json;q=0, text/event-stream;q=0.001"));
+        assert!(!is_live("text/event-stream;q=0.1, application/json"));
+        for refused in ["q=0", "Q=0.0", " q = 0.000 ", "charset=utf-8;q=0"] {
+            let accept = HeaderValue::from_str(&format!("text/event-stream;{refused}"));
+            let accept = (header::ACCEPT, accept.unwrap());
+            assert!(!is_requested(&HeaderMap::from_iter([accept])), "{refused}");
+        }
         assert!(!is_live("*/*"));
         assert!(!is_requested(&HeaderMap::new()));
     }

@@ -2,17 +2,18 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use axum::response::sse::Event;
-use serde_json::value::RawValue;
+use axum::{http::StatusCode, response::sse::Event};
 use tokio::{
     sync::{OwnedSemaphorePermit, watch},
     time::{Instant, sleep_until, timeout_at},
 };
 
 use super::{
-    super::{Problem, query::QueryRequest, query_response::digest_output},
+    super::{
+        Problem, event_position::is_lost, output_id::OutputId, query::QueryRequest,
+        query_response::QueryOutput,
+    },
     live_queries::LiveQuerySettings,
-    output_id::OutputId,
 };
 use crate::projection::ReadModelWatcher;
 
@@ -30,6 +31,8 @@ pub(super) struct OutputStream {
     seen: Option<OutputId>,
     /// The first event to send.
     first: Option<Event>,
+    /// The time since which the read models lack events that the output must contain.
+    lags_since: Option<Instant>,
     /// True if the stream ends because the query failed.
     has_failed: bool,
     /// The earliest time at which the query may run again.
@@ -39,20 +42,16 @@ pub(super) struct OutputStream {
 }
 
 impl OutputStream {
-    /// Opens the stream and runs the query. The stream begins with the output, or with a heartbeat if the
-    /// client has already received this output.
+    /// Opens the stream and runs the query. The stream begins with the output, or with a comment if the client has
+    /// already received this output or has to wait for it. An `EventSource` reconnects only after a stream, never
+    /// after a problem, so a temporary failure of the query is a part of the stream.
     pub(super) async fn open(
         request: QueryRequest,
         seen: Option<OutputId>,
         permits: [OwnedSemaphorePermit; 2],
     ) -> Result<Self, Problem> {
         let context = &request.context;
-        // A client that reconnects to an instance that lags must not see older rows than before.
-        let position = seen.as_ref().and_then(|seen| seen.position);
-        let wait = context.limits.position_wait;
-        let (positions, tables) = (&context.positions, request.tables());
-        positions.wait_until_reached(tables, position, wait).await?;
-        let changes = ReadModelWatcher::subscribe(tables, positions);
+        let changes = ReadModelWatcher::subscribe(request.tables(), &context.positions);
         let live = context.live.clone();
         let mut stream = Self {
             request,
@@ -61,13 +60,35 @@ impl OutputStream {
             is_over: live.is_over.subscribe(),
             seen,
             first: None,
+            lags_since: None,
             has_failed: false,
             next_run: Instant::now(),
             _permits: permits,
         };
-        let first = stream.run_query().await?.unwrap_or_else(heartbeat);
+        stream.forget_lost_events().await;
+        let first = match stream.run_query().await {
+            Ok(Some(output)) => output,
+            Ok(None) => heartbeat(),
+            Err(problem) if stream.may_wait(&problem) => waiting(),
+            Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
+                stream.fail(&problem)
+            }
+            Err(problem) => return Err(problem),
+        };
         stream.first = Some(first.retry(RETRY));
         Ok(stream)
+    }
+
+    /// Lets the stream begin anew if the event store does not have the events that the client saw, as after a
+    /// restored backup. The outputs are complete, so the client needs nothing else.
+    async fn forget_lost_events(&mut self) {
+        let context = &self.request.context;
+        let seen = self.seen.as_ref().and_then(|seen| seen.position);
+        if let Some(position) = seen
+            && is_lost(context, self.request.tables(), position).await
+        {
+            self.seen = None;
+        }
     }
 
     /// Waits for the next event, and returns it with the rest of the stream.
@@ -96,48 +117,88 @@ impl OutputStream {
             {
                 sleep_until(self.next_run.min(deadline)).await;
             }
-            match self.run_query().await {
+            let comment = match self.run_query().await {
                 Ok(Some(output)) => return Some(output),
-                Ok(None) if Instant::now() >= deadline => return Some(heartbeat()),
-                Ok(None) => {}
-                Err(problem) => {
-                    self.has_failed = true;
-                    return Some(Event::default().event("problem").data(problem.to_json()));
-                }
+                Ok(None) => heartbeat(),
+                Err(problem) if self.may_wait(&problem) => waiting(),
+                Err(problem) => return Some(self.fail(&problem)),
+            };
+            if Instant::now() >= deadline {
+                return Some(comment);
             }
         }
     }
 
+    /// Returns true if the query failed because its read models lag, and they may do so for some more time.
+    fn may_wait(&mut self, problem: &Problem) -> bool {
+        if !problem.is_lag() {
+            return false;
+        }
+        let since = *self.lags_since.get_or_insert_with(Instant::now);
+        since.elapsed() < self.settings.catch_up_time
+    }
+
+    /// Ends the stream, and returns its last event.
+    fn fail(&mut self, problem: &Problem) -> Event {
+        self.has_failed = true;
+        Event::default().event("problem").data(problem.to_json())
+    }
+
     /// Runs the query, and returns its output unless the client has received it before.
     async fn run_query(&mut self) -> Result<Option<Event>, Problem> {
+        self.wait_for_seen_events().await?;
         let begin = Instant::now();
-        // The output may lack events that a read model applies while the query runs.
-        let position = self.changes.applied_position();
-        let json = self.request.run_to_json().await;
+        // Changes that a read model applies while the query runs lead to another run.
+        self.changes.applied_position();
+        let output = self.request.run().await;
         // A slow query runs at most half of the time.
         let pause = self.settings.gather_window.saturating_sub(begin.elapsed());
         self.next_run = after(pause.max(begin.elapsed()));
-        let json = json?;
-        let tag = digest_output(json.get());
-        if self.seen.as_ref().is_some_and(|seen| seen.tag == tag) {
+        let output = output?;
+        self.lags_since = None;
+        if self
+            .seen
+            .as_ref()
+            .is_some_and(|seen| seen.digest == output.id.digest)
+        {
             return Ok(None);
         }
-        let seen = OutputId { position, tag };
-        let event = output_event(&json, &seen)?;
-        self.seen = Some(seen);
+        let event = output_event(&output)?;
+        self.seen = Some(output.id);
         Ok(Some(event))
+    }
+
+    /// A client that reconnects to an instance that lags must not see older rows than before.
+    async fn wait_for_seen_events(&self) -> Result<(), Problem> {
+        let context = &self.request.context;
+        let position = self.seen.as_ref().and_then(|seen| seen.position);
+        if position.is_some() {
+            let (tables, wait) = (self.request.tables(), context.limits.position_wait);
+            context
+                .positions
+                .wait_until_reached(tables, position, wait)
+                .await?;
+        }
+        Ok(())
     }
 }
 
 /// Creates the server-sent event of an output.
-fn output_event(json: &RawValue, id: &OutputId) -> Result<Event, Problem> {
-    let event = Event::default().id(id.to_string()).json_data(json);
+fn output_event(output: &QueryOutput) -> Result<Event, Problem> {
+    let event = Event::default()
+        .id(output.id.to_string())
+        .json_data(&output.json);
     event.map_err(|error| Problem::log_internal_error(&error))
 }
 
 /// Returns a comment, which clients ignore.
 fn heartbeat() -> Event {
     Event::default().comment("no change")
+}
+
+/// Returns the comment for a client whose output the read models do not contain yet.
+fn waiting() -> Event {
+    Event::default().comment("the read models have not applied all events yet")
 }
 
 /// Returns the time after this duration.

@@ -11,6 +11,7 @@ pub(super) const IF_NONE_MATCH: &str = "If-None-Match";
 pub(super) const LAST_EVENT_ID: &str = "Last-Event-ID";
 pub(super) const LOCATION: &str = "Location";
 pub(super) const PREFER: &str = "Prefer";
+pub(super) const READ_MODEL_STOPPED_AT: &str = "Read-Model-Stopped-At";
 pub(super) const RETRY_AFTER: &str = "Retry-After";
 pub(super) const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
 
@@ -34,8 +35,8 @@ pub(super) fn request_headers() -> Value {
         ),
         (
             IF_MATCH,
-            "Carries the command out only if its subject still has this ETag.",
-            json!({ "type": "string", "pattern": "^(\\*|\"[0-9]+\")$" }),
+            "Carries the command out only if its subject has not changed: with the ETag of a command, since that command; with the ETag of a query, since its result.",
+            json!({ "type": "string", "pattern": "^(\\*|\"[0-9]+(-[0-9a-f]{32})?\")$" }),
         ),
         (
             IF_NONE_MATCH,
@@ -77,7 +78,7 @@ pub(super) fn response_headers() -> Value {
             "schema": { "type": "string" },
         },
         ETAG: {
-            "description": "Identifies the version of the result or of the command's subject.",
+            "description": "Identifies the version of the result or of the command's subject. A command can send it in If-Match.",
             "schema": { "type": "string", "pattern": "^\"[^\"]*\"$" },
         },
         EVENT_POSITION: {
@@ -87,6 +88,10 @@ pub(super) fn response_headers() -> Value {
         LOCATION: {
             "description": "The path of the created subject.",
             "schema": { "type": "string", "format": "uri-reference" },
+        },
+        READ_MODEL_STOPPED_AT: {
+            "description": "The event at which a read model of the query has stopped. The result lacks this event and later ones until an operator retries or skips it.",
+            "schema": { "type": "string", "pattern": "^[0-9]+$" },
         },
         RETRY_AFTER: {
             "description": "The number of seconds after which the client can try again.",

@@ -23,7 +23,11 @@ const HEADERS: [&str; 4] = [
     header::LAST_EVENT_ID,
 ];
 
-const ANSWERED: [&str; 2] = [header::ETAG, header::CACHE_CONTROL];
+const ANSWERED: [&str; 3] = [
+    header::ETAG,
+    header::CACHE_CONTROL,
+    header::READ_MODEL_STOPPED_AT,
+];
 
 /// The problems that every query can return.
 const PROBLEMS: [ProblemKind; 9] = [

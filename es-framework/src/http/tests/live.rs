@@ -16,12 +16,13 @@ use tokio::{
 use axum::Router;
 use serde_json::{Value, json};
 
-use super::{plant, serve_with};
+use super::{plant, serve_with, serve_without_rows};
 use crate::{
     Query,
     command::Registry,
-    http::LiveQuerySettings,
+    http::{LiveQuerySettings, RequestLimits},
     net::{self, HttpListener},
+    projection::Processor,
     query::{QueryContext, QueryDescriptor, QueryError, QueryHandler},
     test_fixture::PlantTreeCommand,
 };
@@ -32,6 +33,7 @@ const HASTY: LiveQuerySettings = LiveQuerySettings {
     max_open: 1,
     heartbeat: Duration::from_millis(50),
     gather_window: Duration::ZERO,
+    catch_up_time: Duration::from_secs(60),
 };
 
 /// Starts the fixture application with a short limit for clients that do not read.
@@ -51,12 +53,31 @@ async fn listen(garden: Router) -> SocketAddr {
     address
 }
 
+/// Starts the fixture application while its read models do not work yet.
+async fn listen_without_rows(live: LiveQuerySettings) -> (Router, SocketAddr, Processor) {
+    let limits = RequestLimits {
+        position_wait: Duration::from_millis(20),
+        ..RequestLimits::default()
+    };
+    let registry = Registry::builder().command::<PlantTreeCommand>();
+    let (garden, processor) = serve_without_rows(registry, [], live, limits).await;
+    let address = listen(garden.clone()).await;
+    (garden, address, processor)
+}
+
 /// Sends the request of a live query and reads no response yet.
 async fn open(address: SocketAddr, path: &str) -> TcpStream {
+    open_after(address, path, "").await
+}
+
+/// Sends the request of a client that reconnects, with its header `Last-Event-ID`.
+async fn open_after(address: SocketAddr, path: &str, last_event_id: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
     let mut stream = socket.connect(address).await.unwrap();
-    let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n");
+    let head = format!(
+        "GET {path} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n{last_event_id}\r\n"
+    );
     stream.write_all(head.as_bytes()).await.unwrap();
     stream
 }
@@ -109,6 +130,67 @@ async fn a_client_that_takes_nothing_loses_its_place_to_another() {
     timeout(PATIENCE, admitted)
         .await
         .expect("the slow client goes");
+}
+
+const LAGS: &str = ": the read models have not applied all events yet\n";
+
+#[tokio::test]
+async fn a_client_of_an_instance_that_lags_waits_in_an_open_stream() {
+    let (garden, address, processor) = listen_without_rows(HASTY).await;
+    for id in ["t1", "t2"] {
+        plant(&garden, id, &json!({ "kind": "oak", "numLeaves": 7 })).await;
+    }
+    let seen = format!("last-event-id: 1-{}\r\n", "0".repeat(32));
+    let mut client = open_after(address, "/trees?total=true", &seen).await;
+    let begin = until(&mut client, LAGS).await;
+    assert!(begin.starts_with("HTTP/1.1 200 OK"), "{begin}");
+    // Another comment keeps the connection open.
+    until(&mut client, LAGS).await;
+    tokio::spawn(processor.run());
+    let text = until(&mut client, r#""total":2"#).await;
+    assert!(text.contains("id: 1-"), "{text}");
+    assert!(!text.contains("problem"), "{text}");
+}
+
+#[tokio::test]
+async fn a_client_of_an_instance_that_does_not_catch_up_is_sent_elsewhere() {
+    let impatient = LiveQuerySettings {
+        catch_up_time: Duration::from_millis(100),
+        ..HASTY
+    };
+    let (_, address, _processor) = listen_without_rows(impatient).await;
+    let mut client = open(address, "/trees").await;
+    let text = until(&mut client, "\r\n0\r\n\r\n").await;
+    assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
+    assert!(text.contains("retry: 2000\n"), "{text}");
+    let (_, problem) = text
+        .split_once("event: problem\ndata: ")
+        .expect("a problem");
+    assert!(problem.contains("problem:position-not-reached"), "{text}");
+}
+
+#[tokio::test]
+async fn a_client_that_saw_events_which_a_restored_store_lacks_begins_anew() {
+    let garden = serve_with(Registry::builder().command::<PlantTreeCommand>(), [], HASTY).await;
+    let tree = json!({ "kind": "oak", "numLeaves": 7 });
+    plant(&garden, "t1", &tree).await;
+    let address = listen(garden.clone()).await;
+    let seen = format!("last-event-id: 999999-{}\r\n", "0".repeat(32));
+    let mut client = open_after(address, "/trees?total=true", &seen).await;
+    let text = until(&mut client, r#""total":1"#).await;
+    assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
+    assert!(text.contains("id: 0-"), "{text}");
+    plant(&garden, "t2", &tree).await;
+    until(&mut client, r#""total":2"#).await;
+}
+
+#[tokio::test]
+async fn a_parameter_that_is_not_valid_is_refused_before_the_stream() {
+    let (_, address, _processor) = listen_without_rows(HASTY).await;
+    let seen = format!("last-event-id: 1-{}\r\n", "0".repeat(32));
+    let mut client = open_after(address, "/trees?colour=red", &seen).await;
+    let text = until(&mut client, "\r\n\r\n").await;
+    assert!(text.starts_with("HTTP/1.1 400"), "{text}");
 }
 
 static IS_GONE: AtomicBool = AtomicBool::new(false);

@@ -29,6 +29,14 @@ async fn write(library: &Library, subject: &str, event: &str, payload: Value) {
     assert_eq!(request.send().await.unwrap().status(), StatusCode::OK);
 }
 
+/// Returns the event at which a read model of a query has stopped.
+async fn stopped_at(library: &Library, path: &str) -> Option<String> {
+    let answer = get(&format!("{}{path}", library.url)).await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    let event = answer.headers().get("read-model-stopped-at")?;
+    Some(event.to_str().unwrap().to_owned())
+}
+
 async fn stops(library: &Library) {
     eventually("the read model stops", async || {
         let (_, health) = library.health().await;
@@ -74,6 +82,9 @@ async fn operate(library: &Library) {
         "{status}"
     );
 
+    // The rows are older than the other events, and the answer says so.
+    assert_eq!(stopped_at(library, "/books").await.as_deref(), Some("3"));
+
     let retried = library.said(&["projection", "retry", "book_copies"], true);
     assert!(
         retried.contains(&format!("event 3 on {poisoned}")),
@@ -84,6 +95,7 @@ async fn operate(library: &Library) {
     assert!(skipped.contains("skips the event"), "{skipped}");
     // The choice of the operator is an event, too.
     assert_eq!(total(library, "5").await, 4);
+    assert_eq!(stopped_at(library, "/books").await, None);
     let nothing = library.said(&["projection", "skip", "book_copies"], false);
     assert!(nothing.contains("has not stopped"), "{nothing}");
     let unknown = library.said(&["projection", "rebuild", "cups"], false);

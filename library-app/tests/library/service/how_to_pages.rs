@@ -38,8 +38,8 @@ async fn commands_meet_others_and_are_sent_again_as_the_page_says() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
     let page = page("concurrency.md");
-    let [register, remove, borrow] = commands(&page)[..] else {
-        panic!("the page shows three blocks with commands of curl")
+    let [register, remove, remove_as_seen, borrow] = commands(&page)[..] else {
+        panic!("the page shows four blocks with commands of curl")
     };
     let json = blocks(&page, "json");
     let registered = run(&library, register);
@@ -47,6 +47,7 @@ async fn commands_meet_others_and_are_sent_again_as_the_page_says() {
         assert!(registered.contains(line), "{line} is not in {registered}");
     }
     assert_eq!(run(&library, remove), json[0]);
+    assert_eq!(run(&library, remove_as_seen), blocks(&page, "text")[1]);
     let lent = run(&library, borrow);
     assert_eq!(lent.split(':').next(), json[1].split(':').next());
     assert_eq!(run(&library, borrow), lent);

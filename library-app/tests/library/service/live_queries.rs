@@ -139,14 +139,6 @@ async fn what_cannot_be_asked_is_refused_as_without_a_stream() {
     problem(missing, StatusCode::NOT_FOUND, "not-found").await;
     let made_up = ask(&library, "/books", Some("yesterday")).await;
     problem(made_up, bad, "invalid-header").await;
-    let future = format!("999999-{}", "0".repeat(32));
-    let future = ask(&library, "/books", Some(&future)).await;
-    problem(
-        future,
-        StatusCode::SERVICE_UNAVAILABLE,
-        "position-not-reached",
-    )
-    .await;
 }
 
 #[tokio::test]

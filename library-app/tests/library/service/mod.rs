@@ -1,8 +1,10 @@
 //! The library service as its clients see it: commands, queries and the pages.
 
+mod changed_meanwhile;
 mod console;
 mod console_walk;
 mod copied_tests;
+mod event_source;
 mod eventql_editor;
 mod how_to_pages;
 mod lending_rules;

@@ -55,28 +55,61 @@ pub struct CommandContext {
 /// The version of a subject that the sender of a command expects (`If-Match`).
 ///
 /// ```
-/// use es_framework::{command::ExpectedVersion, event::EventId};
+/// use es_framework::{command::{ExpectedVersion, SeenVersion}, event::EventId};
 ///
-/// let expected = ExpectedVersion::LastEvent(vec![EventId::FIRST]);
-/// assert!(expected.is_met_by(Some(EventId::FIRST)));
-/// assert!(!expected.is_met_by(None));
+/// let [first, second] = [EventId::FIRST, EventId::new(1).unwrap()];
+/// let expected = ExpectedVersion::OneOf(vec![SeenVersion::LastEvent(first)]);
+/// assert!(expected.is_met_by(Some(first), Some(second)));
+/// assert!(!expected.is_met_by(Some(second), Some(second)));
+/// assert!(!expected.is_met_by(None, Some(second)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExpectedVersion {
     /// The subject has at least one event.
     Any,
-    /// The last event of the subject is one of these.
-    LastEvent(Vec<EventId>),
+    /// The subject is still in one of these versions, which the sender has seen.
+    OneOf(Vec<SeenVersion>),
+}
+
+/// A version of a subject that the sender of a command has seen.
+///
+/// ```
+/// use es_framework::{command::{ExpectedVersion, SeenVersion}, event::EventId};
+///
+/// let [second, third] = [1, 2].map(|id| EventId::new(id).unwrap());
+/// let expected = ExpectedVersion::OneOf(vec![SeenVersion::Position(second)]);
+/// assert!(expected.is_met_by(Some(EventId::FIRST), Some(third)));
+/// assert!(!expected.is_met_by(Some(third), Some(third)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SeenVersion {
+    /// The last event of the subject was this one.
+    LastEvent(EventId),
+    /// The sender saw the result of a query that contains all events up to this one.
+    Position(EventId),
 }
 
 impl ExpectedVersion {
-    /// Returns whether the subject's last event meets the expectation.
+    /// Returns whether a subject with this last event meets the expectation. `newest` is the newest event of the
+    /// store. A position after it comes from other events, such as those that a restored backup lacks.
     #[must_use]
-    pub fn is_met_by(&self, latest: Option<EventId>) -> bool {
+    pub fn is_met_by(&self, latest: Option<EventId>, newest: Option<EventId>) -> bool {
+        let Some(latest) = latest else {
+            return false;
+        };
         match self {
-            Self::Any => latest.is_some(),
-            Self::LastEvent(ids) => latest.is_some_and(|latest| ids.contains(&latest)),
+            Self::Any => true,
+            Self::OneOf(seen) => seen.iter().any(|seen| match *seen {
+                SeenVersion::LastEvent(id) => latest == id,
+                SeenVersion::Position(position) => latest <= position && Some(position) <= newest,
+            }),
         }
+    }
+
+    /// Returns whether the newest event of the store matters.
+    pub(super) fn has_position(&self) -> bool {
+        let is_position = |seen: &SeenVersion| matches!(seen, SeenVersion::Position(_));
+        matches!(self, Self::OneOf(seen) if seen.iter().any(is_position))
     }
 }
 

@@ -59,7 +59,7 @@ pub enum CommandError {
     /// The command requires a subject or state that does not exist.
     #[error("{0} does not exist")]
     NotFound(Subject),
-    /// The last event of the subject is not the one that the sender expects.
+    /// The subject is not in a version that the sender expects.
     #[error("{}", not_as_expected(subject, *latest))]
     NotAsExpected {
         /// The subject.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::state::{CachedState, RebuildError, StateDescriptor, StateScope};
 use es_event::{EventId, InvalidSubjectValue, Subject};
-use es_store::{Precondition, latest_event};
+use es_store::{Precondition, latest_event, newest_id};
 
 /// The subjects and parameters of a command, known before anything is read.
 #[derive(Debug)]
@@ -185,7 +185,7 @@ pub(super) async fn check_conditions(
         }
         None => None,
     };
-    check_expected_version(plan, context, latest)?;
+    check_expected_version(bus, plan, context, latest).await?;
     if plan.condition == Condition::Exists && latest.is_none() {
         return Err(CommandError::NotFound(plan.subject.clone()));
     }
@@ -214,17 +214,25 @@ pub(super) async fn check_conditions(
     })
 }
 
-fn check_expected_version(
+async fn check_expected_version(
+    bus: &CommandBus,
     plan: &InputPlan,
     context: &CommandContext,
     latest: Option<EventId>,
 ) -> Result<(), CommandError> {
-    match &context.expected {
-        Some(expected) if !expected.is_met_by(latest) => {
-            let subject = plan.subject.clone();
-            Err(CommandError::NotAsExpected { subject, latest })
-        }
-        _ => Ok(()),
+    let Some(expected) = &context.expected else {
+        return Ok(());
+    };
+    let newest = if expected.has_position() {
+        newest_id(&*bus.store).await?
+    } else {
+        latest
+    };
+    if expected.is_met_by(latest, newest) {
+        Ok(())
+    } else {
+        let subject = plan.subject.clone();
+        Err(CommandError::NotAsExpected { subject, latest })
     }
 }
 

@@ -37,6 +37,7 @@ pub use clock::Clock;
 pub use condition::Condition;
 pub use context::{
     CommandContext, CommandRequest, ExpectedVersion, IdempotencyKey, InvalidIdempotencyKey,
+    SeenVersion,
 };
 pub use decision::{Decision, HandlerEvent, IntoDecision, NewEvent, ReplySchema, UntypedDecision};
 pub use declared::Command;

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 
 use super::bank::{Rivalled, open_account, reply, transfer_money, transfer_with, two_accounts};
-use crate::command::{CommandContext, CommandError, CommandOutcome, ExpectedVersion};
+use crate::command::{CommandContext, CommandError, CommandOutcome, ExpectedVersion, SeenVersion};
 use es_event::EventId;
 
 fn with_key(key: &str) -> CommandContext {
@@ -21,7 +21,13 @@ fn expecting(expected: ExpectedVersion) -> CommandContext {
 }
 
 fn last_event(id: u64) -> CommandContext {
-    expecting(ExpectedVersion::LastEvent(vec![EventId::new(id).unwrap()]))
+    let seen = SeenVersion::LastEvent(EventId::new(id).unwrap());
+    expecting(ExpectedVersion::OneOf(vec![seen]))
+}
+
+fn position(id: u64) -> CommandContext {
+    let seen = SeenVersion::Position(EventId::new(id).unwrap());
+    expecting(ExpectedVersion::OneOf(vec![seen]))
 }
 
 /// All parts of a response.
@@ -105,6 +111,32 @@ async fn a_command_is_refused_once_its_subject_has_changed() {
     }
     let any = expecting(ExpectedVersion::Any);
     transfer_with(&bus, 1, &any).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_command_is_carried_out_if_its_subject_has_no_event_after_what_the_sender_saw() {
+    let store = Rivalled::alone();
+    // The accounts are events 0 and 1, and the transfer writes 2 and 3.
+    let bus = two_accounts(&store).await;
+    transfer_with(&bus, 1, &position(1)).await.unwrap();
+    for too_old in [0, 1] {
+        match transfer_with(&bus, 1, &position(too_old)).await {
+            Err(CommandError::NotAsExpected { latest, .. }) => assert_eq!(latest, EventId::new(2)),
+            other => panic!("{other:?}"),
+        }
+    }
+    transfer_with(&bus, 1, &position(3)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_position_that_the_store_does_not_have_matches_nothing() {
+    let store = Rivalled::alone();
+    let bus = two_accounts(&store).await;
+    let refused = transfer_with(&bus, 1, &position(2)).await;
+    assert!(
+        matches!(refused, Err(CommandError::NotAsExpected { .. })),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
