@@ -366,3 +366,35 @@ async fn too_many_streams_are_refused() {
     let response = console.router.clone().oneshot(request).await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_has_events_which_a_restored_store_lacks_receives_new_ones() {
+    let console = TestConsole::new(true).await;
+    console.record("/books/1", json!({})).await;
+    let request = Request::get("/console/events/live")
+        .header("last-event-id", "999")
+        .body(Body::empty());
+    let request = console.with_session(request.unwrap());
+    let response = console.router.clone().oneshot(request).await.unwrap();
+    let mut stream = response.into_body();
+    let written = async {
+        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+        console.record("/books/2", json!({})).await;
+    };
+    let received = async {
+        loop {
+            let frame = stream.frame().await.unwrap().unwrap();
+            let text = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
+            if text.contains("data:") {
+                return text;
+            }
+        }
+    };
+    let received = tokio::time::timeout(std::time::Duration::from_secs(60), received);
+    let ((), received) = tokio::join!(written, received);
+    let received = received.expect("a new row comes");
+    assert!(
+        received.contains("/books/2") && !received.contains("/books/1"),
+        "{received}"
+    );
+}
