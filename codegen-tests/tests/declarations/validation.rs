@@ -76,6 +76,43 @@ fn all_that_a_request_breaks_is_told_at_once_with_its_places() {
 }
 
 #[test]
+fn a_member_that_nobody_declares_is_told_at_its_place() {
+    let service = OrdersService::start(&[]);
+    for place in ["", "/lines/0", "/delivery/sent", "/delivery/sent/address"] {
+        let mut order = order();
+        order.pointer_mut(place).unwrap()["colour"] = "red".into();
+        let (status, problem) = service.place(&order);
+        assert_eq!(status, 422, "{problem}");
+        let errors = problem["errors"].as_array().unwrap();
+        assert_eq!(errors.len(), 1, "{problem}");
+        assert_eq!(errors[0]["pointer"], format!("{place}/colour"));
+    }
+    assert_eq!(service.place(&order()).0, 201);
+}
+
+#[test]
+fn integers_are_accepted_in_every_spelling_that_the_schema_allows() {
+    let service = OrdersService::start(&[]);
+    for (number, copies) in ["2.0", "2e0", "0.2e1"].into_iter().enumerate() {
+        let order = order()
+            .to_string()
+            .replace(r#""numCopies":2"#, &format!(r#""numCopies":{copies}"#));
+        assert!(order.contains(copies), "{order}");
+        let order = order.replace("8d1ac1a5", &format!("8d1ac1a{number}"));
+        let (status, problem) = service.post("/orders/place", &order);
+        assert_eq!(status, 201, "{problem}");
+    }
+    let order = order()
+        .to_string()
+        .replace(r#""numCopies":2"#, r#""numCopies":2.5"#);
+    let (status, problem) = service.post("/orders/place", &order);
+    assert_eq!(
+        (status, &problem["errors"][0]["pointer"]),
+        (422, &json!("/lines/0/numCopies"))
+    );
+}
+
+#[test]
 fn a_large_request_is_not_answered_with_a_larger_one() {
     let service = OrdersService::start(&[]);
     let mut order = order();

@@ -1,8 +1,10 @@
 //! Checks of structs and enums with JSON, which states and values share.
 
-use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericParam, Generics, Type};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericParam, Generics, Meta, Type};
 
-use super::{attribute, errors::Errors, generics, json_names::JsonNames, naming, round_trip};
+use super::{
+    attribute, errors::Errors, generics, json_names::JsonNames, naming, round_trip, serde_words,
+};
 
 /// The words of error messages that depend on the kind of item.
 #[derive(Debug, Clone, Copy)]
@@ -32,9 +34,10 @@ pub(crate) fn check_json_support(item: &DeriveInput, noun: ItemNoun, errors: &mu
             }
             let mut members = JsonNames::in_case(naming::lower_camel_case);
             for variant in &data.variants {
-                members.assign_name(&variant.ident, renamed(&variant.attrs), errors);
+                members.assign_name(&variant.ident, serde_words::renamed(&variant.attrs), errors);
                 if noun.is_sent {
                     round_trip::check_is_stored(&variant.attrs, errors);
+                    check_names(&variant.attrs, errors);
                 }
                 check_fields(&variant.fields, noun, errors);
             }
@@ -109,11 +112,12 @@ fn check_fields(fields: &Fields, noun: ItemNoun, errors: &mut Errors) {
     } in fields
     {
         if let Some(ident) = ident {
-            members.assign_name(ident, renamed(attrs), errors);
+            members.assign_name(ident, serde_words::renamed(attrs), errors);
         }
         round_trip::check_field(attrs, ty, errors);
         if noun.is_sent {
             round_trip::check_is_stored(attrs, errors);
+            check_names(attrs, errors);
         }
         if let Type::Reference(reference) = ty {
             let message = format!(
@@ -125,15 +129,23 @@ fn check_fields(fields: &Fields, noun: ItemNoun, errors: &mut Errors) {
     }
 }
 
-/// Returns the name from a serde attribute. serde reports attributes that it does not understand.
-fn renamed(attrs: &[Attribute]) -> Option<String> {
-    let metas = attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("serde"))
-        .filter_map(|attr| attribute::parse_elements(attr, &mut Errors::default()))
-        .flatten();
-    let mut texts = metas
-        .filter(|meta| attribute::key_name(meta) == "rename")
-        .filter_map(|meta| attribute::parse_text(&meta, "", &mut Errors::default()));
-    texts.next().map(|text| text.value())
+/// Records an error for attributes of a field or a variant that give other names for reading than for writing, or
+/// names that do not follow from the declaration.
+fn check_names(attrs: &[Attribute], errors: &mut Errors) {
+    let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
+    for attr in serde {
+        for meta in attribute::parse_elements(attr, &mut Errors::default()).unwrap_or_default() {
+            match (attribute::key_name(&meta).as_str(), &meta) {
+                ("rename", Meta::List(_)) => errors.record(
+                    &meta,
+                    "a member has one name, for reading and for writing: write `rename = \"…\"`",
+                ),
+                ("rename_all", _) => errors.record(
+                    &meta,
+                    "the JSON of a value is in camelCase: remove `rename_all`, and rename a single member with `#[serde(rename = \"…\")]`",
+                ),
+                _ => {}
+            }
+        }
+    }
 }

@@ -39,6 +39,7 @@ pub(crate) mod rejection;
 mod role;
 mod round_trip;
 mod serde_attr;
+mod serde_words;
 pub(crate) mod service;
 pub(crate) mod settings;
 mod signature;

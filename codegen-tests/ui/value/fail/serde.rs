@@ -127,4 +127,19 @@ mod variant_without_a_name_in_json {
     }
 }
 
+mod names_that_do_not_follow_from_the_declaration {
+    //! Names that requests could not be compared with.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    enum Offer {
+        #[serde(rename_all = "snake_case")]
+        Fixed {
+            #[serde(rename(serialize = "price", deserialize = "cents"))]
+            price_in_cents: u32,
+        },
+    }
+}
+
 fn main() {}

@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-use super::{InvalidSubjectValue, Subject};
+use super::{InvalidSubjectValue, Subject, json_numbers};
 use crate::Declaration;
 
 /// An event type that an application declares, named in the past tense. `#[derive(Event)]`
@@ -139,7 +139,11 @@ fn recode<E: Event>(payload: &str) -> Result<Value, UnreadablePayload> {
 
 /// Deserializes a payload, and locates an error.
 pub(super) fn decode<T: DeserializeOwned>(payload: &str) -> Result<T, UnreadablePayload> {
-    let mut json = serde_json::Deserializer::from_str(payload);
+    if let Ok(value) = json_numbers::read_json(payload) {
+        return Ok(value);
+    }
+    let payload = json_numbers::spell_out_integers(payload);
+    let mut json = serde_json::Deserializer::from_str(&payload);
     serde_path_to_error::deserialize(&mut json).map_err(|error| UnreadablePayload {
         path: segments(error.path()),
         reason: reason(error.inner()),

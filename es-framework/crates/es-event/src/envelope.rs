@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::{EventType, RecordedEvent};
+use super::{EventType, RecordedEvent, json_numbers};
 
 /// Named strings that are stored beside an event's payload. The application chooses the request
 /// headers that become metadata.
@@ -143,7 +143,7 @@ impl RecordedEvent {
     /// # Errors
     /// Fails if the data has no payload or if the payload has another shape.
     pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
-        self.decoded(serde_json::from_str::<PayloadOnly<P>>(self.data.get()))
+        self.decoded(json_numbers::read_json::<PayloadOnly<P>>(self.data.get()))
             .map(|whole| whole.payload)
     }
 
@@ -182,5 +182,44 @@ impl RecordedEvent {
             read_as: read_as.map(Into::into),
             reason,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EventCandidate, EventId, EventTime, EventView, Hash};
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Counted {
+        pages: i128,
+        kind: Kind,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(tag = "of")]
+    enum Kind {
+        Copies { number: u64 },
+    }
+
+    #[test]
+    fn an_event_whose_integers_are_spelled_as_floats_can_be_read() {
+        let payload = r#"{"pages":310.0,"kind":{"of":"Copies","number":1e3}}"#;
+        let candidate = EventCandidate {
+            source: "another-application".into(),
+            subject: "/books/42".parse().unwrap(),
+            event_type: EventType::declared("com.example.library.BookCountedEvent"),
+            data: RawValue::from_string(format!(r#"{{"payload":{payload}}}"#)).unwrap(),
+            trace: None,
+        };
+        let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+        let counted = Counted {
+            pages: 310,
+            kind: Kind::Copies { number: 1_000 },
+        };
+        assert_eq!(event.payload::<Counted>().unwrap(), counted);
+        let upcast = RawValue::from_string(payload.to_owned()).unwrap();
+        let view = EventView::from_upcast("com.example.library.Other", &upcast, &event);
+        assert_eq!(view.payload::<Counted>().unwrap(), counted);
     }
 }

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{DecodeError, Event, RecordedEvent};
+use super::{DecodeError, Event, RecordedEvent, json_numbers};
 
 /// An event as states, projections and reactions receive it: a stored event, or the result of an
 /// upcaster.
@@ -96,7 +96,7 @@ impl<'a> EventView<'a> {
         match self.payload {
             PayloadSource::Stored => self.recorded.payload(),
             PayloadSource::Upcast(payload) => {
-                self.with_event_context(serde_json::from_str(payload.get()))
+                self.with_event_context(json_numbers::read_json(payload.get()))
             }
         }
     }

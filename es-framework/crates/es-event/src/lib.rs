@@ -33,6 +33,8 @@ mod hash_version;
 mod id;
 mod invalid_stream_line;
 #[doc(hidden)]
+pub mod json_numbers;
+#[doc(hidden)]
 pub mod map_keys;
 mod poison_event;
 mod readable;
@@ -44,6 +46,8 @@ pub mod subject_template;
 mod subject_value;
 mod text_visitor;
 mod time;
+#[doc(hidden)]
+pub mod time_text;
 mod trace;
 mod unreadable_value;
 mod upcast;

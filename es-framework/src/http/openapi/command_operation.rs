@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header,
+    OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header, request_schema,
     schemas::move_doc_examples,
 };
 use crate::{
@@ -69,7 +69,8 @@ fn with_request(
     }
     let mut operation = operation;
     for name in names {
-        let member = take_member(&mut body, name);
+        let mut member = take_member(&mut body, name);
+        member.iter_mut().for_each(request_schema::restrict);
         operation = operation.with_parameter(json!({
             "name": name,
             "in": "path",
@@ -80,6 +81,7 @@ fn with_request(
     let is_required = body["required"]
         .as_array()
         .is_some_and(|required| !required.is_empty());
+    request_schema::restrict(&mut body);
     let body = schemas.add(&format!("{}Body", command.name), body);
     operation
         .with_body(&body, is_required)

@@ -29,6 +29,7 @@ mod operation;
 mod own;
 mod problem_schemas;
 mod query_operation;
+mod request_schema;
 mod schemas;
 mod security;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header};
+use super::{OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header, request_schema};
 use crate::{
     http::{
         path,
@@ -205,8 +205,9 @@ fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
     value
 }
 
-/// Adds the length limits of texts.
+/// Adds the rules of requests, and the length limits of texts.
 fn bounded(mut schema: Value) -> Value {
+    request_schema::restrict(&mut schema);
     let is_bare = schema["type"] == "string"
         && ["format", "enum", "const", "pattern", "maxLength"]
             .iter()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::{doc_comment::DocComment, generator_form};
+use super::{doc_comment::DocComment, generator_form, request_schema};
 
 const COMPONENTS: &str = "#/components/schemas/";
 /// The prefixes of references to request schemas and to handwritten schemas, until all schemas are known.
@@ -97,7 +97,8 @@ impl Schemas {
         let mut components = self.answers.take_definitions(true);
         let requests = self.requests.take_definitions(true);
         let mut names = BTreeMap::new();
-        for (name, schema) in requests {
+        for (name, mut schema) in requests {
+            request_schema::restrict(&mut schema);
             let second = format!("{name}Request");
             add_named(
                 &mut components,

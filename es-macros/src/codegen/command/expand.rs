@@ -13,7 +13,7 @@ use crate::codegen::{
     json_impls::{self, FieldWithConstraints, JsonStruct},
     role::role_constants,
     template,
-    validate::{self, ValueWithRules},
+    validate::{self, JsonPlace, ValueWithRules},
 };
 
 /// Generates all implementations and the registration.
@@ -66,9 +66,10 @@ fn wire_field<'a>(
 
 fn validation(command: &CheckedCommand, framework: &Framework) -> TokenStream {
     let fields = command.fields.iter().map(|field| ValueWithRules {
-        member: Some(field.field.member.clone()),
+        place: JsonPlace::of_member(field.field.member.clone(), &field.field.attrs),
         value: variable_of(&field.field).into_token_stream(),
         ty: &field.field.ty,
+        attrs: &field.field.attrs,
         rules: &field.rules,
     });
     let checks = validate::validation_statements(&fields.collect::<Vec<_>>(), framework);

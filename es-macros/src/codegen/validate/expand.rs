@@ -2,19 +2,39 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Expr, Type, TypePath, spanned::Spanned as _};
+use syn::{Attribute, Expr, Type, TypePath, spanned::Spanned as _};
 
 use super::{bound::parse_integer_literal, nested, rule::Rule};
-use crate::codegen::framework::Framework;
+use crate::codegen::{framework::Framework, serde_words};
+
+/// The place of a value in the JSON object that is validated.
+pub(crate) enum JsonPlace {
+    /// The value is the JSON itself.
+    Whole,
+    /// The members of the value are some of the object's members.
+    Part,
+    /// The value is a member, which has the first of these names. The others are aliases.
+    Member(Vec<String>),
+}
+
+impl JsonPlace {
+    /// Returns the place of a field with this JSON name.
+    pub(crate) fn of_member(name: String, attrs: &[Attribute]) -> Self {
+        let mut names = vec![name];
+        names.extend(serde_words::aliases(attrs));
+        Self::Member(names)
+    }
+}
 
 /// A value with rules, for which the macro generates a check.
 pub(crate) struct ValueWithRules<'a> {
-    /// The JSON name of the value. `None` if the JSON is the value itself.
-    pub(crate) member: Option<String>,
+    /// The place of the value in the JSON.
+    pub(crate) place: JsonPlace,
     /// A reference to the value. Its span is the place at which the compiler reports a rule for
     /// another type.
     pub(crate) value: TokenStream,
     pub(crate) ty: &'a Type,
+    pub(crate) attrs: &'a [Attribute],
     pub(crate) rules: &'a [Rule],
 }
 
@@ -29,15 +49,19 @@ pub(crate) fn validation_statements(
     for field in fields {
         let rules = field.rules.iter();
         statements.extend(rules.map(|rule| field.check(rule, framework)));
+        if matches!(field.place, JsonPlace::Part) {
+            let part = nested::validate_part(field.ty, &field.value, framework);
+            statements.push(field.nested(&part));
+            continue;
+        }
         let inside = nested::validate_inside(field.ty, &field.value, framework);
         if !inside.is_empty() {
             looks_inside = true;
-            statements.push(field.inside(&inside));
+            statements.push(field.nested(&inside));
         }
     }
     if looks_inside {
-        let traits = quote!(use #framework::__private::{NoNestedRules as _, NestedRules as _};);
-        statements.insert(0, traits);
+        statements.insert(0, nested::import_traits(framework));
     }
     statements
 }
@@ -74,17 +98,35 @@ impl ValueWithRules<'_> {
     }
 
     fn note(&self, found: &TokenStream) -> TokenStream {
-        match &self.member {
-            Some(member) => quote!(violations.check(#member, #found);),
-            None => quote!(violations.add(#found);),
+        match &self.place {
+            JsonPlace::Whole | JsonPlace::Part => quote!(violations.add(#found);),
+            JsonPlace::Member(names) => match names.as_slice() {
+                [name] => quote!(violations.check(#name, #found);),
+                _ => self.inside(&quote!(violations.add(#found);)),
+            },
         }
     }
 
     fn inside(&self, statements: &TokenStream) -> TokenStream {
-        match &self.member {
-            Some(member) => quote!(violations.check_member(#member, |violations| { #statements });),
-            None => statements.clone(),
+        match &self.place {
+            JsonPlace::Whole | JsonPlace::Part => statements.clone(),
+            JsonPlace::Member(names) => match names.as_slice() {
+                [name] => quote!(violations.check_member(#name, |violations| { #statements });),
+                names => quote! {
+                    violations.check_member_with_aliases(&[#(#names),*], |violations| { #statements });
+                },
+            },
         }
+    }
+
+    /// Generates the check of what is inside the value.
+    fn nested(&self, statements: &TokenStream) -> TokenStream {
+        if serde_words::is_converted(self.attrs) {
+            return self.inside(&quote! {
+                violations.check_converted(|violations| { #statements });
+            });
+        }
+        self.inside(statements)
     }
 }
 

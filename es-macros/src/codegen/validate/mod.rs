@@ -8,6 +8,6 @@ mod pattern;
 mod rule;
 mod schema;
 
-pub(crate) use expand::{ValueWithRules, validation_statements};
+pub(crate) use expand::{JsonPlace, ValueWithRules, validation_statements};
 pub(crate) use rule::{Rule, parse_rules};
 pub(crate) use schema::constraints;

@@ -8,27 +8,9 @@ use syn::{Ident, Type, spanned::Spanned as _};
 use crate::codegen::{contents::Contents, framework::Framework};
 
 /// Types that have no validation rules, so the macro generates no code for them.
-const PLAIN: [&str; 20] = [
-    "String",
-    "str",
-    "Uuid",
-    "Timestamp",
-    "bool",
-    "char",
-    "f32",
-    "f64",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "i128",
-    "isize",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "u128",
-    "usize",
+const PLAIN: [&str; 19] = [
+    "String", "str", "Uuid", "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128",
+    "isize", "u8", "u16", "u32", "u64", "u128", "usize",
 ];
 
 /// Returns true for a type that has no rules and no type inside.
@@ -132,6 +114,51 @@ pub(super) fn validate_inside(
                 })
             });
             quote!(#(#items)*)
+        }
+    }
+}
+
+/// Generates the import that the statements of [`validate_inside`] need.
+pub(super) fn import_traits(framework: &Framework) -> TokenStream {
+    quote!(use #framework::__private::{NoNestedRules as _, NestedRules as _};)
+}
+
+/// Generates the statements that validate a value whose members are some of those of the surrounding object. Its type
+/// has to say which members it declares, or the compiler reports it.
+pub(super) fn validate_part(ty: &Type, value: &TokenStream, framework: &Framework) -> TokenStream {
+    let span = ty.span();
+    let inside = |ty: &Type| {
+        let variable = Ident::new("value", ty.span());
+        let statements = validate_part(ty, &variable.to_token_stream(), framework);
+        (variable, statements)
+    };
+    match Contents::of(ty) {
+        Contents::Optional(inner) => {
+            let (inner, inside) = inside(inner);
+            quote!(if let ::core::option::Option::Some(#inner) = #value { #inside })
+        }
+        Contents::Pointer(inner) => {
+            let (inner, inside) = inside(inner);
+            quote! {{
+                let #inner = &**#value;
+                #inside
+            }}
+        }
+        Contents::Map(..) => {
+            let inside = validate_inside(ty, value, framework);
+            let inside = (!inside.is_empty()).then(|| {
+                let traits = import_traits(framework);
+                quote!({ #traits #inside })
+            });
+            quote! {
+                violations.declare_every_member();
+                #inside
+            }
+        }
+        Contents::Tuple(types) if types.is_empty() => TokenStream::new(),
+        _ => {
+            let at = framework.with_span(span);
+            quote_spanned!(span=> #at::validate::Validate::validate(#value, violations);)
         }
     }
 }

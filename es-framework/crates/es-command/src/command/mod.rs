@@ -15,6 +15,7 @@ mod handler_context;
 mod idempotency;
 mod inject;
 mod inputs;
+mod json_members;
 mod lock;
 mod metrics;
 mod nul_check;

@@ -1,10 +1,16 @@
 //! Parses and validates the body of a request.
 
+use es_event::{
+    json_numbers::{is_json, spell_out_integers},
+    time_text,
+};
+use jiff::Timestamp;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, error::Category};
+use serde_json::value::to_raw_value;
 
 use super::{
-    Command, CommandError, CommandRequest, MalformedCommand, Violation, nul_check::check_texts,
+    Command, CommandError, CommandRequest, MalformedCommand, Violation, json_members::JsonMembers,
+    nul_check::check_texts,
 };
 use crate::validate::{Violations, push_member};
 
@@ -33,8 +39,9 @@ fn check_is_object(body: &[u8]) -> Result<(), CommandError> {
 }
 
 /// Checks every validation rule of the command.
-pub(super) fn validate_command<C: Command>(command: &C) -> Result<(), CommandError> {
-    let mut violations = Violations::default();
+/// `body` is the request from which it was parsed, or nothing.
+pub(super) fn validate_command<C: Command>(command: &C, body: &[u8]) -> Result<(), CommandError> {
+    let mut violations = Violations::of_request(body);
     command.validate(&mut violations);
     match violations.into_vec() {
         none if none.is_empty() => Ok(()),
@@ -42,39 +49,58 @@ pub(super) fn validate_command<C: Command>(command: &C) -> Result<(), CommandErr
     }
 }
 
+/// Adds the path parameters to the body. The other members stay as the client wrote them.
 fn merge_path_parameters(request: &CommandRequest<'_>) -> Result<Vec<u8>, CommandError> {
-    let mut members: Map<String, Value> = match request.body.trim_ascii() {
-        b"" => Map::new(),
+    let mut members: JsonMembers = match request.body.trim_ascii() {
+        b"" => JsonMembers::default(),
         body => from_slice(body)?,
     };
+    let encode = |error: serde_json::Error| CommandError::Encode(error.to_string());
     for (name, value) in request.path_parameters {
-        let in_body = members.insert((*name).to_owned(), Value::String((*value).to_owned()));
-        if in_body.is_some_and(|in_body| in_body.as_str() != Some(*value)) {
+        let contradicts = |json: &str| {
+            let text: Option<String> = serde_json::from_str(json).ok();
+            text.as_deref() != Some(*value)
+        };
+        if members
+            .remove_all(name)
+            .iter()
+            .any(|json| contradicts(json.get()))
+        {
             let message = "contradicts the path: leave it out of the body".to_owned();
             let pointer = format!("/{name}");
             return Err(CommandError::Invalid(vec![Violation { pointer, message }]));
         }
+        members.push(name, to_raw_value(value).map_err(encode)?);
     }
-    serde_json::to_vec(&members).map_err(|error| CommandError::Encode(error.to_string()))
+    serde_json::to_vec(&members).map_err(encode)
 }
 
 fn from_slice<T: DeserializeOwned>(body: &[u8]) -> Result<T, CommandError> {
-    serde_json::from_slice(body).map_err(|error| match error.classify() {
-        Category::Data => locate_data_error::<T>(body, &error),
-        Category::Syntax | Category::Eof | Category::Io => {
-            MalformedCommand::Syntax(error.to_string()).into()
-        }
+    serde_json::from_slice(body).or_else(|error| match valid_json(body) {
+        Some(json) => read_again(json),
+        None => Err(MalformedCommand::Syntax(error.to_string()).into()),
     })
 }
 
-/// Parses the body once more to find the JSON pointer of the error. Only invalid requests pay for
-/// it.
-fn locate_data_error<T: DeserializeOwned>(body: &[u8], error: &serde_json::Error) -> CommandError {
-    let mut deserializer = serde_json::Deserializer::from_slice(body);
-    let (mut pointer, message) = match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
-        Ok(_) => (String::new(), error.to_string()),
-        Err(located) => (pointer(located.path()), located.inner().to_string()),
-    };
+/// Returns the body if it is JSON.
+fn valid_json(body: &[u8]) -> Option<&str> {
+    std::str::from_utf8(body).ok().filter(|text| is_json(text))
+}
+
+/// Reads a body that was refused once more: with its integers in plain digits, and with the JSON pointer of an error.
+/// Only such requests pay for it.
+fn read_again<T: DeserializeOwned>(json: &str) -> Result<T, CommandError> {
+    let json = spell_out_integers(json);
+    let mut deserializer = serde_json::Deserializer::from_str(&json);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let pointer = pointer(error.path());
+        CommandError::Invalid(vec![describe_error(&json, pointer, error.inner())])
+    })
+}
+
+/// Says which rule a value breaks, and where.
+fn describe_error(json: &str, mut pointer: String, error: &serde_json::Error) -> Violation {
+    let message = error.to_string();
     // The pointer replaces the line and column.
     let message = message
         .rfind(" at line ")
@@ -89,9 +115,20 @@ fn locate_data_error<T: DeserializeOwned>(body: &[u8], error: &serde_json::Error
             push_member(&mut pointer, member);
             "is missing".to_owned()
         }
+        None if is_about_a_time(json, &pointer, message) => time_text::RULE.to_owned(),
         None => message.to_owned(),
     };
-    CommandError::Invalid(vec![Violation { pointer, message }])
+    Violation { pointer, message }
+}
+
+/// Returns true if the value at the pointer is a text that was refused as a point in time.
+fn is_about_a_time(json: &str, pointer: &str, message: &str) -> bool {
+    let body: Option<serde_json::Value> = serde_json::from_str(json).ok();
+    let text = body
+        .as_ref()
+        .and_then(|body| body.pointer(pointer)?.as_str());
+    let error = text.and_then(|text| text.parse::<Timestamp>().err());
+    error.is_some_and(|error| error.to_string() == message)
 }
 
 /// Converts the path of an error to a JSON pointer.
@@ -112,9 +149,12 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde::Deserialize;
 
     use super::*;
+    use crate::command::CommandContext;
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -166,5 +206,101 @@ mod tests {
             message,
             "unknown field `colour`, expected `name` or `inner`"
         );
+    }
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(default)]
+    #[allow(dead_code, reason = "only its shape matters")]
+    struct Numbers {
+        integer: i64,
+        large: u128,
+        single: f32,
+        double: f64,
+        by_number: BTreeMap<u8, u8>,
+        at: Timestamp,
+    }
+
+    #[test]
+    fn valid_json_is_told_which_rule_it_breaks() {
+        let year_10_000 = "9999-12-31T23:59:59Z";
+        let ten_digits = "2026-07-01T12:00:00.0123456789Z";
+        let broken = [
+            (r#"{"by_number":{"300":1}}"#.to_owned(), "/by_number/300"),
+            (r#"{"by_number":{"x":1}}"#.to_owned(), "/by_number"),
+            (r#"{"double":1e999}"#.to_owned(), "/double"),
+            (r#"{"single":1e999}"#.to_owned(), "/single"),
+            (format!(r#"{{"large":{}0}}"#, u128::MAX), "/large"),
+            (r#"{"integer":92233720368547758070}"#.to_owned(), "/integer"),
+            (r#"{"integer":1.5}"#.to_owned(), "/integer"),
+            (format!(r#"{{"at":"{year_10_000}"}}"#), "/at"),
+            (format!(r#"{{"at":"{ten_digits}"}}"#), "/at"),
+        ];
+        for (body, place) in broken {
+            match from_slice::<Numbers>(body.as_bytes()) {
+                Err(CommandError::Invalid(violations)) => {
+                    eprintln!("{body} {violations:?}");
+                    assert_eq!(violations[0].pointer, place, "{violations:?}");
+                    let is_about_times = violations[0].message == time_text::RULE;
+                    assert_eq!(is_about_times, place == "/at", "{violations:?}");
+                }
+                other => panic!("{body}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_json_is_malformed() {
+        for body in [
+            &b"{\"integer\":01}"[..],
+            b"{",
+            b"{}}",
+            b"\"\xff\"",
+            b"{\"integer\":1.}",
+        ] {
+            let error = from_slice::<Numbers>(body).unwrap_err();
+            assert!(matches!(error, CommandError::Malformed(_)), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_an_integer_is_accepted() {
+        let body = br#"{"integer":-0,"large":1e20,"by_number":{"1":310.0e-1},"double":1e3}"#;
+        let numbers: Numbers = from_slice(body).unwrap();
+        assert_eq!(numbers.integer, 0);
+        assert_eq!(numbers.large, 100_000_000_000_000_000_000);
+        assert_eq!(numbers.by_number[&1], 31);
+    }
+
+    fn merged(body: &str) -> Result<String, CommandError> {
+        let request = CommandRequest {
+            body: body.as_bytes(),
+            path_parameters: &[("id", "4\"2")],
+            context: &CommandContext::default(),
+        };
+        merge_path_parameters(&request).map(|body| String::from_utf8(body).unwrap())
+    }
+
+    #[test]
+    fn members_beside_a_path_parameter_stay_as_they_were_written() {
+        let body = r#" {"debt": 340282366920938463463374607431768211455, "a":1.50,"a":2} "#;
+        let whole =
+            r#"{"debt":340282366920938463463374607431768211455,"a":1.50,"a":2,"id":"4\"2"}"#;
+        assert_eq!(merged(body).unwrap(), whole);
+        assert_eq!(merged("").unwrap(), r#"{"id":"4\"2"}"#);
+        assert_eq!(merged(r#"{"id":"4\u00222"}"#).unwrap(), r#"{"id":"4\"2"}"#);
+    }
+
+    #[test]
+    fn a_member_that_contradicts_the_path_is_refused() {
+        for body in [
+            r#"{"id":"43"}"#,
+            r#"{"id":42}"#,
+            r#"{"id":"4\"2","id":"43"}"#,
+        ] {
+            match merged(body) {
+                Err(CommandError::Invalid(violations)) => assert_eq!(violations[0].pointer, "/id"),
+                other => panic!("{body}: {other:?}"),
+            }
+        }
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn dry_run<'a, C: Handle>(
 ) -> BoxFuture<'a, Result<DryRun, CommandError>> {
     async move {
         let command: C = parse_command(&request)?;
-        validate_command(&command)?;
+        validate_command(&command, request.body)?;
         let plan = InputPlan::from_command(&command)?;
         let past = bus.as_of(last);
         let inputs = read_inputs(&past, &plan, request.context).await?;
@@ -77,6 +77,7 @@ async fn parse_and_handle<C: Handle>(
 ) -> Result<CommandOutcome, CommandError> {
     let command: C = parse_command(&request)?;
     let idempotency = IdempotentRequest::from_request(&request, C::NAME)?;
+    validate_command(&command, request.body)?;
     handle_parsed(bus, &command, request.context, idempotency.as_ref()).await
 }
 
@@ -90,6 +91,7 @@ pub async fn handle_command<C: Handle>(
     command: &C,
     context: &CommandContext,
 ) -> Result<CommandOutcome, CommandError> {
+    validate_command(command, b"")?;
     handle_parsed(bus, command, context, None).await
 }
 
@@ -100,7 +102,6 @@ async fn handle_parsed<C: Handle>(
     context: &CommandContext,
     idempotency: Option<&IdempotentRequest>,
 ) -> Result<CommandOutcome, CommandError> {
-    validate_command(command)?;
     let plan = InputPlan::from_command(command)?;
     for attempt in 0..retry::MAX_ATTEMPTS {
         if attempt > 0 {

@@ -4,10 +4,12 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque},
+    ops::{Range, RangeInclusive},
     rc::Rc,
     sync::Arc,
 };
 
+use es_event::time_text::check_time;
 use serde::Serialize;
 
 use super::{Validate, Violations};
@@ -33,6 +35,24 @@ impl<T: Validate + ToOwned + ?Sized> Validate for Cow<'_, T> {
     fn validate(&self, violations: &mut Violations) {
         (**self).validate(violations);
     }
+}
+
+impl<T: Validate> Validate for Range<T> {
+    fn validate(&self, violations: &mut Violations) {
+        check_ends(&self.start, &self.end, violations);
+    }
+}
+
+impl<T: Validate> Validate for RangeInclusive<T> {
+    fn validate(&self, violations: &mut Violations) {
+        check_ends(self.start(), self.end(), violations);
+    }
+}
+
+fn check_ends<T: Validate>(start: &T, end: &T, violations: &mut Violations) {
+    violations.declare_members(&["start", "end"]);
+    violations.check_member("start", |violations| start.validate(violations));
+    violations.check_member("end", |violations| end.validate(violations));
 }
 
 impl<K: Serialize, T: Validate> Validate for BTreeMap<K, T> {
@@ -105,6 +125,33 @@ macro_rules! tuples {
             }
         }
     };
+}
+
+/// JSON of any shape holds integers of 64 bits.
+impl Validate for serde_json::Value {
+    fn validate(&self, violations: &mut Violations) {
+        violations.declare_every_member();
+        violations.check_integers();
+    }
+}
+
+impl Validate for serde_json::Map<String, serde_json::Value> {
+    fn validate(&self, violations: &mut Violations) {
+        violations.declare_every_member();
+        violations.check_integers();
+    }
+}
+
+impl Validate for serde_json::Number {
+    fn validate(&self, violations: &mut Violations) {
+        violations.check_integers();
+    }
+}
+
+impl Validate for jiff::Timestamp {
+    fn validate(&self, violations: &mut Violations) {
+        violations.add(check_time(*self));
+    }
 }
 
 pointers!(Box, Rc, Arc);

@@ -2,13 +2,15 @@
 //! [`rules`] contains the rules.
 
 mod containers;
+mod declared_members;
 pub mod nested_field;
 #[cfg(test)]
 mod nested_tests;
 pub mod rules;
+#[cfg(test)]
+mod undeclared_tests;
 
-use std::fmt::Write as _;
-
+use declared_members::MemberSearch;
 use rules::Items;
 use serde::Serialize;
 
@@ -53,6 +55,7 @@ pub const MAX_VIOLATIONS: usize = 100;
 pub struct Violations {
     pointer: String,
     violations: Vec<Violation>,
+    search: MemberSearch,
 }
 
 /// Appends the name of a member to a JSON pointer (RFC 6901).
@@ -71,20 +74,20 @@ impl Violations {
 
     /// Adds the result of a rule for the current value.
     pub fn add(&mut self, found: Result<(), String>) {
-        if let Err(message) = found
-            && self.violations.len() < MAX_VIOLATIONS
-        {
-            let pointer = self.pointer.clone();
+        if let Err(message) = found {
+            self.add_at(self.pointer.clone(), message);
+        }
+    }
+
+    fn add_at(&mut self, pointer: String, message: String) {
+        if !self.is_full() {
             self.violations.push(Violation { pointer, message });
         }
     }
 
     /// Collects violations inside the member `name`.
     pub fn check_member(&mut self, name: &str, check: impl FnOnce(&mut Self)) {
-        let length = self.pointer.len();
-        push_member(&mut self.pointer, name);
-        check(self);
-        self.pointer.truncate(length);
+        self.check_below(name, check);
     }
 
     /// Applies a rule to each item of a list.
@@ -100,14 +103,11 @@ impl Violations {
         items: impl IntoIterator<Item = &'a T>,
         check: impl Fn(&T, &mut Self),
     ) {
-        let length = self.pointer.len();
         for (index, item) in items.into_iter().enumerate() {
             if self.is_full() {
                 break;
             }
-            let _ = write!(self.pointer, "/{index}");
-            check(item, self);
-            self.pointer.truncate(length);
+            self.check_item(&index.to_string(), |violations| check(item, violations));
         }
     }
 
@@ -119,16 +119,18 @@ impl Violations {
         members: impl IntoIterator<Item = &'a T>,
         check: impl Fn(&T, &mut Self),
     ) {
-        for member in members {
-            if self.is_full() {
-                break;
+        self.check_set(|violations| {
+            for member in members {
+                if violations.is_full() {
+                    break;
+                }
+                let known = violations.violations.len();
+                violations.check_item("", |violations| check(member, violations));
+                for violation in violations.violations.iter_mut().skip(known) {
+                    violation.pointer.truncate(violations.pointer.len());
+                }
             }
-            let known = self.violations.len();
-            check(member, self);
-            for violation in self.violations.iter_mut().skip(known) {
-                violation.pointer.truncate(self.pointer.len());
-            }
-        }
+        });
     }
 
     /// Collects violations of each key and value of a map, at the pointer of the value.
@@ -138,16 +140,29 @@ impl Violations {
         entries: impl IntoIterator<Item = (&'a K, &'a T)>,
         check: impl Fn(&K, &T, &mut Self),
     ) {
-        for (key, value) in entries {
-            if self.is_full() {
-                break;
+        self.declare_every_member();
+        let name = |key: &K| match serde_json::to_value(key) {
+            Ok(serde_json::Value::String(name)) => Some(name),
+            Ok(other) => Some(other.to_string()),
+            Err(_) => None,
+        };
+        let entries = entries.into_iter();
+        let entries = entries.filter_map(|(key, value)| Some((name(key)?, key, value)));
+        let entries: Vec<_> = entries.collect();
+        let has_names = self.has_members(entries.iter().map(|(name, ..)| name.as_str()));
+        let check_all = |violations: &mut Self| {
+            for (name, key, value) in entries {
+                if violations.is_full() {
+                    break;
+                }
+                violations.check_entry(&name, |violations| check(key, value, violations));
             }
-            let name = match serde_json::to_value(key) {
-                Ok(serde_json::Value::String(name)) => name,
-                Ok(other) => other.to_string(),
-                Err(_) => continue,
-            };
-            self.check_member(&name, |violations| check(key, value, violations));
+        };
+        if has_names {
+            check_all(self);
+        } else {
+            // A key can have several spellings, such as a UUID in capital letters.
+            self.check_set(check_all);
         }
     }
 

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use es_event::encode_finite;
+use es_event::{
+    encode_finite,
+    json_numbers::{is_json, read_json, spell_out_integers},
+    time_text::{self, check_time},
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{
     Value,
@@ -189,6 +193,7 @@ impl Cell {
             (ColumnKind::Text | ColumnKind::Name, Value::String(text)) => Self::Text(text),
             (ColumnKind::Timestamp, Value::String(text)) => {
                 let time = text.parse().map_err(|error| CellError::new(name, error))?;
+                check_time(time).map_err(|error| CellError::new(name, error))?;
                 Self::Text(sortable(time))
             }
             (ColumnKind::Boolean, Value::Bool(truth)) => Self::Boolean(truth),
@@ -290,11 +295,19 @@ fn check_nothing_fits<T: ColumnType>(name: &str, value: &T) -> Result<(), CellEr
 /// A text that says which values are valid.
 pub fn parse_value<T: ColumnType>(text: &str) -> Result<T, String> {
     let value = match T::KIND {
-        ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp => {
+        ColumnKind::Text | ColumnKind::Name => Value::String(text.to_owned()),
+        ColumnKind::Timestamp => {
+            let time = text.parse().map_err(|_| time_text::RULE)?;
+            check_time(time)?;
             Value::String(text.to_owned())
         }
         ColumnKind::Integer => {
-            let number: Option<i64> = text.parse().ok();
+            let plain = if is_json(text) {
+                spell_out_integers(text)
+            } else {
+                text.into()
+            };
+            let number: Option<i64> = plain.parse().ok();
             number.ok_or("must be a whole number")?.into()
         }
         ColumnKind::Real => {
@@ -305,7 +318,7 @@ pub fn parse_value<T: ColumnType>(text: &str) -> Result<T, String> {
             let truth: Option<bool> = text.parse().ok();
             truth.ok_or("must be true or false")?.into()
         }
-        ColumnKind::Json => serde_json::from_str(text).map_err(|_| "must be JSON")?,
+        ColumnKind::Json => read_json(text).map_err(|_| "must be JSON")?,
     };
     T::deserialize(value).map_err(|error| format!("is not valid: {error}"))
 }

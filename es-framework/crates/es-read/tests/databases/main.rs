@@ -11,6 +11,7 @@
 
 #[path = "../../../../tests/support/eventually.rs"]
 mod eventually;
+mod integer_spellings;
 mod long_texts;
 mod note_board;
 #[allow(dead_code, reason = "this binary uses a part of it")]

@@ -27,6 +27,8 @@ pub(crate) struct NoteWrittenEvent {
     pub(crate) sum: f64,
     pub(crate) count: u32,
     pub(crate) debts: Vec<String>,
+    #[serde(default)]
+    pub(crate) pages: i64,
 }
 
 #[derive(Debug, Clone, Event)]
@@ -43,6 +45,7 @@ pub(crate) struct Note {
     pub(crate) text: String,
     mean: f64,
     pub(crate) debts: Vec<u128>,
+    pub(crate) pages: i64,
 }
 
 #[projection]
@@ -55,6 +58,7 @@ impl Note {
             text: event.text.clone(),
             mean: event.sum / f64::from(event.count),
             debts: debts.map(|debt| debt.parse().unwrap()).collect(),
+            pages: event.pages,
         }
     }
 
@@ -73,6 +77,11 @@ pub(crate) struct BrowseNotes {}
 #[derive(Query)]
 #[query(path = "/notes/backwards", rows = Note, order = descending(text))]
 pub(crate) struct BrowseBackwards {}
+
+/// Lists the notes by their numbers of pages.
+#[derive(Query)]
+#[query(path = "/notes/by-pages", rows = Note, order = pages)]
+pub(crate) struct BrowseByPages {}
 
 /// Lists the texts with the number of their notes.
 #[derive(Query)]
@@ -102,6 +111,7 @@ impl NoteWrittenEvent {
             sum: 1.0,
             count: 2,
             debts: Vec::new(),
+            pages: 0,
         }
     }
 }
@@ -121,6 +131,7 @@ fn declared() -> ReadModels {
     let queries = [
         QueryDescriptor::of::<BrowseNotes>(),
         QueryDescriptor::of::<BrowseTexts>(),
+        QueryDescriptor::of::<BrowseByPages>(),
     ];
     Queries::new(queries, models).unwrap().1
 }
@@ -169,11 +180,20 @@ impl NoteBoard {
     }
 
     pub(crate) async fn append<E: Event>(&self, events: &[E]) -> EventId {
-        let candidates = events.iter().map(|event| EventCandidate {
+        let encode = |event| encode(&Metadata::default(), event).unwrap();
+        self.append_data::<E>(events.iter().map(encode)).await
+    }
+
+    /// Appends events with this data, as another application may have written it.
+    pub(crate) async fn append_data<E: Event>(
+        &self,
+        data: impl Iterator<Item = Box<RawValue>>,
+    ) -> EventId {
+        let candidates = data.map(|data| EventCandidate {
             source: "tests".into(),
             subject: "/notes".parse().unwrap(),
             event_type: E::TYPE.parse().unwrap(),
-            data: encode(&Metadata::default(), event).unwrap(),
+            data,
             trace: None,
         });
         let recorded = self.store.append(candidates.collect(), vec![]).await;

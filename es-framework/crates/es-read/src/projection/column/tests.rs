@@ -55,6 +55,31 @@ fn times_are_in_the_order_of_their_cells() {
     };
     let (whole, half) = (cell("2026-01-01T00:00:00Z"), cell("2026-01-01T00:00:00.5Z"));
     assert!(whole < half, "{whole} {half}");
+    let year_0 = cell("0000-01-01T00:00:00Z");
+    assert!(year_0 < whole, "{year_0}");
+    let before: jiff::Timestamp = "-000001-12-31T23:59:59Z".parse().unwrap();
+    let error = Cell::from_value("at", &before).unwrap_err().to_string();
+    assert!(error.contains("from the year 0"), "{error}");
+}
+
+#[test]
+fn a_parameter_is_read_as_json_schema_defines_its_type() {
+    assert_eq!(parse_value::<u32>("310.0"), Ok(310));
+    assert_eq!(parse_value::<i64>("1e3"), Ok(1_000));
+    assert_eq!(parse_value::<i64>("-0"), Ok(0));
+    assert_eq!(
+        parse_value::<i64>("310.5"),
+        Err("must be a whole number".to_owned())
+    );
+    for text in [
+        "-000001-12-31T23:59:59Z",
+        "9999-12-31T23:59:59Z",
+        "2026-07-01T12:00:00.0123456789Z",
+        "yesterday",
+    ] {
+        let error = parse_value::<jiff::Timestamp>(text).unwrap_err();
+        assert!(error.contains("from the year 0"), "{error}");
+    }
 }
 
 #[test]

@@ -1,0 +1,57 @@
+//! The members of a JSON object as they were written.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+/// The members of a JSON object in their order. Unlike a map, it keeps a member that stands there twice, and each
+/// digit of a number.
+#[derive(Debug, Default)]
+pub(super) struct JsonMembers(Vec<(String, Box<RawValue>)>);
+
+impl JsonMembers {
+    /// Removes the members with this name.
+    pub(super) fn remove_all(&mut self, name: &str) -> Vec<Box<RawValue>> {
+        let removed = self.0.extract_if(.., |(other, _)| other == name);
+        removed.map(|(_, json)| json).collect()
+    }
+
+    /// Appends a member.
+    pub(super) fn push(&mut self, name: &str, json: Box<RawValue>) {
+        self.0.push((name.to_owned(), json));
+    }
+}
+
+impl Serialize for JsonMembers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, json)| (name, json)))
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonMembers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = JsonMembers;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonMembers, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(JsonMembers(members))
+    }
+}

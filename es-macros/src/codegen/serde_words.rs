@@ -1,0 +1,39 @@
+//! Reads the serde attributes that decide which JSON a field or a variant is read from.
+
+use syn::{Attribute, Meta};
+
+use super::{attribute, errors::Errors};
+
+/// Returns the keys and strings of serde attributes.
+pub(crate) fn words(attrs: &[Attribute]) -> impl Iterator<Item = (String, Option<String>)> {
+    let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
+    let mut errors = Errors::default();
+    let elements = serde.filter_map(move |attr| attribute::parse_elements(attr, &mut errors));
+    elements.flatten().map(|meta: Meta| {
+        let text = attribute::parse_text(&meta, "", &mut Errors::default());
+        (attribute::key_name(&meta), text.map(|text| text.value()))
+    })
+}
+
+/// Returns true if one of the attributes has this key.
+pub(crate) fn has_word(attrs: &[Attribute], key: &str) -> bool {
+    words(attrs).any(|(other, _)| other == key)
+}
+
+/// Returns the name that an attribute gives.
+pub(crate) fn renamed(attrs: &[Attribute]) -> Option<String> {
+    words(attrs).find_map(|(key, text)| text.filter(|_| key == "rename"))
+}
+
+/// Returns the further names under which a request may have the value.
+pub(crate) fn aliases(attrs: &[Attribute]) -> Vec<String> {
+    let words = words(attrs);
+    words
+        .filter_map(|(key, text)| text.filter(|_| key == "alias"))
+        .collect()
+}
+
+/// Returns true if a function reads the value, so that its JSON has any shape.
+pub(crate) fn is_converted(attrs: &[Attribute]) -> bool {
+    has_word(attrs, "with") || has_word(attrs, "deserialize_with")
+}
