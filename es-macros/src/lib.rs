@@ -248,8 +248,17 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// The column gets an index. Only a query that you write by hand needs this attribute. A column that
 /// `#[derive(Query)]` compares is indexed automatically.
 ///
+/// # `#[search]` above a field
+///
+/// The text can be searched for a substring. Only a query that you write by hand needs this attribute. A column
+/// with `#[filter(contains)]` is prepared automatically. `#[search(alphanumeric)]` lets all comparisons, sort orders
+/// and groups use the letters and digits of the text alone, so that two spellings of an ISBN are one.
+///
 /// `#[serde(…)]`, `#[schemars(…)]` and `#[es(crate = "…")]` are as for `#[derive(Event)]`.
-#[proc_macro_derive(ReadModel, attributes(read_model, key, index, serde, schemars, es))]
+#[proc_macro_derive(
+    ReadModel,
+    attributes(read_model, key, index, search, serde, schemars, es)
+)]
 pub fn derive_read_model(item: TokenStream) -> TokenStream {
     codegen::read_model::derive_read_model(item.into(), &Manifest::of_this_crate()).into()
 }

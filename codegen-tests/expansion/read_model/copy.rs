@@ -4,6 +4,8 @@
 struct BookCopy {
     #[key]
     id: Uuid,
+    #[search(alphanumeric)]
+    isbn: String,
     num_pages: i64,
     #[serde(rename = "back")]
     due_at: Option<Timestamp>,

@@ -244,6 +244,7 @@ impl From<QueryError> for Problem {
             QueryError::Database(_)
             | QueryError::Row(_)
             | QueryError::Json(_)
+            | QueryError::NotSearchable { .. }
             | QueryError::Undeclared { .. } => Self::log_internal_error(&error),
         }
     }

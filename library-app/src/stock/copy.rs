@@ -10,6 +10,7 @@ use crate::book::{BookBorrowedEvent, BookPurchasedEvent, BookRemovedEvent, BookR
 pub struct BookCopy {
     #[key]
     pub id: Uuid,
+    #[search(alphanumeric)]
     pub isbn: String,
     pub title: String,
     pub author: String,

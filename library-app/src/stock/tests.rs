@@ -110,6 +110,31 @@ fn a_copy_that_nobody_purchased_is_not_found() {
 }
 
 #[test]
+fn two_spellings_of_an_isbn_are_one_title_of_the_catalog() {
+    let other = Uuid::from_u128(2);
+    let event = BookPurchasedEvent {
+        id: other,
+        isbn: "9780261103573".into(),
+        title: "The Fellowship of the Ring".into(),
+        author: "J. R. R. Tolkien".into(),
+        num_pages: 423,
+    };
+    let stock = purchased().event_on(&format!("/books/{other}"), event);
+    let catalog = BrowseCatalog {
+        isbn: Some("9780261103573".into()),
+        title: None,
+        author: None,
+    };
+    let titles = stock.query(catalog).unwrap().items;
+    let [title] = &titles[..] else {
+        panic!("{titles:?}");
+    };
+    assert_eq!(title.isbn, "978-0261103573");
+    assert_eq!(title.available, [COPY, other]);
+    assert_eq!(title.total, 2);
+}
+
+#[test]
 fn the_catalog_counts_copies_that_are_lent_but_does_not_offer_them() {
     let catalog = BrowseCatalog {
         isbn: None,

@@ -38,6 +38,7 @@ struct ClosedEvent {}
 struct Row {
     #[key]
     id: Uuid,
+    #[search]
     text: String,
     count: u32,
     weight: f64,
@@ -45,7 +46,9 @@ struct Row {
     at: Option<Timestamp>,
     tags: Vec<String>,
     named: BTreeMap<String, i64>,
+    #[search(alphanumeric)]
     r#type: Option<String>,
+    #[search(alphanumeric)]
     #[serde(rename = "kind")]
     kind_of_row: String,
 }

@@ -1,6 +1,7 @@
 //! The filter of the event stream, which is part of the address.
 
 use es_event::{EventId, EventType, RecordedEvent, Subject};
+use es_read::projection::fold_text;
 use jiff::Timestamp;
 
 use crate::{query_values::QueryValues, text_view::short_type};
@@ -21,7 +22,7 @@ pub(crate) struct EventFilter {
     pub(crate) from: Option<Timestamp>,
     /// The latest time.
     pub(crate) to: Option<Timestamp>,
-    /// A text in the data, in small letters.
+    /// A text in the data or the source, folded.
     pub(crate) text: Option<String>,
     /// The id of the trace.
     pub(crate) trace: Option<String>,
@@ -150,10 +151,10 @@ impl FilterInput {
     }
 
     fn read_text(&mut self) {
-        let text = self.value("text").to_lowercase();
+        let text = self.value("text");
         match text.chars().count() {
             0 => {}
-            1..=TEXT_LENGTH => self.filter.text = Some(text),
+            1..=TEXT_LENGTH => self.filter.text = Some(fold_text(text)),
             _ => self.reject("text", format!("Enter at most {TEXT_LENGTH} characters.")),
         }
     }
@@ -193,8 +194,8 @@ impl EventFilter {
 
     fn matches_text(&self, event: &RecordedEvent) -> bool {
         self.text.as_deref().is_none_or(|wanted| {
-            event.data.get().to_lowercase().contains(wanted)
-                || event.source.to_lowercase().contains(wanted)
+            fold_text(event.data.get()).contains(wanted)
+                || fold_text(&event.source).contains(wanted)
         })
     }
 

@@ -2,7 +2,10 @@
 
 use syn::{Attribute, DeriveInput, Ident, Meta};
 
-use super::attr::{self, ReadModelAttr};
+use super::{
+    attr::{self, ReadModelAttr},
+    search_attr::is_search,
+};
 use crate::codegen::{
     declaration_kind::DeclarationKind,
     errors::Errors,
@@ -37,6 +40,9 @@ pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> ReadModelIn
             attr,
             "`#[index]` stands above the field that rows are found by",
         );
+    }
+    for attr in item.attrs.iter().filter(|attr| is_search(attr)) {
+        errors.record(attr, "`#[search]` stands above the field that is searched");
     }
     for attr in known.iter().flat_map(|field| &field.attrs) {
         if is_index(attr) && !matches!(attr.meta, Meta::Path(_)) {

@@ -5,6 +5,7 @@ use syn::{Attribute, Ident, LitInt, LitStr};
 use super::{
     ast::{ReadModelInput, is_key},
     attr::ReadModelAttr,
+    search_attr::{self, SearchForm, is_search},
 };
 use crate::codegen::{
     column,
@@ -26,6 +27,8 @@ pub(crate) struct CheckedReadModel {
     pub(crate) fields: Vec<Field>,
     /// The field that is the key.
     pub(crate) key: Field,
+    /// The fields that are prepared for searches.
+    pub(crate) searched: Vec<(Field, SearchForm)>,
 }
 
 /// Checks everything and reports all mistakes.
@@ -44,6 +47,7 @@ pub(crate) fn check_read_model(
         column::check_columns(fields, errors);
         key(&ident, fields, errors)
     });
+    let searched = searched(fields.as_deref().unwrap_or_default(), errors);
     let subject = match &attr.subject {
         None => String::new(),
         Some(text) => subject(text, key, fields.as_deref(), errors)?,
@@ -56,6 +60,7 @@ pub(crate) fn check_read_model(
         version: attr.version,
         inline: attr.inline,
         key: key?.clone(),
+        searched,
         fields: fields?,
     })
 }
@@ -97,6 +102,23 @@ fn key<'a>(ident: &Ident, fields: &'a [Field], errors: &mut Errors) -> Option<&'
         errors.record(&key.ty, message);
     }
     Some(key)
+}
+
+/// Returns the fields with `#[search]`.
+fn searched(fields: &[Field], errors: &mut Errors) -> Vec<(Field, SearchForm)> {
+    let mut searched = Vec::new();
+    for field in fields {
+        let Some(form) = search_attr::parse_form(field, errors) else {
+            continue;
+        };
+        if form == SearchForm::Alphanumeric && field.attrs.iter().any(is_key) {
+            let message = "two keys can have the same letters and digits, so a key is compared as it is: write `#[search]` alone";
+            let attr = field.attrs.iter().find(|attr| is_search(attr));
+            errors.record(attr, message);
+        }
+        searched.push((field.clone(), form));
+    }
+    searched
 }
 
 fn subject(

@@ -1,10 +1,10 @@
 //! Generates the code of a read model that passed the checks.
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::DeriveInput;
+use quote::{quote, quote_spanned};
+use syn::{DeriveInput, spanned::Spanned as _};
 
-use super::{ast::is_index, check::CheckedReadModel};
+use super::{ast::is_index, check::CheckedReadModel, search_attr::SearchForm};
 use crate::codegen::{
     column, declaration,
     declaration_kind::DeclarationKind,
@@ -68,6 +68,7 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
             const INLINE: bool = true;
         )
     });
+    let searched = searched_columns(model, framework);
     let columns = column::column_descriptions(fields, framework);
     let to_cells = column::to_cells(fields, framework);
     let (key_column, key_type, key) = (column::name_of(key), &key.ty, &key.ident);
@@ -90,6 +91,7 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
             const KEY: &'static str = #key_column;
             const INDEXED: &'static [&'static str] = &[#(#indexed),*];
             const VERSION: u32 = #version;
+            #searched
             #inline
             const DECLARATION: #framework::Declaration = #declaration;
 
@@ -108,6 +110,27 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
             }
         }
     }
+}
+
+/// Returns the constant with the columns that searches use, if there are any. The compiler reports a field that is no
+/// text at its type.
+fn searched_columns(model: &CheckedReadModel, framework: &Framework) -> Option<TokenStream> {
+    let columns = model.searched.iter().map(|(field, form)| {
+        let span = field.ty.span();
+        let framework = framework.with_span(span);
+        let mut column = field.ident.clone();
+        column.set_span(span);
+        let form = match form {
+            SearchForm::Folded => quote_spanned!(span=> Folded),
+            SearchForm::Alphanumeric => quote_spanned!(span=> Alphanumeric),
+        };
+        quote_spanned!(span=> Self::#column().searched(#framework::projection::SearchForm::#form))
+    });
+    (!model.searched.is_empty()).then(|| {
+        quote! {
+            const SEARCHED: &'static [#framework::projection::SearchedColumn] = &[#(#columns),*];
+        }
+    })
 }
 
 /// Generates stub implementations for a read model with mistakes, so that the compiler reports only

@@ -4,6 +4,7 @@ mod ast;
 mod attr;
 mod check;
 mod expand;
+mod search_attr;
 
 use proc_macro2::TokenStream;
 

@@ -12,6 +12,7 @@ mod live_queries;
 mod overdue_loans;
 mod queries;
 mod readme;
+mod spellings;
 mod substring_search;
 mod title_search;
 mod try_it_page;

@@ -159,7 +159,7 @@ async fn postgresql_finds_parts_by_its_index() {
     search(&library, &ids, &position).await;
     assert_eq!(server.query(SEARCH_INDEXES).trim(), "1");
     let plan = "SET enable_seqscan = off; SET enable_indexscan = off; \
-                EXPLAIN SELECT 1 FROM book_copies WHERE es_lower_title LIKE '%ring%'";
+                EXPLAIN SELECT 1 FROM book_copies WHERE es_folded_title LIKE '%ring%'";
     assert!(server.query(plan).contains("Bitmap Index Scan"));
     let position = go_on(&library, &ids).await;
 

@@ -3,7 +3,7 @@
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    ColumnDescriptor, EventRow, Project,
+    ColumnDescriptor, EventRow, Project, SearchedColumn,
     fold::{Fold, KeyedRowFold, RowPerEventFold},
 };
 use es_event::Declaration;
@@ -46,6 +46,8 @@ pub struct ReadModelDescriptor {
     pub identity: RowIdentity,
     /// The columns with an index besides those that queries compare.
     pub indexed: &'static [&'static str],
+    /// The columns that the declaration prepares for searches.
+    pub searched: &'static [SearchedColumn],
     /// The version of the declaration. A new version rebuilds the read model.
     pub version: u32,
     /// True if appends write the rows in the transaction of the events, where the event store can.
@@ -94,6 +96,7 @@ impl ReadModelDescriptor {
             columns: R::COLUMNS,
             identity: RowIdentity::Column(R::KEY),
             indexed: R::INDEXED,
+            searched: R::SEARCHED,
             version: R::VERSION,
             inline: R::INLINE,
             declaration: R::DECLARATION,
@@ -114,6 +117,7 @@ impl ReadModelDescriptor {
             columns: E::COLUMNS,
             identity: RowIdentity::Event,
             indexed: &[],
+            searched: &[],
             version: 1,
             inline: false,
             declaration: E::DECLARATION,

@@ -4,6 +4,7 @@ mod batch_fold;
 mod batch_reader;
 mod changes;
 pub mod column;
+mod compared_column;
 mod database;
 mod descriptor;
 mod fold;
@@ -19,12 +20,14 @@ mod read_model;
 mod rebuild_progress;
 mod row_key;
 mod running_read_model;
+mod search_form;
 mod search_index;
 mod skipped_events;
 mod sql_names;
 pub(crate) mod table_statements;
 #[cfg(test)]
 mod tests;
+mod text_folding;
 pub(crate) mod text_prefix;
 
 pub use changes::ReadModelWatcher;
@@ -40,3 +43,6 @@ pub use processor::Processor;
 pub use progress::{ProgressError, ProgressRegistry, ReadModelProgress, RebuildPace};
 pub use read_model::{Cells, EventRow, Project, ProjectionError, ReadModel, RowChange};
 pub use row_key::{KeyError, RowKey};
+pub use search_form::{SearchForm, SearchedColumn};
+#[doc(hidden)]
+pub use text_folding::fold_text;

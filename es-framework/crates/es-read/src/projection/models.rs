@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use super::ReadModelDescriptor;
+use super::{ReadModelDescriptor, SearchForm};
 use es_event::Declaration;
 
 /// The checked read models of an application, sorted by name.
@@ -64,8 +64,9 @@ pub struct Table {
     pub model: ReadModelDescriptor,
     /// The columns with an index.
     pub(crate) indexed: BTreeSet<&'static str>,
-    /// The columns that queries search for a substring. Each has a companion in lower case, because SQL ignores the case of ASCII letters only.
-    pub(crate) searched: BTreeSet<&'static str>,
+    /// The columns that queries search for a substring, each with the form of its texts that searches compare. A
+    /// column beside each of them stores this form, because SQL ignores the case of ASCII letters only.
+    pub(crate) searched: BTreeMap<&'static str, SearchForm>,
     /// True for a shadow table.
     pub(super) is_shadow: bool,
 }
@@ -87,6 +88,11 @@ impl Table {
             ..self.clone()
         }
     }
+}
+
+fn searched(model: &ReadModelDescriptor) -> BTreeMap<&'static str, SearchForm> {
+    let declared = model.searched.iter();
+    declared.map(|one| (one.column, one.form)).collect()
 }
 
 /// The use that queries make of a column.
@@ -170,7 +176,7 @@ impl ReadModels {
         let table = |model: ReadModelDescriptor| Table {
             model,
             indexed: model.indexed.iter().copied().collect(),
-            searched: BTreeSet::new(),
+            searched: searched(&model),
             is_shadow: false,
         };
         Ok(Self(models.into_iter().map(table).collect()))
@@ -182,9 +188,13 @@ impl ReadModels {
         let tables = self.0.iter_mut().filter(|known| known.model.name == table);
         for known in tables {
             match by {
-                IndexKind::Compared => known.indexed.insert(column),
-                IndexKind::Searched => known.searched.insert(column),
-            };
+                IndexKind::Compared => {
+                    known.indexed.insert(column);
+                }
+                IndexKind::Searched => {
+                    known.searched.entry(column).or_insert(SearchForm::Folded);
+                }
+            }
         }
         self
     }

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Cell, CellError, ColumnDescriptor, ColumnType, KeyError, RowKey};
+use super::{Cell, CellError, ColumnDescriptor, ColumnType, KeyError, RowKey, SearchedColumn};
 use es_event::{Declaration, DecodeError, Event, EventView};
 
 /// A row of a table that queries read. `#[derive(ReadModel)]` implements it.
@@ -51,6 +51,8 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
     const KEY: &'static str;
     /// The columns with an index besides those that queries compare.
     const INDEXED: &'static [&'static str];
+    /// The columns that the declaration prepares for searches.
+    const SEARCHED: &'static [SearchedColumn] = &[];
     /// The version of the declaration. A new version rebuilds the read model.
     const VERSION: u32;
     /// True if appends write the rows in the transaction of the events, where the event store can.

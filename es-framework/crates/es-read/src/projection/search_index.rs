@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Table,
-    sql_names::{POSITION_COLUMN, quote_name, quoted_lowercase_column, quoted_unique_column},
+    sql_names::{POSITION_COLUMN, quote_name, quoted_search_column, quoted_unique_column},
 };
 
 /// The length of an index entry in characters. The index cannot find a shorter substring.
@@ -21,7 +21,7 @@ pub(super) fn quoted_fts_table_name(table: &Table) -> String {
 fn searched_columns(table: &Table) -> Vec<String> {
     let columns = table.searched.iter();
     columns
-        .map(|column| quoted_lowercase_column(column))
+        .map(|(column, form)| quoted_search_column(column, *form))
         .collect()
 }
 
@@ -86,19 +86,8 @@ pub(super) fn create_gin_index_statement(table: &Table) -> Option<String> {
     })
 }
 
-/// Returns the expression of the text that a search in a column compares, in lower case.
-pub(super) fn searched_text_expression(table: &Table, column: &str) -> String {
-    if table.searched.contains(column) {
-        quoted_lowercase_column(column)
-    } else {
-        // No query declares a search in this column, so there is no copy in lower case. SQL changes the case
-        // of ASCII letters only.
-        format!("lower({})", quote_name(column))
-    }
-}
-
-/// Returns the FTS5 query for the rows that may contain a substring, which is in lower case. Returns
-/// `None` if the substring has no trigram.
+/// Returns the FTS5 query for the rows that may contain a substring, which has the form of the indexed texts.
+/// Returns `None` if the substring has no trigram.
 pub(super) fn trigram_query(substring: &str) -> Option<String> {
     let characters: Vec<char> = substring.chars().collect();
     // The tokenizer leaves out this character.

@@ -1,6 +1,6 @@
 //! The names of tables and columns in SQL.
 
-use super::{RowIdentity, Table};
+use super::{RowIdentity, SearchForm, Table};
 
 /// The column with the position of a row in the order of the events.
 pub(crate) const POSITION_COLUMN: &str = "es_place";
@@ -23,9 +23,9 @@ pub(super) fn quoted_unique_column(table: &Table) -> String {
     }
 }
 
-/// Returns the name of the column that holds the text of a searched column in lower case.
-pub(crate) fn quoted_lowercase_column(column: &str) -> String {
-    quote_name(&format!("es_lower_{column}"))
+/// Returns the column, as SQL, that holds the form of a text which searches compare.
+pub(super) fn quoted_search_column(column: &str, form: SearchForm) -> String {
+    quote_name(&format!("{}{column}", form.prefix()))
 }
 
 /// Quotes a name for SQL.

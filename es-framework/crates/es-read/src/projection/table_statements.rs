@@ -138,7 +138,7 @@ fn create_statements(
 
 /// Returns the columns of the index that finds rows by a column.
 fn sqlite_index(table: &Table, column: &str) -> String {
-    let name = quote_name(column);
+    let name = table.compared_column(column);
     if column == key_column(table) {
         name
     } else {
@@ -155,7 +155,7 @@ fn postgres_index(table: &Table, column: &str) -> String {
     } else if column == key_column(table) {
         text_prefix::unique_expressions(column)
     } else {
-        let prefix = text_prefix::prefix_expression(column);
+        let prefix = text_prefix::prefix_expression(&table.compared_column(column));
         format!("{prefix}, {POSITION_COLUMN}")
     }
 }
@@ -366,7 +366,7 @@ pub(super) fn postgres_key_condition(table: &Table, keys: &[RowKey]) -> String {
     if !table.has_text_index(key) {
         return format!("{name} = ANY($1)");
     }
-    let prefix = text_prefix::prefix_expression(key);
+    let prefix = text_prefix::prefix_expression(&name);
     // A comparison with an array that no index helps compares each row with each element.
     if text_prefix::has_long_key(keys) {
         format!("{prefix} = ANY($1) AND {name} = ANY($2)")

@@ -29,10 +29,10 @@ pub(super) fn has_long_key(keys: &[RowKey]) -> bool {
     keys.iter().any(is_long)
 }
 
-/// Returns the prefix of a column as SQL for PostgreSQL.
+/// Returns the prefix of a column, which is given as SQL, as SQL for PostgreSQL.
 #[cfg(feature = "postgres")]
 pub(super) fn prefix_expression(column: &str) -> String {
-    format!("left({}, {PREFIX})", quote_name(column))
+    format!("left({column}, {PREFIX})")
 }
 
 /// Returns the expressions, as SQL for PostgreSQL, whose values tell all texts of a column apart: the prefix, and the
@@ -40,12 +40,10 @@ pub(super) fn prefix_expression(column: &str) -> String {
 #[cfg(feature = "postgres")]
 pub(super) fn unique_expressions(column: &str) -> String {
     let rest = PREFIX.saturating_add(1);
+    let column = quote_name(column);
     // The conversion of a text to bytes that PostgreSQL accepts in an index. It reads backslashes as escapes.
-    let bytes = format!(
-        r"decode(replace(substr({}, {rest}), E'\\', E'\\\\'), 'escape')",
-        quote_name(column)
-    );
-    format!("{}, sha256({bytes})", prefix_expression(column))
+    let bytes = format!(r"decode(replace(substr({column}, {rest}), E'\\', E'\\\\'), 'escape')");
+    format!("{}, sha256({bytes})", prefix_expression(&column))
 }
 
 impl Table {

@@ -185,23 +185,33 @@ impl Expression {
             }
             Self::Compare(column, comparison, cell) => {
                 let prefix = database.indexed_prefix(table, column);
-                compare(column, *comparison, cell, prefix.as_deref())
+                let cell = table.compared_cell(column, cell.clone());
+                let column = table.compared_column(column);
+                compare(&column, *comparison, cell, prefix.as_deref())
             }
             Self::OneOf(_, cells) if cells.is_empty() => SqlFragment::new("1 = 0", Vec::new()),
             Self::OneOf(column, cells) => {
-                let exact = one_of(&quote_name(column), cells.clone());
+                let cells = cells.iter().cloned();
+                let cells: Vec<_> = cells
+                    .map(|cell| table.compared_cell(column, cell))
+                    .collect();
+                let exact = one_of(&table.compared_column(column), cells.clone());
                 match database.indexed_prefix(table, column) {
                     None => exact,
                     Some(prefix) => {
-                        let prefixes = cells.iter().cloned().map(prefix_of).collect();
+                        let prefixes = cells.into_iter().map(prefix_of).collect();
                         SqlFragment::join([one_of(&prefix, prefixes), exact], " AND ")
                     }
                 }
             }
             Self::Contains(column, substring) => {
-                let conditions = database
-                    .substring_conditions(table, column, substring)
-                    .into_iter();
+                let searched = table.search_column(column, substring);
+                let (column, part) = searched.ok_or(QueryError::NotSearchable {
+                    table: table.model.name,
+                    column,
+                })?;
+                let conditions = database.substring_conditions(table, &column, &part);
+                let conditions = conditions.into_iter();
                 let conditions = conditions.map(|(text, cell)| SqlFragment::new(text, vec![cell]));
                 SqlFragment::join(conditions, " AND ")
             }
@@ -212,17 +222,17 @@ impl Expression {
     }
 }
 
-/// Returns the condition that a column compares like this with a value. If an index contains the prefix of the
-/// column, a condition on it precedes the exact one.
-fn compare(column: &str, comparison: Comparison, cell: &Cell, prefix: Option<&str>) -> SqlFragment {
-    let text = format!("{} {} ?", quote_name(column), comparison.operator());
+/// Returns the condition that a column, which is given as SQL, compares like this with a value. If an index contains
+/// the prefix of the column, a condition on it precedes the exact one.
+fn compare(column: &str, comparison: Comparison, cell: Cell, prefix: Option<&str>) -> SqlFragment {
+    let text = format!("{column} {} ?", comparison.operator());
     let exact = SqlFragment::new(text, vec![cell.clone()]);
     let Some((prefix, operator)) = prefix.zip(comparison.prefix_operator()) else {
         return exact;
     };
     let text = format!("{prefix} {operator} ?");
     let helper = SqlFragment::new(text, vec![prefix_of(cell.clone())]);
-    match (comparison, cell) {
+    match (comparison, &cell) {
         (Comparison::Equal, Cell::Text(text)) if is_shorter_than_prefix(text) => helper,
         _ => SqlFragment::join([helper, exact], " AND "),
     }

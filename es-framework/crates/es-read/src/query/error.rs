@@ -40,6 +40,16 @@ pub enum QueryError {
         /// The highest number of rows that the query returns.
         limit: u32,
     },
+    /// The query searches a column that the table is not prepared for.
+    #[error(
+        "the query searches `{column}` of {table}, which has no text for searches: write `#[search]` above this field of the read model"
+    )]
+    NotSearchable {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+    },
     /// The query names a table that the application does not serve.
     #[error("the query reads {what}, which the application does not serve")]
     Undeclared {

@@ -8,7 +8,7 @@ use super::{
     cursor::{PageCursor, PageStart, SortedRow},
 };
 use crate::projection::{
-    Cell, QueryCost, ReadModel, Table, TableRow,
+    Cell, CellError, QueryCost, ReadModel, Table, TableRow,
     table_statements::{POSITION_COLUMN, quote_name},
 };
 
@@ -89,9 +89,9 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
             None
         };
         let only = only.to_sql(database, table)?;
-        let columns = self.column_list();
+        let columns = self.column_list(table);
         let group = database.json_group_expression(
-            &columns,
+            &self.shown_list(table),
             &quote_name(collected.name()),
             POSITION_COLUMN,
             &only.text,
@@ -119,28 +119,35 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
             )
             .await?;
         let groups = groups.try_map(|json| parse(&json))?;
-        let page = Page::new(groups, paging, total, |groups| self.cursor_between(groups))?;
+        let page = Page::new(groups, paging, total, |groups| {
+            self.cursor_between(table, groups)
+        })?;
         Ok(page.map(|one| one.group))
     }
 
     /// Returns the cursor between the last group of a page and the group after it.
     fn cursor_between<V>(
         &self,
+        table: &Table,
         [last, next]: [&StoredGroup<T, N, V>; 2],
     ) -> Result<PageCursor, QueryError> {
         let sorted = |stored: &StoredGroup<T, N, V>| {
             Ok::<_, QueryError>(SortedRow {
                 position: stored.position,
-                values: self.key_cells(&stored.group.key)?,
+                values: self.key_cells(table, &stored.group.key)?,
             })
         };
         let exact = PageCursor::from_group_key(&last.group.key)?;
         exact.shortened(&self.column_names(), [&sorted(last)?, &sorted(next)?])
     }
 
-    fn key_cells(&self, key: &[T; N]) -> Result<Vec<Cell>, QueryError> {
+    /// Returns the values of the compared columns that a group with this key has.
+    fn key_cells(&self, table: &Table, key: &[T; N]) -> Result<Vec<Cell>, QueryError> {
         let columns = self.columns.iter().zip(key);
-        let cells = columns.map(|(column, value)| Cell::from_value(column.name(), value));
+        let cells = columns.map(|(column, value)| {
+            let cell = Cell::from_value(column.name(), value)?;
+            Ok::<_, CellError>(table.compared_cell(column.name(), cell))
+        });
         Ok(cells.collect::<Result<_, _>>()?)
     }
 
@@ -154,7 +161,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
             "SELECT count(*) FROM (SELECT 1 FROM {} WHERE {} GROUP BY {}) AS groups_of_rows",
             quote_name(table.model.name),
             filter.text,
-            self.column_list()
+            self.column_list(table)
         );
         let parameters = filter.parameters.clone();
         Ok(self
@@ -170,10 +177,25 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         self.rows.database.indexed_prefix(table, first.name())
     }
 
-    fn column_list(&self) -> String {
+    /// Returns the columns, as SQL, that the rows are grouped by.
+    fn column_list(&self, table: &Table) -> String {
         self.columns
-            .map(|column| quote_name(column.name()))
+            .map(|column| table.compared_column(column.name()))
             .join(", ")
+    }
+
+    /// Returns the columns, as SQL, whose values the key of a group shows. If the rows of a group differ in a value,
+    /// the oldest row shows it.
+    fn shown_list(&self, table: &Table) -> String {
+        let shown = self.columns.map(|column| {
+            let name = quote_name(column.name());
+            if table.compared_column(column.name()) == name {
+                name
+            } else {
+                self.rows.database.first_value_expression(&name)
+            }
+        });
+        shown.join(", ")
     }
 
     /// Returns the condition that a group comes after the last group of the page before.
@@ -188,13 +210,13 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         let (cells, operator) = match cursor {
             PageCursor::Long(cursor) => {
                 let rows = self.rows.load_rows_at(table, cursor.positions()).await?;
-                let rows = rows.iter().map(|row| self.sorted_row(row)).collect();
+                let rows = rows.iter().map(|row| self.sorted_row(table, row)).collect();
                 let PageStart { row, is_included } =
                     cursor.find_start(&self.column_names(), rows)?;
                 (row.values, if is_included { ">=" } else { ">" })
             }
             cursor => {
-                let cells = self.key_cells(&cursor.group_key()?);
+                let cells = self.key_cells(table, &cursor.group_key()?);
                 (cells.map_err(|_| PageCursor::foreign_cursor_error())?, ">")
             }
         };
@@ -202,7 +224,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
             PageCursor::check_storable(cell, self.rows.database)?;
         }
         let marks = ["?"; N].join(", ");
-        let text = format!("({}) {operator} ({marks})", self.column_list());
+        let text = format!("({}) {operator} ({marks})", self.column_list(table));
         let prefix = self.indexed_prefix(table).zip(cells.first().cloned());
         let prefix = prefix.map(|(prefix, first)| {
             SqlFragment::new(format!("{prefix} >= ?"), vec![prefix_of(first)])
@@ -213,12 +235,12 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
     }
 
     /// Returns a row with the values that it is grouped by.
-    fn sorted_row(&self, row: &TableRow) -> SortedRow {
+    fn sorted_row(&self, table: &Table, row: &TableRow) -> SortedRow {
         let cell = |column: &Column<R, T>| {
             let mut columns = R::COLUMNS.iter();
             let index = columns.position(|known| known.name == column.name());
             let cell = index.and_then(|index| row.cells.get(index));
-            cell.cloned().unwrap_or(Cell::Null)
+            table.compared_cell(column.name(), cell.cloned().unwrap_or(Cell::Null))
         };
         SortedRow {
             position: row.place,

@@ -144,7 +144,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
             None
         };
         let rows = self.load_page(table, filter, paging).await?;
-        let page = Page::new(rows, paging, total, |rows| self.cursor_between(rows))?;
+        let page = Page::new(rows, paging, total, |rows| self.cursor_between(table, rows))?;
         page.try_map(|row| Ok(R::from_cells(Cells::new(row.cells))?))
     }
 
@@ -204,12 +204,12 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
             // The index has this order. The exact order has to sort all rows with the prefix of the first one,
             // which can be the same text in a million rows.
             let rows = load(SortKey::by_prefix(order, prefix)).await?;
-            let is_short = |row| sorted_row::<R>(order, row).is_some_and(|row| row.is_short());
+            let is_short = |row| sorted_row(table, order, row).is_some_and(|row| row.is_short());
             if rows.rows.iter().all(is_short) {
                 return Ok(rows);
             }
         }
-        load(SortKey::exact(order, prefix)).await
+        load(SortKey::exact(table, order, prefix)).await
     }
 
     async fn load_rows(
@@ -268,7 +268,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         cursor: &LongCursor,
     ) -> Result<PageStart, QueryError> {
         let rows = self.load_rows_at(table, cursor.positions()).await?;
-        let rows = rows.iter().filter_map(|row| sorted_row::<R>(order, row));
+        let rows = rows.iter().filter_map(|row| sorted_row(table, order, row));
         cursor.find_start(&[order.column], rows.collect())
     }
 
@@ -290,15 +290,19 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     }
 
     /// Returns the cursor between the last row of a page and the row after it.
-    fn cursor_between(&self, [last, next]: [&TableRow; 2]) -> Result<PageCursor, QueryError> {
+    fn cursor_between(
+        &self,
+        table: &Table,
+        [last, next]: [&TableRow; 2],
+    ) -> Result<PageCursor, QueryError> {
         let position = last.place;
         let Some(order) = self.order else {
             let by = None;
             return Ok(PageCursor::Row(RowCursor { position, by }));
         };
         // Rows without a value in the column are left out.
-        let (Some(last), Some(next)) = (sorted_row::<R>(order, last), sorted_row::<R>(order, next))
-        else {
+        let sorted = |row| sorted_row(table, order, row);
+        let (Some(last), Some(next)) = (sorted(last), sorted(next)) else {
             return Err(PageCursor::foreign_cursor_error());
         };
         let by = last.values.first().and_then(SortValue::from_cell);
@@ -340,12 +344,13 @@ fn exact_start<R: ReadModel>(
 }
 
 /// Returns a row with the value that it is sorted by.
-fn sorted_row<R: ReadModel>(order: SortColumn, row: &TableRow) -> Option<SortedRow> {
-    let mut columns = R::COLUMNS.iter();
+fn sorted_row(table: &Table, order: SortColumn, row: &TableRow) -> Option<SortedRow> {
+    let mut columns = table.model.columns.iter();
     let index = columns.position(|column| column.name == order.column)?;
+    let cell = row.cells.get(index)?.clone();
     Some(SortedRow {
         position: row.place,
-        values: vec![row.cells.get(index)?.clone()],
+        values: vec![table.compared_cell(order.column, cell)],
     })
 }
 

@@ -5,10 +5,7 @@ use super::{
     cursor::PageStart,
     page::SortDirection,
 };
-use crate::projection::{
-    Cell,
-    table_statements::{POSITION_COLUMN, quote_name},
-};
+use crate::projection::{Cell, Table, table_statements::POSITION_COLUMN};
 
 /// The column that the rows are sorted by, and the direction.
 #[derive(Debug, Clone, Copy)]
@@ -28,10 +25,10 @@ pub(super) struct SortKey {
 
 impl SortKey {
     /// Sorts by the values of a column.
-    pub(super) fn exact(order: SortColumn, prefix: Option<String>) -> Self {
+    pub(super) fn exact(table: &Table, order: SortColumn, prefix: Option<String>) -> Self {
         Self {
             prefix,
-            value: quote_name(order.column),
+            value: table.compared_column(order.column),
             direction: order.direction,
         }
     }

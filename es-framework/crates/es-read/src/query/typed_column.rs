@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::{Condition, ValueCount, condition::Comparison};
-use crate::projection::{ColumnType, IndexKind, ReadModel};
+use crate::projection::{ColumnType, IndexKind, ReadModel, SearchForm, SearchedColumn};
 
 /// A column of the read model `R` that holds values of the type `T`. `#[derive(ReadModel)]` generates
 /// an associated function for each field, which is as visible as the field.
@@ -135,13 +135,24 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
         Condition::compare(self.name, Comparison::Below, value)
     }
 
-    /// Selects the rows whose text contains this substring, whatever the case of its letters.
+    /// Selects the rows whose text contains this substring, whatever the case of its letters and the way to write
+    /// its characters. The column needs a `#[filter(contains)]` of a declared query, or `#[search]` above the field.
     #[must_use]
     pub fn contains(self, substring: &str) -> Condition<R>
     where
         T: TextValue,
     {
         Condition::contains(self.name, substring)
+    }
+
+    /// Returns the preparation of this column for searches.
+    #[must_use]
+    pub const fn searched(self, form: SearchForm) -> SearchedColumn
+    where
+        T: TextValue,
+    {
+        let column = self.name;
+        SearchedColumn { column, form }
     }
 
     /// Returns the index for a query that compares or sorts by this column.

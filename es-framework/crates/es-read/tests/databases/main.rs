@@ -21,3 +21,4 @@ mod refused_rows;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../../tests/support/requirement.rs"]
 mod requirement;
+mod spellings;

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 
 use super::postgres_server::PostgresServer;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Event)]
 pub(crate) struct NoteWrittenEvent {
@@ -238,22 +238,30 @@ impl NoteBoard {
         &self,
         limit: usize,
     ) -> Vec<T> {
-        let mut items = Vec::new();
-        let mut cursor = None;
-        loop {
-            let limit = ("limit".to_owned(), limit.to_string());
-            let cursor_pair = cursor.map(|cursor| ("cursor".to_owned(), cursor));
-            let pairs = [limit].into_iter().chain(cursor_pair);
-            let parameters = QueryParameters::new(pairs).unwrap();
-            let query = (QueryDescriptor::of::<Q>().parse)(parameters).unwrap();
-            let output = query.run(&self.database, Timestamp::now()).await.unwrap();
-            let mut page: serde_json::Value = serde_json::from_str(output.get()).unwrap();
-            let part: Vec<T> = serde_json::from_value(page["items"].take()).unwrap();
-            items.extend(part);
-            match page["nextCursor"].as_str() {
-                Some(next) => cursor = Some(next.to_owned()),
-                None => return items,
-            }
+        read_pages::<Q, T>(&self.database, limit).await
+    }
+}
+
+/// Reads all pages of a query, each of which has `limit` items.
+pub(crate) async fn read_pages<Q: QueryHandler, T: DeserializeOwned>(
+    database: &Database,
+    limit: usize,
+) -> Vec<T> {
+    let mut items = Vec::new();
+    let mut cursor = None;
+    loop {
+        let limit = ("limit".to_owned(), limit.to_string());
+        let cursor_pair = cursor.map(|cursor| ("cursor".to_owned(), cursor));
+        let pairs = [limit].into_iter().chain(cursor_pair);
+        let parameters = QueryParameters::new(pairs).unwrap();
+        let query = (QueryDescriptor::of::<Q>().parse)(parameters).unwrap();
+        let output = query.run(database, Timestamp::now()).await.unwrap();
+        let mut page: serde_json::Value = serde_json::from_str(output.get()).unwrap();
+        let part: Vec<T> = serde_json::from_value(page["items"].take()).unwrap();
+        items.extend(part);
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = Some(next.to_owned()),
+            None => return items,
         }
     }
 }

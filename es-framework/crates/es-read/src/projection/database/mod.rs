@@ -250,9 +250,14 @@ impl Database {
             .json_group_expression(columns, collected, order, only)
     }
 
-    /// Returns the SQL conditions for a column that contains a substring in any case of letters, each
-    /// with its parameter. All of them have to hold. SQLite has up to two: a lookup in the search index and
-    /// the exact comparison.
+    /// Returns the SQL expression for the value of a column in the row with the smallest position of each group.
+    pub(crate) fn first_value_expression(&self, column: &str) -> String {
+        self.store.first_value_expression(column)
+    }
+
+    /// Returns the SQL conditions for a search column, which is given as SQL, that contains a substring in the form of
+    /// the column. Each has a parameter, and all of them have to hold. SQLite has up to two: a lookup in the
+    /// search index and the exact comparison.
     pub(crate) fn substring_conditions(
         &self,
         table: &Table,

@@ -30,21 +30,25 @@ pub(crate) fn written_columns(table: &Table) -> Vec<TableColumn> {
         column(sql_names::quote_name(one.name), kind)
     }));
     let searched = table.searched.iter();
-    columns.extend(
-        searched.map(|name| column(sql_names::quoted_lowercase_column(name), ColumnKind::Text)),
-    );
+    columns.extend(searched.map(|(name, form)| {
+        let name = sql_names::quoted_search_column(name, *form);
+        column(name, ColumnKind::Text)
+    }));
     columns
 }
 
 /// Returns all cells of a row in the order of `written_columns`.
 pub(super) fn arrange_cells(table: &Table, row: TableRow) -> impl Iterator<Item = Cell> {
-    let lowered: Vec<_> = table
+    let searched: Vec<_> = table
         .searched
         .iter()
-        .map(|name| {
+        .map(|(name, form)| {
             let mut columns = table.model.columns.iter();
             let index = columns.position(|column| column.name == *name);
-            in_lower_case(index.and_then(|index| row.cells.get(index)))
+            match index.and_then(|index| row.cells.get(index)) {
+                Some(Cell::Text(text)) => Cell::Text(form.convert(text)),
+                _ => Cell::Null,
+            }
         })
         .collect();
     let subject = match table.model.identity {
@@ -56,14 +60,7 @@ pub(super) fn arrange_cells(table: &Table, row: TableRow) -> impl Iterator<Item 
         .into_iter()
         .chain(subject)
         .chain(row.cells)
-        .chain(lowered)
-}
-
-fn in_lower_case(cell: Option<&Cell>) -> Cell {
-    match cell {
-        Some(Cell::Text(text)) => Cell::Text(text.to_lowercase()),
-        _ => Cell::Null,
-    }
+        .chain(searched)
 }
 
 /// Returns the statement that fails if the table lacks a column. It selects no row.

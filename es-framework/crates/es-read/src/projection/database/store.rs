@@ -57,9 +57,13 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns true if texts cannot contain the NUL character.
     fn rejects_nul_character(&self) -> bool;
 
-    /// Returns the SQL conditions for a column that contains a substring in any case of letters, each
-    /// with its parameter. All of them have to hold. SQLite has up to two: a lookup in the search index and
-    /// the exact comparison.
+    /// Returns the SQL expression for the value of a column in the row with the smallest position of each group. The
+    /// statement also selects a `json_group_expression` in the order of the positions.
+    fn first_value_expression(&self, column: &str) -> String;
+
+    /// Returns the SQL conditions for a search column, which is given as SQL, that contains a substring in the form of
+    /// the column. Each has a parameter, and all of them have to hold. SQLite has up to two: a lookup in the
+    /// search index and the exact comparison.
     fn substring_conditions(
         &self,
         table: &Table,

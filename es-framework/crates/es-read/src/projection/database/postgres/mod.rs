@@ -30,8 +30,9 @@ use super::{
     super::{
         Cell, RowKey, Table,
         fold::{RowChanges, TableRow},
-        search_index::{like_pattern, searched_text_expression},
-        table_statements, text_prefix,
+        search_index::like_pattern,
+        table_statements::{self, POSITION_COLUMN},
+        text_prefix,
     },
     CheckpointStep, DatabaseError, FetchedRows, QueryCost, RowSize, Sql, TableCheckpoint,
     store::ReadModelStore,
@@ -165,6 +166,10 @@ impl ReadModelStore for PostgresReadModelStore {
         )
     }
 
+    fn first_value_expression(&self, column: &str) -> String {
+        format!("(array_agg({column} ORDER BY {POSITION_COLUMN}))[1]")
+    }
+
     fn parameter_sign(&self) -> char {
         '$'
     }
@@ -184,7 +189,7 @@ impl ReadModelStore for PostgresReadModelStore {
 
     fn indexed_prefix(&self, table: &Table, column: &str) -> Option<String> {
         let is_indexed = table.has_text_index(column);
-        is_indexed.then(|| text_prefix::prefix_expression(column))
+        is_indexed.then(|| text_prefix::prefix_expression(&table.compared_column(column)))
     }
 
     fn rejects_nul_character(&self) -> bool {
@@ -193,14 +198,13 @@ impl ReadModelStore for PostgresReadModelStore {
 
     fn substring_conditions(
         &self,
-        table: &Table,
+        _: &Table,
         column: &str,
         substring: &str,
     ) -> Vec<(String, Cell)> {
-        let text = searched_text_expression(table, column);
-        let pattern = like_pattern(&substring.to_lowercase());
+        let pattern = like_pattern(substring);
         // The planner uses the search index for this condition if that helps.
-        vec![(format!("{text} LIKE ?"), Cell::Text(pattern))]
+        vec![(format!("{column} LIKE ?"), Cell::Text(pattern))]
     }
 
     fn scan_limit(&self) -> u32 {

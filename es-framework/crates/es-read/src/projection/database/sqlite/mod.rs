@@ -26,7 +26,7 @@ use super::{
     super::{
         Cell, RowKey, Table,
         fold::{RowChanges, TableRow},
-        search_index::{quoted_fts_table_name, searched_text_expression, trigram_query},
+        search_index::{quoted_fts_table_name, trigram_query},
         table_statements::{self, POSITION_COLUMN},
     },
     CheckpointStep, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint,
@@ -80,6 +80,12 @@ impl ReadModelStore for SqliteReadModelStore {
         )
     }
 
+    fn first_value_expression(&self, column: &str) -> String {
+        // A bare column has the value of the row that the only `min` of a statement selects. This is the `min` of
+        // the group expression.
+        column.to_owned()
+    }
+
     fn parameter_sign(&self) -> char {
         '?'
     }
@@ -94,17 +100,14 @@ impl ReadModelStore for SqliteReadModelStore {
         column: &str,
         substring: &str,
     ) -> Vec<(String, Cell)> {
-        let substring = substring.to_lowercase();
-        let is_indexed = table.searched.contains(column);
-        let trigrams = trigram_query(&substring).filter(|_| is_indexed);
-        let candidates = trigrams.map(|trigrams| {
+        let candidates = trigram_query(substring).map(|trigrams| {
             let fts = quoted_fts_table_name(table);
             let condition =
                 format!("{POSITION_COLUMN} IN (SELECT rowid FROM {fts} WHERE {fts} MATCH ?)");
             (condition, Cell::Text(trigrams))
         });
-        let text = searched_text_expression(table, column);
-        let exact = (format!("instr({text}, ?) > 0"), Cell::Text(substring));
+        let exact = format!("instr({column}, ?) > 0");
+        let exact = (exact, Cell::Text(substring.to_owned()));
         candidates.into_iter().chain([exact]).collect()
     }
 
