@@ -14,7 +14,7 @@ mod alphanumeric_key {
     use super::*;
 
     #[derive(ReadModel)]
-    #[read_model(table = "book_copies")]
+    #[read_model(table = "book_copies", subject = "/books/{isbn}")]
     struct BookCopy {
         #[key]
         #[search(alphanumeric)]
@@ -23,7 +23,6 @@ mod alphanumeric_key {
 
     #[projection]
     impl BookCopy {
-        #[key(id)]
         fn purchased(_: &BookPurchasedEvent) -> Self {
             unimplemented!()
         }

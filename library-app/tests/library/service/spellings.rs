@@ -36,9 +36,13 @@ impl Stock {
     }
 
     async fn items(&self, path: &str, parameters: &[(&str, &str)]) -> Vec<Value> {
+        let encode =
+            |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02X}")).collect() };
+        let parameters = parameters.iter();
+        let parameters = parameters.map(|(name, value)| format!("{name}={}", encode(value)));
+        let parameters = parameters.collect::<Vec<_>>().join("&");
         let request = client()
-            .get(format!("{}{path}", self.library.url))
-            .query(parameters)
+            .get(format!("{}{path}?{parameters}", self.library.url))
             .header("event-position", &self.position);
         let page = json_of(request.send().await.unwrap()).await;
         let items = page["items"].as_array();

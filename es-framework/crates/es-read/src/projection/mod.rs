@@ -44,5 +44,4 @@ pub use progress::{ProgressError, ProgressRegistry, ReadModelProgress, RebuildPa
 pub use read_model::{Cells, EventRow, Project, ProjectionError, ReadModel, RowChange};
 pub use row_key::{KeyError, RowKey};
 pub use search_form::{SearchForm, SearchedColumn};
-#[doc(hidden)]
 pub use text_folding::fold_text;

@@ -26,6 +26,7 @@ const DOTLESS_I: char = 'ı';
 /// languages, and nothing tells the language of a text. So the search equates what one of the two equates.
 ///
 /// A later version of Unicode folds the characters of an earlier one in the same way, so stored texts stay valid.
+#[doc(hidden)]
 #[must_use]
 pub fn fold_text(text: &str) -> String {
     let folded = CASES.fold_string(&CANONICAL.normalize(text)).into_owned();
