@@ -106,7 +106,7 @@ async fn a_row_that_cannot_be_read_is_named() {
 }
 
 #[tokio::test]
-async fn an_event_that_the_index_lacks_is_named() {
+async fn an_event_that_the_index_or_the_list_of_types_lacks_is_named() {
     let directory = TempDir::new().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();
     // The start repairs the index of a smaller store.
@@ -118,6 +118,16 @@ async fn an_event_that_the_index_lacks_is_named() {
     drop(store);
     succeeds(&["verify"], directory.path());
     let file = rusqlite::Connection::open(directory.path().join("events.sqlite")).unwrap();
+    assert_eq!(file.execute("DELETE FROM event_types", []).unwrap(), 1);
+    let output = run(&["verify"], directory.path());
+    assert_eq!(output.status.code(), Some(1));
+    let text = said(&output);
+    assert!(
+        text.contains("the list of event types lacks event 0"),
+        "{text}"
+    );
+    let list = "INSERT INTO event_types VALUES ('io.example.test', 0)";
+    assert_eq!(file.execute(list, []).unwrap(), 1);
     let change = "UPDATE event_index SET key = x'2f' WHERE event_id = 10500 AND key >= x'2f'";
     assert_eq!(file.execute(change, []).unwrap(), 1);
     drop(file);
@@ -125,7 +135,7 @@ async fn an_event_that_the_index_lacks_is_named() {
     assert_eq!(output.status.code(), Some(1));
     let text = said(&output);
     assert!(
-        text.starts_with("broken index: it lacks event 10500"),
+        text.starts_with("broken table: the index or the list of event types lacks event 10500"),
         "{text}"
     );
     assert!(text.contains("all 11000 events are whole"), "{text}");

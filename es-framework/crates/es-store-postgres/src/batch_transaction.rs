@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use super::{
     database_error::{DatabaseError, Remedy},
     event_insertion,
-    latest_lookup::StoredLatestEvents,
+    latest_lookup::{LookupKeys, StoredLatestEvents},
     log_head,
     store_state::StoreState,
 };
@@ -45,7 +45,7 @@ pub(super) struct PreparedEvents {
 }
 
 impl PreparedEvents {
-    pub(super) fn events(&self) -> impl DoubleEndedIterator<Item = &RecordedEvent> {
+    pub(super) fn events(&self) -> impl DoubleEndedIterator<Item = &RecordedEvent> + Clone {
         self.outcomes.iter().flatten().flatten()
     }
 }
@@ -127,7 +127,9 @@ impl BatchTransaction {
         let head = log_head::begin_and_lock(connection).await?;
         self.take_waiting_appends(state.limits.batch);
         state.refresh_catalogue(connection, head.schemas).await?;
-        let stored = StoredLatestEvents::read_latest(connection, &self.appends, head.last).await?;
+        let keys = LookupKeys::of_appends(&self.appends);
+        let seen = state.newest_seen();
+        let stored = StoredLatestEvents::read_latest(connection, keys, &head, seen).await?;
         let catalogue = state.catalogue();
         let version = state.address.hash_version;
         let appends = &mut self.appends;
@@ -142,10 +144,8 @@ impl BatchTransaction {
         if let BatchProgress::Prepared(prepared) = &self.progress
             && prepared.events().next().is_some()
         {
-            let PreparedEvents {
-                head, new_types, ..
-            } = prepared;
-            event_insertion::insert_events(connection, prepared.events(), new_types, head).await?;
+            let (events, head) = (prepared.events(), &prepared.head);
+            event_insertion::insert_events(connection, events, &stored, head).await?;
             if let Some(rows) = state.inline_rows() {
                 let events: Vec<_> = prepared.events().collect();
                 rows.write(connection, &events).await?;

@@ -1,7 +1,7 @@
 //! Errors of the database, sorted by what to do about them.
 
 use es_event::EventId;
-use es_store::{AppendError, StoreError};
+use es_store::{AppendError, StoreError, event_row::RowFlaw};
 use uuid::Uuid;
 
 /// The error of a store that cannot be opened.
@@ -60,6 +60,16 @@ pub enum PostgresOpenError {
         server: String,
         /// The part that it lacks.
         loss: LogLoss,
+    },
+    /// The tables of an earlier version have an event that was changed, or lack one.
+    #[error(
+        "the tables of the event store cannot be brought to the current version, because event {event} is damaged: {reason}. Restore the events from a standby or a backup"
+    )]
+    Damaged {
+        /// The number of the event.
+        event: u64,
+        /// The defect.
+        reason: String,
     },
     /// The tables cannot be created or read.
     #[error("the tables of the event store cannot be used: {0}")]
@@ -140,8 +150,21 @@ pub(super) enum DatabaseError {
     #[error("too many reads wait for a connection")]
     Busy,
     /// The database holds something that no version of this program wrote.
-    #[error("{0}")]
+    #[error(
+        "{0}. `event-store verify` lists the damage; restore the events from a standby or a backup"
+    )]
     Broken(String),
+    /// A table that follows from the events does not fit to them. The comparison of the tables corrects it, unless the
+    /// events are incomplete.
+    #[error(
+        "{0}. The tables are compared with the events now; `event-store verify` lists the damage"
+    )]
+    Index(String),
+    /// The log lacks an event that this instance has written or read.
+    #[error(
+        "{0}. Stop all instances and restore the events from a standby or a backup, or start again and accept the loss"
+    )]
+    Lost(String),
 }
 
 /// The way in which a transaction continues after an error.
@@ -163,10 +186,28 @@ pub fn is_aborted(error: &sqlx::Error) -> bool {
     matches!(code.as_deref(), Some("40001" | "40P01"))
 }
 
+impl From<RowFlaw> for DatabaseError {
+    fn from(RowFlaw { id, flaw }: RowFlaw) -> Self {
+        Self::flawed_event(id, flaw)
+    }
+}
+
 impl DatabaseError {
     /// Returns the error for the event `id`, which is not as it was written.
     pub(super) fn flawed_event(id: i64, flaw: impl std::fmt::Display) -> Self {
         Self::Broken(format!("event {id} {flaw}"))
+    }
+
+    /// Returns the error for a store without the row of its end.
+    pub(super) fn missing_head() -> Self {
+        Self::Lost(
+            "the table es_head is empty, so the events are gone or a restore is running".into(),
+        )
+    }
+
+    /// Returns the error for a log whose last event is missing.
+    pub(super) fn missing_last(last: EventId) -> Self {
+        Self::Lost(format!("event {last}, the last of the log, is missing"))
     }
 
     fn code(&self) -> Option<String> {
@@ -188,7 +229,7 @@ impl DatabaseError {
             (_, Some(code)) if code.starts_with("08") || code.starts_with("57P") => {
                 Remedy::Reconnect
             }
-            (_, Some(_)) | (Self::Broken(_), _) => Remedy::GiveUp,
+            (_, Some(_)) | (Self::Broken(_) | Self::Index(_) | Self::Lost(_), _) => Remedy::GiveUp,
             (
                 Self::Sql(
                     sqlx::Error::Decode(_)
@@ -225,7 +266,7 @@ impl DatabaseError {
             (_, Some("53100" | "53200")) => StoreError::Full(reason),
             // Values that PostgreSQL cannot store.
             _ if self.is_refusal() => StoreError::Refused(reason),
-            (Self::Broken(_), _) | (_, Some("23505" | "42P01" | "42703")) => {
+            (Self::Broken(_) | Self::Index(_), _) | (_, Some("23505" | "42P01" | "42703")) => {
                 StoreError::Corrupt { address, reason }
             }
             (Self::Sql(sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. }), _) => {

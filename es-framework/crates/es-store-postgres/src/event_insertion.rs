@@ -1,31 +1,41 @@
 //! The statement that writes a batch: its events, the subjects above them, new types, and the new end
 //! of the log.
 
+use std::collections::HashMap;
+
 use sqlx::PgConnection;
 
 use super::{
     database_error::DatabaseError,
+    latest_lookup::StoredLatestEvents,
     row::{hash_bytes, number},
 };
-use es_event::{EventId, EventType, RecordedEvent, TraceContext};
-use es_store::write::ChainHead;
+use es_event::{EventId, RecordedEvent};
+use es_store::{
+    event_row::{EventColumns, RowLinks},
+    write::ChainHead,
+};
 
 const INSERT: &str = "WITH \
      new_events AS (INSERT INTO es_events (id, subject, type, source, time, traceparent, tracestate, \
-         predecessor_hash, hash, data) \
+         predecessor_hash, hash, data, checksum, previous_in_subject, previous_of_type) \
          SELECT * FROM UNNEST($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], \
-         $6::text[], $7::text[], $8::bytea[], $9::bytea[], $10::text[])), \
+         $6::text[], $7::text[], $8::bytea[], $9::bytea[], $10::text[], $11::bigint[], \
+         $12::bigint[], $13::bigint[])), \
      new_subtrees AS (INSERT INTO es_subtrees (ancestor, id) \
-         SELECT * FROM UNNEST($11::text[], $12::bigint[])), \
-     new_types AS (INSERT INTO es_event_types (type, first_event) \
-         SELECT * FROM UNNEST($13::text[], $14::bigint[]) \
-         ON CONFLICT (type) DO UPDATE SET first_event = excluded.first_event \
-         WHERE es_event_types.first_event IS NULL) \
-     UPDATE es_head SET last = $15, hash = $16, time = $17 WHERE id = 1";
+         SELECT * FROM UNNEST($14::text[], $15::bigint[])), \
+     latest_of_subjects AS (INSERT INTO es_subjects (subject, last) \
+         SELECT * FROM UNNEST($16::text[], $17::bigint[]) \
+         ON CONFLICT (subject) DO UPDATE SET last = excluded.last), \
+     latest_of_types AS (INSERT INTO es_event_types (type, first_event, last_event) \
+         SELECT * FROM UNNEST($18::text[], $19::bigint[], $20::bigint[]) \
+         ON CONFLICT (type) DO UPDATE SET last_event = excluded.last_event, \
+         first_event = COALESCE(es_event_types.first_event, excluded.first_event)) \
+     UPDATE es_head SET last = $21, hash = $22, time = $23 WHERE id = 1";
 
 /// The columns of the rows of a batch.
 #[derive(Default)]
-struct EventColumns<'a> {
+struct BatchColumns<'a> {
     ids: Vec<i64>,
     subjects: Vec<&'a str>,
     types: Vec<&'a str>,
@@ -36,28 +46,41 @@ struct EventColumns<'a> {
     predecessors: Vec<Vec<u8>>,
     hashes: Vec<Vec<u8>>,
     data: Vec<&'a str>,
+    checksums: Vec<i64>,
+    previous_in_subject: Vec<Option<i64>>,
+    previous_of_type: Vec<Option<i64>>,
     ancestors: Vec<&'a str>,
     ancestor_ids: Vec<i64>,
+    latest_of_subjects: HashMap<&'a str, i64>,
+    /// The first and the latest event of each type in the batch.
+    of_types: HashMap<&'a str, (i64, i64)>,
 }
 
-impl<'a> EventColumns<'a> {
-    fn push(&mut self, event: &'a RecordedEvent) {
-        let (id, subject) = (number(event.id.get()), event.subject.as_str());
-        let trace = event.trace.as_ref();
+impl<'a> BatchColumns<'a> {
+    fn push(&mut self, event: &'a RecordedEvent, links: RowLinks) {
+        let columns = EventColumns::from(event);
+        let (id, subject) = (columns.id, columns.subject);
+        let link = |link: Option<EventId>| link.map(|id| number(id.get()));
+        self.checksums.push(columns.checksum_with_links(links));
+        self.previous_in_subject.push(link(links.in_subject));
+        self.previous_of_type.push(link(links.of_type));
         self.ids.push(id);
         self.subjects.push(subject);
-        self.types.push(event.event_type.as_str());
-        self.sources.push(&event.source);
-        self.times.push(event.time.as_str());
-        self.trace_parents.push(trace.map(TraceContext::parent));
-        self.trace_states.push(trace.and_then(TraceContext::state));
-        self.predecessors.push(hash_bytes(&event.predecessor_hash));
-        self.hashes.push(hash_bytes(&event.hash));
-        self.data.push(event.data.get());
+        self.types.push(columns.event_type);
+        self.sources.push(columns.source);
+        self.times.push(columns.time);
+        self.trace_parents.push(columns.trace_parent);
+        self.trace_states.push(columns.trace_state);
+        self.predecessors.push(columns.predecessor_hash);
+        self.hashes.push(columns.hash);
+        self.data.push(columns.data);
         for ancestor in ancestors(subject) {
             self.ancestors.push(ancestor);
             self.ancestor_ids.push(id);
         }
+        self.latest_of_subjects.insert(subject, id);
+        let of_type = self.of_types.entry(columns.event_type);
+        of_type.or_insert((id, id)).1 = id;
     }
 }
 
@@ -67,18 +90,22 @@ pub(super) fn ancestors(subject: &str) -> impl Iterator<Item = &str> {
     slashes.filter_map(|(end, _)| subject.get(..end))
 }
 
-/// Inserts events and moves the end of the log to the last of them. The end must be locked.
-pub(super) async fn insert_events(
+/// Inserts events and moves the end of the log to the last of them. The end must be locked, and `latest` must have been
+/// read since.
+pub(super) async fn insert_events<'a>(
     connection: &mut PgConnection,
-    events: impl Iterator<Item = &RecordedEvent>,
-    new_types: &[(EventType, EventId)],
+    events: impl Iterator<Item = &'a RecordedEvent> + Clone,
+    latest: &StoredLatestEvents,
     head: &ChainHead,
 ) -> Result<(), DatabaseError> {
-    let mut columns = EventColumns::default();
-    events.for_each(|event| columns.push(event));
-    let types: Vec<&str> = new_types.iter().map(|(name, _)| name.as_str()).collect();
-    let first_events: Vec<i64> = new_types.iter().map(|(_, id)| number(id.get())).collect();
+    let mut columns = BatchColumns::default();
+    for (event, links) in events.clone().zip(latest.link(events)) {
+        columns.push(event, links);
+    }
     let last = columns.ids.last().copied();
+    let (subjects, latest): (Vec<_>, Vec<_>) = columns.latest_of_subjects.into_iter().unzip();
+    let (types, of_types): (Vec<_>, Vec<_>) = columns.of_types.into_iter().unzip();
+    let (first_of_types, last_of_types): (Vec<_>, Vec<_>) = of_types.into_iter().unzip();
     sqlx::query(INSERT)
         .bind(columns.ids)
         .bind(columns.subjects)
@@ -90,10 +117,16 @@ pub(super) async fn insert_events(
         .bind(columns.predecessors)
         .bind(columns.hashes)
         .bind(columns.data)
+        .bind(columns.checksums)
+        .bind(columns.previous_in_subject)
+        .bind(columns.previous_of_type)
         .bind(columns.ancestors)
         .bind(columns.ancestor_ids)
+        .bind(subjects)
+        .bind(latest)
         .bind(types)
-        .bind(first_events)
+        .bind(first_of_types)
+        .bind(last_of_types)
         .bind(last)
         .bind(hash_bytes(&head.predecessor))
         .bind(head.time.to_string())

@@ -1,22 +1,22 @@
-//! The statements that read one step of a scan. Each follows an index in the order of ids, so its cost
-//! depends on the step and not on the size of the store.
+//! Reads one step of a scan and checks it: each row by its checksum, and the rows together by their links, so that a
+//! missing row is noticed.
 
 use futures_util::TryStreamExt as _;
 use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 
 use super::{
     database_error::DatabaseError,
-    row::{self, RowDecoder, columns},
+    key_ends::KeyList,
+    row::{self, RowDecoder},
+    scan_statement::{INDEXED_COLUMN, LAST_COLUMN, LATEST_COLUMN, ScanIndex, subtree_key},
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{
     Order,
+    event_row::{LinkCheck, RowLinks, check_neighbours},
     options::IdRange,
     scan::{Chunk, Scan},
 };
-
-/// The end of the log in the same snapshot, so that a read ends at the events of its start.
-const LAST: &str = "(SELECT last FROM es_head WHERE id = 1)";
 
 /// The most events and bytes of one step.
 #[derive(Debug, Clone, Copy)]
@@ -25,124 +25,183 @@ pub(super) struct StepLimits {
     pub(super) bytes: usize,
 }
 
-/// The index that a scan follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ScanIndex {
-    /// All events.
-    Id,
-    /// The events of some types.
-    Type,
-    /// The events of one subject.
-    Subject,
-    /// The events of a subject and all below it.
-    Subtree,
+/// The rows of one step.
+#[derive(Debug, Default)]
+struct StepRows {
+    events: Vec<RecordedEvent>,
+    /// The number of rows, with those that the scan does not want.
+    count: usize,
+    /// The last event of the log, if there is a row.
+    end: Option<EventId>,
+    /// The last row, if there may be more.
+    rest_after: Option<EventId>,
+    links: LinkCheck,
 }
 
-impl ScanIndex {
-    fn of(scan: &Scan) -> Self {
-        let is_root = subtree_key(&scan.subject).is_empty();
-        match (scan.recursive, is_root, scan.event_types.is_empty()) {
-            (true, true, true) => Self::Id,
-            (true, true, false) => Self::Type,
-            (true, false, _) => Self::Subtree,
-            (false, _, _) => Self::Subject,
-        }
-    }
-
-    /// Returns the statement. Its parameters are the first id, the last id, the number of events, and
-    /// the subject or the types.
-    fn statement(self, order: Order) -> String {
-        let direction = match order {
-            Order::Chronological => "ASC",
-            Order::Antichronological => "DESC",
-        };
-        let step = format!("BETWEEN $1 AND $2 ORDER BY id {direction} LIMIT $3");
-        let start = concat!("SELECT ", columns!());
-        match self {
-            Self::Id => format!("{start}, {LAST} FROM es_events e WHERE id {step}"),
-            Self::Subject => {
-                format!("{start}, {LAST} FROM es_events e WHERE subject = $4 AND id {step}")
-            }
-            Self::Subtree => format!(
-                "{start}, {LAST} FROM (SELECT id FROM ( \
-                     (SELECT id FROM es_events WHERE subject = $4 AND id {step}) UNION ALL \
-                     (SELECT id FROM es_subtrees WHERE ancestor = $4 AND id {step})) AS both_parts \
-                 ORDER BY id {direction} LIMIT $3) AS step \
-                 JOIN es_events e ON e.id = step.id ORDER BY e.id {direction}"
-            ),
-            Self::Type => format!(
-                "{start}, {LAST} FROM (SELECT found.id FROM \
-                     (SELECT DISTINCT * FROM UNNEST($4::text[])) AS wanted (type) CROSS JOIN LATERAL \
-                     (SELECT id FROM es_events WHERE type = wanted.type AND id {step}) AS found \
-                 ORDER BY id {direction} LIMIT $3) AS step \
-                 JOIN es_events e ON e.id = step.id ORDER BY e.id {direction}"
-            ),
-        }
-    }
-}
-
-/// Returns the text by which the index knows a subject as the root of a subtree; empty for `/`.
-pub(super) fn subtree_key(subject: &Subject) -> &str {
-    subject.as_str().trim_end_matches('/')
-}
-
-/// Reads the next events of a scan. Returns the last event of the log as well, if the chunk is not empty.
+/// Reads the next events of a scan. Returns the last event of the log as well, if it is known.
 pub(super) async fn read_chunk(
     connection: &mut PgConnection,
     scan: &Scan,
     limits: StepLimits,
 ) -> Result<(Chunk, Option<EventId>), DatabaseError> {
     let index = ScanIndex::of(scan);
+    let mut rows = read_rows(connection, scan, index, limits).await?;
+    if rows.count == 0 {
+        let Some(list) = key_list(index) else {
+            return Ok((rows.into_chunk(scan), None));
+        };
+        let keys = keys(index, scan);
+        let ends = list.read_ends(connection, &keys, scan.range.last).await?;
+        let is_beyond = |id: &EventId| id.get() >= scan.range.first;
+        if !ends.latest.iter().flatten().any(is_beyond) {
+            return Ok((rows.into_chunk(scan), ends.end));
+        }
+        // The event may be newer than the first statement.
+        let mut scan = scan.clone();
+        scan.range.last = scan.range.last.min(ends.end.map_or(0, EventId::get));
+        rows = read_rows(connection, &scan, index, limits).await?;
+        rows.add_links(ends.latest);
+    } else if index == ScanIndex::Type && rows.reaches_end(scan) {
+        let last = rows.end.map_or(0, EventId::get).min(scan.range.last);
+        let keys = keys(index, scan);
+        let ends = KeyList::Types.read_ends(connection, &keys, last).await?;
+        rows.add_links(ends.latest);
+    }
+    rows.check(scan)?;
+    let end = rows.end;
+    Ok((rows.into_chunk(scan), end))
+}
+
+/// Returns the list that names the latest events of what a scan reads.
+const fn key_list(index: ScanIndex) -> Option<KeyList> {
+    match index {
+        ScanIndex::Id => None,
+        ScanIndex::Type => Some(KeyList::Types),
+        ScanIndex::Subject | ScanIndex::Subtree => Some(KeyList::Subjects),
+    }
+}
+
+/// Returns the types or the subject of a scan.
+fn keys(index: ScanIndex, scan: &Scan) -> Vec<&str> {
+    match index {
+        ScanIndex::Id => Vec::new(),
+        ScanIndex::Type => scan.event_types.iter().map(EventType::as_str).collect(),
+        ScanIndex::Subject => vec![scan.subject.as_str()],
+        ScanIndex::Subtree => vec![subtree_key(&scan.subject)],
+    }
+}
+
+async fn read_rows(
+    connection: &mut PgConnection,
+    scan: &Scan,
+    index: ScanIndex,
+    limits: StepLimits,
+) -> Result<StepRows, DatabaseError> {
     // A step over a subject reads events of all types, and drops those that are not wanted.
     let drops = index != ScanIndex::Type && !scan.event_types.is_empty();
     let wanted = scan.next_count(limits.events);
     let step = if drops { limits.events } else { wanted };
     let IdRange { first, last } = scan.range;
+    let keys = keys(index, scan);
     let query = sqlx::query(AssertSqlSafe(index.statement(scan.order)))
         .bind(row::number(first))
         .bind(row::number(last))
         .bind(row::number(step));
-    let types: Vec<&str> = scan.event_types.iter().map(EventType::as_str).collect();
     let query = match index {
         ScanIndex::Id => query,
-        ScanIndex::Type => query.bind(types),
-        ScanIndex::Subject => query.bind(scan.subject.as_str()),
-        ScanIndex::Subtree => query.bind(subtree_key(&scan.subject)),
+        ScanIndex::Type => query.bind(keys),
+        ScanIndex::Subject | ScanIndex::Subtree => query.bind(keys.first().copied()),
     };
-    let mut rows = query.fetch(connection);
+    let mut found = query.fetch(connection);
     let mut decoder = RowDecoder::default();
-    let (mut events, mut bytes, mut count) = (Vec::new(), 0_usize, 0_usize);
-    let (mut rest, mut end) = (None, None);
-    while let Some(row) = rows.try_next().await? {
-        let (id, event_type): (i64, &str) = (row.try_get(0)?, row.try_get(2)?);
-        if count == 0 {
-            end = row.try_get::<Option<i64>, _>(10)?;
+    let (mut rows, mut bytes) = (StepRows::default(), 0_usize);
+    while let Some(row) = found.try_next().await? {
+        let indexed: i64 = row.try_get(INDEXED_COLUMN)?;
+        if row.try_get::<Option<i64>, _>(0)?.is_none() {
+            return Err(DatabaseError::flawed_event(indexed, "is missing"));
         }
-        count = count.saturating_add(1);
-        if scan.includes_type(event_type) {
-            let event: RecordedEvent = decoder.decode_event(&row)?;
+        let checked = row::read_checked(&row)?;
+        if rows.count == 0 {
+            let id = |index| {
+                let id: Option<i64> = row.try_get(index)?;
+                id.map(row::to_event_id).transpose()
+            };
+            rows.end = id(LAST_COLUMN)?;
+            rows.links.add_link(id(LATEST_COLUMN)?);
+        }
+        if rows.end.is_none_or(|end| end < checked.id) {
+            let flaw = "comes after the end of the log, so no event store wrote it";
+            return Err(DatabaseError::flawed_event(indexed, flaw));
+        }
+        rows.count = rows.count.saturating_add(1);
+        rows.add_row(index, checked.id, checked.links);
+        if scan.includes_type(row.try_get(2)?) {
+            let event = decoder.decode_row(&checked.row)?;
+            if !scan.matches(&event) {
+                let subject = &scan.subject;
+                let flaw =
+                    format!("es_subtrees lists event {indexed} below {subject}, where it is not");
+                return Err(DatabaseError::Index(flaw));
+            }
             bytes = bytes.saturating_add(event.data.get().len());
-            events.push(event);
+            rows.events.push(event);
         }
-        if count >= step || events.len() >= wanted || bytes >= limits.bytes {
-            rest = rest_after(scan, row::to_event_id(id)?, end);
+        if rows.count >= step || rows.events.len() >= wanted || bytes >= limits.bytes {
+            rows.rest_after = Some(checked.id);
             break;
         }
     }
-    let chunk = Chunk {
-        count: events.len(),
-        events,
-        rest,
-    };
-    Ok((chunk, end.map(row::to_event_id).transpose()?))
+    Ok(rows)
 }
 
-/// Returns the ids that are left, without the events that were stored after the read began.
-fn rest_after(scan: &Scan, id: EventId, end: Option<i64>) -> Option<IdRange> {
-    let rest = scan.ids_after(id)?;
-    let last = rest.last.min(u64::try_from(end?).ok()?);
-    let first = rest.first;
-    (first <= last).then_some(IdRange { first, last })
+impl StepRows {
+    fn add_row(&mut self, index: ScanIndex, id: EventId, links: RowLinks) {
+        let previous = match index {
+            // The ids of all events have no gap.
+            ScanIndex::Id => return,
+            ScanIndex::Type => links.of_type,
+            ScanIndex::Subject | ScanIndex::Subtree => links.in_subject,
+        };
+        self.links.add_row(id, previous);
+    }
+
+    fn add_links(&mut self, latest: Vec<Option<EventId>>) {
+        latest.into_iter().for_each(|id| self.links.add_link(id));
+    }
+
+    /// Returns true if the step has read the last events of the range.
+    fn reaches_end(&self, scan: &Scan) -> bool {
+        self.rest_after.is_none() || scan.order == Order::Antichronological
+    }
+
+    /// Checks that no row is missing in the part of the range that was read.
+    fn check(&mut self, scan: &Scan) -> Result<(), DatabaseError> {
+        check_neighbours(&self.events)?;
+        let mut read = scan.range;
+        match (self.rest_after, scan.order) {
+            (None, _) => {}
+            (Some(id), Order::Chronological) => read.last = id.get(),
+            (Some(id), Order::Antichronological) => read.first = id.get(),
+        }
+        match self.links.find_missing(read) {
+            Some(id) => Err(DatabaseError::flawed_event(row::number(id), "is missing")),
+            None => Ok(()),
+        }
+    }
+
+    fn into_chunk(self, scan: &Scan) -> Chunk {
+        let rest = self.rest_after.and_then(|id| {
+            // Without the events that were stored after the read began.
+            let IdRange { first, last } = scan.ids_after(id)?;
+            let last = last.min(self.end?.get());
+            (first <= last).then_some(IdRange { first, last })
+        });
+        Chunk {
+            count: self.events.len(),
+            events: self.events,
+            rest,
+        }
+    }
 }
 
 /// Finds the first or the latest event of a subject and type in a range of ids.
@@ -165,7 +224,25 @@ pub(super) async fn find_event(
         .bind(event_type.as_str())
         .bind(row::number(range.first))
         .bind(row::number(range.last))
-        .fetch_optional(connection)
+        .fetch_optional(&mut *connection)
         .await?;
-    found.map(row::to_event_id).transpose()
+    // A read that begins with the event checks it. Without one, the events of the subject must be whole.
+    if let Some(id) = found {
+        return Ok(Some(row::to_event_id(id)?));
+    }
+    let scan = Scan::over_range(subject.clone(), false, range);
+    check_scan(connection, scan).await?;
+    Ok(None)
+}
+
+/// Reads all events of a scan to check them.
+async fn check_scan(connection: &mut PgConnection, mut scan: Scan) -> Result<(), DatabaseError> {
+    let limits = StepLimits {
+        events: 256,
+        bytes: 1 << 20,
+    };
+    while let Some(rest) = read_chunk(connection, &scan, limits).await?.0.rest {
+        scan.range = rest;
+    }
+    Ok(())
 }

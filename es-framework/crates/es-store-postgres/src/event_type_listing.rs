@@ -5,13 +5,11 @@ use sqlx::PgConnection;
 
 use super::{
     database_error::DatabaseError,
-    event_catalogue::{TYPES, known_type},
+    event_catalogue::{list_types, read_type},
     read_pool::ReadStep,
 };
 use es_event::EventType;
 use es_store::KnownEventType;
-
-const TYPE: &str = "SELECT type, first_event, schema FROM es_event_types WHERE type = $1";
 
 /// Lists all event types, sorted.
 pub(super) struct ReadEventTypes;
@@ -24,8 +22,7 @@ impl ReadStep for ReadEventTypes {
         &self,
         connection: &mut PgConnection,
     ) -> Result<Vec<KnownEventType>, DatabaseError> {
-        let rows = sqlx::query(TYPES).fetch_all(connection).await?;
-        rows.iter().map(known_type).collect()
+        list_types(connection).await
     }
 }
 
@@ -40,8 +37,6 @@ impl ReadStep for ReadEventType {
         &self,
         connection: &mut PgConnection,
     ) -> Result<Option<KnownEventType>, DatabaseError> {
-        let query = sqlx::query(TYPE).bind(self.0.as_str());
-        let row = query.fetch_optional(connection).await?;
-        row.as_ref().map(known_type).transpose()
+        read_type(connection, &self.0).await
     }
 }

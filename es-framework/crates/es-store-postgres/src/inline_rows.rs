@@ -4,13 +4,14 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 use futures_util::TryStreamExt as _;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, postgres::PgRow};
 
 use super::{
     database_error::DatabaseError,
     row::{self, RowDecoder, columns},
 };
 use es_event::{EventId, RecordedEvent};
+use es_store::event_row::check_neighbours;
 
 const READ: &str = concat!(
     "SELECT ",
@@ -56,14 +57,34 @@ pub async fn read_events_between(
     let mut decoder = RowDecoder::default();
     let (mut events, mut size) = (Vec::new(), 0_usize);
     while let Some(row) = rows.try_next().await? {
-        let event = decoder.decode_event(&row).map_err(into_sql_error)?;
+        let event = decode_checked(&mut decoder, &row).map_err(into_sql_error)?;
         size = size.saturating_add(event.data.get().len());
         if size > bytes {
             return Ok(None);
         }
         events.push(event);
     }
+    check_neighbours(&events).map_err(|flaw| into_sql_error(flaw.into()))?;
+    let expected = end.get().saturating_sub(first.get());
+    let missing = (first.get()..)
+        .zip(&events)
+        .find(|(id, event)| event.id.get() != *id);
+    let missing = match missing {
+        Some((id, _)) => Some(id),
+        None => {
+            let found = u64::try_from(events.len()).unwrap_or(u64::MAX);
+            (found < expected).then(|| first.get().saturating_add(found))
+        }
+    };
+    if let Some(id) = missing {
+        let flaw = DatabaseError::flawed_event(row::number(id), "is missing");
+        return Err(into_sql_error(flaw));
+    }
     Ok(Some(events))
+}
+
+fn decode_checked(decoder: &mut RowDecoder, row: &PgRow) -> Result<RecordedEvent, DatabaseError> {
+    decoder.decode_row(&row::read_checked(row)?.row)
 }
 
 fn into_sql_error(error: DatabaseError) -> sqlx::Error {

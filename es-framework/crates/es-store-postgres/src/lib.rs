@@ -13,6 +13,7 @@ mod event_insertion;
 mod event_selection;
 mod event_type_listing;
 mod inline_rows;
+mod key_ends;
 mod known_log;
 mod latest_lookup;
 mod log_head;
@@ -26,6 +27,8 @@ mod remembered_end;
 mod restore;
 mod retry_schedule;
 mod row;
+mod row_upgrade;
+mod scan_statement;
 mod schema_registration;
 mod seen_event;
 mod server_connection;
@@ -34,7 +37,10 @@ mod store_address;
 mod store_identity;
 mod store_limits;
 mod store_state;
+mod store_version;
 mod subject_listing;
+mod table_check;
+mod table_monitor;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -104,7 +110,7 @@ struct RunningWriter {
     admission: WriteAdmission,
     state: Arc<StoreState>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    monitor: AbortHandle,
+    monitors: [AbortHandle; 2],
 }
 
 impl PostgresStore {
@@ -151,15 +157,19 @@ impl PostgresStore {
         let length = reader.read_length().await;
         let length = length.map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
         state.publish(length);
+        let is_checked = table_monitor::correct_at_start(reader.clone(), length).await;
+        let is_checked =
+            is_checked.map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
         let thread = start_writer(&state, &queue)
             .map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
         let monitor = tokio::spawn(log_monitor::watch_log(Arc::clone(&state), found));
         tokio::spawn(end_recording::remember_regularly(Arc::downgrade(&state)));
+        let tables = tokio::spawn(table_monitor::watch_tables(reader.clone(), is_checked));
         let writer = RunningWriter {
             admission: WriteAdmission::new(queue, limits.queue, state.description.clone()),
             state,
             thread: Mutex::new(Some(thread)),
-            monitor: monitor.abort_handle(),
+            monitors: [monitor.abort_handle(), tables.abort_handle()],
         };
         Ok(Self {
             writer: Arc::new(writer),
@@ -203,7 +213,7 @@ impl PostgresStore {
             let checked =
                 schema_work::run_on_blocking_thread(move || check_events(&schema, &events, None))
                     .await?;
-            match checked.map_err(|error| error.to_store_error(&state.description))?? {
+            match checked? {
                 Some(next) => read.next = next,
                 None => return Ok(()),
             }
@@ -248,7 +258,7 @@ impl RunningWriter {
 impl Drop for RunningWriter {
     fn drop(&mut self) {
         self.admission.close();
-        self.monitor.abort();
+        self.monitors.iter().for_each(AbortHandle::abort);
     }
 }
 
@@ -373,6 +383,10 @@ impl EventStore for PostgresStore {
                 reason: "the server did not confirm the schema in time".into(),
             })
         })
+    }
+
+    async fn find_table_flaw(&self) -> Result<Option<String>, StoreError> {
+        table_monitor::find_table_flaw(self.reader.clone()).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {

@@ -64,16 +64,25 @@ impl LogMonitor<'_> {
             Some(server) => server,
             None => self.find_server().await?,
         };
-        let reading = log_head::read_last(&mut server.connection);
+        let reading = log_head::read_last(&mut server.connection, state.newest_seen());
         let read = timeout(state.limits.answer_time, reading).await;
         match read.unwrap_or(Err(DatabaseError::Timeout)) {
             Ok(last) => {
                 self.server = Some(server);
+                state.record_loss(None);
                 if let Some(last) = last {
                     state.record_seen(last);
                     state.publish(last.id.get().saturating_add(1));
                 }
                 Ok(())
+            }
+            Err(error @ DatabaseError::Broken(_)) => {
+                self.server = Some(server);
+                Err(error)
+            }
+            Err(error @ DatabaseError::Lost(_)) => {
+                state.record_loss(Some(&error));
+                Err(error)
             }
             Err(error) => {
                 let is_slow = matches!(error, DatabaseError::Timeout);

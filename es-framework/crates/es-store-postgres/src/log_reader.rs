@@ -35,7 +35,8 @@ pub(super) struct LogReader {
 impl LogReader {
     /// Returns the number of stored events.
     pub(super) async fn read_length(&self) -> Result<u64, StoreError> {
-        let last = self.pool.run_step(&self.state, &ReadLastEvent).await?;
+        let read = ReadLastEvent(self.state.newest_seen());
+        let last = self.pool.run_step(&self.state, &read).await?;
         last.into_iter()
             .for_each(|last| self.state.record_seen(last));
         Ok(EventId::count_to(last.map(|last| last.id)))
@@ -62,8 +63,16 @@ impl LogReader {
     /// Subscribes to the events that match the options.
     pub(super) fn observe_events(self, subject: Subject, options: ObserveOptions) -> EventStream {
         let length = self.state.length();
+        let state = Arc::clone(&self.state);
         let log = BoundedLog::new(self, length);
-        scan::observe_events(log.clone(), log, subject, options)
+        let events = scan::observe_events(log.clone(), log, subject, options);
+        // A subscription that waits for new events reads nothing, so it would not notice that the log is gone.
+        let lost = Arc::clone(&state);
+        let events = events.take_until(async move { lost.await_loss().await });
+        let loss = stream::once(async move { state.check_loss() });
+        events
+            .chain(loss.filter_map(async |loss| loss.err().map(Err)))
+            .boxed()
     }
 }
 
@@ -103,6 +112,7 @@ impl ChunkSource for BoundedLog {
         let step = ChunkRead {
             scan,
             limits,
+            seen: state.newest_seen(),
             // A read that does not know the length ends where the log of the server ends.
             is_bounded: *self.length.borrow() <= EventId::MAX,
         };
@@ -154,6 +164,8 @@ struct ChunkRead<'a> {
     limits: StepLimits,
     /// True if the scan ends at an event that is known to be stored.
     is_bounded: bool,
+    /// The newest event that this instance knew before the read.
+    seen: Option<SeenEvent>,
 }
 
 #[async_trait]
@@ -163,13 +175,21 @@ impl ReadStep for ChunkRead<'_> {
     /// Reads the chunk. A subscriber continues behind the last id of its scan, so the server must have that event,
     /// whether or not the scan includes it.
     async fn run(&self, connection: &mut PgConnection) -> Result<Chunk, DatabaseError> {
-        let Self { scan, limits, .. } = *self;
+        let Self {
+            scan, limits, seen, ..
+        } = *self;
         let (chunk, end) = event_selection::read_chunk(connection, scan, limits).await?;
+        let end = match end {
+            None if self.is_bounded => {
+                let last = log_head::read_last(connection, seen).await?;
+                last.map(|last| last.id)
+            }
+            end => end,
+        };
+        if end < seen.map(|seen| seen.id) {
+            return Err(DatabaseError::Replaced);
+        }
         if self.is_bounded {
-            let end = match end {
-                Some(end) => Some(end),
-                None => log_head::read_last(connection).await?.map(|last| last.id),
-            };
             if end.is_none_or(|end| end.get() < scan.range.last) {
                 return Err(DatabaseError::Replaced);
             }
@@ -201,14 +221,14 @@ impl ReadStep for EventSearch<'_> {
     }
 }
 
-/// Reads the last event.
-struct ReadLastEvent;
+/// Reads the last event. The log must have the event that this instance has seen.
+struct ReadLastEvent(Option<SeenEvent>);
 
 #[async_trait]
 impl ReadStep for ReadLastEvent {
     type Output = Option<SeenEvent>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError> {
-        log_head::read_last(connection).await
+        log_head::read_last(connection, self.0).await
     }
 }

@@ -12,6 +12,7 @@ use tokio::{runtime::Runtime, sync::oneshot, time::timeout};
 use super::{
     batch_transaction::{BatchTransaction, PreparedEvents},
     database_error::{DatabaseError, Remedy},
+    latest_lookup::{LookupKeys, StoredLatestEvents},
     log_head,
     retry_schedule::RetrySchedule,
     schema_registration,
@@ -193,6 +194,9 @@ impl LogWriter {
 
     /// Prepares the connection for the next transaction, or drops it.
     async fn handle_failure(&mut self, error: &DatabaseError) {
+        if matches!(error, DatabaseError::Index(_)) {
+            self.state.request_table_check();
+        }
         if error.remedy() != Remedy::Reconnect
             && let Some(found) = &mut self.connection
         {
@@ -307,9 +311,12 @@ impl LogWriter {
     /// Commits a transaction that leaves the head row unchanged, which shows that the log can be written.
     async fn probe_writing(&mut self) -> Result<(), DatabaseError> {
         let limit = self.state.limits.health_time;
+        let state = Arc::clone(&self.state);
         let probe = async {
             let connection = &mut self.connection().await?.connection;
-            log_head::begin_and_lock(connection).await?;
+            let head = log_head::begin_and_lock(connection).await?;
+            let keys = LookupKeys::default();
+            StoredLatestEvents::read_latest(connection, keys, &head, state.newest_seen()).await?;
             log_head::commit_unchanged_head(connection).await
         };
         let probed = timeout(limit, probe).await;

@@ -9,13 +9,13 @@ use tokio::time::timeout;
 use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
     event_catalogue::load_catalogue,
+    row_upgrade,
     store_limits::StoreLimits,
+    store_version::{self, VERSION},
 };
 use es_event::Hash;
 use es_store::{catalogue::EventTypeCatalogue, write::ChainHead};
 
-/// The version of the tables that this program writes.
-const VERSION: i64 = 1;
 /// The number of attempts, because statements that create the same table at once can fail.
 const ATTEMPTS: u32 = 20;
 
@@ -24,7 +24,7 @@ const INSERT_VERSION: &str =
     "INSERT INTO es_store_version (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING";
 
 /// Each statement can run twice, because some engines do not undo it with its transaction.
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 8] = [
     // The text of an event is stored as the API sends it, because the hash covers the exact bytes.
     "CREATE TABLE IF NOT EXISTS es_events (
         id BIGINT PRIMARY KEY,
@@ -36,7 +36,12 @@ const TABLES: [&str; 7] = [
         tracestate TEXT,
         predecessor_hash BYTEA NOT NULL,
         hash BYTEA NOT NULL,
-        data TEXT NOT NULL)",
+        data TEXT NOT NULL,
+        checksum BIGINT NOT NULL,
+        previous_in_subject BIGINT,
+        previous_of_type BIGINT)",
+    // The latest event of each subject, by which a missing one is noticed.
+    store_version::CREATE_SUBJECTS,
     // Answers which event of a subject is the latest, and reads a subject in order.
     "CREATE INDEX IF NOT EXISTS es_events_subject ON es_events (subject ASC, id ASC)",
     "CREATE INDEX IF NOT EXISTS es_events_type ON es_events (type ASC, id ASC)",
@@ -48,8 +53,10 @@ const TABLES: [&str; 7] = [
     "CREATE TABLE IF NOT EXISTS es_event_types (
         type TEXT COLLATE \"C\" PRIMARY KEY,
         first_event BIGINT,
+        last_event BIGINT,
         schema TEXT,
-        schema_number BIGINT)",
+        schema_number BIGINT,
+        schema_checksum BIGINT)",
     // The end of the log. Every writer locks this row.
     "CREATE TABLE IF NOT EXISTS es_head (
         id SMALLINT PRIMARY KEY,
@@ -72,8 +79,8 @@ pub(super) async fn open_tables(
     connection: &mut PgConnection,
     limits: &StoreLimits,
 ) -> Result<EventTypeCatalogue, DatabaseError> {
+    migrate(connection, limits).await?;
     let open = async {
-        migrate(connection).await?;
         let is_copy_unfinished = sqlx::query_scalar(IS_COPY_UNFINISHED)
             .fetch_one(&mut *connection)
             .await?;
@@ -100,9 +107,21 @@ pub(super) async fn end_copy(connection: &mut PgConnection) -> Result<(), Databa
 }
 
 /// Creates the tables, or brings them to the current version.
-pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+pub(super) async fn migrate(
+    connection: &mut PgConnection,
+    limits: &StoreLimits,
+) -> Result<(), DatabaseError> {
+    let creation = timeout(limits.write_time, create_if_missing(connection)).await;
+    if creation.unwrap_or(Err(DatabaseError::Timeout))? < VERSION {
+        row_upgrade::upgrade_rows(connection, limits).await?;
+    }
+    Ok(())
+}
+
+/// Creates the tables if they are missing. Returns their version.
+async fn create_if_missing(connection: &mut PgConnection) -> Result<i64, DatabaseError> {
     for _ in 1..ATTEMPTS {
-        match migrate_once(connection).await {
+        match create_once(connection).await {
             Err(error) if is_race(&error) => {
                 sqlx::query("ROLLBACK").execute(&mut *connection).await?;
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -110,7 +129,7 @@ pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), Databas
             result => return result,
         }
     }
-    migrate_once(connection).await
+    create_once(connection).await
 }
 
 /// Returns true if another instance created the same table at the same time.
@@ -123,9 +142,9 @@ fn is_race(error: &DatabaseError) -> bool {
     is_duplicate || error.remedy() == Remedy::Repeat
 }
 
-async fn migrate_once(connection: &mut PgConnection) -> Result<(), DatabaseError> {
-    match read_version(connection).await {
-        Ok(VERSION) => return Ok(()),
+async fn create_once(connection: &mut PgConnection) -> Result<i64, DatabaseError> {
+    match store_version::read_version(connection).await {
+        Ok(found @ 1..=VERSION) => return Ok(found),
         Ok(_) => {}
         Err(error) if error.is_undefined_table() => {
             sqlx::query(CREATE_VERSION)
@@ -142,23 +161,17 @@ async fn migrate_once(connection: &mut PgConnection) -> Result<(), DatabaseError
         .execute(&mut *connection)
         .await?;
     // Read again: another instance may have finished while this one waited for the lock.
-    let found = read_version(connection).await?;
+    let mut found = store_version::read_version(connection).await?;
     if found > VERSION {
         let known = VERSION;
         return Err(PostgresOpenError::Newer { found, known }.into());
     }
-    if found < VERSION {
+    if found < 1 {
         create_tables(connection).await?;
+        found = VERSION;
     }
     sqlx::query("COMMIT").execute(&mut *connection).await?;
-    Ok(())
-}
-
-async fn read_version(connection: &mut PgConnection) -> Result<i64, DatabaseError> {
-    let version = sqlx::query_scalar("SELECT version FROM es_store_version WHERE id = 1")
-        .fetch_optional(connection)
-        .await?;
-    Ok(version.unwrap_or(0))
+    Ok(found)
 }
 
 async fn create_tables(connection: &mut PgConnection) -> Result<(), DatabaseError> {
@@ -170,9 +183,5 @@ async fn create_tables(connection: &mut PgConnection) -> Result<(), DatabaseErro
         }
         query.execute(&mut *connection).await?;
     }
-    sqlx::query("UPDATE es_store_version SET version = $1 WHERE id = 1")
-        .bind(VERSION)
-        .execute(connection)
-        .await?;
-    Ok(())
+    store_version::set_version(connection, VERSION).await
 }

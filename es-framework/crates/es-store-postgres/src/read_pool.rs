@@ -53,10 +53,14 @@ impl ReadPool {
     ) -> Result<S::Output, StoreError> {
         let begun = Instant::now();
         loop {
+            state.check_loss()?;
             let error = match self.try_read(state, step).await {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
+            if matches!(error, DatabaseError::Index(_)) {
+                state.request_table_check();
+            }
             let is_late = begun.elapsed() >= state.limits.retry_time;
             let is_final = matches!(error, DatabaseError::Busy) || is_late;
             match error.remedy() {

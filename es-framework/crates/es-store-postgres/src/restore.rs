@@ -1,14 +1,13 @@
 //! Writes events exactly as another store recorded them: with their ids, times and hashes.
 
-use std::collections::BTreeSet;
-
 use sqlx::PgConnection;
 use tokio::time::timeout;
 
 use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
-    event_catalogue, event_insertion,
+    event_insertion,
     known_log::KnownLog,
+    latest_lookup::{LookupKeys, StoredLatestEvents},
     log_head::{self, LogHead},
     migration,
     retry_schedule::RetrySchedule,
@@ -18,7 +17,8 @@ use super::{
 };
 use es_event::{EventId, EventType, RecordedEvent};
 use es_store::{
-    Chain, ChainFlaw, EventSchema, KnownEventType, backup::BackupLine, write::ChainHead,
+    Chain, ChainFlaw, EventSchema, backup::BackupLine, event_row::compute_schema_checksum,
+    write::ChainHead,
 };
 
 /// The number of events in one transaction.
@@ -26,9 +26,9 @@ const BATCH: usize = 2_000;
 /// The number of bytes in one transaction, not counting the last event.
 const BATCH_BYTES: usize = 8 << 20;
 
-const ADD_SCHEMA: &str = "INSERT INTO es_event_types (type, schema, schema_number) \
-     VALUES ($1, $2, $3) ON CONFLICT (type) DO UPDATE SET schema = excluded.schema, \
-     schema_number = excluded.schema_number \
+const ADD_SCHEMA: &str = "INSERT INTO es_event_types (type, schema, schema_number, schema_checksum) \
+     VALUES ($1, $2, $3, $4) ON CONFLICT (type) DO UPDATE SET schema = excluded.schema, \
+     schema_number = excluded.schema_number, schema_checksum = excluded.schema_checksum \
      WHERE es_event_types.schema IS NULL";
 
 /// A copy of a log into a PostgreSQL database. After an interruption, the next one continues behind
@@ -52,10 +52,8 @@ pub struct PostgresRestore {
     chain: Chain,
     /// The chain up to the last stored event.
     stored: Chain,
-    types: BTreeSet<EventType>,
     batch: Vec<RecordedEvent>,
     batch_bytes: usize,
-    new_types: Vec<(EventType, EventId)>,
 }
 
 /// The reason why a log was not copied.
@@ -94,18 +92,15 @@ impl PostgresRestore {
     /// # Errors
     /// The database cannot be used.
     pub async fn begin(address: &StoreAddress) -> Result<Self, PostgresRestoreError> {
-        let (connection, head, known) = open_log(address).await.map_err(PostgresOpenError::from)?;
-        let seen = known.into_iter().filter(|known| !known.is_phantom);
+        let (connection, head) = open_log(address).await.map_err(PostgresOpenError::from)?;
         let chain = Chain::at(EventId::count_to(head.last), head.chain.predecessor);
         Ok(Self {
             connection,
             address: address.to_string(),
             stored: chain.clone(),
             chain,
-            types: seen.map(|known| known.event_type).collect(),
             batch: Vec::new(),
             batch_bytes: 0,
-            new_types: Vec::new(),
         })
     }
 
@@ -144,9 +139,6 @@ impl PostgresRestore {
         self.chain
             .verify_next(&event)
             .map_err(PostgresRestoreError::Broken)?;
-        if self.types.insert(event.event_type.clone()) {
-            self.new_types.push((event.event_type.clone(), event.id));
-        }
         let ancestors = event_insertion::ancestors(event.subject.as_str()).map(str::len);
         let size = ancestors.fold(event.data.get().len(), usize::saturating_add);
         self.batch_bytes = self.batch_bytes.saturating_add(size);
@@ -175,7 +167,6 @@ impl PostgresRestore {
         }
         self.stored = self.chain.clone();
         self.batch.clear();
-        self.new_types.clear();
         self.batch_bytes = 0;
         Ok(())
     }
@@ -186,7 +177,6 @@ impl PostgresRestore {
             connection,
             stored,
             batch,
-            new_types,
             ..
         } = self;
         run_transaction(connection, async |connection| {
@@ -198,7 +188,9 @@ impl PostgresRestore {
             }
             // No service may use the tables before the copy is whole: it would write other events.
             migration::begin_copy(connection).await?;
-            event_insertion::insert_events(connection, batch.iter(), new_types, head).await?;
+            let keys = LookupKeys::of_events(batch);
+            let latest = StoredLatestEvents::read_latest(connection, keys, &found, None).await?;
+            event_insertion::insert_events(connection, batch.iter(), &latest, head).await?;
             log_head::commit(connection).await?;
             Ok(true)
         })
@@ -221,23 +213,20 @@ impl PostgresRestore {
     }
 }
 
-/// Connects to the database, and creates the tables if they are missing. Returns the connection, the end
-/// of the log and the event types.
-async fn open_log(
-    address: &StoreAddress,
-) -> Result<(PgConnection, LogHead, Vec<KnownEventType>), DatabaseError> {
+/// Connects to the database, and creates the tables if they are missing. Returns the connection and the end
+/// of the log.
+async fn open_log(address: &StoreAddress) -> Result<(PgConnection, LogHead), DatabaseError> {
     let (limits, nothing) = (StoreLimits::default(), KnownLog::default());
     let found = address.await_connection(&limits, &nothing).await?;
     let mut connection = found.connection;
-    let (head, catalogue) = run_transaction(&mut connection, async |connection| {
-        migration::migrate(connection).await?;
+    migration::migrate(&mut connection, &limits).await?;
+    let head = run_transaction(&mut connection, async |connection| {
         let head = log_head::begin_and_lock(connection).await?;
         log_head::roll_back(connection).await?;
-        let catalogue = event_catalogue::load_catalogue(connection).await?;
-        Ok((head, catalogue))
+        Ok(head)
     })
     .await?;
-    Ok((connection, head, catalogue.event_types()))
+    Ok((connection, head))
 }
 
 /// Runs a transaction, and repeats it after a serialization failure.
@@ -272,6 +261,7 @@ async fn add_schema(
         .bind(event_type.as_str())
         .bind(schema)
         .bind(row::number(head.schemas))
+        .bind(compute_schema_checksum(event_type, schema))
         .execute(&mut *connection)
         .await?;
     if added.rows_affected() > 0 {

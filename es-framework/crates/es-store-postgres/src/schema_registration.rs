@@ -2,31 +2,36 @@
 //! log is locked.
 
 use async_trait::async_trait;
-use serde_json::value::RawValue;
 use sqlx::PgConnection;
 
 use super::{
     database_error::DatabaseError,
+    event_selection::{self, StepLimits},
     log_head::{self, LogHead},
     read_pool::ReadStep,
-    row::{self, number},
+    row::number,
     store_state::StoreState,
 };
-use es_event::EventType;
+use es_event::{EventType, RecordedEvent, Subject};
 use es_store::{
     EventSchema, SchemaConflict,
+    event_row::compute_schema_checksum,
+    options::IdRange,
+    scan::Scan,
     schema::WorkBudget,
     write::{SchemaRegistration, WRITER_STEPS},
 };
 
 /// The number of events that one step checks.
-const STEP: i64 = 256;
+const STEP: StepLimits = StepLimits {
+    events: 256,
+    bytes: 8 << 20,
+};
 
-const EVENTS: &str = "SELECT id, data FROM es_events WHERE type = $1 AND id BETWEEN $2 AND $3 \
-     ORDER BY id LIMIT $4";
-const INSERT: &str = "INSERT INTO es_event_types (type, schema, schema_number) VALUES ($1, $2, $3) \
+const INSERT: &str = "INSERT INTO es_event_types (type, schema, schema_number, schema_checksum) \
+     VALUES ($1, $2, $3, $4) \
      ON CONFLICT (type) DO UPDATE SET schema = excluded.schema, \
-     schema_number = excluded.schema_number";
+     schema_number = excluded.schema_number, schema_checksum = excluded.schema_checksum";
 
 /// A step of the events of a type.
 #[derive(Debug)]
@@ -38,45 +43,49 @@ pub(super) struct ReadEventsOfType {
     pub(super) last: u64,
 }
 
-/// The ids and the data of some events.
-pub(super) type EventData = Vec<(i64, String)>;
+/// A step of the events of a type, and the id from which the next step continues.
+#[derive(Debug)]
+pub(super) struct EventsOfType {
+    events: Vec<RecordedEvent>,
+    rest: Option<u64>,
+}
 
 #[async_trait]
 impl ReadStep for ReadEventsOfType {
-    type Output = EventData;
+    type Output = EventsOfType;
 
-    async fn run(&self, connection: &mut PgConnection) -> Result<EventData, DatabaseError> {
-        let events = sqlx::query_as(EVENTS)
-            .bind(self.event_type.as_str())
-            .bind(number(self.next))
-            .bind(number(self.last))
-            .bind(STEP)
-            .fetch_all(connection)
-            .await?;
-        Ok(events)
+    async fn run(&self, connection: &mut PgConnection) -> Result<EventsOfType, DatabaseError> {
+        let range = IdRange {
+            first: self.next,
+            last: self.last,
+        };
+        if range.first > range.last {
+            let (events, rest) = (Vec::new(), None);
+            return Ok(EventsOfType { events, rest });
+        }
+        let types = [self.event_type.clone()];
+        let scan = Scan::over_range(Subject::root(), true, range).of_types(types);
+        let (chunk, _) = event_selection::read_chunk(connection, &scan, STEP).await?;
+        Ok(EventsOfType {
+            events: chunk.events,
+            rest: chunk.rest.map(|rest| rest.first),
+        })
     }
 }
 
-/// Checks events against a schema, each within its own budget or all within one. Returns the id after the
-/// last of them, or `None` if there are none.
+/// Checks events against a schema, each within its own budget or all within one. Returns the id from which the next
+/// step continues, or `None` at the end.
 pub(super) fn check_events(
     schema: &EventSchema,
-    events: &[(i64, String)],
+    step: &EventsOfType,
     mut budget: Option<&mut WorkBudget>,
-) -> Result<Result<Option<u64>, SchemaConflict>, DatabaseError> {
-    let mut next = None;
-    for (number, data) in events {
-        let id = row::to_event_id(*number)?;
-        let data: &RawValue = serde_json::from_str(data)
-            .map_err(|error| DatabaseError::flawed_event(*number, error))?;
+) -> Result<Option<u64>, SchemaConflict> {
+    for event in &step.events {
         let mut own = WorkBudget::of(WorkBudget::WRITE);
         let budget = budget.as_deref_mut().unwrap_or(&mut own);
-        if let Err(conflict) = schema.check_event(id, data, budget) {
-            return Ok(Err(conflict));
-        }
-        next = Some(id.get().saturating_add(1));
+        schema.check_event(event.id, &event.data, budget)?;
     }
-    Ok(Ok(next))
+    Ok(step.rest)
 }
 
 /// Registers a schema in one transaction. `is_sent` is true from the moment that the commit may have
@@ -100,6 +109,7 @@ pub(super) async fn register_schema(
         .bind(event_type.as_str())
         .bind(schema.json().get())
         .bind(number(head.schemas))
+        .bind(compute_schema_checksum(event_type, schema.json().get()))
         .execute(&mut *connection)
         .await?;
     log_head::add_schema(connection).await?;
@@ -132,7 +142,7 @@ async fn find_conflict(
     let mut budget = WorkBudget::of(WRITER_STEPS);
     loop {
         let events = read.run(connection).await?;
-        match check_events(schema, &events, Some(&mut budget))? {
+        match check_events(schema, &events, Some(&mut budget)) {
             Ok(Some(next)) => read.next = next,
             Ok(None) => return Ok(None),
             Err(conflict) => return Ok(Some(conflict)),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use sqlx::PgConnection;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use uuid::Uuid;
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     known_log::KnownLog, remembered_end::RememberedEnd, seen_event::SeenEvent,
     server_connection::WritableConnection, store_address::StoreAddress, store_limits::StoreLimits,
 };
-use es_store::catalogue::EventTypeCatalogue;
+use es_store::{StoreError, catalogue::EventTypeCatalogue};
 
 /// The state of one open store.
 #[derive(Debug)]
@@ -29,6 +29,9 @@ pub(super) struct StoreState {
     /// The identity of the store.
     identity: Uuid,
     pub(super) remembered: RememberedEnd,
+    /// The loss of events that this instance has noticed.
+    loss: watch::Sender<Option<String>>,
+    table_check: Notify,
     primary: watch::Sender<PrimaryServer>,
     /// The rows that appends write with their events.
     inline_rows: OnceLock<Arc<dyn InlineRows>>,
@@ -62,6 +65,8 @@ impl StoreState {
             newest_seen: Mutex::default(),
             identity,
             remembered,
+            loss: watch::Sender::new(None),
+            table_check: Notify::new(),
             primary: watch::Sender::new(PrimaryServer {
                 number: server,
                 failovers: 0,
@@ -123,6 +128,55 @@ impl StoreState {
     /// Writes the end of the log to the file of this instance.
     pub(super) fn remember_end(&self) {
         self.remembered.record(&self.known_log());
+    }
+
+    /// Returns the newest event that this instance wrote or read.
+    pub(super) fn newest_seen(&self) -> Option<SeenEvent> {
+        *self.seen()
+    }
+
+    /// Records whether the log lacks events that this instance has seen. Until it has them again, all reads and
+    /// subscriptions end with this error.
+    pub(super) fn record_loss(&self, loss: Option<&DatabaseError>) {
+        self.loss.send_if_modified(|known| {
+            let loss = loss.map(ToString::to_string);
+            let has_changed = *known != loss;
+            *known = loss;
+            has_changed
+        });
+    }
+
+    /// Asks for a comparison of the tables with the events.
+    pub(super) fn request_table_check(&self) {
+        self.table_check.notify_one();
+    }
+
+    /// Waits until a comparison of the tables is asked for.
+    pub(super) async fn await_table_check(&self) {
+        self.table_check.notified().await;
+    }
+
+    /// Fails while the log lacks events that this instance has seen.
+    pub(super) fn check_loss(&self) -> Result<(), StoreError> {
+        match &*self.loss.borrow() {
+            Some(reason) => Err(self.lost(reason.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until the log lacks events that this instance has seen. Returns the error.
+    pub(super) async fn await_loss(&self) -> StoreError {
+        let mut loss = self.loss.subscribe();
+        let reason = loss.wait_for(Option::is_some).await;
+        let reason = reason.ok().and_then(|reason| reason.clone());
+        self.lost(reason.unwrap_or_default())
+    }
+
+    fn lost(&self, reason: String) -> StoreError {
+        StoreError::Unavailable {
+            address: self.description.clone(),
+            reason,
+        }
     }
 
     fn seen(&self) -> MutexGuard<'_, Option<SeenEvent>> {

@@ -8,14 +8,14 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{
-    database_error::DatabaseError, event_selection::subtree_key, log_reader::LogReader,
-    read_pool::ReadStep, row,
+    database_error::DatabaseError, log_reader::LogReader, read_pool::ReadStep, row,
+    scan_statement::subtree_key,
 };
 use es_event::Subject;
 use es_store::{StoreError, SubjectStream};
 
 /// The columns with subjects. Parents are subjects, too, although they may have no events.
-const COLUMNS: [(&str, &str); 2] = [("subject", "es_events"), ("ancestor", "es_subtrees")];
+const COLUMNS: [(&str, &str); 2] = [("subject", "es_subjects"), ("ancestor", "es_subtrees")];
 /// The least text that may follow a subject. No character of a subject sorts before U+0001.
 const NEXT: &str = "found.subject || chr(1)";
 /// The least text that may follow a child, or a descendant of a child. The character `0` comes right after
@@ -24,7 +24,7 @@ const NEXT_CHILD: &str = "CASE WHEN strpos(substr(found.subject, length($4) + 1)
      THEN found.subject || chr(1) \
      ELSE $4 || split_part(substr(found.subject, length($4) + 1), '/', 1) || '0' END";
 const IS_CHILD: &str = "strpos(substr(subject, length($4) + 1), '/') = 0";
-const HAS_SUBJECT: &str = "SELECT EXISTS (SELECT 1 FROM es_events WHERE subject = $1) \
+const HAS_SUBJECT: &str = "SELECT EXISTS (SELECT 1 FROM es_subjects WHERE subject = $1) \
      OR EXISTS (SELECT 1 FROM es_subtrees WHERE ancestor = $1)";
 const HAS_EVENTS: &str = "SELECT last IS NOT NULL FROM es_head WHERE id = 1";
 

@@ -7,7 +7,7 @@ use std::{
 
 use rusqlite::ErrorCode;
 
-use es_store::{AppendError, RegisterError, StoreError};
+use es_store::{AppendError, RegisterError, StoreError, event_row::RowFlaw};
 
 /// An embedded store that cannot be opened.
 ///
@@ -116,6 +116,12 @@ pub(super) enum SqliteError {
     /// The database could not be opened again.
     #[error("{0}")]
     Unopened(String),
+}
+
+impl From<RowFlaw> for SqliteError {
+    fn from(RowFlaw { id, flaw }: RowFlaw) -> Self {
+        Self::Event { id, flaw }
+    }
 }
 
 impl SqliteError {

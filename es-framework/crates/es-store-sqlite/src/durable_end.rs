@@ -11,11 +11,12 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
     database_error::{OpenError, SqliteError},
-    row, stored_hash,
+    row,
 };
 use es_event::Hash;
 use es_store::{
     durable_end::{EndFile, EndRecord},
+    event_row::parse_hash,
     write::ChainHead,
 };
 
@@ -164,7 +165,5 @@ fn count(connection: &Connection, statement: &str) -> rusqlite::Result<u64> {
 fn hash_of(connection: &Connection, id: u64) -> Result<Option<Hash>, SqliteError> {
     let mut statement = connection.prepare("SELECT hash FROM events WHERE id = ?1")?;
     let hash = statement.query_row([row::number(id)], |row| row.get::<_, Vec<u8>>(0));
-    Ok(hash
-        .optional()?
-        .and_then(|bytes| stored_hash::parse_hash(&bytes)))
+    Ok(hash.optional()?.and_then(|bytes| parse_hash(&bytes)))
 }

@@ -1,7 +1,7 @@
-//! Compares the index on disk with the events. The index is built from the events, so a damaged one is
-//! built again.
+//! Compares the index on disk and the list of event types with the events. They are built from the events, so damaged
+//! ones are built again.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use rusqlite::Connection;
 
@@ -35,7 +35,7 @@ impl EventReader {
     }
 }
 
-/// Returns the first event of a range that the index on disk lacks.
+/// Returns the first event of a range that the index on disk lacks, or whose type is not listed.
 pub(super) fn find_unindexed(
     connection: &Connection,
     range: Range<u64>,
@@ -44,6 +44,7 @@ pub(super) fn find_unindexed(
     let mut events =
         connection.prepare_cached(select!("WHERE id >= ?1 AND id < ?2 ORDER BY id"))?;
     let mut rows = events.query((row::number(range.start), row::number(range.end)))?;
+    let types = load_type_names(connection)?;
     let mut decoder = RowDecoder::default();
     while let Some(row) = rows.next()? {
         let number: i64 = row.get(0)?;
@@ -51,6 +52,9 @@ pub(super) fn find_unindexed(
         let Ok(event) = decoder.check_and_decode(row) else {
             continue;
         };
+        if !types.contains(event.event_type.as_str()) {
+            return Ok(Some(event.id.get()));
+        }
         for key in EventKeys::from_event(&event).into_keys() {
             let exists = entry.exists((&*key, number)).map_err(SqliteError::from);
             match exists {
@@ -64,12 +68,20 @@ pub(super) fn find_unindexed(
     Ok(None)
 }
 
-/// Empties the index, so that the start builds it again.
+pub(super) fn load_type_names(connection: &Connection) -> Result<HashSet<String>, SqliteError> {
+    let mut statement = connection.prepare_cached("SELECT type FROM event_types")?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Empties the index, so that the start builds it again, and lists the event types again.
 pub(super) fn clear_index(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "BEGIN IMMEDIATE;
          DELETE FROM event_index;
          UPDATE index_state SET indexed = 0;
+         DELETE FROM event_types;
+         INSERT INTO event_types SELECT type, min(id) FROM events GROUP BY type;
          COMMIT;",
     )
 }

@@ -24,9 +24,9 @@ mod schema_check;
 mod shared;
 mod startup;
 mod store_settings;
-mod stored_hash;
 mod subject_listing;
 mod subscription_reader;
+mod table_check;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -188,16 +188,6 @@ impl EmbeddedStore {
         self.open.shared.file.clone()
     }
 
-    /// Compares the whole index on disk with the events. Returns the first event that it lacks: reads of
-    /// its subject or type miss it.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    #[doc(hidden)]
-    pub async fn find_unindexed_event(&self) -> Result<Option<u64>, StoreError> {
-        self.reader.find_unindexed_event().await
-    }
-
     /// Writes the waiting appends, rejects further ones, and unlocks the directory. Dropping the last
     /// clone does the same, but blocks its thread.
     pub async fn close(&self) {
@@ -348,6 +338,10 @@ impl EventStore for EmbeddedStore {
                 reason: "its writer ended before it answered".into(),
             })
         })
+    }
+
+    async fn find_table_flaw(&self) -> Result<Option<String>, StoreError> {
+        self.reader.find_table_flaw().await
     }
 
     async fn health(&self) -> Result<(), StoreError> {

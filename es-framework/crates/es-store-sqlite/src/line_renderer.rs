@@ -6,10 +6,10 @@ use rusqlite::Row;
 use super::{
     database_error::SqliteError,
     row::{self, RowDecoder},
-    row_checksum::{self, StoredRow},
-    stored_hash,
+    row_checksum::{self, CheckedRow},
 };
 use es_event::{BorrowedEvent, LineFormat, TraceContext};
+use es_store::event_row::parse_hash;
 
 /// Renders rows as lines.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl LineRenderer {
 }
 
 /// Borrows the members of an event from its row. Returns `None` if the row has to be decoded.
-fn borrow_event<'a>(row: &StoredRow<'a>) -> Option<BorrowedEvent<'a>> {
+fn borrow_event<'a>(checked: &CheckedRow<'a>) -> Option<BorrowedEvent<'a>> {
     let [
         subject,
         event_type,
@@ -56,18 +56,18 @@ fn borrow_event<'a>(row: &StoredRow<'a>) -> Option<BorrowedEvent<'a>> {
         predecessor_hash,
         hash,
         data,
-    ] = row.columns;
+    ] = checked.row.columns;
     let optional = |text: Option<&'a [u8]>| text.map(std::str::from_utf8).transpose().ok();
-    let is_usual = row.has_checksum && is_line(data?);
+    let is_usual = checked.has_checksum && is_line(data?);
     is_usual.then_some(BorrowedEvent {
-        id: row::to_event_id(row.id).ok()?.get(),
+        id: row::to_event_id(checked.row.id).ok()?.get(),
         subject: subject?,
         event_type: event_type?,
         source: std::str::from_utf8(source?).ok()?,
         time: time?,
         trace: TraceContext::check_fields(optional(parent)?, optional(state)?).ok()?,
-        predecessor_hash: stored_hash::parse_hash(predecessor_hash?)?,
-        hash: stored_hash::parse_hash(hash?)?,
+        predecessor_hash: parse_hash(predecessor_hash?)?,
+        hash: parse_hash(hash?)?,
         data: data?,
     })
 }

@@ -14,13 +14,14 @@ use super::{
     database_format,
     directory::{DATABASE, DataDirectory},
     durable_end::EndFileWriter,
-    row, row_checksum, startup,
+    row, startup,
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType, RecordedEvent};
 use es_store::{
     Chain, ChainFlaw, EventSchema, InvalidSchema,
     backup::{BackupLine, EndMark, LineTally},
+    event_row::compute_schema_checksum,
 };
 
 /// The number of events in one transaction.
@@ -229,7 +230,7 @@ impl Restore {
                     (
                         event_type.as_str(),
                         schema.json().get(),
-                        row_checksum::compute_for_schema(&event_type, schema.json().get()),
+                        compute_schema_checksum(&event_type, schema.json().get()),
                     ),
                 )?;
                 Ok(())

@@ -10,11 +10,13 @@ use super::{
     index::{CompactionProgress, EventKeys, PostingIndex},
     index_check,
     row::{self, RowDecoder, select},
-    row_checksum,
     store_settings::EngineSettings,
 };
 use es_event::EventType;
-use es_store::{EventSchema, catalogue::EventTypeCatalogue, write::ChainHead};
+use es_store::{
+    EventSchema, catalogue::EventTypeCatalogue, event_row::compute_schema_checksum,
+    write::ChainHead,
+};
 
 /// Loads the end of the chain and the index. This takes a few milliseconds for any number of events,
 /// except for the first start with a file of an older format, which is indexed then.
@@ -24,7 +26,6 @@ pub(super) fn load_log(
 ) -> Result<(ChainHead, PostingIndex), SqliteError> {
     let head = load_head(connection)?;
     let length = head.next.map_or(u64::MAX, |next| next.get());
-    let types = load_type_names(connection)?;
     let covered = load_coverage(connection, length)?;
     if covered <= settings.checked_at_start
         && index_check::find_unindexed(connection, 0..covered)?.is_some()
@@ -32,6 +33,7 @@ pub(super) fn load_log(
         tracing::warn!("the index was damaged on the disk, so it is built again");
         index_check::clear_index(connection)?;
     }
+    let types = index_check::load_type_names(connection)?;
     loop {
         let covered = load_coverage(connection, length)?;
         let mut index = PostingIndex::with_covered_events(covered);
@@ -89,9 +91,7 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<EventTypeCatalog
         };
         let text = row.get_ref(1)?.as_str().map_err(|error| broken(&error))?;
         let stored: Option<i64> = row.get(2)?;
-        if stored
-            .is_some_and(|stored| stored != row_checksum::compute_for_schema(&event_type, text))
-        {
+        if stored.is_some_and(|stored| stored != compute_schema_checksum(&event_type, text)) {
             return Err(broken(&"its checksum differs"));
         }
         let schema = EventSchema::parse_stored(text).map_err(|error| broken(&error))?;
@@ -135,12 +135,6 @@ pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, SqliteErro
         predecessor: last.hash,
         time: time.map_err(|error| SqliteError::flawed_event(row::number(last.id.get()), error))?,
     })
-}
-
-fn load_type_names(connection: &Connection) -> Result<HashSet<String>, SqliteError> {
-    let mut statement = connection.prepare("SELECT type FROM event_types")?;
-    let names = statement.query_map([], |row| row.get(0))?;
-    Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Inserts events after those that the index has, until about `limit` entries are in memory.

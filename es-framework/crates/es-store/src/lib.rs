@@ -17,6 +17,8 @@ pub mod contract;
 #[doc(hidden)]
 pub mod durable_end;
 mod error;
+#[doc(hidden)]
+pub mod event_row;
 mod event_time_lead;
 pub mod memory;
 pub mod options;
@@ -227,6 +229,15 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     ) -> Result<(), RegisterError> {
         let _ = (event_type, schema);
         Err(unsupported("registering a schema").into())
+    }
+
+    /// Compares what the store derives from its events, such as indexes and the list of event types, and the schemas
+    /// with the events. Returns the first flaw as a sentence. A store that derives nothing has none.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    async fn find_table_flaw(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
     }
 
     /// Checks that the store answers and, where it reports that, that it can write.

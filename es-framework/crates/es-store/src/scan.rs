@@ -93,6 +93,27 @@ pub trait Log: Clone + Send + Sync + 'static {
 }
 
 impl Scan {
+    /// Creates a scan of a range of ids from the first to the last.
+    pub fn over_range(subject: Subject, recursive: bool, range: IdRange) -> Self {
+        Self {
+            subject,
+            recursive,
+            order: Order::Chronological,
+            range,
+            event_types: Arc::default(),
+            limit: None,
+        }
+    }
+
+    /// Restricts the scan to events of these types.
+    #[must_use]
+    pub fn of_types(self, event_types: impl IntoIterator<Item = EventType>) -> Self {
+        Self {
+            event_types: event_types.into_iter().collect(),
+            ..self
+        }
+    }
+
     /// Returns true if the scan returns this event.
     pub fn matches(&self, event: &RecordedEvent) -> bool {
         let RecordedEvent { subject, .. } = event;

@@ -1,4 +1,4 @@
-//! Verifies the whole hash chain of a store.
+//! Verifies the whole hash chain of a store, and the tables that follow from it.
 
 use futures_util::StreamExt as _;
 
@@ -15,10 +15,10 @@ const STEP: u64 = 16_384;
 ///
 /// /// What an operator writes down, to compare it with later.
 /// fn note(verified: &VerificationReport) -> Option<String> {
-///     let VerificationReport { events, hash, flaw } = verified;
-///     flaw.is_none().then(|| format!("{events} {hash}"))
+///     let VerificationReport { events, hash, flaw, table_flaw } = verified;
+///     (flaw.is_none() && table_flaw.is_none()).then(|| format!("{events} {hash}"))
 /// }
-/// # assert!(note(&VerificationReport { events: 0, hash: es_framework::event::Hash::ZERO, flaw: None }).is_some());
+/// # assert!(note(&VerificationReport { events: 0, hash: es_framework::event::Hash::ZERO, flaw: None, table_flaw: None }).is_some());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerificationReport {
@@ -29,6 +29,8 @@ pub struct VerificationReport {
     pub hash: Hash,
     /// The first place where the chain breaks, if there is one.
     pub flaw: Option<ChainFlaw>,
+    /// The first difference between the events and a table that follows from them, or a broken schema.
+    pub table_flaw: Option<String>,
 }
 
 /// The first place where a hash chain breaks.
@@ -126,7 +128,7 @@ impl Chain {
     }
 }
 
-/// Verifies every event of a store, and reports the progress at regular intervals.
+/// Verifies every event of a store and the tables that follow from them, and reports the progress at regular intervals.
 ///
 /// # Errors
 /// The store does not answer. An unreadable event is a flaw and not an error.
@@ -163,10 +165,18 @@ pub async fn verify(
             progress(chain.events());
         }
     };
+    let table_flaw = match &flaw {
+        None => match store.find_table_flaw().await {
+            Err(StoreError::Corrupt { reason, .. }) => Some(reason),
+            found => found?,
+        },
+        Some(_) => None,
+    };
     Ok(VerificationReport {
         events: chain.events(),
         hash: chain.hash(),
         flaw,
+        table_flaw,
     })
 }
 
@@ -221,6 +231,7 @@ mod tests {
         let (store, events) = recorded().await;
         let verified = verify(&store, |_| {}).await.unwrap();
         assert_eq!((verified.events, verified.flaw), (4, None));
+        assert_eq!(verified.table_flaw, None);
         assert_eq!(verified.hash, events[3].hash);
         let empty = verify(&MemoryStore::new(), |_| {}).await.unwrap();
         assert_eq!((empty.events, empty.hash), (0, Hash::ZERO));

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::cli_error::{CliError, StartError};
 use es_runtime::strip_postgres_scheme;
-use es_store::{EventStore, StoreError};
+use es_store::EventStore;
 #[cfg(feature = "postgres")]
 use es_store_postgres::{PostgresStore, PostgresStoreOptions, StoreAddress};
 use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
@@ -150,16 +150,6 @@ impl OpenEngine {
             Self::Embedded(store) => Some(store.file()),
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => None,
-        }
-    }
-
-    /// Returns the first event that is missing from the index of the embedded store. PostgreSQL maintains its
-    /// indexes itself.
-    pub(super) async fn find_unindexed_event(&self) -> Result<Option<u64>, StoreError> {
-        match self {
-            Self::Embedded(store) => store.find_unindexed_event().await,
-            #[cfg(feature = "postgres")]
-            Self::Postgres(_) => Ok(None),
         }
     }
 

@@ -33,6 +33,9 @@ struct VerificationResult {
     hash: Hash,
     #[serde(skip_serializing_if = "Option::is_none")]
     broken_at: Option<BrokenEvent>,
+    /// The first difference between the events and a table that follows from them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken_table: Option<String>,
 }
 
 /// The first place where the chain breaks.
@@ -71,15 +74,21 @@ pub(super) async fn verify_store(
 fn encode_result(outcome: Result<VerificationReport, StoreError>) -> Vec<u8> {
     let mut line = Vec::new();
     match outcome {
-        Ok(VerificationReport { events, hash, flaw }) => {
+        Ok(VerificationReport {
+            events,
+            hash,
+            flaw,
+            table_flaw,
+        }) => {
             let result = VerificationResult {
-                is_valid: flaw.is_none(),
+                is_valid: flaw.is_none() && table_flaw.is_none(),
                 events,
                 hash,
                 broken_at: flaw.map(|flaw| BrokenEvent {
                     id: flaw.event.to_string(),
                     reason: flaw.reason,
                 }),
+                broken_table: table_flaw,
             };
             write_row("result", &result, &mut line);
         }

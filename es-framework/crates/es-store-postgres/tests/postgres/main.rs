@@ -13,6 +13,7 @@ mod cluster;
 mod connection_proxy;
 mod contract;
 mod copy;
+mod damage;
 mod failover;
 mod instances;
 mod interruptions;

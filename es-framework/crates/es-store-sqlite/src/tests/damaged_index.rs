@@ -17,9 +17,9 @@ async fn an_event_that_the_index_lacks_is_found() {
     store.close().await;
     drop(store);
     let store = EmbeddedStore::open(directory.path()).unwrap();
-    assert_eq!(store.find_unindexed_event().await.unwrap(), None);
+    assert_eq!(store.reader.find_unindexed_event().await.unwrap(), None);
     damage_index(&store);
-    assert_eq!(store.find_unindexed_event().await.unwrap(), Some(2));
+    assert_eq!(store.reader.find_unindexed_event().await.unwrap(), Some(2));
 }
 
 /// Writes four events, and damages an entry of the index of the closed store.
@@ -61,7 +61,7 @@ async fn a_running_store_builds_a_damaged_index_again() {
     let store = EmbeddedStore::open_with(directory.path(), large(), None).unwrap();
     for _ in 0..5_000 {
         if count_events(&store, "/b/c").await.ok() == Some(2) {
-            assert_eq!(store.find_unindexed_event().await.unwrap(), None);
+            assert_eq!(store.reader.find_unindexed_event().await.unwrap(), None);
             return;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;

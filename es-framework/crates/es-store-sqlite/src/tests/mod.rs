@@ -2,6 +2,7 @@
 
 mod damage;
 mod damaged_index;
+mod damaged_tables;
 mod detached_volume;
 mod disk;
 mod earlier_rules;

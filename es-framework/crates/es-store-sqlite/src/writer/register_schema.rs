@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::EventWriter;
 use crate::{
     database_error::BatchFailure,
-    row_checksum,
     schema_check::{SchemaCheckStep, StoredEventsCheck},
 };
 use es_event::EventType;
 use es_store::{
     RegisterError,
+    event_row::compute_schema_checksum,
     write::{SchemaRegistration, WRITER_STEPS},
 };
 
@@ -71,7 +71,7 @@ impl EventWriter {
             (
                 event_type.as_str(),
                 schema,
-                row_checksum::compute_for_schema(event_type, schema),
+                compute_schema_checksum(event_type, schema),
             ),
         );
         inserted.inspect_err(|_| self.roll_back())?;

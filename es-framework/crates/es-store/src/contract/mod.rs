@@ -3,6 +3,7 @@
 
 mod append_rules;
 mod catalogue_rules;
+mod damage;
 mod observe_rules;
 mod precondition_rules;
 mod read_rules;
@@ -11,6 +12,8 @@ mod support;
 use std::future::Future;
 
 use super::EventStore;
+
+pub use damage::{Damage, DamageableStorage, run_damage};
 
 macro_rules! rules {
     ($empty:ident: $($module:ident :: { $($rule:ident),* $(,)? })*) => {

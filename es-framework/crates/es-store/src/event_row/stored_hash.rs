@@ -1,5 +1,5 @@
 //! The form of hashes in the database: 32 bytes in version 1, and a last byte with the version since
-//! version 2. A file of format 4 has hashes of version 1 only.
+//! version 2.
 
 use es_event::{Hash, HashVersion};
 
@@ -7,7 +7,8 @@ use es_event::{Hash, HashVersion};
 const VERSION_2: u8 = 2;
 
 /// Returns a hash in the form of the database.
-pub(super) fn bytes(hash: &Hash) -> Vec<u8> {
+#[doc(hidden)]
+pub fn hash_bytes(hash: &Hash) -> Vec<u8> {
     let version = match hash.version() {
         HashVersion::V1 => None,
         HashVersion::V2 => Some(VERSION_2),
@@ -16,7 +17,8 @@ pub(super) fn bytes(hash: &Hash) -> Vec<u8> {
 }
 
 /// Parses a hash of the database. Returns `None` if the bytes are no hash.
-pub(super) fn parse_hash(bytes: &[u8]) -> Option<Hash> {
+#[doc(hidden)]
+pub fn parse_hash(bytes: &[u8]) -> Option<Hash> {
     if let Ok(digest) = bytes.try_into() {
         return Some(Hash::from_bytes(digest));
     }
@@ -33,7 +35,7 @@ mod tests {
     fn a_stored_hash_reads_back_with_its_version() {
         for version in [HashVersion::V1, HashVersion::V2] {
             let hash = Hash::new(version, [7; 32]);
-            let stored = bytes(&hash);
+            let stored = hash_bytes(&hash);
             assert_eq!(parse_hash(&stored), Some(hash));
         }
         for broken in [&[][..], &[2; 31], &[3; 33], &[2; 34]] {

@@ -1,0 +1,256 @@
+//! Tables that somebody changes beside the event store.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use es_event::Subject;
+use es_store::{
+    AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError,
+    contract::{self, Damage, DamageableStorage},
+    verify,
+};
+use es_store_postgres::{PostgresOpenError, PostgresStore};
+use futures_util::{StreamExt as _, TryStreamExt as _};
+
+use crate::store_fixture::{StoreFixture, candidate, open, read_all};
+
+/// One store, whose tables are damaged by SQL.
+struct DamagedTables<'a> {
+    fixture: &'a StoreFixture,
+    schema: String,
+}
+
+#[async_trait(?Send)]
+impl DamageableStorage for DamagedTables<'_> {
+    type Store = PostgresStore;
+    type Error = PostgresOpenError;
+
+    const IS_SHARED: bool = true;
+
+    async fn open(&self) -> Result<PostgresStore, PostgresOpenError> {
+        let url = self.fixture.url(&self.schema, "");
+        PostgresStore::open(url.parse().unwrap()).await
+    }
+
+    async fn damage(&self, damage: Damage) -> bool {
+        let statements = statements(damage);
+        let path = format!("SET search_path = {}; {statements}", self.schema);
+        self.fixture.server.query(&path);
+        true
+    }
+}
+
+/// Returns the statements of a damage.
+fn statements(damage: Damage) -> &'static str {
+    match damage {
+        Damage::ChangedData => "UPDATE es_events SET data = '{\"number\":4}' WHERE id = 3",
+        Damage::ChangedType => {
+            "UPDATE es_events SET type = 'io.example.contract.even' WHERE id = 3"
+        }
+        Damage::ChangedSubject => "UPDATE es_events SET subject = '/a/2' WHERE id = 3",
+        Damage::ChangedTime => "UPDATE es_events SET time = '2020-01-01T00:00:00Z' WHERE id = 3",
+        Damage::ChangedTrace => {
+            "UPDATE es_events SET traceparent = replace(traceparent, '4bf9', '4bf8') WHERE id = 3"
+        }
+        Damage::ChangedSource => "UPDATE es_events SET source = 'tag:other' WHERE id = 3",
+        Damage::ChangedHash => "UPDATE es_events SET hash = predecessor_hash WHERE id = 3",
+        Damage::ChangedLastHash => "UPDATE es_events SET hash = predecessor_hash WHERE id = 8",
+        Damage::SwappedIds => {
+            "UPDATE es_events SET id = 100 WHERE id = 3; UPDATE es_events SET id = 3 WHERE id = 4; \
+             UPDATE es_events SET id = 4 WHERE id = 100"
+        }
+        Damage::DeletedFirstOfSubject => "DELETE FROM es_events WHERE id = 0",
+        Damage::DeletedMiddleOfSubject => "DELETE FROM es_events WHERE id = 3",
+        Damage::DeletedLastOfSubject => "DELETE FROM es_events WHERE id = 6",
+        Damage::DeletedLastOfLog => "DELETE FROM es_events WHERE id = 8",
+        Damage::ForgedEvent => {
+            "CREATE TEMP TABLE forged AS SELECT * FROM es_events WHERE id = 6; \
+             UPDATE forged SET id = 9; INSERT INTO es_events SELECT * FROM forged"
+        }
+        Damage::LostTables => {
+            "TRUNCATE es_events, es_subtrees, es_subjects, es_event_types, es_head"
+        }
+        Damage::LostEvents => "TRUNCATE es_events",
+        Damage::LostSubject => "DELETE FROM es_subjects WHERE subject = '/a/1'",
+        Damage::ChangedSubjectEntry => "UPDATE es_subjects SET last = 0 WHERE subject = '/a/1'",
+        Damage::LostSubtree => "DELETE FROM es_subtrees",
+        Damage::ForgedSubtreeEntry => "INSERT INTO es_subtrees VALUES ('/a', 5)",
+        Damage::LostType => "DELETE FROM es_event_types WHERE schema IS NULL",
+        Damage::ChangedSchema => {
+            "UPDATE es_event_types SET schema = '{\"type\":\"object\",\"properties\":{}}' \
+             WHERE schema IS NOT NULL"
+        }
+        Damage::RemovedSchema => "UPDATE es_event_types SET schema = NULL",
+        Damage::LostSchema => "DELETE FROM es_event_types WHERE schema IS NOT NULL",
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_damage_of_the_tables_is_served() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let unknown = contract::run_damage(async || DamagedTables {
+        fixture: &fixture,
+        schema: fixture.schema(),
+    })
+    .await;
+    assert_eq!(unknown, []);
+}
+
+/// Copies all tables, and returns the statements that bring the copies back.
+fn dump(fixture: &StoreFixture, schema: &str) -> String {
+    let tables = [
+        "es_events",
+        "es_subtrees",
+        "es_subjects",
+        "es_event_types",
+        "es_head",
+    ];
+    let copy =
+        |table: &str| format!("CREATE TABLE {schema}.old_{table} AS TABLE {schema}.{table};");
+    fixture.server.query(&tables.map(copy).concat());
+    let restore = |table: &str| {
+        format!(
+            "TRUNCATE {schema}.{table}; INSERT INTO {schema}.{table} TABLE {schema}.old_{table};"
+        )
+    };
+    format!("BEGIN; {} COMMIT", tables.map(restore).concat())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_dump_under_a_running_store_is_noticed_by_appends_subscriptions_and_health() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    let store = fixture.open(&schema, "").await;
+    store
+        .append(vec![candidate("/a", 0)], vec![])
+        .await
+        .unwrap();
+    let older = dump(&fixture, &schema);
+    let later = (1..8).map(|number| candidate("/a", number)).collect();
+    store.append(later, vec![]).await.unwrap();
+    let mut subscription = store.observe(Subject::root(), ObserveOptions::recursive_after(None));
+    for _ in 0..8 {
+        subscription.next().await.unwrap().unwrap();
+    }
+    fixture.server.query(&older);
+    let refused = store.append(vec![candidate("/a", 8)], vec![]).await;
+    let Err(AppendError::Store(StoreError::Unavailable { reason, .. })) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(reason.contains("7"), "{reason}");
+    assert!(reason.contains("missing"), "{reason}");
+    let health = store.health().await.unwrap_err().to_string();
+    assert!(health.contains("missing"), "{health}");
+    let told = tokio::time::timeout(Duration::from_secs(5), subscription.next());
+    let told = told.await.expect("a subscription notices the loss");
+    assert!(told.unwrap().is_err());
+    let read = store.read("/a".parse().unwrap(), ReadOptions::default());
+    assert!(read.try_collect::<Vec<_>>().await.is_err());
+    assert_eq!(
+        fixture
+            .server
+            .query(&format!("SELECT count(*) FROM {schema}.es_events"))
+            .trim(),
+        "1"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_append_finds_a_lost_index_row_and_the_running_store_completes_the_table() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    let store = fixture.open(&schema, "").await;
+    store
+        .append(vec![candidate("/a", 0)], vec![])
+        .await
+        .unwrap();
+    // The comparison of the start ends first.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    fixture
+        .server
+        .query(&format!("DELETE FROM {schema}.es_subjects"));
+    let refused = store.append(vec![candidate("/a", 1)], vec![]).await;
+    assert!(
+        matches!(refused, Err(AppendError::Store(StoreError::Corrupt { .. }))),
+        "{refused:?}"
+    );
+    for _ in 0..200 {
+        if store.append(vec![candidate("/a", 1)], vec![]).await.is_ok() {
+            let verified = verify(&store, |_| {}).await.unwrap();
+            assert_eq!((verified.events, verified.table_flaw), (2, None));
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the table is not completed");
+}
+
+/// Makes the tables of a store as version 1 had them.
+fn downgrade(fixture: &StoreFixture, schema: &str) {
+    fixture.server.query(&format!(
+        "SET search_path = {schema}; \
+         ALTER TABLE es_events DROP COLUMN checksum, DROP COLUMN previous_in_subject, \
+         DROP COLUMN previous_of_type; \
+         ALTER TABLE es_event_types DROP COLUMN last_event, DROP COLUMN schema_checksum; \
+         DROP TABLE es_subjects; UPDATE es_store_version SET version = 1 WHERE id = 1"
+    ));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_of_version_1_get_checksums_and_an_interrupted_upgrade_goes_on() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    let store = fixture.open(&schema, "").await;
+    let candidates = (0..5_000).map(|number| candidate(&format!("/a/{}", number % 7), number));
+    store.append(candidates.collect(), vec![]).await.unwrap();
+    let written = read_all(&store).await;
+    store.close().await;
+    downgrade(&fixture, &schema);
+    // An event of the third step is damaged, so the upgrade stops after two.
+    let data = |text: &str| {
+        format!("UPDATE {schema}.es_events SET data = replace(data, {text}) WHERE id = 4500")
+    };
+    fixture.server.query(&data("'4500', '4501'"));
+    let url = fixture.url(&schema, "");
+    let refused = PostgresStore::open(url.parse().unwrap()).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("event 4500 was changed"),
+        "{refused}"
+    );
+    let upgraded = format!("SELECT count(checksum) FROM {schema}.es_events");
+    assert_eq!(fixture.server.query(&upgraded).trim(), "4000");
+    fixture.server.query(&data("'4501', '4500'"));
+    let stores = futures_util::future::join(open(&url), open(&url)).await;
+    assert_eq!(read_all(&stores.0).await.len(), written.len());
+    let subject = stores
+        .1
+        .read("/a/3".parse().unwrap(), ReadOptions::default());
+    assert_eq!(subject.count().await, 714);
+    stores
+        .1
+        .append(vec![candidate("/a/3", 1)], vec![])
+        .await
+        .unwrap();
+    let verified = verify(&stores.0, |_| {}).await.unwrap();
+    assert_eq!(
+        (verified.events, verified.flaw, verified.table_flaw),
+        (5_001, None, None)
+    );
+    // An instance of the earlier version that still runs is refused.
+    let outdated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        fixture.server.query(&format!(
+            "INSERT INTO {schema}.es_events (id, subject, type, source, time, predecessor_hash, hash, data) \
+             SELECT 6000, subject, type, source, time, predecessor_hash, hash, data \
+             FROM {schema}.es_events WHERE id = 0"
+        ));
+    }));
+    assert!(outdated.is_err());
+}

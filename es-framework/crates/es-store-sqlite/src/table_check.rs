@@ -1,0 +1,95 @@
+//! Compares the index, the list of event types and the schemas with the events.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use rusqlite::Connection;
+
+use super::{
+    database_error::SqliteError,
+    reader::EventReader,
+    row::{self, number},
+    startup,
+};
+use es_event::EventId;
+use es_store::{StoreError, catalogue::EventTypeCatalogue};
+
+const FIRST_EVENTS: &str =
+    "SELECT type, min(id) FROM events WHERE id >= ?1 AND id < ?2 GROUP BY type";
+/// The number of events that one step reads. A long transaction would keep the write-ahead log from
+/// being reused.
+const STEP: u64 = 4_096;
+
+impl EventReader {
+    /// Returns the first flaw of the tables that follow from the events, or of a schema.
+    pub(super) async fn find_table_flaw(&self) -> Result<Option<String>, StoreError> {
+        if let Some(event) = self.find_unindexed_event().await? {
+            return Ok(Some(format!(
+                "the index or the list of event types lacks event {event}, so reads of its subject or type miss it"
+            )));
+        }
+        let (length, registered) = {
+            let shared = self.shared();
+            (shared.log().index.len(), shared.catalogue().schemas())
+        };
+        let mut types = BTreeMap::new();
+        let mut first = 0;
+        while first < length {
+            let end = first.saturating_add(STEP).min(length);
+            let read = move |connection: &Connection| read_first_events(connection, first..end);
+            for (name, id) in self.with_connection(read).await? {
+                types.entry(name).or_insert(id);
+            }
+            first = end;
+        }
+        let catalogue = self.with_connection(startup::load_catalogue).await?;
+        if catalogue.schemas() < registered {
+            let found = catalogue.schemas();
+            return Ok(Some(format!(
+                "the table event_schemas has {found} schemas, but {registered} were registered"
+            )));
+        }
+        Ok(find_type_flaw(&catalogue, &types, length))
+    }
+}
+
+fn read_first_events(
+    connection: &Connection,
+    range: Range<u64>,
+) -> Result<Vec<(String, EventId)>, SqliteError> {
+    let mut statement = connection.prepare_cached(FIRST_EVENTS)?;
+    let mut rows = statement.query((number(range.start), number(range.end)))?;
+    let mut first_events = Vec::new();
+    while let Some(row) = rows.next()? {
+        first_events.push((row.get(0)?, row::to_event_id(row.get(1)?)?));
+    }
+    Ok(first_events)
+}
+
+/// Compares the listed event types with the first events of all types.
+fn find_type_flaw(
+    catalogue: &EventTypeCatalogue,
+    types: &BTreeMap<String, EventId>,
+    length: u64,
+) -> Option<String> {
+    let listed: BTreeMap<String, EventId> = catalogue
+        .event_types()
+        .into_iter()
+        .filter_map(|known| {
+            let first = catalogue.id_of_first_event(&known.event_type)?;
+            // The others are newer than the comparison.
+            (first.get() < length).then(|| (known.event_type.as_str().to_owned(), first))
+        })
+        .collect();
+    let unlisted = types
+        .iter()
+        .find(|(name, first)| listed.get(*name) != Some(first));
+    if let Some((name, first)) = unlisted {
+        return Some(format!(
+            "the table event_types lacks event {first}, the first of the type {name}"
+        ));
+    }
+    let unknown = listed.keys().find(|name| !types.contains_key(*name))?;
+    Some(format!(
+        "the table event_types lists {unknown}, which no event has"
+    ))
+}
