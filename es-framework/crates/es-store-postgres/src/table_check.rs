@@ -73,6 +73,10 @@ const CORRECT_TYPES: &str = "UPDATE es_event_types t SET \
      FROM UNNEST($1::text[], $2::bigint[]) AS wrong (key, id) \
      WHERE t.type = wrong.key AND COALESCE(t.last_event, -1) = wrong.id";
 
+/// An event that no event store wrote: the head does not know it.
+const UNKNOWN_EVENT: &str = "(SELECT e.id FROM es_events e WHERE e.id < 0 LIMIT 1) UNION ALL \
+     (SELECT e.id FROM es_events e WHERE e.id > (SELECT COALESCE(last, -1) FROM es_head WHERE id = 1) \
+     LIMIT 1)";
 /// False if events are missing. Nothing is corrected then, because that would hide which.
 const ARE_EVENTS_COMPLETE: &str = "SELECT (SELECT count(*) FROM es_events) = COALESCE(last, -1) + 1 \
      FROM es_head WHERE id = 1";
@@ -147,7 +151,16 @@ impl TableCheck {
         page.next = Some(TablePosition::Subjects(String::new(), -1));
         let end = log_head::read_last(connection, None).await?;
         let Some(last) = end.map(|end| end.id.get()).filter(|last| first <= *last) else {
-            return Ok(());
+            let unknown: Option<i64> = sqlx::query_scalar(UNKNOWN_EVENT)
+                .fetch_optional(connection)
+                .await?;
+            return match unknown {
+                None => Ok(()),
+                Some(id) => {
+                    let flaw = "comes after the end of the log, so no event store wrote it";
+                    Err(DatabaseError::flawed_event(id, flaw))
+                }
+            };
         };
         let events = u64::try_from(PAGE.events).unwrap_or(u64::MAX);
         let range = IdRange {
