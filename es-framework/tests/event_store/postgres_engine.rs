@@ -90,6 +90,34 @@ async fn servers_on_one_database_share_its_events() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_an_index_lacks_is_named_and_the_start_of_a_server_adds_it() {
+    let Some(postgres) = PostgresServer::start() else {
+        return;
+    };
+    let url = postgres.url();
+    let arguments = ["--engine", url.as_str(), "--http-port=0"];
+    let server = ServerProcess::start(&arguments);
+    let store = client(&server);
+    for number in 0..5 {
+        store.append(vec![candidate(number)], vec![]).await.unwrap();
+    }
+    drop(server);
+    postgres.query("DELETE FROM es_subtrees WHERE id = 3");
+    for _ in 0..2 {
+        let output = program(&["verify", "--engine", &url]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let said = said(&output);
+        assert!(
+            said.starts_with("broken table: es_subtrees lacks event 3 for /books\n"),
+            "{said}"
+        );
+    }
+    drop(ServerProcess::start(&arguments));
+    let whole = succeeds(&["verify", "--engine", &url]);
+    assert!(whole.starts_with("whole: 5 events"), "{whole}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_of_two_servers_survives_the_end_of_one() {
     let Some(postgres) = PostgresServer::start() else {
         return;

@@ -162,7 +162,7 @@ pub(super) enum DatabaseError {
     Index(String),
     /// The log lacks an event that this instance has written or read.
     #[error(
-        "{0}. Stop all instances and restore the events from a standby or a backup, or start again and accept the loss"
+        "{0}. Stop all instances and restore the events from a standby or a backup, or accept the loss with EVENT_STORE_ACCEPT_LOSS=true (--accept-loss)"
     )]
     Lost(String),
 }
@@ -203,6 +203,11 @@ impl DatabaseError {
         Self::Lost(
             "the table es_head is empty, so the events are gone or a restore is running".into(),
         )
+    }
+
+    /// Returns the error for a log that lacks a part of what this instance has seen.
+    pub(super) fn lost_part(loss: &LogLoss) -> Self {
+        Self::Lost(format!("the database {loss}"))
     }
 
     /// Returns the error for a log whose last event is missing.

@@ -28,6 +28,7 @@ mod restore;
 mod retry_schedule;
 mod row;
 mod row_upgrade;
+mod running_writer;
 mod scan_statement;
 mod schema_registration;
 mod seen_event;
@@ -42,23 +43,19 @@ mod subject_listing;
 mod table_check;
 mod table_monitor;
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    thread::JoinHandle,
-    time::Duration,
-};
+use std::{fmt::Display, sync::Arc};
 
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::{sync::oneshot, task::AbortHandle, time::timeout};
+use tokio::sync::oneshot;
 
 use self::{
     database_identity::ReadIdentity,
     event_type_listing::{ReadEventType, ReadEventTypes},
     log_reader::LogReader,
-    log_writer::LogWriter,
     read_pool::ReadPool,
     remembered_end::RememberedEnd,
+    running_writer::RunningWriter,
     schema_registration::{ReadEventsOfType, check_events},
     store_limits::StoreLimits,
     store_state::StoreState,
@@ -68,9 +65,7 @@ use es_store::{
     AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
     ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
     schema_work,
-    write::{
-        QueuedAppend, QueuedTask, WriteAdmission, WriteQueue, candidate_size, precondition_size,
-    },
+    write::{QueuedAppend, QueuedTask, candidate_size, precondition_size},
 };
 
 pub use database_error::{LogLoss, PostgresOpenError, is_aborted};
@@ -102,15 +97,6 @@ pub use store_address::{InvalidStoreAddress, StoreAddress};
 pub struct PostgresStore {
     writer: Arc<RunningWriter>,
     reader: LogReader,
-}
-
-/// A running writer, stopped when this is dropped.
-#[derive(Debug)]
-struct RunningWriter {
-    admission: WriteAdmission,
-    state: Arc<StoreState>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-    monitors: [AbortHandle; 2],
 }
 
 impl PostgresStore {
@@ -149,28 +135,23 @@ impl PostgresStore {
             .last
             .into_iter()
             .for_each(|last| state.record_seen(last));
-        let (state, queue) = (Arc::new(state), Arc::new(WriteQueue::default()));
+        let state = Arc::new(state);
         let reader = LogReader {
             pool: Arc::new(ReadPool::new(&limits)),
             state: Arc::clone(&state),
         };
-        let length = reader.read_length().await;
-        let length = length.map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
+        let failed = |error: &dyn Display| PostgresOpenError::Tables(error.to_string());
+        let length = reader.read_length().await.map_err(|error| failed(&error))?;
         state.publish(length);
-        let is_checked = table_monitor::correct_at_start(reader.clone(), length).await;
-        let is_checked =
-            is_checked.map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
-        let thread = start_writer(&state, &queue)
-            .map_err(|error| PostgresOpenError::Tables(error.to_string()))?;
-        let monitor = tokio::spawn(log_monitor::watch_log(Arc::clone(&state), found));
-        tokio::spawn(end_recording::remember_regularly(Arc::downgrade(&state)));
-        let tables = tokio::spawn(table_monitor::watch_tables(reader.clone(), is_checked));
-        let writer = RunningWriter {
-            admission: WriteAdmission::new(queue, limits.queue, state.description.clone()),
-            state,
-            thread: Mutex::new(Some(thread)),
-            monitors: [monitor.abort_handle(), tables.abort_handle()],
-        };
+        let mut is_checked = false;
+        if !options.skip_table_check {
+            let checked = table_monitor::correct_at_start(reader.clone(), length).await;
+            is_checked = checked.map_err(|error| failed(&error))?;
+        }
+        let mut writer = RunningWriter::start(state, found).map_err(|error| failed(&error))?;
+        if !options.skip_table_check {
+            writer.watch_tables(reader.clone(), is_checked);
+        }
         Ok(Self {
             writer: Arc::new(writer),
             reader,
@@ -222,43 +203,7 @@ impl PostgresStore {
 
     /// Writes the waiting appends and rejects further ones.
     pub async fn close(&self) {
-        self.writer.admission.close();
-        let thread = self.writer.thread.lock();
-        let thread = thread.unwrap_or_else(PoisonError::into_inner).take();
-        let Some(thread) = thread else { return };
-        // It fails only by a panic, and then the writer has ended, too.
-        let joined = tokio::task::spawn_blocking(move || thread.join()).await;
-        if !matches!(joined, Ok(Ok(()))) {
-            tracing::error!("the writer of the event store panicked");
-        }
-        end_recording::remember_now(Arc::clone(&self.writer.state)).await;
-    }
-}
-
-fn start_writer(
-    state: &Arc<StoreState>,
-    queue: &Arc<WriteQueue>,
-) -> std::io::Result<JoinHandle<()>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let writer = LogWriter::new(Arc::clone(state), Arc::clone(queue));
-    std::thread::Builder::new()
-        .name("event-writer".into())
-        .spawn(move || writer.write_until_closed(&runtime))
-}
-
-impl RunningWriter {
-    /// Waits for the answer of the writer. `None` if it does not come in time.
-    async fn await_answer<T>(&self, answered: oneshot::Receiver<T>, limit: Duration) -> Option<T> {
-        timeout(limit, answered).await.ok()?.ok()
-    }
-}
-
-impl Drop for RunningWriter {
-    fn drop(&mut self) {
-        self.admission.close();
-        self.monitors.iter().for_each(AbortHandle::abort);
+        self.writer.close().await;
     }
 }
 

@@ -24,4 +24,6 @@ pub struct PostgresStoreOptions {
     pub data_folder: Option<PathBuf>,
     /// True to open a database that lacks what the instance remembers.
     pub accept_loss: bool,
+    /// True for a program that ends soon: the open store does not compare its tables with the events, and corrects none.
+    pub skip_table_check: bool,
 }

@@ -1,6 +1,6 @@
 //! The identity of an event that this instance knows, and the check that the log still has it.
 
-use super::database_error::DatabaseError;
+use super::database_error::{DatabaseError, LogLoss};
 use es_event::{EventId, Hash, RecordedEvent};
 
 /// An event that this instance has written or read.
@@ -27,22 +27,19 @@ pub(super) fn check_end(
     stored: Option<Hash>,
 ) -> Result<(), DatabaseError> {
     let Some(seen) = seen else { return Ok(()) };
-    let missing = EventId::count_to(Some(seen.id)).saturating_sub(EventId::count_to(last));
-    if missing > 0 {
-        return Err(DatabaseError::Lost(match last {
-            Some(last) => format!(
-                "the log ends at event {last}, but this instance has seen event {}: the last {missing} events are missing",
-                seen.id
-            ),
-            None => format!("the log is empty, but it had {missing} events"),
+    let (found, expected) = (EventId::count_to(last), EventId::count_to(Some(seen.id)));
+    if found < expected {
+        return Err(DatabaseError::lost_part(&LogLoss::Events {
+            found,
+            expected,
         }));
     }
     match stored {
         Some(stored) if stored == seen.hash => Ok(()),
-        Some(_) => Err(DatabaseError::Lost(format!(
-            "event {} is another one than this instance has seen",
-            seen.id
-        ))),
+        Some(_) => {
+            let event = seen.id;
+            Err(DatabaseError::lost_part(&LogLoss::OtherEvent { event }))
+        }
         None => Err(DatabaseError::Lost(format!(
             "event {}, which this instance has seen, is missing",
             seen.id

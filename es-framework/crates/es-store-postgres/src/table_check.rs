@@ -314,10 +314,11 @@ impl UnlistedRows {
     fn flaws(&self) -> impl Iterator<Item = String> {
         let first = |table: &str, keys: &[String], ids: &[i64]| {
             let (key, id) = (keys.first()?, ids.first()?);
-            Some(format!(
-                "{table} lacks {} rows, the first of event {id} for {key}",
-                keys.len()
-            ))
+            let more = match keys.len() {
+                1 => String::new(),
+                count => format!(", and {} more rows", count.saturating_sub(1)),
+            };
+            Some(format!("{table} lacks event {id} for {key}{more}"))
         };
         let below = first("es_subtrees", &self.below.0, &self.below.1);
         let subjects = first("es_subjects", &self.subjects.0, &self.subjects.1);

@@ -99,9 +99,11 @@ impl OpenEngine {
         })))
     }
 
-    /// Connects to the database of a URL.
+    /// Connects to the database of a URL, and corrects nothing there.
     pub(super) async fn connect(url: &str) -> Result<Self, StartError> {
-        Self::connect_with(url, EmbeddedStoreOptions::default(), None).await
+        let mut options = EmbeddedStoreOptions::default();
+        options.skip_index_check = true;
+        Self::connect_with(url, options, None).await
     }
 
     /// Connects to the database of a URL. The directory remembers the end of its log.
@@ -119,6 +121,7 @@ impl OpenEngine {
         let mut with = PostgresStoreOptions::default();
         with.data_folder = directory.map(Path::to_owned);
         with.accept_loss = options.accept_loss;
+        with.skip_table_check = options.skip_index_check;
         let opened = PostgresStore::open_with_options(address, with).await;
         let store = opened.map_err(|error| StartError::Engine(error.to_string()))?;
         Ok(Self::Postgres(store))
