@@ -61,7 +61,7 @@ impl<'a> BatchColumns<'a> {
         let columns = EventColumns::from(event);
         let (id, subject) = (columns.id, columns.subject);
         let link = |link: Option<EventId>| link.map(|id| number(id.get()));
-        self.checksums.push(columns.checksum_with_links(links));
+        self.checksums.push(columns.checksum());
         self.previous_in_subject.push(link(links.in_subject));
         self.previous_of_type.push(link(links.of_type));
         self.ids.push(id);

@@ -8,12 +8,14 @@ use super::{
     database_error::DatabaseError,
     key_ends::KeyList,
     row::{self, RowDecoder},
-    scan_statement::{INDEXED_COLUMN, LAST_COLUMN, LATEST_COLUMN, ScanIndex, subtree_key},
+    scan_statement::{
+        INDEXED_COLUMN, LAST_COLUMN, LATEST_COLUMN, LINK_COLUMN, ScanIndex, subtree_key,
+    },
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{
     Order,
-    event_row::{LinkCheck, RowLinks, check_neighbours},
+    event_row::{LinkCheck, check_neighbours},
     options::IdRange,
     scan::{Chunk, Scan},
 };
@@ -103,7 +105,7 @@ async fn read_rows(
     let step = if drops { limits.events } else { wanted };
     let IdRange { first, last } = scan.range;
     let keys = keys(index, scan);
-    let query = sqlx::query(AssertSqlSafe(index.statement(scan.order)))
+    let query = sqlx::query(AssertSqlSafe(index.statement(scan)))
         .bind(row::number(first))
         .bind(row::number(last))
         .bind(row::number(step));
@@ -116,38 +118,39 @@ async fn read_rows(
     let mut decoder = RowDecoder::default();
     let (mut rows, mut bytes) = (StepRows::default(), 0_usize);
     while let Some(row) = found.try_next().await? {
-        let indexed: i64 = row.try_get(INDEXED_COLUMN)?;
-        if row.try_get::<Option<i64>, _>(0)?.is_none() {
+        if index == ScanIndex::Subtree && row.try_get::<Option<i64>, _>(0)?.is_none() {
+            let indexed = row.try_get(INDEXED_COLUMN)?;
             return Err(DatabaseError::flawed_event(indexed, "is missing"));
         }
         let checked = row::read_checked(&row)?;
+        let id = checked.id;
         if rows.count == 0 {
-            let id = |index| {
-                let id: Option<i64> = row.try_get(index)?;
-                id.map(row::to_event_id).transpose()
-            };
-            rows.end = id(LAST_COLUMN)?;
-            rows.links.add_link(id(LATEST_COLUMN)?);
+            rows.end = row::read_id(&row, LAST_COLUMN)?;
+            if index.has_subject() {
+                rows.links.add_link(row::read_id(&row, LATEST_COLUMN)?);
+            }
         }
-        if rows.end.is_none_or(|end| end < checked.id) {
+        if rows.end.is_none_or(|end| end < id) {
             let flaw = "comes after the end of the log, so no event store wrote it";
-            return Err(DatabaseError::flawed_event(indexed, flaw));
+            return Err(DatabaseError::flawed_event(checked.row.id, flaw));
         }
         rows.count = rows.count.saturating_add(1);
-        rows.add_row(index, checked.id, checked.links);
+        // The ids of all events have no gap, so they need no links.
+        if index != ScanIndex::Id {
+            rows.links.add_row(id, row::read_id(&row, LINK_COLUMN)?);
+        }
         if scan.includes_type(row.try_get(2)?) {
             let event = decoder.decode_row(&checked.row)?;
             if !scan.matches(&event) {
                 let subject = &scan.subject;
-                let flaw =
-                    format!("es_subtrees lists event {indexed} below {subject}, where it is not");
+                let flaw = format!("es_subtrees lists event {id} below {subject}, where it is not");
                 return Err(DatabaseError::Index(flaw));
             }
             bytes = bytes.saturating_add(event.data.get().len());
             rows.events.push(event);
         }
         if rows.count >= step || rows.events.len() >= wanted || bytes >= limits.bytes {
-            rows.rest_after = Some(checked.id);
+            rows.rest_after = Some(id);
             break;
         }
     }
@@ -155,16 +158,6 @@ async fn read_rows(
 }
 
 impl StepRows {
-    fn add_row(&mut self, index: ScanIndex, id: EventId, links: RowLinks) {
-        let previous = match index {
-            // The ids of all events have no gap.
-            ScanIndex::Id => return,
-            ScanIndex::Type => links.of_type,
-            ScanIndex::Subject | ScanIndex::Subtree => links.in_subject,
-        };
-        self.links.add_row(id, previous);
-    }
-
     fn add_links(&mut self, latest: Vec<Option<EventId>>) {
         latest.into_iter().for_each(|id| self.links.add_link(id));
     }

@@ -23,17 +23,25 @@ pub(super) struct KeyEnds {
 }
 
 impl KeyList {
-    fn statement(self) -> String {
+    /// Returns the statement. Without a limit, no event comes after the latest one.
+    fn statement(self, is_limited: bool) -> String {
         let (key, link, table, last) = match self {
             Self::Subjects => ("subject", "previous_in_subject", "es_subjects", "last"),
             Self::Types => ("type", "previous_of_type", "es_event_types", "last_event"),
         };
+        let listed = format!("(SELECT k.{last} FROM {table} k WHERE k.{key} = wanted.key)");
         let next = format!("FROM es_events n WHERE n.{key} = wanted.key AND n.id > $2");
+        let latest = if is_limited {
+            format!(
+                "CASE WHEN EXISTS (SELECT 1 {next}) \
+                     THEN (SELECT n.{link} {next} ORDER BY n.id LIMIT 1) ELSE {listed} END"
+            )
+        } else {
+            format!("CASE WHEN $2::bigint IS NOT NULL THEN {listed} END")
+        };
         format!(
-            "SELECT h.last, h.last IS NULL OR EXISTS (SELECT 1 FROM es_events e WHERE e.id = h.last), CASE WHEN EXISTS (SELECT 1 {next}) \
-                 THEN (SELECT n.{link} {next} ORDER BY n.id LIMIT 1) \
-                 ELSE (SELECT k.{last} FROM {table} k WHERE k.{key} = wanted.key) END \
-             FROM es_head h CROSS JOIN UNNEST($1::text[]) AS wanted (key) WHERE h.id = 1"
+            "SELECT h.last, h.last IS NULL OR EXISTS (SELECT 1 FROM es_events e WHERE e.id = h.last), \
+             {latest} FROM es_head h CROSS JOIN UNNEST($1::text[]) AS wanted (key) WHERE h.id = 1"
         )
     }
 
@@ -45,7 +53,7 @@ impl KeyList {
         last: u64,
     ) -> Result<KeyEnds, DatabaseError> {
         let rows: Vec<(Option<i64>, bool, Option<i64>)> =
-            sqlx::query_as(AssertSqlSafe(self.statement()))
+            sqlx::query_as(AssertSqlSafe(self.statement(last < EventId::MAX)))
                 .bind(keys)
                 .bind(number(last))
                 .fetch_all(connection)

@@ -4,7 +4,7 @@ use sqlx::{Row as _, ValueRef as _, postgres::PgRow};
 
 use super::database_error::DatabaseError;
 use es_event::{EventId, RecordedEvent};
-use es_store::event_row::{self, RowLinks, StoredRow};
+use es_store::event_row::{self, StoredRow};
 
 pub(super) use es_store::event_row::{hash_bytes, parse_hash as hash, sql_number as number};
 
@@ -12,13 +12,13 @@ pub(super) use es_store::event_row::{hash_bytes, parse_hash as hash, sql_number 
 macro_rules! columns {
     () => {
         "e.id, e.subject, e.type, e.source, e.time, e.traceparent, e.tracestate, \
-         e.predecessor_hash, e.hash, e.data, e.checksum, e.previous_in_subject, e.previous_of_type"
+         e.predecessor_hash, e.hash, e.data, e.checksum"
     };
 }
 pub(super) use columns;
 
 /// The number of these columns, which is the index of the next one.
-pub(super) const COLUMNS: usize = 13;
+pub(super) const COLUMNS: usize = 11;
 const CHECKSUM: usize = 10;
 
 /// Converts the id of a row.
@@ -26,15 +26,20 @@ pub(super) fn to_event_id(number: i64) -> Result<EventId, DatabaseError> {
     Ok(event_row::to_event_id(number)?)
 }
 
+/// Reads the id in a column.
+pub(super) fn read_id(row: &PgRow, index: usize) -> Result<Option<EventId>, DatabaseError> {
+    let id: Option<i64> = row.try_get(index)?;
+    id.map(to_event_id).transpose()
+}
+
 /// A row whose checksum fits.
 #[derive(Debug)]
 pub(super) struct CheckedRow<'a> {
     pub(super) row: StoredRow<'a>,
     pub(super) id: EventId,
-    pub(super) links: RowLinks,
 }
 
-/// Reads the columns of an event without its checksum and links.
+/// Reads the columns of an event without its checksum.
 pub(super) fn read_columns(row: &PgRow) -> Result<StoredRow<'_>, DatabaseError> {
     let mut stored = StoredRow {
         id: row.try_get(0)?,
@@ -53,23 +58,14 @@ pub(super) fn read_columns(row: &PgRow) -> Result<StoredRow<'_>, DatabaseError> 
 /// Reads a row and compares its checksum.
 pub(super) fn read_checked(row: &PgRow) -> Result<CheckedRow<'_>, DatabaseError> {
     let stored = read_columns(row)?;
-    let link = |index| {
-        let link: Option<i64> = row.try_get(index)?;
-        link.map(to_event_id).transpose()
-    };
-    let links = RowLinks {
-        in_subject: link(11)?,
-        of_type: link(12)?,
-    };
     let checksum: Option<i64> = row.try_get(CHECKSUM)?;
-    if checksum != Some(stored.checksum_with_links(links)) {
+    if checksum != Some(stored.checksum()) {
         let flaw = "was changed in the database: its checksum differs";
         return Err(DatabaseError::flawed_event(stored.id, flaw));
     }
     Ok(CheckedRow {
         id: to_event_id(stored.id)?,
         row: stored,
-        links,
     })
 }
 

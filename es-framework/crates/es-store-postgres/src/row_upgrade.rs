@@ -193,7 +193,7 @@ async fn set_links(
     for (event, links) in events.iter().zip(links) {
         let columns = EventColumns::from(event);
         ids.push(columns.id);
-        checksums.push(columns.checksum_with_links(links));
+        checksums.push(columns.checksum());
         in_subject.push(link(links.in_subject));
         of_type.push(link(links.of_type));
         subjects.push(columns.subject);

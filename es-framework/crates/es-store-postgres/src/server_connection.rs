@@ -24,10 +24,14 @@ const SETTINGS: &str = "SELECT name, setting FROM pg_settings \
 /// server ends its session. A writer that waits for the lock gives up before its client does, because
 /// the server does not notice that the client is gone. The wait for a standby has no limit: its end
 /// would confirm events that only the primary has.
-const SESSION: [&str; 3] = [
+///
+/// The statements of the event store have one good plan each, whatever their parameters are. Planning them each time
+/// takes longer than running them. An engine without the setting has no row of it.
+const SESSION: [&str; 4] = [
     "SET idle_in_transaction_session_timeout = '5s'",
     "SET lock_timeout = '4s'",
     "SET statement_timeout = 0",
+    "SELECT set_config(name, 'force_generic_plan', false) FROM pg_settings WHERE name = 'plan_cache_mode'",
 ];
 
 /// A connection to the server that accepts writes.

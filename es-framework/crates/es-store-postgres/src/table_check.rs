@@ -73,6 +73,17 @@ const CORRECT_TYPES: &str = "UPDATE es_event_types t SET \
      FROM UNNEST($1::text[], $2::bigint[]) AS wrong (key, id) \
      WHERE t.type = wrong.key AND COALESCE(t.last_event, -1) = wrong.id";
 
+/// Events that do not link to the event before them.
+const WRONG_LINKS: &str = "SELECT e.id FROM es_events e WHERE e.id BETWEEN $1 AND $2 AND \
+     ((e.previous_in_subject IS DISTINCT FROM (SELECT p.id FROM es_events p \
+     WHERE p.subject = e.subject AND p.id < e.id ORDER BY p.id DESC LIMIT 1)) OR \
+     (e.previous_of_type IS DISTINCT FROM (SELECT p.id FROM es_events p \
+     WHERE p.type = e.type AND p.id < e.id ORDER BY p.id DESC LIMIT 1)))";
+const LINK: &str = "UPDATE es_events e SET \
+     previous_in_subject = (SELECT p.id FROM es_events p \
+     WHERE p.subject = e.subject AND p.id < e.id ORDER BY p.id DESC LIMIT 1), \
+     previous_of_type = (SELECT p.id FROM es_events p \
+     WHERE p.type = e.type AND p.id < e.id ORDER BY p.id DESC LIMIT 1) WHERE e.id = ANY($1)";
 /// An event that no event store wrote: the head does not know it.
 const UNKNOWN_EVENT: &str = "(SELECT e.id FROM es_events e WHERE e.id < 0 LIMIT 1) UNION ALL \
      (SELECT e.id FROM es_events e WHERE e.id > (SELECT COALESCE(last, -1) FROM es_head WHERE id = 1) \
@@ -179,10 +190,20 @@ impl TableCheck {
         if let Some(rest) = chunk.rest {
             page.next = Some(TablePosition::Events(rest.first));
         }
+        let wrong_links = read_wrong_links(connection, &chunk.events).await?;
+        if let Some(id) = wrong_links.first() {
+            page.flaws.push(format!(
+                "event {id} does not name the event before it in its subject or type"
+            ));
+        }
         let unlisted = UnlistedRows::find(connection, &chunk.events).await?;
         page.flaws.extend(unlisted.flaws());
         if self.may_correct(connection, page).await? {
             unlisted.insert(connection).await?;
+            sqlx::query(LINK)
+                .bind(wrong_links)
+                .execute(connection)
+                .await?;
             page.is_corrected = true;
         }
         Ok(())
@@ -343,6 +364,22 @@ impl UnlistedRows {
             .await?;
         Ok(())
     }
+}
+
+/// Returns the events that do not link to the events before them.
+async fn read_wrong_links(
+    connection: &mut PgConnection,
+    events: &[RecordedEvent],
+) -> Result<Vec<i64>, DatabaseError> {
+    let (Some(first), Some(last)) = (events.first(), events.last()) else {
+        return Ok(Vec::new());
+    };
+    let wrong = sqlx::query_scalar(WRONG_LINKS)
+        .bind(number(first.id.get()))
+        .bind(number(last.id.get()))
+        .fetch_all(connection)
+        .await?;
+    Ok(wrong)
 }
 
 async fn read_unlisted(

@@ -71,6 +71,7 @@ fn statements(damage: Damage) -> &'static str {
             "TRUNCATE es_events, es_subtrees, es_subjects, es_event_types, es_head"
         }
         Damage::LostEvents => "TRUNCATE es_events",
+        Damage::ChangedLink => "UPDATE es_events SET previous_in_subject = 2 WHERE id = 6",
         Damage::LostSubject => "DELETE FROM es_subjects WHERE subject = '/a/1'",
         Damage::ChangedSubjectEntry => "UPDATE es_subjects SET last = 0 WHERE subject = '/a/1'",
         Damage::LostSubtree => "DELETE FROM es_subtrees",

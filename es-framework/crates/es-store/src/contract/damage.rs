@@ -48,6 +48,8 @@ pub enum Damage {
     LostTables,
     /// All events are gone, and what follows from them is there.
     LostEvents,
+    /// Event 6 does not name event 3 as the one before it in its subject.
+    ChangedLink,
     /// The index of subjects lacks `/a/1`.
     LostSubject,
     /// The index of subjects names event 0 as the latest of `/a/1`.
@@ -79,7 +81,7 @@ enum Outcome {
     Healed,
 }
 
-const OUTCOMES: [(Damage, Outcome); 24] = [
+const OUTCOMES: [(Damage, Outcome); 25] = [
     (Damage::ChangedData, Outcome::Refused),
     (Damage::ChangedType, Outcome::Refused),
     (Damage::ChangedSubject, Outcome::Refused),
@@ -96,6 +98,7 @@ const OUTCOMES: [(Damage, Outcome); 24] = [
     (Damage::ForgedEvent, Outcome::Refused),
     (Damage::LostTables, Outcome::RefusedSoon),
     (Damage::LostEvents, Outcome::Refused),
+    (Damage::ChangedLink, Outcome::Healed),
     (Damage::LostSubject, Outcome::Healed),
     (Damage::ChangedSubjectEntry, Outcome::Healed),
     (Damage::LostSubtree, Outcome::Healed),

@@ -1,9 +1,8 @@
 //! The checksum of a row. It detects a row that is not as it was written, before it reaches a client.
 
-use super::row_links::RowLinks;
 use es_event::EventType;
 
-/// The number of the columns of an event besides its id, its checksum and its links.
+/// The number of the columns of an event besides its id and its checksum.
 pub(super) const COLUMNS: usize = 9;
 /// Columns of at most this length in bytes are gathered in a buffer, because one checksum step for all of them is
 /// faster than a step for each.
@@ -30,18 +29,6 @@ pub fn compute_checksum<'a>(id: i64, columns: impl IntoIterator<Item = Option<&'
     }
     checksum.update(&copied);
     checksum.finalize().into()
-}
-
-/// Computes the checksum of a row with links.
-pub(super) fn compute_linked_checksum(
-    id: i64,
-    columns: [Option<&[u8]>; COLUMNS],
-    links: RowLinks,
-) -> i64 {
-    let (in_subject, of_type) = links.bytes();
-    let links = [in_subject.as_ref(), of_type.as_ref()];
-    let links = links.map(|link| link.map(<[u8; 8]>::as_slice));
-    compute_checksum(id, columns.into_iter().chain(links))
 }
 
 /// Computes the checksum of a schema.

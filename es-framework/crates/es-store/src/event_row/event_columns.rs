@@ -1,9 +1,8 @@
 //! The columns of an event that is written.
 
 use super::{
-    checksum::{COLUMNS, compute_checksum, compute_linked_checksum},
+    checksum::{COLUMNS, compute_checksum},
     row_flaw::sql_number,
-    row_links::RowLinks,
     stored_hash::hash_bytes,
 };
 use es_event::{RecordedEvent, TraceContext};
@@ -53,16 +52,10 @@ impl<'a> From<&'a RecordedEvent> for EventColumns<'a> {
 }
 
 impl EventColumns<'_> {
-    /// Computes the checksum of a row without links.
+    /// Computes the checksum of the row.
     #[must_use]
     pub fn checksum(&self) -> i64 {
         compute_checksum(self.id, self.bytes())
-    }
-
-    /// Computes the checksum of a row with these links.
-    #[must_use]
-    pub fn checksum_with_links(&self, links: RowLinks) -> i64 {
-        compute_linked_checksum(self.id, self.bytes(), links)
     }
 
     fn bytes(&self) -> [Option<&[u8]>; COLUMNS] {

@@ -14,14 +14,6 @@ pub struct RowLinks {
     pub of_type: Option<EventId>,
 }
 
-impl RowLinks {
-    /// Returns the links as the checksum covers them.
-    pub(super) fn bytes(self) -> (Option<[u8; 8]>, Option<[u8; 8]>) {
-        let bytes = |link: Option<EventId>| link.map(|id| id.get().to_le_bytes());
-        (bytes(self.in_subject), bytes(self.of_type))
-    }
-}
-
 /// The rows that one step of a scan has read, and the rows to which they link.
 #[doc(hidden)]
 #[derive(Debug, Default)]

@@ -5,9 +5,8 @@ use std::{fmt, str};
 use serde_json::value::RawValue;
 
 use super::{
-    checksum::{COLUMNS, compute_checksum, compute_linked_checksum},
+    checksum::{COLUMNS, compute_checksum},
     row_flaw::{RowFlaw, to_event_id},
-    row_links::RowLinks,
     stored_hash::parse_hash,
 };
 use es_event::{FieldInterner, Hash, RecordedEvent, Subject, TraceContext};
@@ -23,16 +22,10 @@ pub struct StoredRow<'a> {
 }
 
 impl<'a> StoredRow<'a> {
-    /// Computes the checksum of a row without links.
+    /// Computes the checksum of the row.
     #[must_use]
     pub fn checksum(&self) -> i64 {
         compute_checksum(self.id, self.columns)
-    }
-
-    /// Computes the checksum of a row with these links.
-    #[must_use]
-    pub fn checksum_with_links(&self, links: RowLinks) -> i64 {
-        compute_linked_checksum(self.id, self.columns, links)
     }
 
     fn flawed_column(&self, name: &str, flaw: impl fmt::Display) -> RowFlaw {
