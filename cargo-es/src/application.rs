@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     declared_type::{DeclaredType, find_all},
-    error::ScaffoldError,
+    error::ToolError,
     files, module_line,
     names::{CommandName, EventName, TypeName},
 };
@@ -24,10 +24,10 @@ pub(crate) struct ScaffoldTarget {
 
 impl ScaffoldTarget {
     /// Reads the application in this folder or in a folder around it.
-    pub(crate) fn find(folder: &Path) -> Result<Self, ScaffoldError> {
+    pub(crate) fn find(folder: &Path) -> Result<Self, ToolError> {
         let manifest = folder.ancestors().map(|folder| folder.join("Cargo.toml"));
         let Some(manifest) = manifest.into_iter().find(|path| path.is_file()) else {
-            return Err(ScaffoldError::new(
+            return Err(ToolError::new(
                 "there is no application here: run this in the folder of one, or write one with `cargo es new`",
             ));
         };
@@ -36,12 +36,11 @@ impl ScaffoldTarget {
         let roots = ["src/main.rs", "src/lib.rs"].map(|root| folder.join(root));
         let Some(root) = roots.into_iter().find(|root| root.is_file()) else {
             let folder = folder.display();
-            return Err(ScaffoldError::new(format!(
+            return Err(ToolError::new(format!(
                 "{folder} has neither src/main.rs nor src/lib.rs"
             )));
         };
-        let root_text =
-            fs::read_to_string(&root).map_err(|error| ScaffoldError::io(&root, &error))?;
+        let root_text = fs::read_to_string(&root).map_err(|error| ToolError::io(&root, &error))?;
         let types = find_all(&folder)?;
         Ok(Self {
             folder,
@@ -64,37 +63,31 @@ impl ScaffoldTarget {
     }
 
     /// Fails if the application declares a type of this name.
-    pub(crate) fn check_type_is_new(&self, name: &str) -> Result<(), ScaffoldError> {
+    pub(crate) fn check_type_is_new(&self, name: &str) -> Result<(), ToolError> {
         match self.types_named(name).next() {
             None => Ok(()),
-            Some(declared) => Err(ScaffoldError::new(format!(
+            Some(declared) => Err(ToolError::new(format!(
                 "{name} exists in {}",
                 declared.file.display()
             ))),
         }
     }
 
-    pub(crate) fn require_event(&self, name: &EventName) -> Result<&DeclaredType, ScaffoldError> {
+    pub(crate) fn require_event(&self, name: &EventName) -> Result<&DeclaredType, ToolError> {
         self.declared("event", &name.type_name())
     }
 
-    pub(crate) fn require_command(
-        &self,
-        name: &CommandName,
-    ) -> Result<&DeclaredType, ScaffoldError> {
+    pub(crate) fn require_command(&self, name: &CommandName) -> Result<&DeclaredType, ToolError> {
         self.declared("command", &name.type_name())
     }
 
-    pub(crate) fn require_read_model(
-        &self,
-        name: &TypeName,
-    ) -> Result<&DeclaredType, ScaffoldError> {
+    pub(crate) fn require_read_model(&self, name: &TypeName) -> Result<&DeclaredType, ToolError> {
         self.declared("read model", name.as_str())
     }
 
-    fn declared(&self, noun: &str, name: &str) -> Result<&DeclaredType, ScaffoldError> {
+    fn declared(&self, noun: &str, name: &str) -> Result<&DeclaredType, ToolError> {
         self.types_named(name).next().ok_or_else(|| {
-            ScaffoldError::new(format!(
+            ToolError::new(format!(
                 "there is no {noun} {name} below {}: add it first",
                 self.folder.join("src").display()
             ))
@@ -102,19 +95,17 @@ impl ScaffoldTarget {
     }
 
     /// Writes the file of a new module and its `mod` line. Returns a report.
-    pub(crate) fn write_module(&self, module: &str, text: &str) -> Result<String, ScaffoldError> {
+    pub(crate) fn write_module(&self, module: &str, text: &str) -> Result<String, ToolError> {
         let source = self.root.parent().unwrap_or(&self.folder);
         let (file, folder) = (source.join(format!("{module}.rs")), source.join(module));
         for path in [&file, &folder] {
             if path.exists() {
-                return Err(ScaffoldError::new(format!("{} exists", path.display())));
+                return Err(ToolError::new(format!("{} exists", path.display())));
             }
         }
         let root = self.relative(&self.root);
         if module_line::declares(&self.root_text, module) {
-            return Err(ScaffoldError::new(format!(
-                "{root} has a module `{module}`"
-            )));
+            return Err(ToolError::new(format!("{root} has a module `{module}`")));
         }
         let root_text = module_line::insert_mod_line(&self.root_text, module);
         files::add_module((&file, text), (&self.root, &root_text))?;
@@ -131,18 +122,18 @@ impl ScaffoldTarget {
 }
 
 /// Fails unless the manifest is that of an application.
-fn check_manifest(manifest: &Path) -> Result<(), ScaffoldError> {
-    let text = fs::read_to_string(manifest).map_err(|error| ScaffoldError::io(manifest, &error))?;
+fn check_manifest(manifest: &Path) -> Result<(), ToolError> {
+    let text = fs::read_to_string(manifest).map_err(|error| ToolError::io(manifest, &error))?;
     let table: toml::Table = text
         .parse()
-        .map_err(|_| ScaffoldError::new(format!("{} is no TOML", manifest.display())))?;
+        .map_err(|_| ToolError::new(format!("{} is no TOML", manifest.display())))?;
     let depends = table
         .get("dependencies")
         .is_some_and(|dependencies| dependencies.get("es-framework").is_some());
     if table.contains_key("package") && depends {
         return Ok(());
     }
-    Err(ScaffoldError::new(format!(
+    Err(ToolError::new(format!(
         "{} is no application, for it has no dependency `es-framework`",
         manifest.display()
     )))

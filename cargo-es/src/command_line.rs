@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser};
+use clap::{Args, Parser, ValueEnum};
 
 use crate::{
     field::Field,
@@ -10,7 +10,7 @@ use crate::{
     subject::{PathTemplate, SubjectTemplate},
 };
 
-/// Writes applications of es-framework, and features of applications.
+/// Writes applications of es-framework and their features, and describes them.
 #[derive(Debug, Parser)]
 #[command(name = "cargo-es", bin_name = "cargo es", version)]
 pub(crate) struct CommandLine {
@@ -27,6 +27,73 @@ pub(crate) enum Subcommand {
     Add(Declaration),
     /// Compiles the application, and shows what the framework derived from a declaration
     Explain(ExplainArguments),
+    /// Prints the OpenAPI document of the application, or a page about it
+    Openapi(OpenApiArguments),
+    /// Compares the OpenAPI document with a committed one. Fails if a change breaks clients, and names them and the
+    /// ways out; lists the other changes
+    Contract(ContractArguments),
+    /// Prints a helper for clients, beside a generated client: safe retries, own writes, problems, pages and live
+    /// queries
+    Client(ClientArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DescriptionArguments {
+    /// A file with what the application prints as `describe`; without it, the application in this folder is
+    /// compiled, and prints it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) description: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpenApiArguments {
+    /// As the document itself, or as a page that lists what commands and queries take and answer
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: OpenApiFormat,
+    /// The version of the specification. Some generators read 3.0 only
+    #[arg(long, value_enum, default_value_t, conflicts_with = "format")]
+    pub(crate) openapi_version: OpenApiVersion,
+    #[command(flatten)]
+    pub(crate) description: DescriptionArguments,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum OpenApiFormat {
+    #[default]
+    Json,
+    Markdown,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum OpenApiVersion {
+    #[default]
+    #[value(name = "3.1")]
+    V3_1,
+    #[value(name = "3.0")]
+    V3_0,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ContractArguments {
+    /// Path of the committed document
+    #[arg(value_name = "FILE", default_value = "openapi.json")]
+    pub(crate) committed: PathBuf,
+    #[command(flatten)]
+    pub(crate) description: DescriptionArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClientArguments {
+    /// The language, beside the generator openapi-fetch or openapi-python-client
+    #[arg(value_enum)]
+    pub(crate) language: ClientLanguage,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ClientLanguage {
+    #[value(name = "typescript")]
+    TypeScript,
+    Python,
 }
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    error::ScaffoldError,
+    error::ToolError,
     field::{Field, FieldType},
 };
 
@@ -43,18 +43,14 @@ impl DeclaredType {
     }
 
     /// Fails unless the struct has a field of this name and type.
-    pub(crate) fn check_field(
-        &self,
-        name: &str,
-        field_type: FieldType,
-    ) -> Result<(), ScaffoldError> {
+    pub(crate) fn check_field(&self, name: &str, field_type: FieldType) -> Result<(), ToolError> {
         let (owner, text) = (&self.name, field_type.to_rust_type());
         match self.field_type(name) {
             Some(written) if written == text => Ok(()),
-            Some(written) => Err(ScaffoldError::new(format!(
+            Some(written) => Err(ToolError::new(format!(
                 "the field `{name}` of {owner} is a {written}, not a {text}"
             ))),
-            None => Err(ScaffoldError::new(format!("{owner} has no field `{name}`"))),
+            None => Err(ToolError::new(format!("{owner} has no field `{name}`"))),
         }
     }
 
@@ -65,7 +61,7 @@ impl DeclaredType {
 }
 
 /// Returns all types that the files below `src` declare.
-pub(crate) fn find_all(application: &Path) -> Result<Vec<DeclaredType>, ScaffoldError> {
+pub(crate) fn find_all(application: &Path) -> Result<Vec<DeclaredType>, ToolError> {
     let mut files = Vec::new();
     collect(&application.join("src"), &mut files)?;
     files.sort();
@@ -78,8 +74,8 @@ pub(crate) fn find_all(application: &Path) -> Result<Vec<DeclaredType>, Scaffold
 }
 
 /// Collects the source files below a folder. Links are not followed.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), ScaffoldError> {
-    let failed = |error| ScaffoldError::io(folder, &error);
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), ToolError> {
+    let failed = |error| ToolError::io(folder, &error);
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
@@ -92,16 +88,12 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), ScaffoldError>
     Ok(())
 }
 
-fn find_in(
-    file: &Path,
-    relative: &Path,
-    types: &mut Vec<DeclaredType>,
-) -> Result<(), ScaffoldError> {
+fn find_in(file: &Path, relative: &Path, types: &mut Vec<DeclaredType>) -> Result<(), ToolError> {
     let size = fs::metadata(file).map_or(0, |metadata| metadata.len());
     if size > MAX_BYTES {
         return Ok(());
     }
-    let text = fs::read_to_string(file).map_err(|error| ScaffoldError::io(file, &error))?;
+    let text = fs::read_to_string(file).map_err(|error| ToolError::io(file, &error))?;
     let mut lines = text.lines().zip(1..);
     while let Some((line, number)) = lines.next() {
         let Some(name) = declared_name(line) else {

@@ -4,9 +4,9 @@ use std::{fmt, path::Path};
 
 /// One sentence about the reason why nothing was written.
 #[derive(Debug, PartialEq)]
-pub(crate) struct ScaffoldError(String);
+pub(crate) struct ToolError(String);
 
-impl ScaffoldError {
+impl ToolError {
     pub(crate) fn new(sentence: impl Into<String>) -> Self {
         Self(sentence.into())
     }
@@ -17,7 +17,7 @@ impl ScaffoldError {
     }
 }
 
-impl fmt::Display for ScaffoldError {
+impl fmt::Display for ToolError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{error::ScaffoldError, names::check_field_name};
+use crate::{error::ToolError, names::check_field_name};
 
 /// A field with its type.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,8 +80,8 @@ static SCALARS: &[Scalar] = &[
 
 impl Field {
     /// The key of a subject that needs no option.
-    pub(crate) fn default_id_field() -> Result<Self, ScaffoldError> {
-        "id:Uuid".parse().map_err(ScaffoldError::new)
+    pub(crate) fn default_id_field() -> Result<Self, ToolError> {
+        "id:Uuid".parse().map_err(ToolError::new)
     }
 
     /// Returns its line in a struct.
@@ -177,7 +177,7 @@ impl FromStr for FieldType {
 }
 
 /// Fails if two fields have one name.
-pub(crate) fn check_distinct(fields: &[Field]) -> Result<(), ScaffoldError> {
+pub(crate) fn check_distinct(fields: &[Field]) -> Result<(), ToolError> {
     for (index, field) in fields.iter().enumerate() {
         if fields
             .iter()
@@ -185,7 +185,7 @@ pub(crate) fn check_distinct(fields: &[Field]) -> Result<(), ScaffoldError> {
             .any(|earlier| earlier.name == field.name)
         {
             let name = &field.name;
-            return Err(ScaffoldError::new(format!("there are two fields `{name}`")));
+            return Err(ToolError::new(format!("there are two fields `{name}`")));
         }
     }
     Ok(())

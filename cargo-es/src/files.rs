@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use crate::error::ScaffoldError;
+use crate::error::ToolError;
 
 /// A file to write: its path in the application, and its text.
 pub(crate) struct NewFile {
@@ -16,38 +16,37 @@ pub(crate) struct NewFile {
 }
 
 /// Writes all files of an application into a folder that does not exist.
-pub(crate) fn create_application(root: &Path, files: &[NewFile]) -> Result<(), ScaffoldError> {
+pub(crate) fn create_application(root: &Path, files: &[NewFile]) -> Result<(), ToolError> {
     // The folder gets its name when it is complete.
     let name = root.file_name().unwrap_or_default().to_string_lossy();
     let partial = root.with_file_name(format!(".{name}.{}", std::process::id()));
     let written = write_all(&partial, files)
-        .and_then(|()| fs::rename(&partial, root).map_err(|error| ScaffoldError::io(root, &error)));
+        .and_then(|()| fs::rename(&partial, root).map_err(|error| ToolError::io(root, &error)));
     if written.is_err() {
         let _ = fs::remove_dir_all(&partial);
     }
     written
 }
 
-fn write_all(root: &Path, files: &[NewFile]) -> Result<(), ScaffoldError> {
-    fs::create_dir(root).map_err(|error| ScaffoldError::io(root, &error))?;
+fn write_all(root: &Path, files: &[NewFile]) -> Result<(), ToolError> {
+    fs::create_dir(root).map_err(|error| ToolError::io(root, &error))?;
     for file in files {
         let path = root.join(file.path);
         let folder = path.parent().unwrap_or(root);
-        fs::create_dir_all(folder).map_err(|error| ScaffoldError::io(folder, &error))?;
+        fs::create_dir_all(folder).map_err(|error| ToolError::io(folder, &error))?;
         create(&path, &file.text)?;
         if file.text.starts_with("#!") {
             let executable = fs::Permissions::from_mode(0o755);
-            fs::set_permissions(&path, executable)
-                .map_err(|error| ScaffoldError::io(&path, &error))?;
+            fs::set_permissions(&path, executable).map_err(|error| ToolError::io(&path, &error))?;
         }
     }
     Ok(())
 }
 
 /// Writes a new file, and another text of the crate's root.
-pub(crate) fn add_module(module: (&Path, &str), root: (&Path, &str)) -> Result<(), ScaffoldError> {
+pub(crate) fn add_module(module: (&Path, &str), root: (&Path, &str)) -> Result<(), ToolError> {
     create(module.0, module.1)?;
-    let replaced = replace(root.0, root.1).map_err(|error| ScaffoldError::io(root.0, &error));
+    let replaced = replace(root.0, root.1).map_err(|error| ToolError::io(root.0, &error));
     if replaced.is_err() {
         let _ = fs::remove_file(module.0);
     }
@@ -55,14 +54,14 @@ pub(crate) fn add_module(module: (&Path, &str), root: (&Path, &str)) -> Result<(
 }
 
 /// Writes a file that does not exist.
-fn create(path: &Path, text: &str) -> Result<(), ScaffoldError> {
+fn create(path: &Path, text: &str) -> Result<(), ToolError> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = file.map_err(|error| ScaffoldError::io(path, &error))?;
+    let mut file = file.map_err(|error| ToolError::io(path, &error))?;
     let written = file.write_all(text.as_bytes());
     if written.is_err() {
         let _ = fs::remove_file(path);
     }
-    written.map_err(|error| ScaffoldError::io(path, &error))
+    written.map_err(|error| ToolError::io(path, &error))
 }
 
 /// Replaces the text of a file in one step.

@@ -1,5 +1,5 @@
 //! The program `cargo-es`, which Cargo starts for `cargo es`. It writes applications and features of
-//! applications, and needs no network.
+//! applications, describes applications and compares their contracts. It needs no network.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "lengths of lines in memory cannot overflow"
@@ -7,8 +7,11 @@
 
 mod add;
 mod application;
+mod client_helper;
 mod command_line;
+mod contract;
 mod declared_type;
+mod description;
 mod error;
 mod explain;
 mod explanation;
@@ -17,6 +20,7 @@ mod files;
 mod module_line;
 mod names;
 mod new;
+mod openapi;
 mod rustfmt_layout;
 mod source_template;
 mod subject;
@@ -29,7 +33,7 @@ use std::{
 use clap::Parser as _;
 
 use command_line::{CommandLine, Subcommand};
-use error::ScaffoldError;
+use error::ToolError;
 
 fn main() -> ExitCode {
     match run() {
@@ -42,20 +46,22 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), ScaffoldError> {
+fn run() -> Result<(), ToolError> {
     // Cargo passes the name of the subcommand as the first argument.
     let arguments = std::env::args_os().enumerate();
     let arguments = arguments.filter(|(index, argument)| *index != 1 || argument != "es");
     let command_line = CommandLine::parse_from(arguments.map(|(_, argument)| argument));
-    let folder = std::env::current_dir().map_err(|error| {
-        ScaffoldError::new(format!("the current folder cannot be read: {error}"))
-    })?;
+    let folder = std::env::current_dir()
+        .map_err(|error| ToolError::new(format!("the current folder cannot be read: {error}")))?;
     let report = match command_line.subcommand {
         Subcommand::New(arguments) => new::create_application(&folder, &arguments)?,
         Subcommand::Add(declaration) => add::add_declaration(&folder, &declaration)?,
         Subcommand::Explain(arguments) => explain::explain_type(&folder, &arguments.name)?,
+        Subcommand::Openapi(arguments) => openapi::render_document(&folder, &arguments)?,
+        Subcommand::Contract(arguments) => contract::compare_with_committed(&folder, &arguments)?,
+        Subcommand::Client(arguments) => client_helper::source_text(arguments.language).to_owned(),
     };
     io::stdout()
         .write_all(report.as_bytes())
-        .map_err(|error| ScaffoldError::new(format!("standard output cannot be written: {error}")))
+        .map_err(|error| ToolError::new(format!("standard output cannot be written: {error}")))
 }

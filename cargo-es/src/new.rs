@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     command_line::NewArguments,
-    error::ScaffoldError,
+    error::ToolError,
     files::{self, NewFile},
     source_template,
 };
@@ -70,11 +70,11 @@ struct FrameworkSource {
 pub(crate) fn create_application(
     folder: &Path,
     arguments: &NewArguments,
-) -> Result<String, ScaffoldError> {
+) -> Result<String, ToolError> {
     let name = arguments.name.as_str();
     let root = folder.join(name);
     if root.symlink_metadata().is_ok() {
-        return Err(ScaffoldError::new(format!("{} exists", root.display())));
+        return Err(ToolError::new(format!("{} exists", root.display())));
     }
     let framework = match &arguments.framework_path {
         None => FrameworkSource::released(),
@@ -111,23 +111,23 @@ impl FrameworkSource {
     }
 
     /// Finds the framework in the folder of a checkout, or in its folder `es-framework`.
-    fn checkout(path: &Path) -> Result<Self, ScaffoldError> {
+    fn checkout(path: &Path) -> Result<Self, ToolError> {
         let is_framework = |folder: &PathBuf| is_package(folder, "es-framework");
         let folders = [path.join("es-framework"), path.to_owned()];
         let Some(framework) = folders.into_iter().find(is_framework) else {
-            return Err(ScaffoldError::new(format!(
+            return Err(ToolError::new(format!(
                 "{} is no checkout of es-framework",
                 path.display()
             )));
         };
         let framework =
-            fs::canonicalize(&framework).map_err(|error| ScaffoldError::io(&framework, &error))?;
+            fs::canonicalize(&framework).map_err(|error| ToolError::io(&framework, &error))?;
         let checkout = framework.parent().unwrap_or(&framework);
         let (Some(framework), Some(checkout)) = (framework.to_str(), checkout.to_str()) else {
-            return Err(ScaffoldError::new("the path of the checkout is no UTF-8"));
+            return Err(ToolError::new("the path of the checkout is no UTF-8"));
         };
         if checkout.contains(|one: char| one == '"' || one == '\\' || one.is_whitespace()) {
-            return Err(ScaffoldError::new(format!(
+            return Err(ToolError::new(format!(
                 "the path {checkout} holds a character that Cargo.toml and the Containerfile cannot"
             )));
         }

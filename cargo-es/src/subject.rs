@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::{
-    error::ScaffoldError,
+    error::ToolError,
     field::{Field, check_distinct},
     names::check_field_name,
 };
@@ -41,7 +41,7 @@ impl SubjectTemplate {
     /// # Errors
     /// Fails if the template names any other field that the command line does not, or one whose type
     /// cannot be a part of a subject, or if two fields have the same name.
-    pub(crate) fn complete_fields(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+    pub(crate) fn complete_fields(&self, fields: &[Field]) -> Result<Vec<Field>, ToolError> {
         self.0.complete_fields("subject", fields)
     }
 }
@@ -60,7 +60,7 @@ impl PathTemplate {
     }
 
     /// As [`SubjectTemplate::complete_fields`].
-    pub(crate) fn complete_fields(&self, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+    pub(crate) fn complete_fields(&self, fields: &[Field]) -> Result<Vec<Field>, ToolError> {
         self.0.complete_fields("path", fields)
     }
 }
@@ -121,13 +121,13 @@ impl Segments {
         Ok(Self { text, fields })
     }
 
-    fn complete_fields(&self, noun: &str, fields: &[Field]) -> Result<Vec<Field>, ScaffoldError> {
+    fn complete_fields(&self, noun: &str, fields: &[Field]) -> Result<Vec<Field>, ToolError> {
         check_distinct(fields)?;
         let mut fields = fields.to_vec();
         for name in &self.fields {
             match fields.iter().find(|field| field.name == *name) {
                 Some(field) if !field.field_type.can_fill_subject() => {
-                    return Err(ScaffoldError::new(format!(
+                    return Err(ToolError::new(format!(
                         "`{name}` is a part of the {noun}, which a {} cannot be: make it a Uuid, a String or an integer",
                         field.field_type.to_rust_type()
                     )));
@@ -135,7 +135,7 @@ impl Segments {
                 Some(_) => {}
                 None if name == "id" => fields.insert(0, Field::default_id_field()?),
                 None => {
-                    return Err(ScaffoldError::new(format!(
+                    return Err(ToolError::new(format!(
                         "the {noun} {} names a field `{name}` that is missing: add `--field {name}:Uuid`",
                         self.text
                     )));

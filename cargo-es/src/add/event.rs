@@ -2,8 +2,8 @@
 
 use super::{NewModule, declarations};
 use crate::{
-    application::ScaffoldTarget, command_line::EventArguments, error::ScaffoldError,
-    rustfmt_layout, source_template,
+    application::ScaffoldTarget, command_line::EventArguments, error::ToolError, rustfmt_layout,
+    source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/event.rs");
@@ -11,7 +11,7 @@ const TEMPLATE: &str = include_str!("../../templates/add/event.rs");
 pub(super) fn generate_event(
     application: &ScaffoldTarget,
     arguments: &EventArguments,
-) -> Result<NewModule, ScaffoldError> {
+) -> Result<NewModule, ToolError> {
     let event = arguments.name.type_name();
     application.check_type_is_new(&event)?;
     let fields = arguments.subject.complete_fields(&arguments.fields)?;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::{
     application::ScaffoldTarget, command_line::Declaration, declared_type::DeclaredType,
-    error::ScaffoldError, field::Field, names::TypeName, rustfmt_layout,
+    error::ToolError, field::Field, names::TypeName, rustfmt_layout,
 };
 
 /// The text of a new module.
@@ -24,7 +24,7 @@ pub(crate) struct NewModule {
 pub(crate) fn add_declaration(
     folder: &Path,
     declaration: &Declaration,
-) -> Result<String, ScaffoldError> {
+) -> Result<String, ToolError> {
     let application = ScaffoldTarget::find(folder)?;
     let module = match declaration {
         Declaration::Command(arguments) => command::generate_command(&application, arguments),
@@ -82,12 +82,12 @@ fn generate_event_functions(
 fn events_of<'a>(
     application: &'a ScaffoldTarget,
     names: &'a [crate::names::EventName],
-) -> Result<Vec<(&'a TypeName, &'a DeclaredType)>, ScaffoldError> {
+) -> Result<Vec<(&'a TypeName, &'a DeclaredType)>, ToolError> {
     let mut events = Vec::new();
     for (index, name) in names.iter().enumerate() {
         if names.iter().take(index).any(|earlier| earlier == name) {
             let name = name.type_name();
-            return Err(ScaffoldError::new(format!("{name} is named twice")));
+            return Err(ToolError::new(format!("{name} is named twice")));
         }
         events.push((name.stem(), application.require_event(name)?));
     }

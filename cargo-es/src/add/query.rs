@@ -3,7 +3,7 @@
 use super::{NewModule, declarations};
 use crate::{
     application::ScaffoldTarget, command_line::QueryArguments, declared_type::DeclaredType,
-    error::ScaffoldError, rustfmt_layout, source_template,
+    error::ToolError, rustfmt_layout, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/query.rs");
@@ -11,7 +11,7 @@ const TEMPLATE: &str = include_str!("../../templates/add/query.rs");
 pub(super) fn generate_query(
     application: &ScaffoldTarget,
     arguments: &QueryArguments,
-) -> Result<NewModule, ScaffoldError> {
+) -> Result<NewModule, ToolError> {
     let query = arguments.name.as_str();
     application.check_type_is_new(query)?;
     let model = application.require_read_model(&arguments.read_model)?;
@@ -44,12 +44,12 @@ pub(super) fn generate_query(
 }
 
 /// The key of a query that returns one row.
-fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ScaffoldError> {
+fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ToolError> {
     let fields = arguments.path.complete_fields(&arguments.fields)?;
     for field in &fields {
         model.check_field(&field.name, field.field_type)?;
         if !arguments.path.has_field(&field.name) {
-            return Err(ScaffoldError::new(format!(
+            return Err(ToolError::new(format!(
                 "the path {} names one row, which no other field `{}` can select",
                 arguments.path.as_str(),
                 field.name
@@ -60,13 +60,13 @@ fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>,
 }
 
 /// The filters of a query that returns rows.
-fn filters(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ScaffoldError> {
+fn filters(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ToolError> {
     let mut filters = Vec::new();
     for field in arguments.path.complete_fields(&arguments.fields)? {
         let (name, field_type) = (&field.name, field.field_type);
         if !field_type.is_scalar() {
             let text = field_type.to_rust_type();
-            return Err(ScaffoldError::new(format!(
+            return Err(ToolError::new(format!(
                 "the filter `{name}` cannot be a {text}: every filter is optional"
             )));
         }

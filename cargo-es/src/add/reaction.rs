@@ -2,8 +2,8 @@
 
 use super::NewModule;
 use crate::{
-    application::ScaffoldTarget, command_line::ReactionArguments, error::ScaffoldError,
-    rustfmt_layout, source_template,
+    application::ScaffoldTarget, command_line::ReactionArguments, error::ToolError, rustfmt_layout,
+    source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/reaction.rs");
@@ -11,7 +11,7 @@ const TEMPLATE: &str = include_str!("../../templates/add/reaction.rs");
 pub(super) fn generate_reaction(
     application: &ScaffoldTarget,
     arguments: &ReactionArguments,
-) -> Result<NewModule, ScaffoldError> {
+) -> Result<NewModule, ToolError> {
     let reaction = arguments.name.as_str();
     application.check_type_is_new(reaction)?;
     let event = application.require_event(&arguments.event)?;

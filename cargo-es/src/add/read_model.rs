@@ -2,8 +2,8 @@
 
 use super::{NewModule, events_of, generate_event_functions, import_paths};
 use crate::{
-    application::ScaffoldTarget, command_line::ReadModelArguments, error::ScaffoldError,
-    field::Field, rustfmt_layout, source_template,
+    application::ScaffoldTarget, command_line::ReadModelArguments, error::ToolError, field::Field,
+    rustfmt_layout, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/read_model.rs");
@@ -11,12 +11,12 @@ const TEMPLATE: &str = include_str!("../../templates/add/read_model.rs");
 pub(super) fn generate_read_model(
     application: &ScaffoldTarget,
     arguments: &ReadModelArguments,
-) -> Result<NewModule, ScaffoldError> {
+) -> Result<NewModule, ToolError> {
     let (name, model) = (arguments.name.snake_case(), arguments.name.as_str());
     application.check_type_is_new(model)?;
     let subject = arguments.subject.as_str();
     let Some(key) = arguments.subject.find_key_field() else {
-        return Err(ScaffoldError::new(format!(
+        return Err(ToolError::new(format!(
             "the subject {subject} has no field that could be the key of a row, as in `/books/{{id}}`"
         )));
     };

@@ -2,7 +2,7 @@
 
 use super::{NewModule, declarations, events_of, generate_event_functions, import_paths};
 use crate::{
-    application::ScaffoldTarget, command_line::StateArguments, error::ScaffoldError,
+    application::ScaffoldTarget, command_line::StateArguments, error::ToolError,
     field::check_distinct, rustfmt_layout, source_template,
 };
 
@@ -11,7 +11,7 @@ const TEMPLATE: &str = include_str!("../../templates/add/state.rs");
 pub(super) fn generate_state(
     application: &ScaffoldTarget,
     arguments: &StateArguments,
-) -> Result<NewModule, ScaffoldError> {
+) -> Result<NewModule, ToolError> {
     let state = arguments.name.as_str();
     application.check_type_is_new(state)?;
     check_distinct(&arguments.fields)?;

@@ -1,5 +1,5 @@
 //! The program `cargo-es`, as somebody uses it: its errors, the format of its files, an application that
-//! is compiled and run, and the tutorial.
+//! is compiled and run, the tutorial, and what it makes from a description.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,6 +12,8 @@
 
 #[path = "../../../es-framework/tests/support/cargo.rs"]
 mod cargo;
+mod client_helper;
+mod contract;
 mod errors;
 mod generated_application;
 #[path = "../../../es-framework/tests/support/requirement.rs"]

@@ -3,14 +3,13 @@
 use clap::{ArgMatches, Command, CommandFactory as _};
 
 use super::{
-    client_subcommand,
     declarations::{Declarations, start_error},
-    model_subcommand, schema_lock_cli,
+    describe_subcommand, model_subcommand, schema_lock_cli,
 };
 use crate::{
     Result,
     config::SettingsArguments,
-    http::{auth, openapi, operator},
+    http::{auth, operator},
     settings::{self, SettingsDescriptor},
 };
 
@@ -33,9 +32,8 @@ pub(super) fn build_command(
     let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
     Ok(command
         .subcommand(schema_lock_cli::clap_command())
-        .subcommand(openapi::openapi_subcommand::clap_command())
+        .subcommand(describe_subcommand::clap_command())
         .subcommand(model_subcommand::clap_command())
-        .subcommand(client_subcommand::clap_command())
         .subcommand(auth::token_subcommand::clap_command())
         .subcommands(operator::operator_subcommand::clap_subcommands())
         .subcommand_negates_reqs(true))
@@ -46,19 +44,15 @@ pub(super) fn run_subcommand(
     matches: &ArgMatches,
     declarations: &Declarations,
 ) -> Option<Result<()>> {
-    let Declarations {
-        name,
-        registry,
-        queries,
-        ..
-    } = declarations;
     let (subcommand, matches) = matches.subcommand()?;
     match subcommand {
-        schema_lock_cli::NAME => Some(schema_lock_cli::run_schema_subcommand(matches, registry)),
-        openapi::openapi_subcommand::NAME => Some(
-            openapi::openapi_subcommand::run_openapi_subcommand(matches, name, registry, queries),
-        ),
-        client_subcommand::NAME => Some(client_subcommand::run_client_subcommand(matches)),
+        schema_lock_cli::NAME => Some(schema_lock_cli::run_schema_subcommand(
+            matches,
+            &declarations.registry,
+        )),
+        describe_subcommand::NAME => {
+            Some(describe_subcommand::run_describe_subcommand(declarations))
+        }
         model_subcommand::NAME => Some(model_subcommand::run_model_subcommand(
             matches,
             declarations,

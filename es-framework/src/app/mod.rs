@@ -2,7 +2,6 @@
 
 mod application;
 mod background;
-mod client_subcommand;
 mod command_line;
 #[cfg(feature = "console")]
 mod console;
@@ -10,6 +9,7 @@ mod console;
 #[path = "no_console.rs"]
 mod console;
 mod declarations;
+mod describe_subcommand;
 #[cfg(feature = "embedded")]
 mod embedded_store;
 #[cfg(not(feature = "embedded"))]

@@ -31,6 +31,8 @@ mod finite_numbers;
 mod hash;
 mod hash_version;
 mod id;
+#[doc(hidden)]
+pub mod integer_format;
 mod invalid_stream_line;
 #[doc(hidden)]
 pub mod json_numbers;

@@ -1,8 +1,7 @@
 //! The form of schemas for which client generators have types.
 
+use es_event::integer_format;
 use serde_json::{Map, Value};
-
-use super::integer_format;
 
 /// Rewrites an object if it is a schema.
 pub(super) fn rewrite_schema(object: &mut Map<String, Value>) {

@@ -7,9 +7,7 @@
 //! | headers of requests and answers | `header.rs` |
 //! | problems | `problem_schemas.rs` |
 //! | schemas, and their form for generators | `schemas.rs`, `generator_form.rs` |
-//! | the older version of the specification | `version_3_0.rs` |
 //! | who may do what | `security.rs` |
-//! | changes that break clients | `contract` |
 
 #![allow(
     clippy::indexing_slicing,
@@ -17,14 +15,10 @@
 )]
 
 mod command_operation;
-mod contract;
 mod doc_comment;
 mod document_route;
 mod generator_form;
 mod header;
-mod integer_format;
-mod markdown;
-pub(crate) mod openapi_subcommand;
 mod operation;
 mod own;
 mod problem_schemas;
@@ -34,7 +28,6 @@ mod schemas;
 mod security;
 #[cfg(test)]
 mod tests;
-mod version_3_0;
 
 use serde_json::{Map, Value, json};
 

@@ -4,5 +4,5 @@
 mod generated_clients;
 mod model;
 mod openapi;
-mod openapi_check;
 mod schema_lock;
+mod tools;

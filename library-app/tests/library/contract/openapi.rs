@@ -2,42 +2,37 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::python_environment::{printed, programs_of};
-use crate::support::{Library, get, json_of};
+use super::tools::{described, require_cargo_es, run_cargo_es};
+use crate::support::{
+    Library, get, json_of,
+    python_environment::{printed, programs_of},
+};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-/// The document that the subcommand prints while nothing runs.
-fn document(format: &str) -> String {
-    print_document(&["--format", format])
-}
-
-fn print_document(options: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
-    // The subcommand needs no data directory.
-    command.env("EVENT_STORE_DATA_DIR", "/nowhere");
-    let output = command.arg("openapi").args(options).output().unwrap();
-    assert!(output.status.success(), "{}", printed(&output));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn check_kept(file: &str, format: &str) {
+fn check_kept(file: &str, printed: &str, command: &str) {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
     let kept = fs::read_to_string(kept).unwrap_or_default();
     assert!(
-        kept == document(format),
-        "{file} is not what the library says of itself: look at what `cargo run -p library-app -- openapi --format {format} > {file}` changes"
+        kept == printed,
+        "{file} is not what the library says of itself: look at what `(cd library-app && cargo es openapi {command})` changes"
     );
 }
 
 #[test]
 fn the_document_is_the_one_that_is_kept() {
-    check_kept("library-app/openapi.json", "json");
+    let document = format!("{:#}\n", described("openapi"));
+    check_kept("library-app/openapi.json", &document, "> openapi.json");
 }
 
 #[test]
 fn the_page_of_the_api_is_made_from_the_document() {
-    check_kept("docs/src/reference/library-api.md", "markdown");
+    let Some(program) = require_cargo_es() else {
+        return;
+    };
+    let page = run_cargo_es(&program, &["openapi", "--format", "markdown"]);
+    let file = "docs/src/reference/library-api.md";
+    check_kept(file, &page, &format!("--format markdown > ../{file}"));
 }
 
 #[tokio::test]
@@ -47,14 +42,13 @@ async fn the_document_is_served_as_it_is_printed() {
     let answer = get(&format!("{}/openapi.json", library.url)).await;
     assert_eq!(answer.status(), StatusCode::OK);
     assert_eq!(answer.headers()["content-type"], "application/json");
-    let document: Value = serde_json::from_str(&document("json")).unwrap();
-    assert_eq!(json_of(answer).await, document);
+    assert_eq!(json_of(answer).await, described("openapi"));
 }
 
 /// Client generators copy the examples into documentation and tests.
 #[test]
 fn every_example_fits_its_schema() {
-    let document: Value = serde_json::from_str(&document("json")).unwrap();
+    let document = described("openapi");
     let mut examples = Vec::new();
     collect_examples(&document, "", &mut examples);
     assert!(examples.len() > 100, "{}", examples.len());
@@ -110,10 +104,14 @@ fn the_document_follows_the_official_schema_of_each_version() {
     let Some(programs) = programs_of("openapi", &["openapi-spec-validator==0.9.0"]) else {
         return;
     };
+    let Some(cargo_es) = require_cargo_es() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("openapi.json");
     for version in ["3.1", "3.0"] {
-        fs::write(&file, print_document(&["--openapi-version", version])).unwrap();
+        let document = run_cargo_es(&cargo_es, &["openapi", "--openapi-version", version]);
+        fs::write(&file, document).unwrap();
         let mut validator = Command::new(programs.join("openapi-spec-validator"));
         let schema = format!("--schema={version}");
         let output = validator.arg(schema).arg(&file).output().unwrap();

@@ -1,8 +1,11 @@
 //! Generates strings, numbers and booleans that distinguish the common Rust types.
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Number, Value, json};
 
 use super::samples::SchemaSamples;
+use crate::integer_format;
 
 /// The maximum length of a sample string in characters.
 const MAX_TEXT_LENGTH: u64 = 4_096;
@@ -21,7 +24,7 @@ pub(super) fn samples(kind: &str, schema: &Value) -> Option<SchemaSamples> {
 
 fn integers(schema: &Value) -> Option<SchemaSamples> {
     let format = schema.get("format").and_then(Value::as_str);
-    let (least, most) = range(format.unwrap_or_default());
+    let (least, most) = range(format).into_inner();
     let bound = |key| schema.get(key).and_then(whole_number);
     let least = [
         bound("minimum"),
@@ -58,18 +61,13 @@ fn whole_number(value: &Value) -> Option<i128> {
     whole.or_else(|| value.as_u64().map(i128::from))
 }
 
-/// Returns the value range of a schemars format.
-fn range(format: &str) -> (i128, i128) {
-    match format {
-        "int8" => (i8::MIN.into(), i8::MAX.into()),
-        "int16" => (i16::MIN.into(), i16::MAX.into()),
-        "int32" => (i32::MIN.into(), i32::MAX.into()),
-        "uint8" => (0, u8::MAX.into()),
-        "uint16" => (0, u16::MAX.into()),
-        "uint32" => (0, u32::MAX.into()),
-        "uint64" | "uint" | "uint128" => (0, u64::MAX.into()),
-        _ => (i64::MIN.into(), i64::MAX.into()),
-    }
+/// Returns the integers that a format of schemars allows and that JSON can carry.
+fn range(format: Option<&str>) -> RangeInclusive<i128> {
+    let range = match format {
+        Some("uint128") => Some(0..=u64::MAX.into()),
+        format => format.and_then(integer_format::range),
+    };
+    range.unwrap_or(i64::MIN.into()..=i64::MAX.into())
 }
 
 fn numbers(schema: &Value) -> Option<SchemaSamples> {

@@ -3,10 +3,13 @@
 use std::{env, fs, io, path::Path, process::Command};
 
 use super::{ClientFolder, HowToPage, said, source_folder};
-use crate::support::{
-    Library,
-    python_environment::printed,
-    requirement::{require, require_program},
+use crate::{
+    contract::tools::require_cargo_es,
+    support::{
+        Library,
+        python_environment::printed,
+        requirement::{require, require_program},
+    },
 };
 
 /// Settings for programs that run for seconds only: Java's quick compiler and its simple garbage collector.
@@ -17,6 +20,9 @@ fn a_client_in_java_completes_the_walkthrough() {
     let is_installed =
         require_program("javac", "openjdk-17-jdk-headless") && require_program("mvn", "maven");
     if !is_installed {
+        return;
+    }
+    if require_cargo_es().is_none() {
         return;
     }
     let page = HowToPage::about("Java");

@@ -1,8 +1,7 @@
 //! Clients that established generators make from the OpenAPI document. Each runs the commands of its how-to
-//! page, and a walk-through. Where `library-app client` prints a helper, the library is killed and started
+//! page, and a walk-through. Where `cargo es client` prints a helper, the library is killed and started
 //! again in the walk-through.
 
-mod client_helper;
 mod java;
 mod python;
 mod restarted_library;
@@ -46,7 +45,8 @@ impl HowToPage {
     }
 }
 
-/// The folder in which the commands of a page run, with the folders of the programs that they call.
+/// The folder in which the commands of a page run, with the folders of the programs that they call. The library
+/// and `cargo-es` stand in one folder.
 struct ClientFolder {
     path: PathBuf,
     programs: Vec<PathBuf>,

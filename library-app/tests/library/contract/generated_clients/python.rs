@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::{ClientFolder, HowToPage, restarted_library::RestartedLibrary, source_folder};
+use crate::contract::tools::require_cargo_es;
 use crate::support::python_environment::programs_of;
 
 #[tokio::test]
@@ -13,6 +14,9 @@ async fn a_client_in_python_carries_on_while_the_library_is_killed_and_restarted
     let Some(programs) = programs_of("generated-client", &requirements) else {
         return;
     };
+    if require_cargo_es().is_none() {
+        return;
+    }
     let mut library = RestartedLibrary::start();
     let work = tempfile::tempdir().unwrap();
     let folder = ClientFolder::new(work.path(), &[&programs]);

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::{ClientFolder, HowToPage, restarted_library::RestartedLibrary, source_folder};
+use crate::contract::tools::require_cargo_es;
 use crate::support::node_environment::folder_with_packages;
 
 #[tokio::test]
@@ -11,6 +12,9 @@ async fn a_client_in_typescript_carries_on_while_the_library_is_killed_and_resta
     let Some(packages) = folder_with_packages("typescript-client", &source) else {
         return;
     };
+    if require_cargo_es().is_none() {
+        return;
+    }
     let mut library = RestartedLibrary::start();
     let work = tempfile::tempdir_in(&packages).unwrap();
     let folder = ClientFolder::new(work.path(), &[]);

@@ -9,7 +9,6 @@ use super::{
     DocumentReader, client_break::ClientBreak, operation_change::OperationChange,
     operation_comparison,
 };
-use crate::Declaration;
 
 const METHODS: [&str; 8] = [
     "get", "put", "post", "delete", "options", "head", "patch", "trace",
@@ -17,7 +16,7 @@ const METHODS: [&str; 8] = [
 
 /// The differences between a committed document and today's.
 #[derive(Debug)]
-pub(in super::super) struct ContractComparison {
+pub(crate) struct ContractComparison {
     breaking: Vec<ContractChange>,
     compatible: Vec<ContractChange>,
 }
@@ -27,17 +26,17 @@ pub(in super::super) struct ContractComparison {
 struct ContractChange {
     /// The method and the path.
     operation: String,
-    /// The place of the declaration, if the operation still exists and the application declares it.
-    declaration: Option<Declaration>,
+    /// The file and the line of the declaration, if the operation still exists and the application declares it.
+    declaration: Option<String>,
     change: OperationChange,
 }
 
 impl ContractComparison {
     /// Compares the documents. `locate` returns the declaration of a method and a path.
-    pub(in super::super) fn new(
+    pub(crate) fn new(
         committed: &Value,
         today: &Value,
-        locate: impl Fn(&str, &str) -> Option<Declaration>,
+        locate: impl Fn(&str, &str) -> Option<String>,
     ) -> Self {
         let readers = (DocumentReader(committed), DocumentReader(today));
         let (before, after) = (operations(committed), operations(today));
@@ -57,7 +56,9 @@ impl ContractComparison {
                 Some((path, after)) => {
                     let found = operation_comparison::compare_operations(readers, before, after);
                     let declaration = locate(key.1, path);
-                    let found = found.into_iter().map(|one| change(path, declaration, one));
+                    let found = found
+                        .into_iter()
+                        .map(|one| change(path, declaration.clone(), one));
                     changes.extend(found);
                 }
             }
@@ -80,7 +81,7 @@ impl ContractComparison {
     }
 
     /// Returns whether a change breaks clients.
-    pub(in super::super) fn is_breaking(&self) -> bool {
+    pub(crate) fn is_breaking(&self) -> bool {
         !self.breaking.is_empty()
     }
 }
@@ -128,7 +129,7 @@ impl fmt::Display for ContractComparison {
 impl fmt::Display for ContractChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.operation)?;
-        if let Some(declaration) = self.declaration {
+        if let Some(declaration) = &self.declaration {
             write!(f, " at {declaration}")?;
         }
         write!(f, ": {}", self.change.text)?;

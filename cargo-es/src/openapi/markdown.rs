@@ -37,7 +37,7 @@ fn operations<'a>(
     let paths = document["paths"].as_object().into_iter().flatten();
     paths.filter_map(move |(path, operations)| {
         // Another page describes the routes that every application has.
-        let is_own = path.starts_with("/actuator") || path == super::PATH;
+        let is_own = path.starts_with("/actuator") || path == "/openapi.json";
         let operation = operations.get(method).filter(|_| !is_own)?;
         Some((path.as_str(), operation))
     })

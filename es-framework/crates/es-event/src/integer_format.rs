@@ -1,9 +1,10 @@
-//! The formats of integers in an OpenAPI document.
+//! The formats of integers in JSON schemas.
 
 use std::ops::RangeInclusive;
 
 /// Returns the integers that a format allows.
-pub(super) fn range(format: &str) -> Option<RangeInclusive<i128>> {
+#[must_use]
+pub fn range(format: &str) -> Option<RangeInclusive<i128>> {
     let (min, max): (i128, i128) = match format {
         "int8" => (i8::MIN.into(), i8::MAX.into()),
         "int16" => (i16::MIN.into(), i16::MAX.into()),

@@ -1,38 +1,47 @@
-//! The subcommand `openapi check` finds changes that break clients, in a copy of the committed document
-//! that has what the program no longer has.
+//! The subcommand `contract` finds changes that break clients, in a copy of the library's document that has what
+//! the library no longer has.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-/// The output of `library-app openapi check`, with its success.
-fn check(folder: &Path, arguments: &[&str]) -> (bool, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_library-app"))
-        .args(["openapi", "check"])
-        .args(arguments)
-        .current_dir(folder)
-        // The subcommand needs no data directory.
-        .env("EVENT_STORE_DATA_DIR", "/nowhere")
-        .output()
-        .unwrap();
+use crate::scratch_folder::{checkout, empty_folder, run_es};
+
+/// The library's document.
+fn document() -> Value {
+    let file = checkout().join("library-app/openapi.json");
+    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// Compares a document with a description of the library, and returns the output with the success.
+fn compare(folder: &Path, committed: &str) -> (bool, String) {
+    let node = |route: &str, file: &str| json!({ "route": route, "file": file, "line": 11 });
+    let nodes = [
+        node("POST /books/purchase", "src/book/purchase.rs"),
+        node("POST /books/remove", "src/book/remove.rs"),
+    ];
+    let description = json!({ "model": { "nodes": nodes }, "openapi": document() });
+    fs::write(folder.join("library.json"), description.to_string()).unwrap();
+    let output = run_es(
+        folder,
+        &format!("contract {committed} --description library.json"),
+    );
     let text = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8(text).unwrap())
 }
 
-/// Checks a changed copy of the committed document.
-fn check_changed(change: impl Fn(&mut Value)) -> (bool, String) {
-    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
-    let mut document = serde_json::from_str(&fs::read_to_string(committed).unwrap()).unwrap();
-    change(&mut document);
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("openapi.json"), document.to_string()).unwrap();
-    check(folder.path(), &[])
+/// Compares a changed copy of the committed document.
+fn compare_changed(name: &str, change: impl Fn(&mut Value)) -> (bool, String) {
+    let mut committed = document();
+    change(&mut committed);
+    let folder = empty_folder(name);
+    fs::write(folder.join("openapi.json"), committed.to_string()).unwrap();
+    compare(&folder, "")
 }
 
 #[test]
-fn the_committed_document_has_not_changed() {
-    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
-    let (succeeded, text) = check(Path::new("/"), &[committed.to_str().unwrap()]);
+fn a_document_that_is_equal_has_not_changed() {
+    let (succeeded, text) = compare_changed("contract-equal", |_| {});
     assert!(
         succeeded && text.contains("the API has not changed"),
         "{text}"
@@ -41,7 +50,7 @@ fn the_committed_document_has_not_changed() {
 
 #[test]
 fn a_change_that_breaks_clients_is_explained_at_its_declaration() {
-    let (succeeded, text) = check_changed(|document| {
+    let (succeeded, text) = compare_changed("contract-broken", |document| {
         let schemas = &mut document["components"]["schemas"];
         let purchase = &mut schemas["PurchaseBookCommand"];
         purchase["properties"]["shelf"] = json!({ "type": "string" });
@@ -59,7 +68,7 @@ fn a_change_that_breaks_clients_is_explained_at_its_declaration() {
     assert!(!succeeded, "{text}");
     for part in [
         "changes of the API break clients",
-        "POST /books/purchase at library-app/src/book/purchase.rs:",
+        "POST /books/purchase at src/book/purchase.rs:11:",
         "the request no longer takes the member shelf: clients that send it get the status 422",
         "the member author of the request is required",
         "the member title of the request has maxLength 500, and had 900",
@@ -76,7 +85,7 @@ fn a_change_that_breaks_clients_is_explained_at_its_declaration() {
 
 #[test]
 fn changes_that_no_client_notices_are_listed() {
-    let (succeeded, text) = check_changed(|document| {
+    let (succeeded, text) = compare_changed("contract-kept", |document| {
         let schemas = &mut document["components"]["schemas"];
         let purchase = &mut schemas["PurchaseBookCommand"];
         purchase["properties"]["title"]["maxLength"] = json!(400);
@@ -91,8 +100,8 @@ fn changes_that_no_client_notices_are_listed() {
         "no change of the API breaks clients",
         "has maxLength 500, and had 400",
         "the response 200 has the new member dueAt",
-        "POST /books/remove at library-app/src/book/remove.rs:",
-        "the file is out of date: write it with the subcommand `openapi > openapi.json`",
+        "POST /books/remove at src/book/remove.rs:11:",
+        "the file is out of date: write it with `cargo es openapi > openapi.json`",
     ] {
         assert!(text.contains(part), "{text} does not contain {part}");
     }
@@ -100,8 +109,8 @@ fn changes_that_no_client_notices_are_listed() {
 
 #[test]
 fn a_file_that_is_no_document_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let (succeeded, text) = check(folder.path(), &[]);
+    let folder = empty_folder("contract-malformed");
+    let (succeeded, text) = compare(&folder, "");
     assert!(
         !succeeded && text.contains("there is no openapi.json: write it"),
         "{text}"
@@ -110,8 +119,23 @@ fn a_file_that_is_no_document_is_named() {
         ("{", "api.json is not JSON"),
         ("[]", "api.json is no OpenAPI document"),
     ] {
-        fs::write(folder.path().join("api.json"), content).unwrap();
-        let (succeeded, text) = check(folder.path(), &["api.json"]);
+        fs::write(folder.join("api.json"), content).unwrap();
+        let (succeeded, text) = compare(&folder, "api.json");
         assert!(!succeeded && text.contains(message), "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_description_is_named() {
+    let folder = empty_folder("no-description");
+    fs::write(folder.join("library.json"), document().to_string()).unwrap();
+    for (file, message) in [
+        ("library.json", "write it with the subcommand `describe`"),
+        ("nothing.json", "nothing.json: No such file"),
+    ] {
+        let output = run_es(&folder, &format!("openapi --description {file}"));
+        let text = String::from_utf8(output.stderr).unwrap().to_lowercase();
+        assert!(!output.status.success());
+        assert!(text.contains(&message.to_lowercase()), "{text}");
     }
 }

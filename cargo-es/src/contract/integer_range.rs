@@ -2,8 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+use es_event::integer_format;
+
 use super::schema_shape::SchemaShape;
-use crate::http::openapi::integer_format;
 
 /// Returns true if both schemas are integers of a known format, and the first one allows no other values
 /// than the second one.
