@@ -27,6 +27,8 @@ pub(crate) enum Subcommand {
     Add(Declaration),
     /// Compiles the application, and shows what the framework derived from a declaration
     Explain(ExplainArguments),
+    /// Draws the model of the application: its commands, events, states, read models, queries and reactions
+    Draw(DrawArguments),
     /// Prints the OpenAPI document of the application, or a page about it
     Openapi(OpenApiArguments),
     /// Compares the OpenAPI document with a committed one. Fails if a change breaks clients, and names them and the
@@ -43,6 +45,26 @@ pub(crate) struct DescriptionArguments {
     /// compiled, and prints it
     #[arg(long, value_name = "FILE")]
     pub(crate) description: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DrawArguments {
+    /// As a picture, as a Mermaid flowchart, or as data
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: DrawingFormat,
+    /// Roles that callers can have, with commas between them. Marks the commands that need another role
+    #[arg(long, value_name = "ROLES", value_delimiter = ',')]
+    pub(crate) roles: Vec<String>,
+    #[command(flatten)]
+    pub(crate) description: DescriptionArguments,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum DrawingFormat {
+    #[default]
+    Svg,
+    Mermaid,
+    Json,
 }
 
 #[derive(Debug, Args)]

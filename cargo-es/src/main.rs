@@ -1,5 +1,5 @@
 //! The program `cargo-es`, which Cargo starts for `cargo es`. It writes applications and features of
-//! applications, describes applications and compares their contracts. It needs no network.
+//! applications, draws applications and compares their contracts. It needs no network.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "lengths of lines in memory cannot overflow"
@@ -12,6 +12,7 @@ mod command_line;
 mod contract;
 mod declared_type;
 mod description;
+mod draw;
 mod error;
 mod explain;
 mod explanation;
@@ -57,6 +58,7 @@ fn run() -> Result<(), ToolError> {
         Subcommand::New(arguments) => new::create_application(&folder, &arguments)?,
         Subcommand::Add(declaration) => add::add_declaration(&folder, &declaration)?,
         Subcommand::Explain(arguments) => explain::explain_type(&folder, &arguments.name)?,
+        Subcommand::Draw(arguments) => draw::draw_model(&folder, &arguments)?,
         Subcommand::Openapi(arguments) => openapi::render_document(&folder, &arguments)?,
         Subcommand::Contract(arguments) => contract::compare_with_committed(&folder, &arguments)?,
         Subcommand::Client(arguments) => client_helper::source_text(arguments.language).to_owned(),

@@ -4,7 +4,7 @@ use clap::{ArgMatches, Command, CommandFactory as _};
 
 use super::{
     declarations::{Declarations, start_error},
-    describe_subcommand, model_subcommand, schema_lock_cli,
+    describe_subcommand, schema_lock_cli,
 };
 use crate::{
     Result,
@@ -33,7 +33,6 @@ pub(super) fn build_command(
     Ok(command
         .subcommand(schema_lock_cli::clap_command())
         .subcommand(describe_subcommand::clap_command())
-        .subcommand(model_subcommand::clap_command())
         .subcommand(auth::token_subcommand::clap_command())
         .subcommands(operator::operator_subcommand::clap_subcommands())
         .subcommand_negates_reqs(true))
@@ -53,10 +52,6 @@ pub(super) fn run_subcommand(
         describe_subcommand::NAME => {
             Some(describe_subcommand::run_describe_subcommand(declarations))
         }
-        model_subcommand::NAME => Some(model_subcommand::run_model_subcommand(
-            matches,
-            declarations,
-        )),
         auth::token_subcommand::NAME => Some(auth::token_subcommand::run_token_subcommand(matches)),
         _ => operator::operator_subcommand::run_operator_subcommand(subcommand, matches),
     }

@@ -18,7 +18,6 @@ mod embedded_store;
 mod event_store;
 mod in_process_client;
 mod listener;
-mod model_subcommand;
 #[cfg(feature = "postgres")]
 mod postgres_store;
 #[cfg(not(feature = "postgres"))]

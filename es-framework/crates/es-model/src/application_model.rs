@@ -2,20 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use es_command::{command::Registry, reaction::Reactions};
-use es_read::{projection::ReadModels, query::QueryRoute};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     edge::ModelEdge,
     finding::{ModelFinding, find_in},
-    model_builder::ModelBuilder,
     node::ModelNode,
 };
 
 /// The model of an application. Its JSON is documented in `docs/src/how-to/model.md`.
 #[doc(hidden)]
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApplicationModel {
     /// The name of the application.
@@ -31,32 +28,6 @@ pub struct ApplicationModel {
 }
 
 impl ApplicationModel {
-    /// Returns the model of these declarations.
-    #[must_use]
-    pub fn from_declarations(
-        application: &str,
-        registry: &Registry,
-        reactions: &Reactions,
-        models: &ReadModels,
-        queries: &[QueryRoute],
-    ) -> Self {
-        let mut builder = ModelBuilder::new(registry);
-        builder.add_commands(registry);
-        builder.add_upcasters(registry);
-        builder.add_read_models(models);
-        builder.add_queries(queries);
-        builder.add_reactions(reactions);
-        let (subjects, nodes, edges) = builder.into_parts();
-        let findings = find_in(&nodes, &edges, None);
-        Self {
-            application: application.to_owned(),
-            subjects,
-            nodes,
-            edges,
-            findings,
-        }
-    }
-
     /// Returns the model with the findings for callers that can have no other roles than these.
     #[must_use]
     pub fn with_roles(self, roles: &BTreeSet<String>) -> Self {
@@ -74,13 +45,5 @@ impl ApplicationModel {
     #[must_use]
     pub fn finding(&self, id: &str) -> Option<&ModelFinding> {
         self.findings.iter().find(|finding| finding.node == id)
-    }
-
-    /// Returns the model as a JSON text.
-    ///
-    /// # Errors
-    /// A schema cannot be written as JSON.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
 }

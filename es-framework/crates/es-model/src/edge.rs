@@ -1,10 +1,10 @@
 //! The edges of a model: connections between declarations.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A connection from one node to another.
 #[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelEdge {
     /// The id of the node that comes first.
@@ -17,7 +17,7 @@ pub struct ModelEdge {
 
 /// The meaning of a connection.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum EdgeKind {
     /// The handler of a command returns an event.
@@ -42,7 +42,8 @@ pub enum EdgeKind {
 
 impl EdgeKind {
     /// Returns the verb between the two nodes.
-    pub(crate) const fn verb(self) -> &'static str {
+    #[must_use]
+    pub const fn verb(self) -> &'static str {
         match self {
             Self::Records => "records",
             Self::Evolves => "changes",

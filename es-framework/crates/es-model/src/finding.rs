@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     edge::{EdgeKind, ModelEdge},
@@ -11,7 +11,7 @@ use crate::{
 
 /// Something that is missing in the model.
 #[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelFinding {
     /// The kind of finding.
@@ -30,7 +30,7 @@ pub struct ModelFinding {
 
 /// The kind of a finding.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FindingKind {
     /// No state, read model or reaction consumes the event.
@@ -41,7 +41,8 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Returns the words that mark a node in a picture.
-    pub(crate) const fn mark(self) -> &'static str {
+    #[must_use]
+    pub const fn mark(self) -> &'static str {
         match self {
             Self::UnconsumedEvent => "nothing consumes this",
             Self::UnreachableCommand => "nobody can send this",

@@ -9,13 +9,20 @@
 mod application_model;
 mod edge;
 mod finding;
+#[cfg(feature = "declarations")]
 mod json_schema;
+#[cfg(feature = "drawing")]
 mod layout;
+#[cfg(feature = "drawing")]
 mod mermaid;
+#[cfg(feature = "declarations")]
 mod model_builder;
 mod node;
+#[cfg(feature = "declarations")]
 mod source_path;
+#[cfg(feature = "declarations")]
 mod subject_lanes;
+#[cfg(feature = "drawing")]
 mod svg;
 #[cfg(test)]
 mod tests;
@@ -24,4 +31,5 @@ pub use application_model::ApplicationModel;
 pub use edge::{EdgeKind, ModelEdge};
 pub use finding::{FindingKind, ModelFinding};
 pub use node::{ModelNode, NodeKind};
+#[cfg(feature = "drawing")]
 pub use svg::STYLE;

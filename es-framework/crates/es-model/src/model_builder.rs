@@ -15,16 +15,46 @@ use es_read::{
 use serde_json::Value;
 
 use crate::{
+    application_model::ApplicationModel,
     edge::{EdgeKind, ModelEdge},
+    finding::find_in,
     json_schema,
     node::{ModelNode, NodeKind},
     source_path::path_from_package,
     subject_lanes::{LaneVotes, SubjectLanes},
 };
 
+impl ApplicationModel {
+    /// Returns the model of these declarations.
+    #[must_use]
+    pub fn from_declarations(
+        application: &str,
+        registry: &Registry,
+        reactions: &Reactions,
+        models: &ReadModels,
+        queries: &[QueryRoute],
+    ) -> Self {
+        let mut builder = ModelBuilder::new(registry);
+        builder.add_commands(registry);
+        builder.add_upcasters(registry);
+        builder.add_read_models(models);
+        builder.add_queries(queries);
+        builder.add_reactions(reactions);
+        let (subjects, nodes, edges) = builder.into_parts();
+        let findings = find_in(&nodes, &edges, None);
+        Self {
+            application: application.to_owned(),
+            subjects,
+            nodes,
+            edges,
+            findings,
+        }
+    }
+}
+
 /// The graph while declarations are added to it.
 #[derive(Debug, Default)]
-pub(crate) struct ModelBuilder {
+struct ModelBuilder {
     lanes: SubjectLanes,
     nodes: Vec<ModelNode>,
     edges: BTreeSet<ModelEdge>,
@@ -35,7 +65,7 @@ pub(crate) struct ModelBuilder {
 
 impl ModelBuilder {
     /// Begins with the events, because all other declarations are connected with them.
-    pub(crate) fn new(registry: &Registry) -> Self {
+    fn new(registry: &Registry) -> Self {
         let mut builder = Self::default();
         // A template of a command with a route names the lane, if there is one.
         let mut commands: Vec<_> = registry.commands().iter().collect();
@@ -63,7 +93,7 @@ impl ModelBuilder {
         self.nodes.push(node);
     }
 
-    pub(crate) fn add_commands(&mut self, registry: &Registry) {
+    fn add_commands(&mut self, registry: &Registry) {
         for command in registry.commands() {
             let id = self.add_command(command);
             for event in (command.events)() {
@@ -111,7 +141,7 @@ impl ModelBuilder {
         id
     }
 
-    pub(crate) fn add_upcasters(&mut self, registry: &Registry) {
+    fn add_upcasters(&mut self, registry: &Registry) {
         for upcaster in registry.upcasters().iter() {
             for event in upcaster.to {
                 let (from, to) = (event_id(upcaster.from), event_id(event));
@@ -120,7 +150,7 @@ impl ModelBuilder {
         }
     }
 
-    pub(crate) fn add_read_models(&mut self, models: &ReadModels) {
+    fn add_read_models(&mut self, models: &ReadModels) {
         for table in models.iter() {
             let model = table.model;
             let mut node = self.node(NodeKind::ReadModel, model.name, model.declaration);
@@ -134,7 +164,7 @@ impl ModelBuilder {
         }
     }
 
-    pub(crate) fn add_queries(&mut self, queries: &[QueryRoute]) {
+    fn add_queries(&mut self, queries: &[QueryRoute]) {
         for route in queries {
             let (name, models) = match &route.target {
                 QueryRouteTarget::Query(query) => (query.name, query.read_models.to_vec()),
@@ -161,7 +191,7 @@ impl ModelBuilder {
         }
     }
 
-    pub(crate) fn add_reactions(&mut self, reactions: &Reactions) {
+    fn add_reactions(&mut self, reactions: &Reactions) {
         for reaction in reactions.iter() {
             self.add_reaction(reaction);
         }
@@ -189,7 +219,7 @@ impl ModelBuilder {
     }
 
     /// Returns the lanes, the nodes by kind, and the edges.
-    pub(crate) fn into_parts(mut self) -> (Vec<String>, Vec<ModelNode>, Vec<ModelEdge>) {
+    fn into_parts(mut self) -> (Vec<String>, Vec<ModelNode>, Vec<ModelEdge>) {
         self.nodes.sort_by_key(|node| node.kind);
         let used: BTreeSet<_> = self
             .nodes
@@ -220,7 +250,7 @@ impl ModelBuilder {
             route: None,
             role: None,
             informational: false,
-            package: declaration.package,
+            package: declaration.package.to_owned(),
             file: path_from_package(&declaration),
             line: declaration.line,
             schema: None,

@@ -1,11 +1,11 @@
 //! The nodes of a model: declarations.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A declaration.
 #[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelNode {
     /// The kind and the name, such as `command:BorrowBookCommand`.
@@ -25,10 +25,10 @@ pub struct ModelNode {
     /// The role that a caller needs for the route.
     pub role: Option<String>,
     /// True for an event that is recorded for readers outside of the application.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub informational: bool,
     /// The Cargo package.
-    pub package: &'static str,
+    pub package: String,
     /// The source file, relative to the package.
     pub file: String,
     /// The line in the file.
@@ -39,7 +39,7 @@ pub struct ModelNode {
 
 /// The kind of a declaration.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum NodeKind {
     /// A command.
@@ -73,7 +73,8 @@ impl ModelNode {
 
 impl NodeKind {
     /// Returns the name of the kind in ids and CSS classes.
-    pub(crate) const fn id(self) -> &'static str {
+    #[must_use]
+    pub const fn id(self) -> &'static str {
         match self {
             Self::Command => "command",
             Self::Event => "event",
@@ -85,7 +86,8 @@ impl NodeKind {
     }
 
     /// Returns the name of the kind for readers.
-    pub(crate) const fn noun(self) -> &'static str {
+    #[must_use]
+    pub const fn noun(self) -> &'static str {
         match self {
             Self::Command => "Command",
             Self::Event => "Event",

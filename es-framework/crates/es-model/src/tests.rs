@@ -237,6 +237,13 @@ fn an_informational_event_needs_no_consumer() {
 }
 
 #[test]
+fn the_model_that_a_tool_reads_is_the_one_that_the_application_prints() {
+    let json = serde_json::to_string(&shop()).unwrap();
+    let read: ApplicationModel = serde_json::from_str(&json).unwrap();
+    assert_eq!(read, shop());
+}
+
+#[test]
 fn the_pictures_are_those_that_are_kept() {
     let settings = insta::Settings::clone_current();
     settings.bind(|| {
@@ -285,7 +292,7 @@ fn node(kind: NodeKind, name: &str) -> ModelNode {
         route: None,
         role: None,
         informational: false,
-        package: "rooms",
+        package: "rooms".to_owned(),
         file: "src/rooms.rs".to_owned(),
         line: 1,
         schema: None,

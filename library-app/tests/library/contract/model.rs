@@ -1,39 +1,36 @@
-//! The picture of the library's model in the book is the one that the library prints.
+//! The picture of the library's model in the book is the one that `cargo es draw` prints.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use crate::support::{Library, TOKEN, client, python_environment::printed};
+use super::tools::{described, require_cargo_es, run_cargo_es};
+use crate::support::{Library, TOKEN, client};
 
 const PICTURE: &str = "docs/src/images/library-model.svg";
 
-/// The model that the subcommand prints while nothing runs.
-fn model(arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
-    // The subcommand needs no data directory.
-    command.env("EVENT_STORE_DATA_DIR", "/nowhere");
-    let output = command.arg("model").args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", printed(&output));
-    String::from_utf8(output.stdout).unwrap()
-}
-
 #[test]
 fn the_picture_of_the_model_is_the_one_that_is_kept() {
+    let Some(program) = require_cargo_es() else {
+        return;
+    };
     let kept = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("..")
         .join(PICTURE);
     let kept = fs::read_to_string(kept).unwrap_or_default();
     assert!(
-        kept == model(&[]),
-        "{PICTURE} is not the model of the library: look at what `cargo run -p library-app -- model > {PICTURE}` changes"
+        kept == run_cargo_es(&program, &["draw"]),
+        "{PICTURE} is not the model of the library: look at what `(cd library-app && cargo es draw > ../{PICTURE})` changes"
     );
 }
 
 #[test]
 fn the_model_of_the_library_has_no_findings_and_knows_the_roles() {
-    let data: Value = serde_json::from_str(&model(&["--format", "json"])).unwrap();
+    let Some(program) = require_cargo_es() else {
+        return;
+    };
+    let data = described("model");
     assert_eq!(data["application"], "library-service");
     assert_eq!(data["findings"], serde_json::json!([]));
     let nodes = data["nodes"].as_array().unwrap();
@@ -45,7 +42,7 @@ fn the_model_of_the_library_has_no_findings_and_knows_the_roles() {
     assert_eq!(borrow["role"], "reader");
     assert_eq!(borrow["file"], "src/book/borrow.rs");
 
-    let data = model(&["--format", "json", "--roles", "staff"]);
+    let data = run_cargo_es(&program, &["draw", "--format", "json", "--roles", "staff"]);
     let data: Value = serde_json::from_str(&data).unwrap();
     let findings = data["findings"].as_array().unwrap();
     let names: Vec<_> = findings
@@ -57,7 +54,10 @@ fn the_model_of_the_library_has_no_findings_and_knows_the_roles() {
 
 #[test]
 fn the_model_is_a_mermaid_flowchart() {
-    let flowchart = model(&["--format", "mermaid"]);
+    let Some(program) = require_cargo_es() else {
+        return;
+    };
+    let flowchart = run_cargo_es(&program, &["draw", "--format", "mermaid"]);
     assert!(flowchart.starts_with("flowchart LR\n"), "{flowchart}");
     assert!(flowchart.contains("BorrowBookCommand<br/>POST /books/borrow<br/>role reader"));
 }
