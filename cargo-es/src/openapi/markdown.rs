@@ -272,3 +272,64 @@ fn problem_table(problems: impl IntoIterator<Item = Problem>) -> String {
         .collect::<Vec<_>>()
         .join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A response with problems by their names and titles.
+    fn response(problems: &[(&str, &str)]) -> Value {
+        let examples = problems.iter().map(|(name, title)| {
+            let example = json!({ "summary": title });
+            ((*name).to_owned(), example)
+        });
+        let examples: serde_json::Map<_, _> = examples.collect();
+        json!({ "content": { "application/problem+json": { "examples": examples } } })
+    }
+
+    #[test]
+    fn the_page_lists_what_each_command_takes_and_its_own_problems() {
+        let malformed = ("malformed-body", "The body is malformed");
+        let exists = ("already-exists", "It already exists");
+        let body = json!({ "content": { "application/json": { "schema": {
+            "$ref": "#/components/schemas/Body" } } } });
+        let document = json!({
+            "info": { "title": "garden" },
+            "paths": {
+                "/trees/{id}/plant": { "post": {
+                    "operationId": "PlantTreeCommand",
+                    "summary": "Plants a tree.",
+                    "parameters": [{ "name": "id", "required": true, "schema": { "type": "string" } }],
+                    "requestBody": body,
+                    "responses": { "400": response(&[malformed]), "409": response(&[exists]) },
+                } },
+                "/trees/water": { "post": {
+                    "operationId": "WaterTreeCommand",
+                    "responses": { "400": response(&[malformed]) },
+                } },
+            },
+            "components": { "schemas": { "Body": {
+                "properties": {
+                    "numLeaves": { "type": "integer", "format": "int64", "minimum": 1 },
+                    "note": { "type": ["string", "null"] },
+                },
+                "required": ["numLeaves"],
+            } } },
+        });
+        let page = render_page(&document);
+        let plant = page.split("### PlantTreeCommand").nth(1).unwrap();
+        for line in [
+            "`POST /trees/{id}/plant`",
+            "| `id` | string |  |",
+            "| `numLeaves` | int64, from 1 |  |",
+            "| `note` | string or null, optional |  |",
+            "| 409 | `already-exists` | It already exists |",
+        ] {
+            assert!(plant.contains(line), "{line}:\n{page}");
+        }
+        assert!(!plant.contains("malformed-body"), "{page}");
+        assert!(page.contains("| 400 | `malformed-body` |"), "{page}");
+    }
+}
