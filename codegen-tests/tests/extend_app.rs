@@ -20,7 +20,6 @@ use es_framework::{
         response::Response,
         routing::{get, post},
     },
-    http::auth::Caller,
     prelude::*,
     store::memory::MemoryStore,
 };
@@ -160,7 +159,9 @@ async fn a_custom_route_has_the_authentication_of_the_framework() {
 
     let folder = tempfile::tempdir().unwrap();
     let file = tokens_file(folder.path());
-    let greet = get(async |Extension(caller): Extension<Caller>| caller.name().to_owned());
+    let greet = get(async |Extension(caller): Extension<Caller>| {
+        caller.name().unwrap_or_default().to_owned()
+    });
     let application = app()
         .routes(Router::new().route("/greeting", greet))
         .settings(Settings::default().auth_tokens_file(Some(file)))

@@ -79,6 +79,8 @@ settings! {
     auth_audience: Option<String> = None,
     /// Claim of a token that holds the caller's roles.
     auth_roles_claim: String = "roles".to_owned(),
+    /// The claim with the owner id of a caller.
+    auth_owner_claim: String = "sub".to_owned(),
     /// Lets everyone call on an address that other machines reach.
     http_open: bool = false,
     /// Writes the name of the caller into the metadata of each event.

@@ -36,6 +36,15 @@ pub enum LendingError {
         detail = "the reader holds {limit} copies already, and may hold no more"
     )]
     LoanLimitReached { limit: u32 },
+    /// The copy is lent to somebody else
+    #[rejection(forbidden)]
+    LentToSomebodyElse,
+}
+
+impl From<NotOwner> for LendingError {
+    fn from(_: NotOwner) -> Self {
+        Self::LentToSomebodyElse
+    }
 }
 
 impl LendingRules {

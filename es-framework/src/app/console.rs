@@ -104,7 +104,7 @@ fn declared_commands(registry: &Registry, model: &ApplicationModel) -> Vec<Decla
             example,
             template: command.subject,
             path: (!command.is_internal()).then_some(command.path),
-            role: command.role,
+            roles: command.roles,
         }
     };
     let mut commands: Vec<_> = commands.map(command).collect();

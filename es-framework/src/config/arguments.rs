@@ -54,6 +54,15 @@ pub(crate) struct SettingsArguments {
     )]
     auth_roles_claim: String,
 
+    /// The claim that holds the id of what belongs to a caller, such as sub or reader_id: a text or an integer.
+    #[arg(
+        long,
+        env = "AUTH_OWNER_CLAIM",
+        value_name = "NAME",
+        default_value = "sub"
+    )]
+    auth_owner_claim: String,
+
     /// Lets everyone call, even on an address that other machines reach: for a service behind a
     /// proxy that authenticates its callers.
     #[arg(long, env = "HTTP_OPEN")]

@@ -9,7 +9,7 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{HttpContext, Problem, auth::ClientIdentity};
-use crate::projection::CallerShare;
+use crate::{event::Caller, projection::CallerShare};
 
 /// The smallest share in queries and in live queries, if the service allows as many: a browser opens six connections
 /// to a host.
@@ -45,6 +45,7 @@ struct CallerPermits {
 #[derive(Debug)]
 pub(super) struct ActiveCaller {
     identity: ClientIdentity,
+    caller: Caller,
     permits: Arc<CallerPermits>,
     shares: CallerShares,
 }
@@ -70,7 +71,7 @@ impl CallerShares {
     }
 
     /// Returns the share of a caller.
-    pub(super) fn enter(&self, identity: ClientIdentity) -> ActiveCaller {
+    pub(super) fn enter(&self, identity: ClientIdentity, caller: Caller) -> ActiveCaller {
         let size = self.0.size;
         let mut callers = self.lock();
         let permits = callers.entry(identity.clone()).or_insert_with(|| {
@@ -82,6 +83,7 @@ impl CallerShares {
         });
         ActiveCaller {
             identity,
+            caller,
             permits: Arc::clone(permits),
             shares: self.clone(),
         }
@@ -97,6 +99,11 @@ impl CallerShares {
 }
 
 impl ActiveCaller {
+    /// Returns the caller as handlers take it.
+    pub(super) const fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
     /// Acquires the permit of a query, or refuses it if the caller runs as many as it may.
     pub(super) fn try_acquire_query(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let permit = Arc::clone(&self.permits.queries).try_acquire_owned();
@@ -140,30 +147,28 @@ mod tests {
         }))
     }
 
-    fn client(address: &str) -> ClientIdentity {
-        ClientIdentity::from_address(address.parse().unwrap())
+    fn enter(shares: &CallerShares, address: &str) -> ActiveCaller {
+        let identity = ClientIdentity::from_address(address.parse().unwrap());
+        shares.enter(identity, Caller::Anyone)
     }
 
     #[test]
     fn a_caller_that_uses_its_share_takes_nothing_from_others() {
         let shares = shares(2, 1);
-        let [first, second, third] = [(); 3].map(|()| shares.enter(client("192.0.2.1")));
+        let [first, second, third] = [(); 3].map(|()| enter(&shares, "192.0.2.1"));
         let _queries = [&first, &second].map(|caller| caller.try_acquire_query().unwrap());
         let _stream = first.try_acquire_live_query().unwrap();
         for refused in [third.try_acquire_query(), third.try_acquire_live_query()] {
             assert_eq!(refused.unwrap_err().status(), 429);
         }
-        let other = shares.enter(client("192.0.2.2"));
+        let other = enter(&shares, "192.0.2.2");
         assert!(other.try_acquire_query().is_ok() && other.try_acquire_live_query().is_ok());
     }
 
     #[test]
     fn a_caller_is_forgotten_with_its_last_request() {
         let shares = shares(1, 1);
-        let (first, second) = (
-            shares.enter(client("192.0.2.1")),
-            shares.enter(client("192.0.2.1")),
-        );
+        let (first, second) = (enter(&shares, "192.0.2.1"), enter(&shares, "192.0.2.1"));
         drop(first);
         assert_eq!(shares.lock().len(), 1);
         drop(second);

@@ -13,7 +13,8 @@ use axum::{
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 use super::{
-    HttpContext, Problem, RequestLimits, auth::Caller, context, limits::ConcurrencyLimit, path,
+    HttpContext, Problem, RequestLimits, auth::VerifiedCaller, context, limits::ConcurrencyLimit,
+    path,
 };
 use crate::command::{CommandDescriptor, CommandOutcome, CommandRequest};
 
@@ -32,7 +33,8 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
                               request: Request| {
         check_content_type(request.headers())?;
         let mut context = context::read_command_context(request.headers(), &http.metadata_headers)?;
-        if let Some(caller) = request.extensions().get::<Caller>() {
+        if let Some(caller) = request.extensions().get::<VerifiedCaller>() {
+            context.caller = caller.to_caller();
             let key = context.idempotency_key;
             context.idempotency_key = key.map(|key| key.scoped_to_caller(caller.name()));
             if http.metadata_caller {

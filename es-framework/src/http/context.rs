@@ -26,6 +26,7 @@ pub(super) fn read_command_context(
         trace: read_trace(headers),
         expected: expected(headers)?,
         idempotency_key: idempotency_key(headers)?,
+        ..CommandContext::default()
     })
 }
 

@@ -236,12 +236,12 @@ fn assemble(
     for MountedRoute {
         template,
         path,
-        role,
+        roles,
         route,
         ..
     } in routes
     {
-        router = router.route(&path, context.auth.require_role(role, route));
+        router = router.route(&path, context.auth.require_role(roles, route));
         templates.push((path, template));
     }
     let router = router
@@ -309,8 +309,8 @@ struct MountedRoute {
     /// The path with the declared names of its parameters.
     template: String,
     path: String,
-    /// The role that a caller needs.
-    role: Option<&'static str>,
+    /// The roles of which a caller needs one.
+    roles: &'static [&'static str],
     /// The declaration that the route comes from, as the end of a sentence.
     owner: String,
     route: MethodRouter<Arc<HttpContext>>,
@@ -323,7 +323,7 @@ impl MountedRoute {
         Self {
             template: path.to_owned(),
             path: path.to_owned(),
-            role: None,
+            roles: &[],
             owner: FRAMEWORK.to_owned(),
             route,
         }
@@ -334,7 +334,7 @@ impl MountedRoute {
         Self {
             template: command.path.to_owned(),
             path,
-            role: command.role,
+            roles: command.roles,
             owner: format!(
                 "the command {} declares at {}",
                 command.name, command.declaration
@@ -344,13 +344,13 @@ impl MountedRoute {
     }
 
     fn query(query: QueryRoute) -> Self {
-        let (template, role) = (query.path.clone(), query.role());
+        let (template, roles) = (query.path.clone(), query.roles());
         let owner = format!("a query declares at {}", query.declaration);
         let (path, route) = query_route::route(query);
         Self {
             template,
             path,
-            role,
+            roles,
             owner,
             route,
         }

@@ -161,6 +161,7 @@ impl From<CommandError> for Problem {
             CommandError::NotFound(_) => Self::new(kind::NOT_FOUND, detail),
             CommandError::NotAsExpected { .. } => Self::new(kind::CHANGED_MEANWHILE, detail),
             CommandError::KeyReused => Self::new(kind::IDEMPOTENCY_KEY_REUSED, detail),
+            CommandError::NotOwner(_) => Self::new(kind::NOT_OWNER, detail),
             CommandError::Rejected(rejection) => Self::rejected(&*rejection),
             CommandError::Contended(_) => Self::new(kind::CONTENDED, detail),
             CommandError::Unknown { .. } => {
@@ -214,6 +215,7 @@ impl From<QueryError> for Problem {
                 format!("the parameter {parameter} {message}"),
             ),
             QueryError::NotFound => Self::new(kind::NOT_FOUND, error.to_string()),
+            QueryError::NotOwner(_) => Self::new(kind::NOT_OWNER, error.to_string()),
             QueryError::Database(DatabaseError::TooExpensive) => Self::new(
                 kind::TOOK_TOO_LONG,
                 "the database ended the query: ask for less",

@@ -88,7 +88,8 @@ impl QueryRequest {
     }
 
     async fn try_run(&self) -> Result<QueryOutput, QueryFailure> {
-        let query = self.route.parse(self.uri.path(), self.parameters.clone())?;
+        let (parameters, caller) = (self.parameters.clone(), self.caller.caller());
+        let query = self.route.parse(self.uri.path(), parameters, caller)?;
         let requested = wait_for_position(&self.context, self.tables(), &self.headers).await?;
         // Rows that appends write can be ahead of the position that the projection knows.
         let position = self.applied_position().max(requested);

@@ -11,7 +11,7 @@ use axum::{
 
 use super::{
     HttpContext,
-    auth::{Caller, ClientIdentity},
+    auth::{ClientIdentity, VerifiedCaller},
     caller_shares::CallerShares,
     limits::ConcurrencyLimit,
     live, path,
@@ -30,11 +30,13 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
                               uri: Uri,
                               in_path: PathExtraction,
                               in_query: QueryExtraction,
-                              caller: Option<Extension<Caller>>,
+                              caller: Option<Extension<VerifiedCaller>>,
                               peer: Option<Extension<PeerAddress>>,
                               headers: HeaderMap| {
         let (caller, peer) = (caller.as_deref(), peer.map(|peer| peer.0));
-        let caller = shares.enter(ClientIdentity::identify(caller, peer));
+        let identity = ClientIdentity::identify(caller, peer);
+        let caller = caller.map(VerifiedCaller::to_caller).unwrap_or_default();
+        let caller = shares.enter(identity, caller);
         let _permit = limit.try_acquire()?;
         let _share = caller.try_acquire_query()?;
         let parameters = (in_path, in_query);

@@ -15,7 +15,7 @@ use axum::{
 use metrics::{Gauge, Histogram};
 use tracing::{Instrument as _, Span};
 
-use super::{auth::Caller, context};
+use super::{auth::VerifiedCaller, context};
 use crate::{
     event::TraceContext,
     metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, RegisteredMetrics, gauge, histogram},
@@ -60,7 +60,7 @@ struct MeasuredRequest {
     method: &'static str,
     route: Arc<str>,
     status: Option<StatusCode>,
-    caller: Option<Caller>,
+    caller: Option<VerifiedCaller>,
     trace: Option<TraceContext>,
     begin: Instant,
 }
@@ -136,7 +136,7 @@ impl MeasuredRequest {
             route = &*self.route,
             status = self.status.as_ref().map(StatusCode::as_u16),
             duration_ms = milliseconds(duration),
-            caller = self.caller.as_ref().map(Caller::name),
+            caller = self.caller.as_ref().map(VerifiedCaller::name),
             trace_id = self.trace.as_ref().and_then(TraceContext::id),
             "{said}"
         );

@@ -158,6 +158,20 @@ impl CommandExpectation {
         }
     }
 
+    /// Expects that the command fails because of its rule about the owner.
+    ///
+    /// # Panics
+    /// The command had another outcome.
+    #[track_caller]
+    pub fn then_not_owner(self) {
+        if !matches!(self.result, Err(CommandError::NotOwner(_))) {
+            let actual = actual(&self.result);
+            failed(&format!(
+                "expected that this does not belong to the caller, {actual}"
+            ));
+        }
+    }
+
     /// Expects that the command fails because this subject does not exist.
     ///
     /// # Panics

@@ -26,7 +26,7 @@ impl Scenario {
     /// own subject needs [`Scenario::event_on`].
     ///
     /// # Errors
-    /// The query finds nothing or is invalid.
+    /// The query finds nothing, is invalid, or asks for something that does not belong to the caller.
     ///
     /// # Panics
     /// An event cannot be projected, or has no subject.
@@ -36,8 +36,12 @@ impl Scenario {
     where
         Q::Output: Send,
     {
+        let caller = self.sender().under_rule(Q::OWNER);
+        query.check_owner(&caller)?;
         let (past, now) = self.into_past();
-        let answered = on_a_thread(past, now, async move |context| query.handle(&context).await);
+        let answered = on_a_thread(past, now, async move |context| {
+            query.handle(&context.with_caller(caller)).await
+        });
         answered.unwrap_or_else(|error| panic!("{error}"))
     }
 

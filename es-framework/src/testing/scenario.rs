@@ -15,7 +15,7 @@ use crate::{
         Clock, CommandBus, CommandContext, CommandDescriptor, CommandRequest, Handle, Inject,
         Parameter, ParameterOrigin, Services, handle_command,
     },
-    event::{Event, Metadata, Subject, UpcasterDescriptor, Upcasters},
+    event::{Caller, Event, Metadata, Subject, UpcasterDescriptor, Upcasters},
     settings::SettingsDescriptor,
     store::{EventStore, memory::MemoryStore},
 };
@@ -136,6 +136,11 @@ impl Scenario {
         (self.past, self.services.clock().now())
     }
 
+    /// Returns the sender of the command or the query.
+    pub(super) const fn sender(&self) -> &Caller {
+        &self.context.caller
+    }
+
     /// Returns the past events and the services, with the defaults of settings that the test does not
     /// give.
     pub(super) fn into_parts(self) -> (Vec<PastEvent>, Services) {
@@ -160,6 +165,28 @@ impl Scenario {
     /// Sets the metadata of the request.
     pub fn metadata<'a>(mut self, texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         self.context.metadata = Metadata::from_iter(texts);
+        self
+    }
+
+    /// Sets the sender of the command or the query. By default, the service has no authentication, so that every rule
+    /// about callers holds.
+    ///
+    /// ```
+    /// # use es_framework::{prelude::*, testing::given};
+    /// # #[derive(Command)]
+    /// # #[command(subject = "/readers/{id}", role = "reader", owner = id)]
+    /// # struct RenameReaderCommand { id: String }
+    /// # #[derive(Debug, PartialEq, Event)]
+    /// # struct ReaderRenamedEvent {}
+    /// # #[handler]
+    /// # fn rename(_: RenameReaderCommand) -> ReaderRenamedEvent { ReaderRenamedEvent {} }
+    /// let ada = Caller::authenticated("ada", ["reader"]).with_owner_id("7");
+    /// let scenario = || given().caller(ada.clone());
+    /// scenario().when(RenameReaderCommand { id: "7".into() }).then(ReaderRenamedEvent {});
+    /// scenario().when(RenameReaderCommand { id: "8".into() }).then_not_owner();
+    /// ```
+    pub fn caller(mut self, caller: Caller) -> Self {
+        self.context.caller = caller;
         self
     }
 

@@ -12,7 +12,11 @@ use crate::{
 ///
 /// Example: `{"id": "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11"}`
 #[derive(Command)]
-#[command(subject = "/books/{id}", role = "reader")]
+#[command(
+    subject = "/books/{id}",
+    role = ["reader", "staff"],
+    owner_except = "staff"
+)]
 pub struct ReturnBookCommand {
     pub id: Uuid,
 }
@@ -37,10 +41,12 @@ fn return_book(
     command: ReturnBookCommand,
     lending: &LendingRules,
     clock: &Clock,
+    caller: &Caller,
 ) -> Result<Decision<(BookReturnedEvent, LoanClosedEvent), Receipt>, LendingError> {
     let Book::Lent { reader, due_at, .. } = *book else {
         return Err(LendingError::CopyNotLent);
     };
+    caller.must_own(&reader)?;
     let id = command.id;
     let late_fee_cents = lending.late_fee_cents(due_at, clock.now());
     let returned = BookReturnedEvent {

@@ -313,3 +313,32 @@ fn a_removal_has_a_reason() {
         .when(RemoveBookCommand { id: COPY, reason })
         .then_invalid(["/reason"]);
 }
+
+fn reader(owner: Uuid) -> Caller {
+    Caller::authenticated("a reader", ["reader"]).with_owner_id(&owner.to_string())
+}
+
+#[test]
+fn a_reader_borrows_only_for_themselves() {
+    let scenario = || {
+        let past = given().event(purchased()).at(LENT_ON);
+        past.event_on(THE_READER, registered())
+    };
+    let own = scenario().caller(reader(READER));
+    own.when(BORROW).then((borrowed(), opened(1)));
+    let other = scenario().caller(reader(COPY));
+    other.when(BORROW).then_not_owner();
+    let staff = Caller::authenticated("kim", ["staff"]);
+    let for_another = scenario().caller(staff);
+    for_another.when(BORROW).then((borrowed(), opened(1)));
+}
+
+#[test]
+fn a_reader_returns_only_what_they_hold() {
+    let lent = || given().event(purchased()).event(borrowed()).at(LENT_ON);
+    let give_back = || ReturnBookCommand { id: COPY };
+    let other = lent().caller(reader(COPY)).when(give_back());
+    other.then_rejected(&LendingError::LentToSomebodyElse);
+    let own = lent().caller(reader(READER)).when(give_back());
+    own.then((returned(0), closed()));
+}

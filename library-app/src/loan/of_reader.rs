@@ -6,7 +6,12 @@ use super::open::OpenLoan;
 
 /// Shows what a reader holds now.
 #[derive(Query)]
-#[query(path = "/readers/{reader}/loans")]
+#[query(
+    path = "/readers/{reader}/loans",
+    role = ["reader", "staff"],
+    owner = reader,
+    owner_except = "staff"
+)]
 pub struct LoansOfReader {
     pub reader: Uuid,
 }

@@ -191,9 +191,9 @@ impl CommandPage<'_> {
                         label for="token" { "Token of the caller" }
                         input #token type="password" autocomplete="off" spellcheck="false" aria-describedby="token-hint";
                         p.muted #token-hint {
-                            @match self.command.role {
-                                Some(role) => { "The command requires the role " code { (role) } "." },
-                                None => "The command requires no role.",
+                            @match self.command.roles {
+                                [] => "The command requires no role.",
+                                roles => { "The command requires the role " code { (roles.join(" or ")) } "." },
                             }
                             " The page forgets the token when it is closed."
                         }

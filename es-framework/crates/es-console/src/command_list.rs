@@ -91,7 +91,7 @@ pub(crate) fn facts(command: &DeclaredCommand) -> Markup {
                 }
             }
             dt { "Role" }
-            dd { (command.role.unwrap_or("none")) }
+            dd { @if command.roles.is_empty() { "none" } @else { (command.roles.join(" or ")) } }
         }
     }
 }

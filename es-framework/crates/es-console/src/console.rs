@@ -107,8 +107,8 @@ pub struct DeclaredCommand {
     pub template: &'static str,
     /// The path of its route, if clients can send it.
     pub path: Option<&'static str>,
-    /// The role that a caller needs if authentication is on.
-    pub role: Option<&'static str>,
+    /// The roles of which a caller needs one if authentication is on.
+    pub roles: &'static [&'static str],
 }
 
 impl DeclaredCommand {

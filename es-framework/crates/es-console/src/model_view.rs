@@ -96,7 +96,7 @@ fn declaration(model: &ApplicationModel, node: &ModelNode) -> Markup {
                 dt { "Declared" }
                 dd { code { (node.file) ":" (node.line) } " of " (node.package) }
                 @if let Some(route) = &node.route { dt { "Route" } dd { code { (route) } } }
-                @if let Some(role) = &node.role { dt { "Role" } dd { (role) } }
+                @if let Some(role) = node.role_text() { dt { "Role" } dd { (role) } }
                 @if let Some(subject) = &node.subject { dt { "Subject" } dd { code { (subject) } } }
                 @for (label, ids) in neighbours {
                     @if !ids.is_empty() {

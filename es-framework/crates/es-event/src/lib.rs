@@ -13,6 +13,7 @@ mod facade;
 pub use facade::*;
 
 mod borrowed_event;
+mod caller;
 mod candidate;
 mod codec;
 mod const_text;
@@ -56,6 +57,7 @@ mod upcast;
 mod upcasters;
 
 pub use borrowed_event::{BorrowedEvent, LineFormat};
+pub use caller::{AuthenticatedCaller, Caller, NotOwner, OwnerId, OwnerRule};
 pub use candidate::{EventCandidate, InvalidData, compact_object};
 pub use codec::{StreamFailure, StreamLine, StreamLineParser};
 #[doc(hidden)]

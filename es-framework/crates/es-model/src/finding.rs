@@ -100,9 +100,10 @@ fn unreachable(
             "the command {name} is internal, and no reaction sends it"
         ));
     }
-    let role = node.role.as_ref()?;
-    let is_held = roles.is_none_or(|roles| roles.contains(role));
-    (!is_held).then(|| {
+    let is_held = |role: &String| roles.is_none_or(|roles| roles.contains(role));
+    let is_unreachable = !node.roles.is_empty() && !node.roles.iter().any(is_held);
+    is_unreachable.then(|| {
+        let role = node.roles.join(" or ");
         format!("nobody can send the command {name}, because no caller can have the role {role}")
     })
 }

@@ -72,7 +72,7 @@ impl ApplicationModel {
     fn box_of(&self, node: &ModelNode) -> String {
         let number = self.number(&node.id).unwrap_or_default();
         let mut label = escape(node.short_name());
-        let role = node.role.as_ref().map(|role| format!("role {role}"));
+        let role = node.role_text().map(|role| format!("role {role}"));
         let finding = self.finding(&node.id);
         let mark = finding.map(|finding| finding.kind.mark().to_owned());
         for line in [node.route.clone(), role, mark].into_iter().flatten() {

@@ -115,7 +115,11 @@ impl ModelBuilder {
         node.describe(Some(json_schema::of_request(command.schema)));
         node.summary = command.summary.to_owned();
         node.route = (!command.is_internal()).then(|| format!("POST {}", command.path));
-        node.role = command.role.map(str::to_owned);
+        node.roles = command
+            .roles
+            .iter()
+            .map(|role| (*role).to_owned())
+            .collect();
         let id = node.id.clone();
         let key = (command.name, command.declaration);
         self.declared.insert(key, id.clone());
@@ -182,7 +186,11 @@ impl ModelBuilder {
             }
             node.subject = self.lane_of(&models);
             node.route = Some(format!("GET {}", route.path));
-            node.role = route.role().map(str::to_owned);
+            node.roles = route
+                .roles()
+                .iter()
+                .map(|role| (*role).to_owned())
+                .collect();
             let id = node.id.clone();
             self.nodes.push(node);
             for model in models {
@@ -248,7 +256,7 @@ impl ModelBuilder {
             summary: String::new(),
             documentation: String::new(),
             route: None,
-            role: None,
+            roles: Vec::new(),
             informational: false,
             package: declaration.package.to_owned(),
             file: path_from_package(&declaration),

@@ -22,8 +22,8 @@ pub struct ModelNode {
     pub documentation: String,
     /// The method and path of the route.
     pub route: Option<String>,
-    /// The role that a caller needs for the route.
-    pub role: Option<String>,
+    /// The roles of which a caller needs one for the route.
+    pub roles: Vec<String>,
     /// True for an event that is recorded for readers outside of the application.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub informational: bool,
@@ -57,6 +57,12 @@ pub enum NodeKind {
 }
 
 impl ModelNode {
+    /// Returns the roles as one text, such as `reader or staff`, or `None` without roles.
+    #[must_use]
+    pub fn role_text(&self) -> Option<String> {
+        (!self.roles.is_empty()).then(|| self.roles.join(" or "))
+    }
+
     /// Returns the name without the package of an event type, such as `BookBorrowedEvent`.
     #[must_use]
     pub fn short_name(&self) -> &str {

@@ -176,7 +176,7 @@ fn a_node_has_its_lane_its_route_and_its_place() {
     assert_eq!(model.subjects, ["/orders/{id}", "/parcels/{parcel}"]);
     let place = model.node("command:PlaceOrderCommand").unwrap();
     assert_eq!(place.route.as_deref(), Some("POST /orders/place"));
-    assert_eq!(place.role.as_deref(), Some("customer"));
+    assert_eq!(place.roles, ["customer"]);
     assert_eq!(place.summary, "Places an order. It is not paid yet.");
     assert_eq!(
         (place.file.as_str(), place.package),
@@ -290,7 +290,7 @@ fn node(kind: NodeKind, name: &str) -> ModelNode {
         summary: String::new(),
         documentation: String::new(),
         route: None,
-        role: None,
+        roles: Vec::new(),
         informational: false,
         package: "rooms".to_owned(),
         file: "src/rooms.rs".to_owned(),

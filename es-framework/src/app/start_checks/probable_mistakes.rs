@@ -69,7 +69,9 @@ fn states(registry: &Registry) -> impl Iterator<Item = (&'static str, StateDescr
             ParameterOrigin::State(state) => {
                 Some((parameter.subject.unwrap_or(command.subject), state))
             }
-            ParameterOrigin::Service(_) | ParameterOrigin::Metadata => None,
+            ParameterOrigin::Service(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => {
+                None
+            }
         })
     })
 }
@@ -125,13 +127,13 @@ pub(in super::super) fn find_unknown_roles(
     let commands = commands
         .filter(|command| !command.is_internal())
         .map(|command| RequiredRole {
-            role: command.role,
+            roles: command.roles,
             without_token: command.role_without_token,
             name: command.name,
             declaration: command.declaration,
         });
     let queries = queries.iter().map(|query| RequiredRole {
-        role: query.role(),
+        roles: query.roles(),
         without_token: query.role_without_token(),
         name: &query.path,
         declaration: query.declaration,
@@ -139,15 +141,18 @@ pub(in super::super) fn find_unknown_roles(
     let required: Vec<_> = commands.chain(queries).collect();
     // One key `role_without_token` is enough for a role that several declarations require.
     let without_token = required.iter().filter(|one| one.without_token);
-    let mut known: BTreeSet<&str> = without_token.filter_map(|one| one.role).collect();
+    let mut known: BTreeSet<&str> = without_token.flat_map(|one| one.roles).copied().collect();
     known.extend(roles.iter().map(String::as_str));
     required
         .iter()
         .filter_map(|one| {
-            let role = one.role?;
+            if one.roles.iter().any(|role| known.contains(role)) {
+                return None;
+            }
             // One warning for each role.
-            known.insert(role).then(|| DeclarationWarning::UnknownRole {
-                role: role.to_owned(),
+            known.extend(one.roles);
+            (!one.roles.is_empty()).then(|| DeclarationWarning::UnknownRole {
+                role: one.roles.join(" or "),
                 name: one.name.to_owned(),
                 declaration: one.declaration,
             })
@@ -155,9 +160,9 @@ pub(in super::super) fn find_unknown_roles(
         .collect()
 }
 
-/// The role that a command or a query requires.
+/// The roles of which a command or a query requires one.
 struct RequiredRole<'a> {
-    role: Option<&'static str>,
+    roles: &'static [&'static str],
     without_token: bool,
     name: &'a str,
     declaration: Declaration,

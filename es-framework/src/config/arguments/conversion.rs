@@ -14,6 +14,7 @@ impl From<SettingsArguments> for Settings {
             auth_issuer: arguments.auth_issuer,
             auth_audience: arguments.auth_audience,
             auth_roles_claim: arguments.auth_roles_claim,
+            auth_owner_claim: arguments.auth_owner_claim,
             http_open: arguments.http_open,
             event_metadata_caller: arguments.event_metadata_caller,
             http_tls_certificate: arguments.http_tls_certificate,

@@ -1,31 +1,31 @@
-//! The authenticated caller of a request.
+//! The caller of a request whose credential is valid.
 
-use std::{sync::Arc, time::Instant};
+use std::time::Instant;
 
-/// The authenticated caller: the name of a token or the subject of a JWT, with its roles.
-///
-/// ```
-/// use axum::{Extension, http::StatusCode};
-/// use es_framework::http::auth::Caller;
-///
-/// /// A custom route for callers with the role `staff`.
-/// async fn stocktaking(Extension(caller): Extension<Caller>) -> Result<String, StatusCode> {
-///     let greeting = caller.has_role("staff").then(|| format!("Hello, {}", caller.name()));
-///     greeting.ok_or(StatusCode::FORBIDDEN)
-/// }
-/// ```
+use uuid::Uuid;
+
+use crate::event::{AuthenticatedCaller, Caller};
+
+/// The caller of a request, with the time at which its credential expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
-    name: Arc<str>,
-    roles: Arc<[Box<str>]>,
+pub(in crate::http) struct VerifiedCaller {
+    caller: AuthenticatedCaller,
     until: Option<Instant>,
 }
 
-impl Caller {
-    pub(super) fn new(name: &str, roles: impl IntoIterator<Item = impl Into<Box<str>>>) -> Self {
+impl VerifiedCaller {
+    pub(super) fn new(
+        name: &str,
+        roles: impl IntoIterator<Item = impl Into<Box<str>>>,
+        owner_id: Option<&str>,
+    ) -> Self {
+        let caller = AuthenticatedCaller::new(name, roles);
+        let caller = match owner_id {
+            Some(id) => caller.with_owner_id(&normalize_owner_id(id)),
+            None => caller,
+        };
         Self {
-            name: name.into(),
-            roles: roles.into_iter().map(Into::into).collect(),
+            caller,
             until: None,
         }
     }
@@ -43,16 +43,28 @@ impl Caller {
     }
 
     /// Returns the name of the token, or the subject of the JWT.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
+    pub(in crate::http) fn name(&self) -> &str {
+        self.caller.name()
     }
 
-    /// Returns whether the caller has this role.
-    #[must_use]
-    pub fn has_role(&self, role: &str) -> bool {
-        self.roles.iter().any(|own| **own == *role)
+    pub(in crate::http) fn has_role(&self, role: &str) -> bool {
+        self.caller.has_role(role)
     }
+
+    #[cfg(test)]
+    pub(super) fn owner_id(&self) -> Option<&str> {
+        self.caller.owner_id()
+    }
+
+    /// Returns the caller as handlers take it.
+    pub(in crate::http) fn to_caller(&self) -> Caller {
+        Caller::Authenticated(self.caller.clone())
+    }
+}
+
+/// Writes a UUID as `Uuid` displays it, because owner ids are compared as texts. Other ids stay as they are.
+fn normalize_owner_id(id: &str) -> String {
+    Uuid::parse_str(id).map_or_else(|_| id.to_owned(), |id| id.to_string())
 }
 
 /// Marks a request without a credential to a path that everyone may read.

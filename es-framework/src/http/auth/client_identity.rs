@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::Caller;
+use super::VerifiedCaller;
 use crate::net::{PeerAddress, client_network};
 
 /// The client whose requests are counted together.
@@ -19,7 +19,10 @@ pub(in crate::http) enum ClientIdentity {
 
 impl ClientIdentity {
     /// Returns the caller, or the address at the other end of the connection.
-    pub(in crate::http) fn identify(caller: Option<&Caller>, peer: Option<PeerAddress>) -> Self {
+    pub(in crate::http) fn identify(
+        caller: Option<&VerifiedCaller>,
+        peer: Option<PeerAddress>,
+    ) -> Self {
         match (caller, peer) {
             (Some(caller), _) => Self::Known(caller.name().into()),
             (None, Some(PeerAddress(address))) => Self::from_address(address),

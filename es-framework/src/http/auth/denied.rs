@@ -16,8 +16,8 @@ pub(super) enum AccessDenied {
     /// The credential is invalid. Only the log has the reason, so that a response does not help to
     /// guess one.
     InvalidCredential,
-    /// The caller lacks a role.
-    NoRole(&'static str),
+    /// The caller has none of these roles.
+    NoRole(&'static [&'static str]),
     /// The issuer of tokens does not answer, so its newest keys are unknown.
     #[cfg(feature = "oidc")]
     IssuerAway,
@@ -34,10 +34,13 @@ impl IntoResponse for AccessDenied {
                 unauthorized("the token of the header Authorization is not, or no longer, valid"),
                 HeaderValue::from_static("Bearer error=\"invalid_token\""),
             ),
-            Self::NoRole(role) => (
+            Self::NoRole(roles) => (
                 Problem::new(
                     kind::FORBIDDEN,
-                    format!("this takes the role {role}, which the caller does not have"),
+                    format!(
+                        "this takes the role {}, which the caller does not have",
+                        roles.join(" or ")
+                    ),
                 ),
                 HeaderValue::from_static("Bearer error=\"insufficient_scope\""),
             ),

@@ -12,7 +12,7 @@ use axum::{
 };
 
 use super::{
-    AnonymousRequest, Auth, Caller, ClientIdentity, ClientRateLimiter,
+    AnonymousRequest, Auth, ClientIdentity, ClientRateLimiter, VerifiedCaller,
     denied::AccessDenied,
     jwt::Issuer,
     streams::{end_when, is_stream},
@@ -65,7 +65,7 @@ impl Authenticator {
         Some(tokens.current().known_roles())
     }
 
-    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, AccessDenied> {
+    async fn caller(&self, headers: &HeaderMap) -> Result<VerifiedCaller, AccessDenied> {
         let credential = bearer::read_credential(headers)?;
         // The tokens of a file have no dots.
         if let Some(issuer) = &self.issuer
@@ -117,35 +117,39 @@ where
 
 impl Auth {
     /// Returns the caller, or `None` where the service is open to everyone.
-    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, AccessDenied> {
+    async fn caller(&self, headers: &HeaderMap) -> Result<Option<VerifiedCaller>, AccessDenied> {
         match self {
             Self::Open => Ok(None),
             Self::Guarded(guard) => guard.caller(headers).await.map(Some),
         }
     }
 
-    /// Restricts a route to callers with a role, unless the service is open to everyone.
+    /// Restricts a route to callers with one of some roles, unless the service is open to everyone.
     pub(in crate::http) fn require_role<S>(
         &self,
-        role: Option<&'static str>,
+        roles: &'static [&'static str],
         route: MethodRouter<S>,
     ) -> MethodRouter<S>
     where
         S: Clone + Send + Sync + 'static,
     {
-        match (self, role) {
-            (Self::Guarded(_), Some(role)) => {
-                route.route_layer(middleware::from_fn_with_state(role, check_role))
+        match self {
+            Self::Guarded(_) if !roles.is_empty() => {
+                route.route_layer(middleware::from_fn_with_state(roles, check_role))
             }
-            (Self::Guarded(_), None) | (Self::Open, _) => route,
+            Self::Guarded(_) | Self::Open => route,
         }
     }
 }
 
-async fn check_role(State(role): State<&'static str>, request: Request, next: Next) -> Response {
-    match request.extensions().get::<Caller>() {
-        Some(caller) if caller.has_role(role) => next.run(request).await,
-        Some(_) => AccessDenied::NoRole(role).into_response(),
+async fn check_role(
+    State(roles): State<&'static [&'static str]>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match request.extensions().get::<VerifiedCaller>() {
+        Some(caller) if roles.iter().any(|role| caller.has_role(role)) => next.run(request).await,
+        Some(_) => AccessDenied::NoRole(roles).into_response(),
         None => AccessDenied::NoCredential.into_response(),
     }
 }
@@ -168,6 +172,8 @@ async fn guard_request(
     match known {
         Ok(None) => next.run(request).await,
         Ok(Some(caller)) => {
+            // Custom routes take the caller as handlers do.
+            request.extensions_mut().insert(caller.to_caller());
             request.extensions_mut().insert(caller.clone());
             let end = gate
                 .auth

@@ -15,11 +15,10 @@ mod streams;
 pub(crate) mod token_subcommand;
 mod tokens;
 
-pub use caller::Caller;
 pub use guard::Authenticator;
 pub use rate::ClientRateLimiter;
 
-pub(super) use caller::AnonymousRequest;
+pub(super) use caller::{AnonymousRequest, VerifiedCaller};
 pub(super) use client_identity::ClientIdentity;
 pub(super) use guard::with_authentication;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Caller, denied::AccessDenied};
+use super::{VerifiedCaller, denied::AccessDenied};
 use crate::{Error, Result, config::Settings};
 
 /// An issuer. A program without the feature never has one.
@@ -11,7 +11,7 @@ pub(super) enum Issuer {}
 
 impl Issuer {
     /// Cannot be called, because no issuer exists.
-    pub(super) async fn authenticate(&self, _token: &[u8]) -> Result<Caller, AccessDenied> {
+    pub(super) async fn authenticate(&self, _token: &[u8]) -> Result<VerifiedCaller, AccessDenied> {
         match *self {}
     }
 }

@@ -11,7 +11,7 @@ use axum::{
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 
-use super::{Auth, Caller, tokens::Tokens};
+use super::{Auth, VerifiedCaller, tokens::Tokens};
 use crate::{bearer, reloaded_value::ReloadedValue};
 
 /// Returns whether a response is a stream without an end.
@@ -33,7 +33,7 @@ impl Auth {
     pub(super) fn wait_until_credential_invalid(
         &self,
         headers: &HeaderMap,
-        caller: &Caller,
+        caller: &VerifiedCaller,
     ) -> impl Future<Output = ()> + Send + 'static {
         let tokens = match self {
             Self::Open => None,
@@ -56,7 +56,7 @@ async fn expired(at: Instant) {
 }
 
 /// A change of the token's roles ends the stream, too.
-async fn revoked(mut tokens: ReloadedValue<Tokens>, hash: [u8; 32], caller: &Caller) {
+async fn revoked(mut tokens: ReloadedValue<Tokens>, hash: [u8; 32], caller: &VerifiedCaller) {
     while tokens.current().find_caller_by_hash(&hash).as_ref() == Some(caller) {
         tokens.changed().await;
     }

@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, FromArgMatches as _, Parser, Subcommand};
 
-use super::tokens::{Token, Tokens, is_valid_name};
+use super::tokens::{Token, Tokens, is_valid_name, is_valid_owner_id};
 use crate::{Error, Result, secret_file};
 
 /// The name of the subcommand.
@@ -35,6 +35,9 @@ enum TokenAction {
         /// Role of the caller. May be repeated.
         #[arg(long = "role", value_name = "ROLE", value_parser = word)]
         roles: Vec<String>,
+        /// Id of what belongs to the caller, such as the id of a reader: commands and queries with an owner take it.
+        #[arg(long, value_name = "ID", value_parser = owner_id)]
+        owner: Option<String>,
     },
     /// Revokes the token of this name. It becomes invalid within about a second.
     Revoke {
@@ -61,6 +64,14 @@ fn word(text: &str) -> Result<String, &'static str> {
     }
 }
 
+fn owner_id(text: &str) -> Result<String, &'static str> {
+    if is_valid_owner_id(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("1 to 255 visible ASCII characters are taken")
+    }
+}
+
 /// Returns the subcommand, for the application's command line.
 pub(crate) fn clap_command() -> clap::Command {
     <TokenArguments as clap::CommandFactory>::command()
@@ -74,8 +85,9 @@ pub(crate) fn run_token_subcommand(matches: &clap::ArgMatches) -> Result<()> {
             tokens,
             name,
             roles,
+            owner,
         } => {
-            let secret = create(&tokens.file, &name, &roles)?;
+            let secret = create(&tokens.file, &name, &roles, owner.as_deref())?;
             let mut out = io::stdout().lock();
             writeln!(out, "{secret}")
                 .and_then(|()| out.flush())
@@ -85,7 +97,7 @@ pub(crate) fn run_token_subcommand(matches: &clap::ArgMatches) -> Result<()> {
     }
 }
 
-fn create(file: &Path, name: &str, roles: &[String]) -> Result<String> {
+fn create(file: &Path, name: &str, roles: &[String], owner_id: Option<&str>) -> Result<String> {
     let _lock = lock(file)?;
     let text = text(file)?;
     if parse(file, &text)?.contains_name(name) {
@@ -95,7 +107,7 @@ fn create(file: &Path, name: &str, roles: &[String]) -> Result<String> {
         )));
     }
     let secret = secret_file::generate_secret();
-    let text = text + &Token::new(name, roles, &secret).to_line();
+    let text = text + &Token::new(name, roles, owner_id, &secret).to_line();
     replace(file, &text)?;
     Ok(secret)
 }
@@ -164,8 +176,8 @@ mod tests {
     fn a_token_works_from_its_making_until_it_is_revoked() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("tokens");
-        let alice = create(&file, "alice", &["staff".into()]).unwrap();
-        let bob = create(&file, "bob", &[]).unwrap();
+        let alice = create(&file, "alice", &["staff".into()], None).unwrap();
+        let bob = create(&file, "bob", &[], None).unwrap();
         let text = fs::read_to_string(&file).unwrap();
         assert!(
             !text.contains(&alice) && !text.contains(&bob),
@@ -189,8 +201,8 @@ mod tests {
     fn a_name_belongs_to_one_token() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("tokens");
-        create(&file, "alice", &[]).unwrap();
-        let error = create(&file, "alice", &[]).unwrap_err().to_string();
+        create(&file, "alice", &[], None).unwrap();
+        let error = create(&file, "alice", &[], None).unwrap_err().to_string();
         assert!(error.contains("revoke"), "{error}");
         assert!(revoke(&file, "bob").is_err());
     }
@@ -202,7 +214,7 @@ mod tests {
         std::thread::scope(|scope| {
             for number in 0..8 {
                 let file = &file;
-                scope.spawn(move || create(file, &format!("t{number}"), &[]).unwrap());
+                scope.spawn(move || create(file, &format!("t{number}"), &[], None).unwrap());
             }
         });
         let tokens = Tokens::read_file(&file).unwrap();

@@ -1,7 +1,7 @@
 //! The bearer tokens of callers. A file stores their hashes.
 //!
-//! Each line is a token: its name, its roles with commas between them or `-`, and the SHA-256 of the
-//! token in hex. A token has 244 random bits, so nobody can find the token of a hash by search, and
+//! Each line is a token: its name, its roles with commas between them or `-`, the SHA-256 of the token in hex, and
+//! the owner id of its holder if there is one. A token has 244 random bits, so nobody can find the token of a hash by search, and
 //! a slow hash as for passwords would only slow each request down.
 
 use std::{collections::BTreeSet, fs, io, path::Path};
@@ -11,7 +11,7 @@ use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 
 use es_runtime::program_name;
 
-use super::Caller;
+use super::VerifiedCaller;
 use crate::{Error, Result, secret_file::check_owner_only};
 
 /// Number of tokens in a file. Each request is compared with all of them.
@@ -29,6 +29,7 @@ pub(super) struct Token {
     pub(super) name: String,
     pub(super) roles: Vec<String>,
     hash: [u8; 32],
+    owner_id: Option<String>,
 }
 
 /// The reason why a file of tokens cannot be used.
@@ -41,7 +42,7 @@ pub(super) enum TokensError {
     #[error("it holds more than {MAX_TOKENS} tokens")]
     TooMany,
     #[error(
-        "line {0} is not a name, roles with commas between them, and 64 hexadecimal digits: remove it, and make a token with `{program} token create`",
+        "line {0} is not a name, roles with commas between them, 64 hexadecimal digits, and perhaps an owner id: remove it, and make a token with `{program} token create`",
         program = program_name()
     )]
     Malformed(usize),
@@ -89,20 +90,21 @@ impl Tokens {
 
     /// Returns the caller that a token belongs to. It compares with all tokens in constant time, so
     /// that the response time does not help to guess one.
-    pub(super) fn find_caller(&self, credential: &[u8]) -> Option<Caller> {
+    pub(super) fn find_caller(&self, credential: &[u8]) -> Option<VerifiedCaller> {
         self.find_caller_by_hash(&Sha256::digest(credential).into())
     }
 
-    pub(super) fn find_caller_by_hash(&self, hash: &[u8; 32]) -> Option<Caller> {
+    pub(super) fn find_caller_by_hash(&self, hash: &[u8; 32]) -> Option<VerifiedCaller> {
         let mut found = u32::MAX;
         for (token, index) in self.0.iter().zip(0_u32..) {
             let same: Choice = token.hash.ct_eq(hash);
             found.conditional_assign(&index, same);
         }
         let token = self.0.get(usize::try_from(found).ok()?)?;
-        Some(Caller::new(
+        Some(VerifiedCaller::new(
             &token.name,
             token.roles.iter().map(String::as_str),
+            token.owner_id.as_deref(),
         ))
     }
 
@@ -122,15 +124,16 @@ impl Tokens {
 }
 
 impl Token {
-    pub(super) fn new(name: &str, roles: &[String], secret: &str) -> Self {
+    pub(super) fn new(name: &str, roles: &[String], owner_id: Option<&str>, secret: &str) -> Self {
         Self {
             name: name.to_owned(),
             roles: roles.to_vec(),
             hash: Sha256::digest(secret).into(),
+            owner_id: owner_id.map(str::to_owned),
         }
     }
 
-    /// Parses a line: name, roles and hash.
+    /// Parses a line: name, roles, hash and owner id.
     fn parse(line: &str) -> Option<Self> {
         let mut parts = line.split_ascii_whitespace();
         let (name, roles, hash) = (parts.next()?, parts.next()?, parts.next()?);
@@ -138,13 +141,16 @@ impl Token {
             "-" => Vec::new(),
             roles => roles.split(',').map(str::to_owned).collect(),
         };
+        let owner_id = parts.next();
         let fits = parts.next().is_none()
+            && owner_id.is_none_or(is_valid_owner_id)
             && is_valid_name(name)
             && roles.iter().all(|one| is_valid_name(one));
         fits.then_some(Self {
             name: name.to_owned(),
             roles,
             hash: from_hex(hash)?,
+            owner_id: owner_id.map(str::to_owned),
         })
     }
 
@@ -155,7 +161,12 @@ impl Token {
             [] => "-".to_owned(),
             roles => roles.join(","),
         };
-        format!("{} {roles} {hash}\n", self.name)
+        let owner_id = self.owner_id.as_ref().map(|id| format!(" {id}"));
+        format!(
+            "{} {roles} {hash}{}\n",
+            self.name,
+            owner_id.unwrap_or_default()
+        )
     }
 }
 
@@ -163,6 +174,11 @@ impl Token {
 pub(super) fn is_valid_name(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
     (1..=64).contains(&text.len()) && text != "-" && text.bytes().all(fits)
+}
+
+/// Returns whether a text can be an owner id: what a subject of a JWT can be.
+pub(super) fn is_valid_owner_id(text: &str) -> bool {
+    (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn from_hex(text: &str) -> Option<[u8; 32]> {
@@ -181,8 +197,13 @@ mod tests {
     use super::*;
 
     fn tokens() -> Tokens {
-        let staff = Token::new("alice", &["staff".into(), "reader".into()], "secret-a");
-        let nobody = Token::new("probe", &[], "secret-b");
+        let staff = Token::new(
+            "alice",
+            &["staff".into(), "reader".into()],
+            None,
+            "secret-a",
+        );
+        let nobody = Token::new("probe", &[], None, "secret-b");
         let text = format!("# who may call\n\n{}{}", staff.to_line(), nobody.to_line());
         Tokens::parse_tokens(&text).unwrap()
     }
@@ -194,6 +215,17 @@ mod tests {
         assert!(alice.has_role("staff") && alice.has_role("reader") && !alice.has_role("sta"));
         let probe = tokens().find_caller(b"secret-b").unwrap();
         assert!(!probe.has_role("staff") && !probe.has_role("-"));
+    }
+
+    #[test]
+    fn a_token_may_have_an_owner_id() {
+        let id = "0B6EF6A3-7D0E-4F5C-9A63-6A1B6D2F8C55";
+        let line = Token::new("ada", &["reader".into()], Some(id), "secret").to_line();
+        let ada = Tokens::parse_tokens(&line).unwrap().find_caller(b"secret");
+        let ada = ada.unwrap();
+        assert_eq!(ada.owner_id(), Some("0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55"));
+        assert_eq!(tokens().find_caller(b"secret-a").unwrap().owner_id(), None);
+        assert!(Tokens::parse_tokens(&line.replace('\n', " more")).is_err());
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> O
     let operation = Operation::new(command.name, command.summary, text.text_after_summary());
     let operation = with_request(operation, command, schema, schemas);
     with_answers(operation, command, schemas)
-        .with_role(command.role)
+        .with_caller_rules(command.roles, command.owner)
         .with_problems(by_condition(command))
         .with_problems((command.rejections)().iter().map(ProblemKind::from))
         .with_problems(PROBLEMS)

@@ -8,7 +8,10 @@ use super::{
     header, problem_schemas,
     security::{self, OperatorAccess},
 };
-use crate::http::problem::kind::{self, ProblemKind};
+use crate::{
+    event::OwnerRule,
+    http::problem::kind::{self, ProblemKind},
+};
 
 /// The problems of requests that exceed a limit of the server.
 const LIMITS: [ProblemKind; 2] = [kind::ADDRESS_TOO_LONG, kind::HEADERS_TOO_LARGE];
@@ -23,7 +26,8 @@ pub(in crate::http) struct Operation {
     body: Option<Value>,
     answers: BTreeMap<u16, Value>,
     problems: Vec<ProblemKind>,
-    role: Option<&'static str>,
+    roles: &'static [&'static str],
+    owner: Option<OwnerRule>,
     /// `Some` if the operation is for operators.
     operators: Option<OperatorAccess>,
 }
@@ -69,15 +73,22 @@ impl Operation {
             body: None,
             answers: BTreeMap::new(),
             problems: Vec::new(),
-            role: None,
+            roles: &[],
+            owner: None,
             operators: None,
         }
     }
 
-    /// Restricts the operation to callers with this role.
-    pub(in crate::http) fn with_role(mut self, role: Option<&'static str>) -> Self {
-        self.role = role;
-        self.with_problems(role.map(|_| kind::FORBIDDEN))
+    /// Restricts the operation to callers with one of these roles, and by a rule about the owner.
+    pub(in crate::http) fn with_caller_rules(
+        mut self,
+        roles: &'static [&'static str],
+        owner: Option<OwnerRule>,
+    ) -> Self {
+        (self.roles, self.owner) = (roles, owner);
+        let forbidden = (!roles.is_empty()).then_some(kind::FORBIDDEN);
+        let not_owner = owner.and(Some(kind::NOT_OWNER));
+        self.with_problems(forbidden.into_iter().chain(not_owner))
     }
 
     /// Requires the credential of an operator.
@@ -148,10 +159,16 @@ impl Operation {
         let this = this.with_problems(LIMITS);
         let security = match this.operators {
             Some(access) => security::operator_requirement(access),
-            None => security::caller_requirement(this.role),
+            None => security::caller_requirement(this.roles),
         };
-        let role = this.role.map(security::role_description);
-        let paragraphs = [this.description.clone()].into_iter().chain(role);
+        let rules = [
+            this.description.clone(),
+            security::role_description(this.roles),
+            this.owner
+                .map(security::owner_description)
+                .unwrap_or_default(),
+        ];
+        let paragraphs = rules.into_iter();
         let paragraphs: Vec<_> = paragraphs.filter(|text| !text.is_empty()).collect();
         let mut operation = json!({
             "operationId": this.id,

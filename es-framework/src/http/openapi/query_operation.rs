@@ -49,7 +49,7 @@ pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation 
         QueryRouteTarget::BrowseEvents(table) => browse(&table.model, schemas),
         QueryRouteTarget::FindEvent(table) => find(&table.model, schemas),
     };
-    operation.with_role(route.role())
+    operation.with_caller_rules(route.roles(), route.owner())
 }
 
 fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {

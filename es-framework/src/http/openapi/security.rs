@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::event::OwnerRule;
 use crate::http::problem::kind::{self, ProblemKind};
 
 const BEARER: &str = "bearer";
@@ -50,12 +51,39 @@ pub(super) fn operator_requirement(access: OperatorAccess) -> Value {
 
 /// Returns the security requirement of all other operations. The credential is optional, because a service can run
 /// without authentication.
-pub(super) fn caller_requirement(role: Option<&str>) -> Value {
-    let roles: Vec<_> = role.into_iter().collect();
-    json!([{ BEARER: roles }, {}])
+pub(super) fn caller_requirement(roles: &[&str]) -> Value {
+    if roles.is_empty() {
+        return json!([{ BEARER: [] }, {}]);
+    }
+    let alternatives = roles.iter().map(|role| json!({ BEARER: [role] }));
+    alternatives.chain([json!({})]).collect()
 }
 
-/// Describes the required role in a sentence.
-pub(super) fn role_description(role: &str) -> String {
-    format!("Requires the role `{role}` if the service authenticates its clients.")
+/// Describes the required roles in a sentence. Without roles, the text is empty.
+pub(super) fn role_description(roles: &[&str]) -> String {
+    if roles.is_empty() {
+        return String::new();
+    }
+    let roles = quote_roles(roles, "or");
+    format!("Requires the role {roles} if the service authenticates its clients.")
+}
+
+/// Describes the rule about the owner in a sentence.
+pub(super) fn owner_description(rule: OwnerRule) -> String {
+    let owned = match rule.field {
+        Some(field) => format!("only for their own `{field}`"),
+        None => "only about what belongs to them".to_owned(),
+    };
+    match rule.excepted_roles {
+        [] => format!("Clients send it {owned}."),
+        roles => {
+            let roles = quote_roles(roles, "and");
+            format!("Clients send it {owned}, except those with the role {roles}.")
+        }
+    }
+}
+
+fn quote_roles(roles: &[&str], conjunction: &str) -> String {
+    let roles: Vec<_> = roles.iter().map(|role| format!("`{role}`")).collect();
+    roles.join(&format!(" {conjunction} "))
 }

@@ -224,6 +224,7 @@ const fn is_rejection(error: &CommandError) -> bool {
             | CommandError::AlreadyExists(_)
             | CommandError::NotFound(_)
             | CommandError::NotAsExpected { .. }
+            | CommandError::NotOwner(_)
             | CommandError::Rejected(_)
     )
 }

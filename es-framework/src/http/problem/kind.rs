@@ -213,6 +213,12 @@ pub(in crate::http) const FORBIDDEN: ProblemKind = ProblemKind::new(
     "The caller may not do this",
 );
 
+pub(in crate::http) const NOT_OWNER: ProblemKind = ProblemKind::new(
+    StatusCode::FORBIDDEN,
+    "not-owner",
+    "This does not belong to the caller",
+);
+
 pub(in crate::http) const ISSUER_AWAY: ProblemKind = ProblemKind::new(
     StatusCode::SERVICE_UNAVAILABLE,
     "issuer-away",

@@ -4,6 +4,7 @@ use syn::{Attribute, Ident, LitStr, Meta};
 
 use crate::codegen::{
     attribute::{self, AttributeKeys},
+    caller_rules::CallerKeys,
     errors::Errors,
 };
 
@@ -13,9 +14,7 @@ pub(crate) struct CommandAttr {
     pub(crate) subject: Option<LitStr>,
     pub(crate) condition: Option<Ident>,
     pub(crate) path: Option<LitStr>,
-    pub(crate) role: Option<LitStr>,
-    /// The key `role_without_token`: there may be no token with the role.
-    pub(crate) role_without_token: Option<Meta>,
+    pub(crate) caller: CallerKeys,
     pub(crate) summary: Option<LitStr>,
     /// The key `internal`: clients cannot send the command.
     pub(crate) internal: Option<Meta>,
@@ -23,12 +22,14 @@ pub(crate) struct CommandAttr {
     pub(crate) has_subject: bool,
 }
 
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 9] = [
     "subject",
     "condition",
     "path",
     "role",
     "role_without_token",
+    "owner",
+    "owner_except",
     "summary",
     "internal",
 ];
@@ -58,20 +59,15 @@ impl CommandAttr {
             "path" => {
                 self.path = attribute::parse_text(meta, "path = \"/books/purchase\"", errors);
             }
-            "role" => self.role = attribute::parse_text(meta, "role = \"staff\"", errors),
             "summary" => {
                 self.summary =
                     attribute::parse_text(meta, "summary = \"Purchases a book\"", errors);
-            }
-            "role_without_token" => {
-                attribute::check_flag(meta, errors);
-                self.role_without_token = Some(meta.clone());
             }
             "internal" => {
                 attribute::check_flag(meta, errors);
                 self.internal = Some(meta.clone());
             }
-            _ => {}
+            _ => self.caller.take(key, meta, errors),
         }
     }
 }

@@ -7,11 +7,11 @@ use super::{
     attr::CommandAttr,
 };
 use crate::codegen::{
+    caller_rules::{self, CheckedCallerRules},
     doc_comment::{self, DocText},
     errors::Errors,
     fields::{self, Field},
     naming,
-    role::{self, CheckedCallerRole},
     template::{self, Template},
 };
 
@@ -22,8 +22,7 @@ pub(crate) struct CheckedCommand {
     pub(crate) summary: DocText,
     pub(crate) subject: Template,
     pub(crate) path: String,
-    /// The role that a client needs.
-    pub(crate) role: Option<CheckedCallerRole>,
+    pub(crate) caller: CheckedCallerRules,
     /// The variant of `Condition`.
     pub(crate) condition: &'static str,
     pub(crate) fields: Vec<CommandField>,
@@ -57,7 +56,9 @@ pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Optio
         None => path(&ident, &attr, subject.as_ref(), fields.as_deref(), errors).map(Some),
         Some(internal) => no_path(internal, &attr, errors),
     };
-    let role = role::check_role(attr.role.as_ref(), attr.role_without_token.as_ref(), errors);
+    let plain_fields = fields.as_deref().map(plain).unwrap_or_default();
+    let caller =
+        caller_rules::check_caller_rules(&attr.caller, "the command", &plain_fields, errors);
     let summary = doc_comment::summary_or_name(&ident, attr.summary.as_ref(), &attrs);
     let mut command = CheckedCommand {
         ident,
@@ -65,7 +66,7 @@ pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Optio
         summary,
         subject: subject?,
         path: String::new(),
-        role,
+        caller,
         condition: condition?,
         fields: fields?,
     };
@@ -81,7 +82,7 @@ fn no_path(internal: &Meta, attr: &CommandAttr, errors: &mut Errors) -> Option<O
         let message = "an internal command is posted nowhere: remove `internal` or `path`";
         errors.record(internal, message);
     }
-    if attr.role.is_some() {
+    if attr.caller.role.is_some() || attr.caller.owner_key.is_some() {
         let message =
             "nobody posts an internal command, so nobody needs a role: remove `internal` or `role`";
         errors.record(internal, message);

@@ -11,7 +11,6 @@ use crate::codegen::{
     fields::{self, borrow_fields, variable_of},
     framework::Framework,
     json_impls::{self, FieldWithConstraints, JsonStruct},
-    role::role_constants,
     template,
     validate::{self, JsonPlace, ValueWithRules},
 };
@@ -121,7 +120,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
     } = command;
     let (name, summary) = (ident.unraw().to_string(), summary.expand(framework));
     let subject = command.subject.render(|field| command.member_name(field));
-    let role = role_constants(command.role.as_ref());
+    let caller = command.caller.generate_items(framework);
     let condition = format_ident!("{condition}");
     let fields = command.fields.iter().map(|field| field.field.name());
     let declaration = declaration(ident, framework);
@@ -140,7 +139,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
             const PATH: &'static str = #path;
             const CONDITION: #framework::command::Condition =
                 #framework::command::Condition::#condition;
-            #role
+            #caller
             const FIELDS: &'static [&'static str] = &[#(#fields),*];
             const DECLARATION: #framework::Declaration = #declaration;
 

@@ -4,6 +4,7 @@ use syn::{Attribute, Expr, Ident, LitStr, Meta, Path};
 
 use crate::codegen::{
     attribute::{self, AttributeKeys},
+    caller_rules::CallerKeys,
     errors::Errors,
     naming,
 };
@@ -19,9 +20,7 @@ pub(crate) struct QueryAttr {
     pub(crate) order: Option<Order>,
     /// Present if the output of a hand-written handler is a page.
     pub(crate) paged: Option<Ident>,
-    pub(crate) role: Option<LitStr>,
-    /// The key `role_without_token`: there may be no token with the role.
-    pub(crate) role_without_token: Option<Meta>,
+    pub(crate) caller: CallerKeys,
     pub(crate) summary: Option<LitStr>,
     /// True if there is a path, even an invalid one.
     pub(crate) has_path: bool,
@@ -33,7 +32,7 @@ pub(crate) struct Order {
     pub(crate) descending: bool,
 }
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 10] = [
     "path",
     "rows",
     "row",
@@ -41,6 +40,8 @@ const KEYS: [&str; 8] = [
     "paged",
     "role",
     "role_without_token",
+    "owner",
+    "owner_except",
     "summary",
 ];
 
@@ -64,16 +65,11 @@ impl QueryAttr {
             "row" => self.row = model(meta, "row = BookCopy", errors),
             "order" => self.order = order(meta, errors),
             "paged" => self.paged = flag(meta, errors),
-            "role" => self.role = attribute::parse_text(meta, "role = \"staff\"", errors),
-            "role_without_token" => {
-                attribute::check_flag(meta, errors);
-                self.role_without_token = Some(meta.clone());
-            }
             "summary" => {
                 self.summary =
                     attribute::parse_text(meta, "summary = \"Browses the stock.\"", errors);
             }
-            _ => {}
+            _ => self.caller.take(key, meta, errors),
         }
     }
 }

@@ -7,10 +7,10 @@ use super::{
     attr::{self, Filter, FilterKind, Order, QueryAttr},
 };
 use crate::codegen::{
+    caller_rules::{self, CheckedCallerRules},
     doc_comment::{self, DocText},
     errors::Errors,
     fields::{self, Field},
-    role::{self, CheckedCallerRole},
     template::{self, Template},
 };
 
@@ -21,8 +21,7 @@ pub(crate) struct CheckedQuery {
     pub(crate) summary: DocText,
     /// The rest of the query's doc comment after the summary.
     pub(crate) description: DocText,
-    /// The role that a caller needs.
-    pub(crate) role: Option<CheckedCallerRole>,
+    pub(crate) caller: CheckedCallerRules,
     /// True if the query's output is a page.
     pub(crate) is_paged: bool,
     /// The rows that are the query's output, unless the query has a hand-written handler.
@@ -94,8 +93,7 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
         row,
         order,
         paged,
-        role,
-        role_without_token,
+        caller,
         summary,
         ..
     } = attr;
@@ -112,7 +110,6 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
         let message = "`rows` are answered a page at a time by themselves, and one `row` is no page: remove `paged`";
         errors.record(paged, message);
     }
-    let role = role::check_role(role.as_ref(), role_without_token.as_ref(), errors);
     let is_paged = paged.is_some() || rows.is_some();
     let is_one = rows.is_none();
     let source = rows.or(row).map(|model| RowSource {
@@ -120,6 +117,12 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
         is_one,
         order,
     });
+    let plain_fields = fields
+        .as_deref()
+        .unwrap_or_default()
+        .iter()
+        .collect::<Vec<_>>();
+    let caller = caller_rules::check_caller_rules(&caller, "the query", &plain_fields, errors);
     let fields = fields?;
     if let (Some(template), Some(text)) = (&template, &attr.path) {
         let fields: Vec<_> = fields.iter().collect();
@@ -137,7 +140,7 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
         ident,
         summary,
         description,
-        role,
+        caller,
         is_paged,
         source,
         parameters,

@@ -8,9 +8,7 @@ use super::{
     attr::FilterKind,
     check::{self, CheckedQuery, CheckedQueryField, RowSource},
 };
-use crate::codegen::{
-    declaration, doc_comment, fields::Field, framework::Framework, role::role_constants,
-};
+use crate::codegen::{declaration, doc_comment, fields::Field, framework::Framework};
 
 /// Returns all code that the derive generates.
 pub(crate) fn expand_query(query: &CheckedQuery, framework: &Framework) -> TokenStream {
@@ -43,7 +41,7 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
     let (name, summary) = (ident.unraw().to_string(), summary.expand(framework));
     let declaration = declaration(ident, framework);
     let is_paged = query.is_paged;
-    let role = role_constants(query.role.as_ref());
+    let caller = query.caller.generate_items(framework);
     let source = query.source.as_ref();
     let tables = source.map(|source| table(source, framework));
     let indexes = source.map(|source| indexes(query, source));
@@ -76,7 +74,6 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
             const PAGED: bool = #is_paged;
             const TABLES: &'static [&'static str] = &[#tables];
             const INDEXES: &'static [#module::RequiredIndex] = &[#indexes];
-            #role
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn parse(
@@ -88,6 +85,8 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
             }
 
             #described
+
+            #caller
         }
     }
 }

@@ -8,4 +8,5 @@ mod large_events;
 mod limits;
 mod malformed_requests;
 mod open_service;
+mod own_loans;
 mod tls_and_headers;

@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use es_event::{EventId, Metadata, TraceContext};
+use es_event::{Caller, EventId, Metadata, TraceContext};
 
 /// A command as a client or a reaction sends it.
 ///
@@ -22,11 +22,11 @@ pub struct CommandRequest<'a> {
     pub body: &'a [u8],
     /// The names and values of the path parameters.
     pub path_parameters: &'a [(&'a str, &'a str)],
-    /// The metadata, trace and conditions of the request.
+    /// The caller, metadata, trace and conditions of the request.
     pub context: &'a CommandContext,
 }
 
-/// The additions of a sender to its command: the metadata and the trace of the events, and conditions. A
+/// The additions of a sender to its command: who they are, the metadata and the trace of the events, and conditions. A
 /// handler gets a [`HandlerContext`](super::HandlerContext).
 ///
 /// ```
@@ -42,6 +42,8 @@ pub struct CommandRequest<'a> {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandContext {
+    /// The sender.
+    pub caller: Caller,
     /// The metadata of the events.
     pub metadata: Metadata,
     /// The trace context of the events.

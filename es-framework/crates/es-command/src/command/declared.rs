@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::Condition;
 use crate::validate::Validate;
-use es_event::{Declaration, InvalidSubjectValue, Subject};
+use es_event::{Caller, Declaration, InvalidSubjectValue, NotOwner, OwnerRule, Subject};
 
 /// A command: a request to change something, named in the imperative. `#[derive(Command)]`
 /// implements it, together with `Clone`, because each attempt after a conflict decides on a clone.
@@ -48,10 +48,12 @@ pub trait Command:
     const PATH: &'static str;
     /// The condition on the command's subject, checked before the handler decides.
     const CONDITION: Condition;
-    /// The role that a caller needs if authentication is on. Without it, every caller may send it.
-    const ROLE: Option<&'static str> = None;
-    /// True if the application does not warn at its start when no token has the role.
+    /// The roles of which a caller needs one if authentication is on. Without roles, every caller may send it.
+    const ROLES: &'static [&'static str] = &[];
+    /// True if the application does not warn at its start when no token has one of the roles.
     const ROLE_WITHOUT_TOKEN: bool = false;
+    /// The rule about the owner, if there is one.
+    const OWNER: Option<OwnerRule> = None;
     /// The names of the command's fields, from which `#[event(from = …)]` takes those of an event.
     const FIELDS: &'static [&'static str] = &[];
     /// The place of the command's declaration in the source.
@@ -62,4 +64,13 @@ pub trait Command:
     /// # Errors
     /// A field's value cannot stand in a subject.
     fn subject(&self) -> Result<Subject, InvalidSubjectValue>;
+
+    /// Checks that the field of [`OWNER`](Self::OWNER) has the owner id of the caller.
+    ///
+    /// # Errors
+    /// It has another one, or the caller has none.
+    fn check_owner(&self, caller: &Caller) -> Result<(), NotOwner> {
+        let _ = caller;
+        Ok(())
+    }
 }

@@ -7,7 +7,7 @@ use super::{
     Command, CommandBus, CommandError, CommandOutcome, CommandRequest, Condition, DryRunFunction,
     Handle, Parameter, ParameterOrigin, RejectionDescriptor, ReplySchema, pipeline,
 };
-use es_event::Declaration;
+use es_event::{Declaration, OwnerRule};
 
 /// The descriptor of a command and its handler.
 ///
@@ -26,7 +26,7 @@ use es_event::Declaration;
 /// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
 ///
 /// let purchase = CommandDescriptor::of::<PurchaseBookCommand>();
-/// assert_eq!((purchase.path, purchase.role), ("/books/purchase", Some("staff")));
+/// assert_eq!((purchase.path, purchase.roles), ("/books/purchase", &["staff"][..]));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct CommandDescriptor {
@@ -40,10 +40,12 @@ pub struct CommandDescriptor {
     pub subject: &'static str,
     /// The condition on the command's subject.
     pub condition: Condition,
-    /// The role that a caller needs if authentication is on.
-    pub role: Option<&'static str>,
-    /// True if the application does not warn at its start when no token has the role.
+    /// The roles of which a caller needs one if authentication is on.
+    pub roles: &'static [&'static str],
+    /// True if the application does not warn at its start when no token has one of the roles.
     pub role_without_token: bool,
+    /// The rule about the owner, if there is one.
+    pub owner: Option<OwnerRule>,
     /// The place of the command's declaration in the source.
     pub declaration: Declaration,
     /// The place of the command's handler in the source.
@@ -99,8 +101,9 @@ impl CommandDescriptor {
             path: C::PATH,
             subject: C::SUBJECT,
             condition: C::CONDITION,
-            role: C::ROLE,
+            roles: C::ROLES,
             role_without_token: C::ROLE_WITHOUT_TOKEN,
+            owner: C::OWNER,
             declaration: <C as Command>::DECLARATION,
             handler: C::HANDLER,
             parameters: C::PARAMETERS,

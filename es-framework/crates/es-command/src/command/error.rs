@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Rejection, Violation};
 use es_event::{
-    Declaration, DecodeError, EventId, InvalidSubjectValue, Subject, UnreadableValue,
+    Declaration, DecodeError, EventId, InvalidSubjectValue, NotOwner, Subject, UnreadableValue,
     UpcastersError,
 };
 use es_store::StoreError;
@@ -70,6 +70,9 @@ pub enum CommandError {
     /// Another request was handled under the same idempotency key.
     #[error("another request was carried out under this idempotency key: use a key once only")]
     KeyReused,
+    /// The command is about something that belongs to somebody else.
+    #[error(transparent)]
+    NotOwner(#[from] NotOwner),
     /// The handler rejected the command.
     #[error("{0}")]
     Rejected(Box<dyn Rejection>),

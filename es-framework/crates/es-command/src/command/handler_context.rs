@@ -4,7 +4,7 @@ use std::{any::Any, sync::Arc};
 
 use super::HandlerError;
 use crate::state::CachedState;
-use es_event::{Metadata, Subject};
+use es_event::{Caller, Metadata, Subject};
 
 /// The arguments of a handler besides its command.
 ///
@@ -23,6 +23,7 @@ use es_event::{Metadata, Subject};
 pub struct HandlerContext {
     pub(super) subject: Subject,
     pub(super) metadata: Metadata,
+    caller: Caller,
     arguments: Vec<ResolvedArgument>,
 }
 
@@ -32,18 +33,24 @@ pub(super) enum ResolvedArgument {
     State(CachedState),
     Service(Arc<dyn Any + Send + Sync>),
     Metadata,
+    Caller,
 }
 
 impl HandlerContext {
-    /// Creates a context without arguments.
+    /// Creates a context without arguments, in a service without authentication.
     #[must_use]
     pub const fn new(subject: Subject, metadata: Metadata) -> Self {
         let arguments = Vec::new();
         Self {
             subject,
             metadata,
+            caller: Caller::Anyone,
             arguments,
         }
+    }
+
+    pub(super) fn with_caller(self, caller: Caller) -> Self {
+        Self { caller, ..self }
     }
 
     pub(super) fn with_arguments(self, arguments: Vec<ResolvedArgument>) -> Self {
@@ -63,6 +70,7 @@ impl HandlerContext {
             Some(ResolvedArgument::State(state)) => state.state(),
             Some(ResolvedArgument::Service(service)) => service.downcast_ref(),
             Some(ResolvedArgument::Metadata) => (&self.metadata as &dyn Any).downcast_ref(),
+            Some(ResolvedArgument::Caller) => (&self.caller as &dyn Any).downcast_ref(),
             None => None,
         };
         value.ok_or(HandlerError::Parameter(parameter))

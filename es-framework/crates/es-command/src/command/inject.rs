@@ -9,7 +9,7 @@ use std::{
 
 use super::Clock;
 use crate::state::{Evolve, StateDescriptor};
-use es_event::Metadata;
+use es_event::{Caller, Metadata};
 
 /// A type that a handler may take by reference.
 ///
@@ -26,7 +26,7 @@ use es_event::Metadata;
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `&{Self}`",
     label = "nothing says where this comes from",
-    note = "besides its command, a handler takes references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock` and the `Metadata`"
+    note = "besides its command, a handler takes references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `Caller` and the `Metadata`"
 )]
 pub trait Inject: Send + Sync + 'static {
     /// The origin of the values of this type.
@@ -74,6 +74,8 @@ pub enum ParameterOrigin {
     Service(ServiceType),
     /// The metadata of the request.
     Metadata,
+    /// The sender of the request.
+    Caller,
 }
 
 /// The Rust type of a service that an application provides.
@@ -102,6 +104,10 @@ impl ServiceType {
 
 impl Inject for Clock {
     const ORIGIN: ParameterOrigin = ParameterOrigin::Service(ServiceType::of::<Self>("Clock"));
+}
+
+impl Inject for Caller {
+    const ORIGIN: ParameterOrigin = ParameterOrigin::Caller;
 }
 
 impl Inject for Metadata {

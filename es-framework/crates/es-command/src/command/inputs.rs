@@ -9,7 +9,7 @@ use super::{
     ParameterOrigin, Violation, handler_context::ResolvedArgument,
 };
 use crate::state::{CachedState, RebuildError, StateDescriptor, StateScope};
-use es_event::{EventId, InvalidSubjectValue, Subject};
+use es_event::{EventId, InvalidSubjectValue, OwnerRule, Subject};
 use es_store::{Precondition, latest_event, newest_id};
 
 /// The subjects and parameters of a command, known before anything is read.
@@ -18,6 +18,8 @@ pub(super) struct InputPlan {
     /// The command's own subject.
     pub(super) subject: Subject,
     condition: Condition,
+    /// The rule about the owner.
+    owner: Option<OwnerRule>,
     /// The handler's parameters. A state has the scope that it is rebuilt from.
     parameters: Vec<(&'static Parameter, Option<StateScope>)>,
 }
@@ -53,13 +55,16 @@ impl InputPlan {
                     subject: command.parameter_subject(index)?,
                     recursive: parameter.recursive,
                 }),
-                ParameterOrigin::Service(_) | ParameterOrigin::Metadata => None,
+                ParameterOrigin::Service(_)
+                | ParameterOrigin::Metadata
+                | ParameterOrigin::Caller => None,
             };
             Ok((parameter, scope))
         };
         Ok(Self {
             subject: command.subject()?,
             condition: C::CONDITION,
+            owner: C::OWNER,
             parameters: C::PARAMETERS
                 .iter()
                 .enumerate()
@@ -127,6 +132,7 @@ async fn argument(
             Some(service) => Ok((ResolvedArgument::Service(service), None)),
             None => Err(CommandError::NotProvided(service.name)),
         },
+        (ParameterOrigin::Caller, _) => Ok((ResolvedArgument::Caller, None)),
         (ParameterOrigin::Metadata | ParameterOrigin::State(_), _) => {
             Ok((ResolvedArgument::Metadata, None))
         }
@@ -207,6 +213,7 @@ pub(super) async fn check_conditions(
         }
     }
     let handler_context = HandlerContext::new(plan.subject.clone(), context.metadata.clone());
+    let handler_context = handler_context.with_caller(context.caller.under_rule(plan.owner));
     Ok(DecisionInputs {
         latest,
         preconditions,

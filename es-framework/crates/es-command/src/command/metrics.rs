@@ -90,6 +90,7 @@ impl CommandError {
             Self::KeyReused => ("invalid", "idempotency-key-reused"),
             Self::AlreadyExists(_) => ("rejected", "already-exists"),
             Self::NotFound(_) => ("rejected", "not-found"),
+            Self::NotOwner(_) => ("rejected", "not-owner"),
             Self::Rejected(rejection) => ("rejected", rejection.name()),
             Self::NotAsExpected { .. } => (CONFLICT, "changed-meanwhile"),
             Self::Contended(_) => (CONFLICT, "contended"),

@@ -1,7 +1,7 @@
 //! The command pipeline. Every command passes these steps in this order, whether a client, a
 //! reaction or a test sends it:
 //!
-//! parse → validate → lock the subjects → idempotency check → read events and rebuild states →
+//! parse → check the owner → validate → lock the subjects → idempotency check → read events and rebuild states →
 //! check conditions → decide → append → after a conflict, retry from the lock.
 //!
 //! A dry run passes the same steps as far as the decision, on a read-only view of the event store, without
@@ -16,8 +16,8 @@ use std::time::Instant;
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::{
-    CommandBus, CommandContext, CommandError, CommandOutcome, CommandRequest, Condition, DryRun,
-    Handle, HandlerContext, HandlerError, NewEvent, UntypedDecision,
+    Command, CommandBus, CommandContext, CommandError, CommandOutcome, CommandRequest, Condition,
+    DryRun, Handle, HandlerContext, HandlerError, NewEvent, UntypedDecision,
     append::{AppendResult, append_decision, candidate},
     idempotency::IdempotentRequest,
     inputs::{DecisionInputs, InputPlan, cache_states, check_conditions, rebuild_arguments},
@@ -52,6 +52,7 @@ pub(super) fn dry_run<'a, C: Handle>(
 ) -> BoxFuture<'a, Result<DryRun, CommandError>> {
     async move {
         let command: C = parse_command(&request)?;
+        check_owner(&command, request.context)?;
         validate_command(&command, request.body)?;
         let plan = InputPlan::from_command(&command)?;
         let past = bus.as_of(last);
@@ -77,6 +78,7 @@ async fn parse_and_handle<C: Handle>(
 ) -> Result<CommandOutcome, CommandError> {
     let command: C = parse_command(&request)?;
     let idempotency = IdempotentRequest::from_request(&request, C::NAME)?;
+    check_owner(&command, request.context)?;
     validate_command(&command, request.body)?;
     handle_parsed(bus, &command, request.context, idempotency.as_ref()).await
 }
@@ -91,6 +93,7 @@ pub async fn handle_command<C: Handle>(
     command: &C,
     context: &CommandContext,
 ) -> Result<CommandOutcome, CommandError> {
+    check_owner(command, context)?;
     validate_command(command, b"")?;
     handle_parsed(bus, command, context, None).await
 }
@@ -114,6 +117,11 @@ async fn handle_parsed<C: Handle>(
         }
     }
     Err(CommandError::Contended(plan.subject))
+}
+
+/// Checks the rule of the command about its owner, before anything is read.
+fn check_owner<C: Command>(command: &C, context: &CommandContext) -> Result<(), CommandError> {
+    Ok(command.check_owner(&context.caller.under_rule(C::OWNER))?)
 }
 
 /// Makes one attempt. A conflict that a new decision can resolve is a value, not an error.

@@ -230,7 +230,9 @@ impl Registry {
             let parameters = command.parameters.iter();
             parameters.filter_map(move |parameter| match parameter.origin {
                 ParameterOrigin::Service(service) => Some((service, command)),
-                ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
+                ParameterOrigin::State(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => {
+                    None
+                }
             })
         })
     }

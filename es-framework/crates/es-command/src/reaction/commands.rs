@@ -190,7 +190,7 @@ impl ReactionContext<'_> {
     pub fn service<T: Inject>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
         let provided = match T::ORIGIN {
             ParameterOrigin::Service(kind) => self.services.get(kind),
-            ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
+            ParameterOrigin::State(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => None,
         };
         let provided = provided.and_then(|service| service.downcast().ok());
         provided.ok_or(ReactionError::NotProvided(name))

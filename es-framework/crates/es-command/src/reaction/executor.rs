@@ -19,7 +19,7 @@ use super::{
 use crate::command::{
     CommandBus, CommandContext, CommandError, CommandRequest, IdempotencyKey, Services,
 };
-use es_event::{EventId, EventType, EventView, RecordedEvent, Upcasters};
+use es_event::{Caller, EventId, EventType, EventView, RecordedEvent, Upcasters};
 use es_runtime::{
     simulation::{self, Defect},
     telemetry::traces,
@@ -281,6 +281,7 @@ impl ReactionExecutor {
             key.push_str(&self.runtime.instance.to_string());
         }
         let context = CommandContext {
+            caller: Caller::System,
             metadata: event.metadata(),
             trace: event.trace.clone(),
             expected: None,

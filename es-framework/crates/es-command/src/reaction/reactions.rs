@@ -121,7 +121,9 @@ impl Reactions {
             let parameters = reaction.steps.iter().flat_map(|step| step.parameters);
             parameters.filter_map(move |parameter| match parameter.origin {
                 ParameterOrigin::Service(service) => Some((service, reaction)),
-                ParameterOrigin::State(_) | ParameterOrigin::Metadata => None,
+                ParameterOrigin::State(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => {
+                    None
+                }
             })
         })
     }

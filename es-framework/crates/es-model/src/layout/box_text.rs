@@ -60,7 +60,7 @@ impl BoxText {
             NodeKind::Command if node.route.is_none() => add(BoxLineKind::Remark, "internal"),
             NodeKind::Command | NodeKind::Event | NodeKind::Query => {}
         }
-        if let Some(role) = &node.role {
+        if let Some(role) = node.role_text() {
             add(BoxLineKind::Remark, &format!("role {role}"));
         }
         let states = neighbours(model, |edge| {

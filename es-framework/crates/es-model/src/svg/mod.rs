@@ -233,7 +233,7 @@ fn tooltip(node: &ModelNode, finding: Option<&str>) -> String {
     if !node.summary.is_empty() {
         let _ = write!(text, "\n{}", node.summary);
     }
-    if let Some(role) = &node.role {
+    if let Some(role) = node.role_text() {
         let _ = write!(text, "\nNeeds the role {role}.");
     }
     if let Some(finding) = finding {

@@ -6,7 +6,7 @@ use super::{
     ParameterDescriptions, QueryError, QueryHandler, QueryParameters, RequiredIndex,
     erased_query::{self, ErasedQuery},
 };
-use es_event::Declaration;
+use es_event::{Caller, Declaration, OwnerRule};
 
 /// The description of a query as plain data, without its Rust type.
 ///
@@ -54,18 +54,20 @@ pub struct QueryDescriptor {
     pub read_models: &'static [&'static str],
     /// The columns that need an index.
     pub indexes: &'static [RequiredIndex],
-    /// The role that a caller needs if the service authenticates callers.
-    pub role: Option<&'static str>,
-    /// True if the application does not warn at its start when no token has the role.
+    /// The roles of which a caller needs one if the service authenticates callers.
+    pub roles: &'static [&'static str],
+    /// True if the application does not warn at its start when no token has one of the roles.
     pub role_without_token: bool,
+    /// The rule about the owner, if there is one.
+    pub owner: Option<OwnerRule>,
     /// The place of the query's declaration in the source code.
     pub declaration: Declaration,
     /// Describes the query's parameters.
     pub describe: fn(&mut ParameterDescriptions<'_>),
     /// Returns the JSON schema of the query's output.
     pub output: fn(&mut SchemaGenerator) -> Schema,
-    /// Parses the query's parameters.
-    pub parse: fn(QueryParameters) -> Result<Box<dyn ErasedQuery>, QueryError>,
+    /// Parses the query's parameters, and checks the rule about the owner.
+    pub parse: fn(QueryParameters, &Caller) -> Result<Box<dyn ErasedQuery>, QueryError>,
 }
 
 inventory::collect!(QueryDescriptor);
@@ -83,8 +85,9 @@ impl QueryDescriptor {
             tables: Q::TABLES,
             read_models: Q::READ_MODELS,
             indexes: Q::INDEXES,
-            role: Q::ROLE,
+            roles: Q::ROLES,
             role_without_token: Q::ROLE_WITHOUT_TOKEN,
+            owner: Q::OWNER,
             declaration: Q::DECLARATION,
             describe: Q::describe,
             output: SchemaGenerator::subschema_for::<Q::Output>,

@@ -11,7 +11,7 @@ use super::{
     event_rows::{EventPage, browse_page, find_first_by_subject},
 };
 use crate::projection::{Database, Table};
-use es_event::{Subject, encode_finite};
+use es_event::{Caller, Subject, encode_finite};
 
 /// The output of a query as JSON, once the query has run.
 #[doc(hidden)]
@@ -31,20 +31,28 @@ pub trait ErasedQuery: Send {
 struct DeclaredQuery<Q> {
     query: Q,
     paging: PageParameters,
+    caller: Caller,
 }
 
-/// Parses the parameters of a query, and of its page.
+/// Parses the parameters of a query and of its page, and checks the rule about its owner.
 pub(super) fn parse<Q: QueryHandler>(
     mut parameters: QueryParameters,
+    caller: &Caller,
 ) -> Result<Box<dyn ErasedQuery>, QueryError> {
     let query = Q::parse(&mut parameters)?;
+    let caller = caller.under_rule(Q::OWNER);
+    query.check_owner(&caller)?;
     let paging = if Q::PAGED {
         PageParameters::take_from_parameters(&mut parameters)?
     } else {
         PageParameters::default()
     };
     parameters.check_all_taken()?;
-    Ok(Box::new(DeclaredQuery { query, paging }))
+    Ok(Box::new(DeclaredQuery {
+        query,
+        paging,
+        caller,
+    }))
 }
 
 impl<Q: QueryHandler> ErasedQuery for DeclaredQuery<Q> {
@@ -53,8 +61,12 @@ impl<Q: QueryHandler> ErasedQuery for DeclaredQuery<Q> {
         Self: 'a,
     {
         Box::pin(async move {
-            let Self { query, paging } = *self;
-            let context = QueryContext::new(database, paging, now);
+            let Self {
+                query,
+                paging,
+                caller,
+            } = *self;
+            let context = QueryContext::new(database, paging, now).with_caller(caller);
             let output = query.handle(&context).await?;
             // The schema of a number does not allow the `null` that JSON writes for NaN.
             encode_finite(&output).map_err(|error| {

@@ -1,6 +1,7 @@
 //! The error of a query.
 
 use crate::projection::{CellError, DatabaseError};
+use es_event::NotOwner;
 
 /// The reason why a query has no output.
 ///
@@ -23,6 +24,9 @@ pub enum QueryError {
     /// No row matches the parameters.
     #[error("no row matches the parameters")]
     NotFound,
+    /// The query asks for something that belongs to somebody else.
+    #[error(transparent)]
+    NotOwner(#[from] NotOwner),
     /// The database failed.
     #[error("the database did not answer the query: {0}")]
     Database(#[from] DatabaseError),

@@ -8,7 +8,7 @@ use super::{
     event_rows::EventPage,
 };
 use crate::projection::{ReadModels, RowIdentity, Table};
-use es_event::{Declaration, Subject, subject_template};
+use es_event::{Caller, Declaration, OwnerRule, Subject, subject_template};
 use es_runtime::is_reserved_path;
 
 /// All queries of an application, sorted and checked.
@@ -202,10 +202,11 @@ impl QueryRoute {
         &self,
         path: &str,
         parameters: QueryParameters,
+        caller: &Caller,
     ) -> Result<Box<dyn ErasedQuery + '_>, QueryError> {
         match &self.target {
             QueryRouteTarget::Query(query) => {
-                let parsed = (query.parse)(parameters);
+                let parsed = (query.parse)(parameters, caller);
                 parsed.map_err(|error| match error {
                     // A path without a valid key names no row.
                     QueryError::Invalid { parameter, .. } if is_in_path(query.path, &parameter) => {
@@ -226,16 +227,25 @@ impl QueryRoute {
         }
     }
 
-    /// Returns the role that a caller needs if the service authenticates callers.
+    /// Returns the roles of which a caller needs one if the service authenticates callers.
     #[must_use]
-    pub const fn role(&self) -> Option<&'static str> {
+    pub const fn roles(&self) -> &'static [&'static str] {
         match &self.target {
-            QueryRouteTarget::Query(query) => query.role,
+            QueryRouteTarget::Query(query) => query.roles,
+            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => &[],
+        }
+    }
+
+    /// Returns the rule about the owner, if there is one.
+    #[must_use]
+    pub const fn owner(&self) -> Option<OwnerRule> {
+        match &self.target {
+            QueryRouteTarget::Query(query) => query.owner,
             QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => None,
         }
     }
 
-    /// Returns whether the application does not warn at its start when no token has the role.
+    /// Returns whether the application does not warn at its start when no token has one of the roles.
     #[must_use]
     pub const fn role_without_token(&self) -> bool {
         match &self.target {

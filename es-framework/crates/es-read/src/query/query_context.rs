@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::{PageParameters, QueryError, RowQuery};
 use crate::projection::{Cell, Database, QueryCost, ReadModel, Sql};
+use es_event::Caller;
 
 /// The context of a query's handler: the read models, the requested page, and the time.
 ///
@@ -37,6 +38,7 @@ pub struct QueryContext<'a> {
     database: &'a Database,
     paging: PageParameters,
     now: Timestamp,
+    caller: Caller,
 }
 
 impl<'a> QueryContext<'a> {
@@ -47,7 +49,29 @@ impl<'a> QueryContext<'a> {
             database,
             paging,
             now,
+            caller: Caller::Anyone,
         }
+    }
+
+    /// Sets the sender of the query.
+    #[must_use]
+    pub fn with_caller(self, caller: Caller) -> Self {
+        Self { caller, ..self }
+    }
+
+    /// Returns the sender of the query.
+    ///
+    /// ```
+    /// use es_framework::prelude::*;
+    ///
+    /// /// Refuses a reader who asks for the loans of another one.
+    /// fn check_reader(context: &QueryContext<'_>, reader: &Uuid) -> Result<(), QueryError> {
+    ///     Ok(context.caller().must_own(reader)?)
+    /// }
+    /// ```
+    #[must_use]
+    pub const fn caller(&self) -> &Caller {
+        &self.caller
     }
 
     /// Starts a query for rows of a read model.

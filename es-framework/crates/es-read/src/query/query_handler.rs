@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ParameterDescriptions, QueryContext, QueryError, QueryParameters, RequiredIndex};
-use es_event::Declaration;
+use es_event::{Caller, Declaration, NotOwner, OwnerRule};
 
 /// The declaration of a query: a struct whose fields are the parameters of a `GET`. `#[derive(Query)]`
 /// implements the trait. [`QueryHandler`] answers the query.
@@ -53,11 +53,13 @@ pub trait Query: Sized + Send + 'static {
     const TABLES: &'static [&'static str];
     /// The columns that need an index because it compares, sorts by or searches them.
     const INDEXES: &'static [RequiredIndex];
-    /// The role that a caller needs if the service authenticates callers. Without it, any caller may
+    /// The roles of which a caller needs one if the service authenticates callers. Without roles, any caller may
     /// send the query.
-    const ROLE: Option<&'static str> = None;
-    /// True if the application does not warn at its start when no token has the role.
+    const ROLES: &'static [&'static str] = &[];
+    /// True if the application does not warn at its start when no token has one of the roles.
     const ROLE_WITHOUT_TOKEN: bool = false;
+    /// The rule about the owner, if there is one.
+    const OWNER: Option<OwnerRule> = None;
     /// The place of the query's declaration in the source code.
     const DECLARATION: Declaration;
 
@@ -66,6 +68,15 @@ pub trait Query: Sized + Send + 'static {
     /// # Errors
     /// A parameter is missing or malformed.
     fn parse(parameters: &mut QueryParameters) -> Result<Self, QueryError>;
+
+    /// Checks that the field of [`OWNER`](Self::OWNER) has the owner id of the caller.
+    ///
+    /// # Errors
+    /// It has another one, or the caller has none.
+    fn check_owner(&self, caller: &Caller) -> Result<(), NotOwner> {
+        let _ = caller;
+        Ok(())
+    }
 
     /// Describes the parameters that [`Query::parse`] takes, for the OpenAPI document.
     fn describe(parameters: &mut ParameterDescriptions<'_>) {

@@ -4,7 +4,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 
-use crate::http::auth::{Caller, tokens::is_valid_name};
+use crate::http::auth::{
+    VerifiedCaller,
+    tokens::{is_valid_name, is_valid_owner_id},
+};
 
 /// Longest subject (OpenID Connect Core 1.0, section 2).
 const MAX_SUBJECT: usize = 255;
@@ -15,12 +18,17 @@ pub(super) type Claims = Map<String, Value>;
 
 /// Returns the caller of a token. `None` if it has no subject, or one that is too long or has
 /// characters that no log should have.
-pub(super) fn read_caller(claims: &Claims, roles_claim: &str) -> Option<Caller> {
+pub(super) fn read_caller(
+    claims: &Claims,
+    roles_claim: &str,
+    owner_claim: &str,
+) -> Option<VerifiedCaller> {
     let subject = claims.get("sub")?.as_str()?;
     let fits = (1..=MAX_SUBJECT).contains(&subject.len())
         && subject.bytes().all(|byte| byte.is_ascii_graphic());
     let roles = roles(claims, roles_claim);
-    fits.then(|| Caller::new(subject, roles))
+    let owner_id = find(claims, owner_claim).and_then(owner_id);
+    fits.then(|| VerifiedCaller::new(subject, roles, owner_id.as_deref()))
 }
 
 /// Returns the time at which the token expires; `leeway` is in seconds.
@@ -45,6 +53,16 @@ fn roles<'a>(claims: &'a Claims, name: &str) -> Vec<&'a str> {
     roles.take(MAX_ROLES).collect()
 }
 
+/// Reads an owner id: a text or an integer. Other values are none.
+fn owner_id(value: &Value) -> Option<String> {
+    let id = match value {
+        Value::String(id) => id.clone(),
+        Value::Number(id) if !id.is_f64() => id.to_string(),
+        _ => return None,
+    };
+    is_valid_owner_id(&id).then_some(id)
+}
+
 /// Returns a claim by its name or its path, such as `realm_access.roles`.
 fn find<'a>(claims: &'a Claims, name: &str) -> Option<&'a Value> {
     claims.get(name).or_else(|| {
@@ -59,8 +77,8 @@ mod tests {
 
     use super::*;
 
-    fn caller_of(claims: &Value, roles_claim: &str) -> Option<Caller> {
-        read_caller(claims.as_object().unwrap(), roles_claim)
+    fn caller_of(claims: &Value, roles_claim: &str) -> Option<VerifiedCaller> {
+        read_caller(claims.as_object().unwrap(), roles_claim, "sub")
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(in crate::http::auth) struct IssuerSettings {
     pub(in crate::http::auth) issuer: String,
     pub(in crate::http::auth) audience: String,
     pub(in crate::http::auth) roles_claim: String,
+    pub(in crate::http::auth) owner_claim: String,
 }
 
 impl IssuerSettings {
@@ -21,6 +22,7 @@ impl IssuerSettings {
                 issuer: issuer.clone(),
                 audience: audience.clone(),
                 roles_claim: settings.auth_roles_claim.clone(),
+                owner_claim: settings.auth_owner_claim.clone(),
             })),
             (None, None) => Ok(None),
             (Some(_), None) => Err(Error::new(

@@ -17,7 +17,7 @@ use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
 use reqwest::{Client, Url};
 use tokio::sync::Mutex;
 
-use super::{Caller, denied::AccessDenied};
+use super::{VerifiedCaller, denied::AccessDenied};
 use crate::{Error, Result};
 use claims::Claims;
 use fetch::IssuerKeys;
@@ -104,7 +104,7 @@ impl Issuer {
     pub(super) async fn authenticate(
         self: &Arc<Self>,
         token: &[u8],
-    ) -> Result<Caller, AccessDenied> {
+    ) -> Result<VerifiedCaller, AccessDenied> {
         let invalid = |reason: &dyn fmt::Display| {
             tracing::debug!(%reason, "a JWT was refused");
             AccessDenied::InvalidCredential
@@ -128,7 +128,11 @@ impl Issuer {
         validation.algorithms = vec![header.alg];
         let decoded = decode::<Claims>(token, &key.decoding, &validation);
         let claims = decoded.map_err(|error| invalid(&error))?.claims;
-        let caller = claims::read_caller(&claims, &self.settings.roles_claim);
+        let caller = claims::read_caller(
+            &claims,
+            &self.settings.roles_claim,
+            &self.settings.owner_claim,
+        );
         let caller = caller.map(|caller| caller.with_expiry(claims::read_expiry(&claims, LEEWAY)));
         caller.ok_or_else(|| invalid(&"its subject is missing or unprintable"))
     }

@@ -166,6 +166,7 @@ impl Login {
             issuer: self.url.clone(),
             audience: "library".into(),
             roles_claim: "roles".into(),
+            owner_claim: "sub".into(),
         };
         Arc::new(Issuer::new(settings).unwrap())
     }
