@@ -153,7 +153,7 @@ fn pointers(body: &Json) -> Vec<String> {
 }
 
 /// Returns requests of every container, each with a pointer to an object.
-fn requests() -> Vec<(Json, &'static str)> {
+fn requests_of_containers() -> Vec<(Json, &'static str)> {
     let line = || json!({ "numCopies": 1 });
     let id = "8d1ac1a5-4e9c-4b63-92fc-6e2a3d0ac1f2";
     vec![
@@ -188,6 +188,13 @@ fn requests() -> Vec<(Json, &'static str)> {
             json!({ "shelves": [{ "lines": [], "byName": { "x": line() } }] }),
             "/shelves/0/byName/x",
         ),
+    ]
+}
+
+/// Returns requests of every representation of an enum, and of flattened values.
+fn requests_of_enums() -> Vec<(Json, &'static str)> {
+    let line = || json!({ "numCopies": 1 });
+    vec![
         (
             json!({ "external": { "package": { "line": line() } } }),
             "/external/package",
@@ -251,7 +258,8 @@ fn requests() -> Vec<(Json, &'static str)> {
 
 #[test]
 fn an_undeclared_member_is_refused_in_every_container_and_told_at_its_place() {
-    for (mut request, place) in requests() {
+    let requests = requests_of_containers().into_iter();
+    for (mut request, place) in requests.chain(requests_of_enums()) {
         assert_eq!(pointers(&request), [""; 0], "{request}");
         let object = request.pointer_mut(place).unwrap().as_object_mut().unwrap();
         object.insert("col/our".to_owned(), json!({ "of": 1 }));
