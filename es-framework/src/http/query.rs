@@ -22,7 +22,7 @@ use super::{
 };
 use crate::event::EventId;
 use crate::projection::{Database, ReadModelWatcher};
-use crate::query::{QueryError, QueryParameters, QueryRoute, QueryRouteTarget};
+use crate::query::{ErasedQuery, QueryError, QueryParameters, QueryRoute, QueryRouteTarget};
 
 /// The parameters in the path, as axum extracts them.
 pub(super) type PathExtraction = Result<RawPathParams, RawPathParamsRejection>;
@@ -76,9 +76,16 @@ impl QueryRequest {
 
     /// Checks the parameters, before the read models are ready for the query.
     pub(super) fn check_parameters(&self) -> Result<(), Problem> {
-        let parsed = self.route.parse(self.uri.path(), self.parameters.clone());
+        let parsed = self.parse();
         let failure = parsed.err().map(QueryFailure::from);
         failure.map_or(Ok(()), |failure| Err(failure.into_problem(self.uri.path())))
+    }
+
+    /// Parses the parameters, and checks the rule about the owner.
+    fn parse(&self) -> Result<Box<dyn ErasedQuery + '_>, QueryError> {
+        let parameters = self.parameters.clone();
+        self.route
+            .parse(self.uri.path(), parameters, self.caller.caller())
     }
 
     /// Parses the parameters, waits for the requested position, and runs the query.
@@ -88,8 +95,7 @@ impl QueryRequest {
     }
 
     async fn try_run(&self) -> Result<QueryOutput, QueryFailure> {
-        let (parameters, caller) = (self.parameters.clone(), self.caller.caller());
-        let query = self.route.parse(self.uri.path(), parameters, caller)?;
+        let query = self.parse()?;
         let requested = wait_for_position(&self.context, self.tables(), &self.headers).await?;
         // Rows that appends write can be ahead of the position that the projection knows.
         let position = self.applied_position().max(requested);

@@ -12,12 +12,8 @@ use crate::reader::Reader;
 /// Example: `{"id": "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11",
 /// "reader": "0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55"}`
 #[derive(Command)]
-#[command(
-    subject = "/books/{id}",
-    role = ["reader", "staff"],
-    owner = reader,
-    owner_except = "staff"
-)]
+#[command(subject = "/books/{id}")]
+#[command(role = ["reader", "staff"], owner = reader, owner_except = "staff")]
 pub struct BorrowBookCommand {
     pub id: Uuid,
     pub reader: Uuid,

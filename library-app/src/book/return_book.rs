@@ -12,11 +12,8 @@ use crate::{
 ///
 /// Example: `{"id": "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11"}`
 #[derive(Command)]
-#[command(
-    subject = "/books/{id}",
-    role = ["reader", "staff"],
-    owner_except = "staff"
-)]
+#[command(subject = "/books/{id}")]
+#[command(role = ["reader", "staff"], owner_except = "staff")]
 pub struct ReturnBookCommand {
     pub id: Uuid,
 }

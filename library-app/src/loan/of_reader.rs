@@ -6,12 +6,8 @@ use super::open::OpenLoan;
 
 /// Shows what a reader holds now.
 #[derive(Query)]
-#[query(
-    path = "/readers/{reader}/loans",
-    role = ["reader", "staff"],
-    owner = reader,
-    owner_except = "staff"
-)]
+#[query(path = "/readers/{reader}/loans")]
+#[query(role = ["reader", "staff"], owner = reader, owner_except = "staff")]
 pub struct LoansOfReader {
     pub reader: Uuid,
 }

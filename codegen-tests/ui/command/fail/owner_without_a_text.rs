@@ -2,7 +2,7 @@
 
 use es_framework::prelude::*;
 
-#[derive(Debug, PartialEq, Value)]
+#[derive(Debug, Clone, PartialEq, Value)]
 pub struct Person {
     pub name: String,
 }
@@ -15,6 +15,7 @@ pub struct BorrowBookCommand {
 }
 
 #[derive(Event)]
+#[event(package = "com.example.library")]
 pub struct BookBorrowedEvent {}
 
 #[handler]

@@ -100,7 +100,7 @@ mod tests {
             example,
             template: "/books/{id}/pages/{number}",
             path: None,
-            role: None,
+            roles: &[],
         }
     }
 

@@ -34,6 +34,8 @@ struct TestConsole {
     router: Router,
     /// The session of the browser that opened the link of an open application.
     session: Option<HeaderValue>,
+    /// Keeps streams open.
+    _shutdown: watch::Sender<bool>,
 }
 
 const LINK_KEY: &str = "key-of-the-link";
@@ -42,6 +44,7 @@ impl TestConsole {
     async fn new(is_open: bool) -> Self {
         let store = Arc::new(MemoryStore::new());
         let operator = |kind| OperatorClient::with_shared_queue(kind, std::iter::empty()).0;
+        let (shutdown, is_over) = watch::channel(false);
         let console = Console {
             name: "library-service",
             store: store.clone(),
@@ -64,12 +67,13 @@ impl TestConsole {
             link: is_open.then(|| ConsoleLink::new(LINK_KEY).unwrap()),
             operator_token: Some("secret".parse().unwrap()),
             is_tls: false,
-            shutdown: watch::channel(false).1,
+            shutdown: is_over,
         };
         let mut console = Self {
             store,
             router: router(console),
             session: None,
+            _shutdown: shutdown,
         };
         if is_open {
             console.session = Some(console.open_link(LINK_KEY).await.unwrap());

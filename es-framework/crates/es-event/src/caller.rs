@@ -51,7 +51,8 @@ pub struct AuthenticatedCaller {
 /// use es_framework::{event::OwnerRule, command::Command, prelude::*};
 ///
 /// #[derive(Command)]
-/// #[command(subject = "/books/{id}", owner = reader, owner_except = "staff")]
+/// #[command(subject = "/books/{id}")]
+/// #[command(role = ["reader", "staff"], owner = reader, owner_except = "staff")]
 /// struct BorrowBookCommand {
 ///     id: Uuid,
 ///     reader: Uuid,

@@ -179,7 +179,7 @@ fn a_node_has_its_lane_its_route_and_its_place() {
     assert_eq!(place.roles, ["customer"]);
     assert_eq!(place.summary, "Places an order. It is not paid yet.");
     assert_eq!(
-        (place.file.as_str(), place.package),
+        (place.file.as_str(), place.package.as_str()),
         ("src/tests.rs", "es-model")
     );
     let lane = |id: &str| model.node(id).unwrap().subject.clone().unwrap();

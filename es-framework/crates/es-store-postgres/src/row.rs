@@ -71,7 +71,7 @@ pub(super) fn read_checked(row: &PgRow) -> Result<CheckedRow<'_>, DatabaseError>
 
 /// Converts rows to events.
 #[derive(Debug, Default)]
-pub(super) struct RowDecoder(event_row::RowDecoder);
+pub(super) struct RowDecoder(event_row::StoredRowDecoder);
 
 impl RowDecoder {
     pub(super) fn decode_row(

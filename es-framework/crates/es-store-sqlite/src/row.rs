@@ -82,7 +82,7 @@ pub(super) fn verify_row(row: &Row<'_>) -> Result<(), SqliteError> {
 
 /// Decodes rows to events.
 #[derive(Debug, Default)]
-pub(super) struct RowDecoder(event_row::RowDecoder);
+pub(super) struct RowDecoder(event_row::StoredRowDecoder);
 
 impl RowDecoder {
     /// Checks a row and decodes it.

@@ -20,6 +20,7 @@ const LENGTH: usize = 160;
 const LENGTH_WITH_IDENTITY: usize = 200;
 
 /// The content of the file.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndRecord {
     /// The number of events.
@@ -82,6 +83,7 @@ impl EndRecord {
 }
 
 /// Writes the file.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct EndFile {
     path: PathBuf,
@@ -167,6 +169,7 @@ fn create_file(path: &Path, length: usize) -> io::Result<File> {
 ///
 /// # Errors
 /// The operating system refuses it.
+#[doc(hidden)]
 pub fn create_directory(path: &Path) -> io::Result<()> {
     let missing: Vec<_> = path.ancestors().take_while(|path| !path.exists()).collect();
     let mut builder = DirBuilder::new();

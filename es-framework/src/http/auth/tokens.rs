@@ -249,7 +249,8 @@ mod tests {
         let hash = "0".repeat(64);
         for line in [
             "alice staff".to_owned(),
-            format!("alice staff {hash} more"),
+            format!("alice staff {hash} owner more"),
+            format!("alice staff {hash} \u{e7}"),
             format!("alice staff,, {hash}"),
             format!("alice staff {}", "x".repeat(64)),
             format!("alice staff {}", "0".repeat(63)),

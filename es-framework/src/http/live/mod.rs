@@ -30,11 +30,11 @@ pub(super) fn is_requested(headers: &HeaderMap) -> bool {
     for range in ranges {
         let mut parts = range.split(';');
         let media_type = parts.next().unwrap_or_default().trim();
-        let known = [EVENT_STREAM, JSON].into_iter();
-        let known = known.filter(|known| media_type.eq_ignore_ascii_case(known));
+        let mut known = [EVENT_STREAM, JSON].into_iter();
+        let known = known.find(|known| media_type.eq_ignore_ascii_case(known));
         let weight = weight(parts);
         // A weight of 0 refuses the media type.
-        if let Some(known) = known.last().filter(|_| weight > preferred.0) {
+        if let Some(known) = known.filter(|_| weight > preferred.0) {
             preferred = (weight, known);
         }
     }

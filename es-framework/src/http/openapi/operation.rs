@@ -87,7 +87,8 @@ impl Operation {
     ) -> Self {
         (self.roles, self.owner) = (roles, owner);
         let forbidden = (!roles.is_empty()).then_some(kind::FORBIDDEN);
-        let not_owner = owner.and(Some(kind::NOT_OWNER));
+        let field = owner.and_then(|rule| rule.field);
+        let not_owner = field.map(|_| kind::NOT_OWNER);
         self.with_problems(forbidden.into_iter().chain(not_owner))
     }
 

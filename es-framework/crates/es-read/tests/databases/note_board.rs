@@ -229,7 +229,8 @@ impl NoteBoard {
 
     /// Runs a query that has no parameters.
     pub(crate) async fn run_query<Q: QueryHandler>(&self) -> Result<Box<RawValue>, QueryError> {
-        let query = (QueryDescriptor::of::<Q>().parse)(QueryParameters::default())?;
+        let query =
+            (QueryDescriptor::of::<Q>().parse)(QueryParameters::default(), &Caller::Anyone)?;
         query.run(&self.database, Timestamp::now()).await
     }
 
@@ -254,7 +255,7 @@ pub(crate) async fn read_pages<Q: QueryHandler, T: DeserializeOwned>(
         let cursor_pair = cursor.map(|cursor| ("cursor".to_owned(), cursor));
         let pairs = [limit].into_iter().chain(cursor_pair);
         let parameters = QueryParameters::new(pairs).unwrap();
-        let query = (QueryDescriptor::of::<Q>().parse)(parameters).unwrap();
+        let query = (QueryDescriptor::of::<Q>().parse)(parameters, &Caller::Anyone).unwrap();
         let output = query.run(database, Timestamp::now()).await.unwrap();
         let mut page: serde_json::Value = serde_json::from_str(output.get()).unwrap();
         let part: Vec<T> = serde_json::from_value(page["items"].take()).unwrap();

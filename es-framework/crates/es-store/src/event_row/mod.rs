@@ -13,4 +13,4 @@ pub use event_columns::EventColumns;
 pub use row_flaw::{RowFlaw, sql_number, to_event_id};
 pub use row_links::{LinkCheck, RowLinks, check_neighbours};
 pub use stored_hash::{hash_bytes, parse_hash};
-pub use stored_row::{RowDecoder, StoredRow};
+pub use stored_row::{StoredRow, StoredRowDecoder};

@@ -62,11 +62,11 @@ impl<'a> StoredRow<'a> {
 /// Converts rows to events.
 #[doc(hidden)]
 #[derive(Debug, Default)]
-pub struct RowDecoder {
+pub struct StoredRowDecoder {
     interner: FieldInterner,
 }
 
-impl RowDecoder {
+impl StoredRowDecoder {
     /// Converts a row whose checksum the engine has compared.
     pub fn decode_row(&mut self, row: &StoredRow<'_>) -> Result<RecordedEvent, RowFlaw> {
         let [
