@@ -2,15 +2,12 @@
 //! missing row is noticed.
 
 use futures_util::TryStreamExt as _;
-use sqlx::{AssertSqlSafe, PgConnection, Row as _};
+use sqlx::{AssertSqlSafe, PgConnection, Row as _, postgres::PgRow};
 
 use super::{
     database_error::DatabaseError,
-    key_ends::KeyList,
     row::{self, RowDecoder},
-    scan_statement::{
-        INDEXED_COLUMN, LAST_COLUMN, LATEST_COLUMN, LINK_COLUMN, ScanIndex, subtree_key,
-    },
+    scan_statement::{LAST_COLUMN, LINK_COLUMN, ScanIndex, subtree_key},
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{
@@ -33,54 +30,23 @@ struct StepRows {
     events: Vec<RecordedEvent>,
     /// The number of rows, with those that the scan does not want.
     count: usize,
-    /// The last event of the log, if there is a row.
+    /// The last event of the log.
     end: Option<EventId>,
     /// The last row, if there may be more.
     rest_after: Option<EventId>,
     links: LinkCheck,
 }
 
-/// Reads the next events of a scan. Returns the last event of the log as well, if it is known.
+/// Reads the next events of a scan. Returns the last event of the log as well.
 pub(super) async fn read_chunk(
     connection: &mut PgConnection,
     scan: &Scan,
     limits: StepLimits,
 ) -> Result<(Chunk, Option<EventId>), DatabaseError> {
-    let index = ScanIndex::of(scan);
-    let mut rows = read_rows(connection, scan, index, limits).await?;
-    if rows.count == 0 {
-        let Some(list) = key_list(index) else {
-            return Ok((rows.into_chunk(scan), None));
-        };
-        let keys = keys(index, scan);
-        let ends = list.read_ends(connection, &keys, scan.range.last).await?;
-        let is_beyond = |id: &EventId| id.get() >= scan.range.first;
-        if !ends.latest.iter().flatten().any(is_beyond) {
-            return Ok((rows.into_chunk(scan), ends.end));
-        }
-        // The event may be newer than the first statement.
-        let mut scan = scan.clone();
-        scan.range.last = scan.range.last.min(ends.end.map_or(0, EventId::get));
-        rows = read_rows(connection, &scan, index, limits).await?;
-        rows.add_links(ends.latest);
-    } else if index == ScanIndex::Type && rows.reaches_end(scan) {
-        let last = rows.end.map_or(0, EventId::get).min(scan.range.last);
-        let keys = keys(index, scan);
-        let ends = KeyList::Types.read_ends(connection, &keys, last).await?;
-        rows.add_links(ends.latest);
-    }
+    let mut rows = read_rows(connection, scan, limits).await?;
     rows.check(scan)?;
     let end = rows.end;
     Ok((rows.into_chunk(scan), end))
-}
-
-/// Returns the list that names the latest events of what a scan reads.
-const fn key_list(index: ScanIndex) -> Option<KeyList> {
-    match index {
-        ScanIndex::Id => None,
-        ScanIndex::Type => Some(KeyList::Types),
-        ScanIndex::Subject | ScanIndex::Subtree => Some(KeyList::Subjects),
-    }
 }
 
 /// Returns the types or the subject of a scan.
@@ -96,9 +62,9 @@ fn keys(index: ScanIndex, scan: &Scan) -> Vec<&str> {
 async fn read_rows(
     connection: &mut PgConnection,
     scan: &Scan,
-    index: ScanIndex,
     limits: StepLimits,
 ) -> Result<StepRows, DatabaseError> {
+    let index = ScanIndex::of(scan);
     // A step over a subject reads events of all types, and drops those that are not wanted.
     let drops = index != ScanIndex::Type && !scan.event_types.is_empty();
     let wanted = scan.next_count(limits.events);
@@ -116,20 +82,20 @@ async fn read_rows(
     };
     let mut found = query.fetch(connection);
     let mut decoder = RowDecoder::default();
-    let (mut rows, mut bytes) = (StepRows::default(), 0_usize);
+    let (mut rows, mut bytes, mut has_end) = (StepRows::default(), 0_usize, false);
     while let Some(row) = found.try_next().await? {
-        if index == ScanIndex::Subtree && row.try_get::<Option<i64>, _>(0)?.is_none() {
-            let indexed = row.try_get(INDEXED_COLUMN)?;
-            return Err(DatabaseError::flawed_event(indexed, "is missing"));
+        if rows.count == 0
+            && let Some(last) = row.try_get(LAST_COLUMN)?
+        {
+            rows.add_end(&row, last)?;
+            has_end = true;
+            continue;
+        }
+        if index == ScanIndex::Subtree && row::is_missing(&row)? {
+            return Err(DatabaseError::flawed_event(row.try_get(0)?, "is missing"));
         }
         let checked = row::read_checked(&row)?;
         let id = checked.id;
-        if rows.count == 0 {
-            rows.end = row::read_id(&row, LAST_COLUMN)?;
-            if index.has_subject() {
-                rows.links.add_link(row::read_id(&row, LATEST_COLUMN)?);
-            }
-        }
         if rows.end.is_none_or(|end| end < id) {
             let flaw = "comes after the end of the log, so no event store wrote it";
             return Err(DatabaseError::flawed_event(checked.row.id, flaw));
@@ -154,17 +120,25 @@ async fn read_rows(
             break;
         }
     }
-    Ok(rows)
+    if has_end {
+        Ok(rows)
+    } else {
+        Err(DatabaseError::missing_head())
+    }
 }
 
 impl StepRows {
-    fn add_links(&mut self, latest: Vec<Option<EventId>>) {
-        latest.into_iter().for_each(|id| self.links.add_link(id));
-    }
-
-    /// Returns true if the step has read the last events of the range.
-    fn reaches_end(&self, scan: &Scan) -> bool {
-        self.rest_after.is_none() || scan.order == Order::Antichronological
+    /// Adds a row of the end of the log.
+    fn add_end(&mut self, row: &PgRow, last: i64) -> Result<(), DatabaseError> {
+        self.links.add_link(row::read_id(row, LINK_COLUMN)?);
+        if last >= 0 {
+            let last = row::to_event_id(last)?;
+            if row.try_get::<Option<i64>, _>(row::CHECKSUM)?.is_none() {
+                return Err(DatabaseError::missing_last(last));
+            }
+            self.end = Some(last);
+        }
+        Ok(())
     }
 
     /// Checks that no row is missing in the part of the range that was read.

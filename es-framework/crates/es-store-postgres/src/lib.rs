@@ -13,7 +13,6 @@ mod event_insertion;
 mod event_selection;
 mod event_type_listing;
 mod inline_rows;
-mod key_ends;
 mod known_log;
 mod latest_lookup;
 mod log_head;
@@ -117,7 +116,8 @@ impl PostgresStore {
         address: StoreAddress,
         options: PostgresStoreOptions,
     ) -> Result<Self, PostgresOpenError> {
-        let limits = StoreLimits::default();
+        let mut limits = StoreLimits::default();
+        limits.poll_time = options.poll_time.unwrap_or(limits.poll_time);
         let (remembered, known) = RememberedEnd::open(options.data_folder.as_deref());
         let connecting = address.connect_at_start(&limits, known, options.accept_loss);
         let (mut found, known) = connecting.await?;

@@ -4,7 +4,7 @@
 
 use std::{future, sync::Arc, time::Duration};
 
-use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::postgres::{PgListener, PgNotification, PgPoolOptions};
 use tokio::time::timeout;
 
 use super::{
@@ -21,15 +21,15 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Publishes the events that other instances store, until it is aborted.
 pub(super) async fn watch_log(state: Arc<StoreState>, server: WritableConnection) {
     let state = &*state;
+    let mut notifications = Notifications {
+        is_enabled: state.address.uses_notifications,
+        server: Some(server.server),
+        listener: None,
+    };
     let mut monitor = LogMonitor {
         state,
         server: Some(server),
         lost: None,
-    };
-    let mut notifications = Notifications {
-        is_enabled: state.address.uses_notifications,
-        server: None,
-        listener: None,
     };
     let mut has_failed = false;
     loop {
@@ -120,56 +120,50 @@ impl Notifications {
         self.server = server;
     }
 
-    /// Waits until another instance announces events that this one does not know. After a failure, it
-    /// waits for ever, and the next call listens again.
+    /// Waits until there may be events that this instance does not know: another instance announces some, or it did so
+    /// before this one listened.
     async fn wait(&mut self, state: &StoreState) {
         while self.is_enabled {
-            let notification = match self.listener(state).await {
-                Ok(Some(listener)) => listener.recv().await,
-                Ok(None) => break,
-                Err(error) => Err(error),
-            };
-            match notification {
-                Ok(notification) => {
+            match self.receive(state).await {
+                Ok(Some(notification)) => {
                     let announced = notification.payload().parse().unwrap_or(u64::MAX);
                     if announced > *state.length().borrow() {
                         return;
                     }
                 }
+                Ok(None) => return,
                 Err(error) => {
                     self.listener = None;
                     let error = DatabaseError::from(error);
-                    if error.remedy() == Remedy::GiveUp {
-                        tracing::info!(%error, "the server has no notifications, so this one polls");
-                        self.is_enabled = false;
+                    if error.remedy() != Remedy::GiveUp {
+                        tokio::time::sleep(PAUSE).await;
+                        return;
                     }
-                    break;
+                    tracing::info!(%error, "the server has no notifications, so this one polls");
+                    self.is_enabled = false;
                 }
             }
         }
         future::pending().await
     }
 
-    async fn listener(
-        &mut self,
-        state: &StoreState,
-    ) -> Result<Option<&mut PgListener>, sqlx::Error> {
+    /// Returns the next notification, or `None` if this instance has just begun to listen.
+    async fn receive(&mut self, state: &StoreState) -> Result<Option<PgNotification>, sqlx::Error> {
+        if let Some(listener) = &mut self.listener {
+            // After a lost connection, it returns `None` and listens again.
+            return listener.try_recv().await;
+        }
         let server = self
             .server
             .and_then(|number| state.address.servers.get(number));
         let Some(server) = server else {
-            return Ok(None);
+            return future::pending().await;
         };
-        let listener = match self.listener.take() {
-            Some(listener) => listener,
-            None => {
-                let pool = PgPoolOptions::new().max_connections(1);
-                let pool = pool.connect_lazy_with(server.options.clone());
-                let mut listener = PgListener::connect_with(&pool).await?;
-                listener.listen(CHANNEL).await?;
-                listener
-            }
-        };
-        Ok(Some(self.listener.insert(listener)))
+        let pool = PgPoolOptions::new().max_connections(1);
+        let pool = pool.connect_lazy_with(server.options.clone());
+        let mut listener = PgListener::connect_with(&pool).await?;
+        listener.listen(CHANNEL).await?;
+        self.listener = Some(listener);
+        Ok(None)
     }
 }

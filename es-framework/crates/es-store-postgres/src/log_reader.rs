@@ -179,13 +179,6 @@ impl ReadStep for ChunkRead<'_> {
             scan, limits, seen, ..
         } = *self;
         let (chunk, end) = event_selection::read_chunk(connection, scan, limits).await?;
-        let end = match end {
-            None if self.is_bounded => {
-                let last = log_head::read_last(connection, seen).await?;
-                last.map(|last| last.id)
-            }
-            end => end,
-        };
         if end < seen.map(|seen| seen.id) {
             return Err(DatabaseError::Replaced);
         }

@@ -1,6 +1,6 @@
 //! The options for opening a store in PostgreSQL.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 /// The options for opening a store in PostgreSQL.
 ///
@@ -26,4 +26,7 @@ pub struct PostgresStoreOptions {
     pub accept_loss: bool,
     /// True for a program that ends soon: the open store does not compare its tables with the events, and corrects none.
     pub skip_table_check: bool,
+    /// The time between two looks at the log, for events that no notification announced; by default a second.
+    #[doc(hidden)]
+    pub poll_time: Option<Duration>,
 }

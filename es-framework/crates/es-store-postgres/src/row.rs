@@ -11,15 +11,21 @@ pub(super) use es_store::event_row::{hash_bytes, parse_hash as hash, sql_number 
 /// The columns of an event, in the order that [`read_checked`] expects.
 macro_rules! columns {
     () => {
-        "e.id, e.subject, e.type, e.source, e.time, e.traceparent, e.tracestate, \
-         e.predecessor_hash, e.hash, e.data, e.checksum"
+        $crate::row::columns!("e.id")
+    };
+    ($id:literal) => {
+        concat!(
+            $id,
+            ", e.subject, e.type, e.source, e.time, e.traceparent, e.tracestate, \
+             e.predecessor_hash, e.hash, e.data, e.checksum"
+        )
     };
 }
 pub(super) use columns;
 
 /// The number of these columns, which is the index of the next one.
 pub(super) const COLUMNS: usize = 11;
-const CHECKSUM: usize = 10;
+pub(super) const CHECKSUM: usize = 10;
 
 /// Converts the id of a row.
 pub(super) fn to_event_id(number: i64) -> Result<EventId, DatabaseError> {
@@ -30,6 +36,11 @@ pub(super) fn to_event_id(number: i64) -> Result<EventId, DatabaseError> {
 pub(super) fn read_id(row: &PgRow, index: usize) -> Result<Option<EventId>, DatabaseError> {
     let id: Option<i64> = row.try_get(index)?;
     id.map(to_event_id).transpose()
+}
+
+/// Returns true if a row has nothing but an id.
+pub(super) fn is_missing(row: &PgRow) -> Result<bool, DatabaseError> {
+    Ok(row.try_get_raw(1)?.is_null())
 }
 
 /// A row whose checksum fits.

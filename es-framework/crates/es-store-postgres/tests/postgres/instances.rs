@@ -1,17 +1,20 @@
 //! Several instances on one database.
 
-use std::{
-    collections::HashSet,
-    time::{Duration, Instant},
-};
+use std::{collections::HashSet, time::Duration};
 
 use es_event::{RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventSchema, EventStore as _, ObserveOptions, Precondition, ReadOptions,
+    AppendError, EventSchema, EventStore as _, EventStream, ObserveOptions, Precondition,
+    ReadOptions,
 };
+use es_store_postgres::{PostgresStore, PostgresStoreOptions};
 use futures_util::{StreamExt as _, TryStreamExt as _, future::join_all};
+use tokio::time::timeout;
 
-use crate::store_fixture::{StoreFixture, assert_chain, candidate, open, read_all};
+use crate::{
+    connection_proxy::ConnectionProxy,
+    store_fixture::{StoreFixture, assert_chain, candidate, open, read_all},
+};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn instances_that_start_at_once_share_one_log() {
@@ -100,30 +103,54 @@ async fn appends_that_arrive_while_another_instance_writes_share_one_transaction
     assert_chain(&events);
 }
 
+/// Opens a store that does not look at the log by itself while a test runs.
+async fn open_without_polls(url: &str) -> PostgresStore {
+    let mut options = PostgresStoreOptions::default();
+    options.poll_time = Some(Duration::from_secs(3_600));
+    let opened = PostgresStore::open_with_options(url.parse().unwrap(), options).await;
+    opened.unwrap()
+}
+
+async fn await_event(events: &mut EventStream, id: u64) {
+    let event = timeout(Duration::from_secs(60), events.next()).await;
+    let event = event.expect("the event wakes the subscriber");
+    assert_eq!(event.unwrap().unwrap().id.get(), id);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn subscribers_receive_the_events_of_other_instances() {
+async fn subscribers_receive_the_events_of_other_instances_without_notifications() {
     let Some(fixture) = StoreFixture::start() else {
         return;
     };
-    for (parameters, limit) in [
-        ("", Duration::from_millis(900)),
-        ("&notifications=off", Duration::from_secs(5)),
-    ] {
-        let url = fixture.url(&fixture.schema(), parameters);
-        let (writer, reader) = (open(&url).await, open(&url).await);
-        let mut observer = reader.observe(Subject::root(), ObserveOptions::recursive_after(None));
-        // The second instance listens after its first poll.
-        tokio::time::sleep(Duration::from_millis(1_500)).await;
-        let mut slowest = Duration::ZERO;
-        for number in 0..3 {
-            let begun = Instant::now();
-            let events = vec![candidate("/a", number)];
-            writer.append(events, vec![]).await.unwrap();
-            let event = observer.next().await.unwrap().unwrap();
-            assert_eq!(event.id.get(), u64::try_from(number).unwrap());
-            slowest = slowest.max(begun.elapsed());
+    let url = fixture.url(&fixture.schema(), "&notifications=off");
+    let (writer, reader) = (open(&url).await, open(&url).await);
+    let mut events = reader.observe(Subject::root(), ObserveOptions::recursive_after(None));
+    for id in 0..3 {
+        let written = writer.append(vec![candidate("/a", 0)], vec![]).await;
+        written.unwrap();
+        await_event(&mut events, id).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_event_after_a_start_or_a_lost_connection_wakes_subscribers_without_a_poll() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let url = fixture.url(&fixture.schema(), "");
+    let proxy = ConnectionProxy::start(fixture.server.host()).await;
+    let address = format!("127.0.0.1:{}", proxy.port);
+    let through_proxy = url.replace(&fixture.server.host(), &address);
+    let writer = open(&url).await;
+    let reader = open_without_polls(&through_proxy).await;
+    let mut events = reader.observe(Subject::root(), ObserveOptions::recursive_after(None));
+    for id in 0..6 {
+        let written = writer.append(vec![candidate("/a", 0)], vec![]).await;
+        written.unwrap();
+        await_event(&mut events, id).await;
+        if id % 2 == 1 {
+            proxy.cut();
         }
-        assert!(slowest < limit, "{parameters}: {slowest:?}");
     }
 }
 
