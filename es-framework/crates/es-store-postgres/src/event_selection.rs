@@ -132,11 +132,7 @@ impl StepRows {
     fn add_end(&mut self, row: &PgRow, last: i64) -> Result<(), DatabaseError> {
         self.links.add_link(row::read_id(row, LINK_COLUMN)?);
         if last >= 0 {
-            let last = row::to_event_id(last)?;
-            if row.try_get::<Option<i64>, _>(row::CHECKSUM)?.is_none() {
-                return Err(DatabaseError::missing_last(last));
-            }
-            self.end = Some(last);
+            self.end = Some(row::to_event_id(last)?);
         }
         Ok(())
     }

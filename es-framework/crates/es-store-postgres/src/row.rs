@@ -25,7 +25,7 @@ pub(super) use columns;
 
 /// The number of these columns, which is the index of the next one.
 pub(super) const COLUMNS: usize = 11;
-pub(super) const CHECKSUM: usize = 10;
+const CHECKSUM: usize = 10;
 
 /// Converts the id of a row.
 pub(super) fn to_event_id(number: i64) -> Result<EventId, DatabaseError> {

@@ -5,10 +5,10 @@ use super::row::{COLUMNS, columns};
 use es_event::{EventId, Subject};
 use es_store::{Order, scan::Scan};
 
-/// The end of the log in the same snapshot, so that a read ends at the events of its start: the checksum of the last
-/// event if it is stored, and its id, or -1 for an empty log.
-const END: &str = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-     (SELECT l.checksum FROM es_events l WHERE l.id = h.last), COALESCE(h.last, -1)";
+/// The columns of the end of the log: its last event, or -1 for an empty log. It comes from the same snapshot, so a read
+/// ends at the events of its start.
+const END: &str =
+    "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bigint, COALESCE(h.last, -1)";
 
 /// The column with the end of the log. In a row of an event, it is NULL.
 pub(super) const LAST_COLUMN: usize = COLUMNS;
