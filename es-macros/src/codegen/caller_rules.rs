@@ -1,6 +1,6 @@
 //! The keys `role`, `role_without_token`, `owner` and `owner_except` of commands and queries: who may send them.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Expr, ExprLit, Ident, Lit, LitStr, Meta, spanned::Spanned as _};
 
@@ -25,7 +25,7 @@ pub(crate) struct CheckedCallerRules {
     roles: Vec<String>,
     is_role_without_token: bool,
     /// The field with the owner id, and its JSON name.
-    owner: Option<(Ident, String, proc_macro2::Span)>,
+    owner: Option<(Ident, String, Span)>,
     has_owner_rule: bool,
     excepted_roles: Vec<String>,
 }
@@ -161,7 +161,7 @@ fn check_owner(
     whose: &str,
     fields: &[&Field],
     errors: &mut Errors,
-) -> Option<(Ident, String, proc_macro2::Span)> {
+) -> Option<(Ident, String, Span)> {
     let name = owner.to_string();
     let Some(field) = fields.iter().find(|field| field.name() == name) else {
         let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
@@ -215,8 +215,9 @@ impl CheckedCallerRules {
             }
         });
         let check = owner.as_ref().map(|(field, _, span)| {
-            // These names also resolve where the type is a variable of another macro.
-            let (caller, owner_id) = (format_ident!("caller"), format_ident!("owner_id"));
+            // The message about a wrong type stands at the field, and the names also resolve where the type is a
+            // variable of another macro.
+            let (caller, owner_id) = (format_ident!("caller"), format_ident!("_{}", field));
             let check = quote_spanned!(*span=> #caller.must_own(#owner_id));
             quote! {
                 fn check_owner(
@@ -249,10 +250,7 @@ mod tests {
         let mut check = |text: LitStr| check_name(&text, &mut errors);
         assert_eq!(check(parse_quote!("staff")).as_deref(), Some("staff"));
         for other in ["", " ", "-", "staff,reader", "two words", "\u{e9}"] {
-            assert_eq!(
-                check(LitStr::new(other, proc_macro2::Span::call_site())),
-                None
-            );
+            assert_eq!(check(LitStr::new(other, Span::call_site())), None);
         }
         assert_eq!(errors.messages().len(), 6);
     }

@@ -58,6 +58,10 @@ pub struct AuthenticatedCaller {
 ///     reader: Uuid,
 /// }
 ///
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
+/// # #[handler]
+/// # fn borrow(_: BorrowBookCommand) -> BookBorrowedEvent { BookBorrowedEvent {} }
 /// let rule = OwnerRule { field: Some("reader"), excepted_roles: &["staff"] };
 /// assert_eq!(BorrowBookCommand::OWNER, Some(rule));
 /// ```
