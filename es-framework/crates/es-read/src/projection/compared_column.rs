@@ -21,11 +21,16 @@ impl Table {
         }
     }
 
-    /// Returns the column, as SQL, that searches in a field use, and a substring in the form of that column. Returns
-    /// `None` if the table is not prepared for searches in the field.
-    pub(crate) fn search_column(&self, column: &str, substring: &str) -> Option<(String, String)> {
+    /// Returns the column, as SQL, that searches in a field use, and a substring in the form of that column, or `None`
+    /// instead of the substring if no value contains it. Returns `None` if the table is not prepared for searches in the
+    /// field.
+    pub(crate) fn search_column(
+        &self,
+        column: &str,
+        substring: &str,
+    ) -> Option<(String, Option<String>)> {
         let form = *self.searched.get(column)?;
         let name = sql_names::quoted_search_column(column, form);
-        Some((name, form.convert(substring)))
+        Some((name, form.convert_substring(substring)))
     }
 }

@@ -61,11 +61,36 @@ impl SearchForm {
         }
     }
 
+    /// Converts a substring that is searched for. Returns `None` for signs without a letter or digit, which no value of
+    /// letters and digits contains.
+    pub(super) fn convert_substring(self, text: &str) -> Option<String> {
+        let converted = self.convert(text);
+        let is_lost = converted.is_empty() && !fold_text(text).is_empty();
+        (!is_lost).then_some(converted)
+    }
+
     /// Returns the prefix of the names of the columns that store this form.
     pub(super) const fn prefix(self) -> &'static str {
         match self {
             Self::Folded => "es_folded_",
             Self::Alphanumeric => "es_alphanumeric_",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_alone_are_contained_in_no_value_of_letters_and_digits() {
+        let form = SearchForm::Alphanumeric;
+        assert_eq!(form.convert_substring("978-0"), Some("9780".to_owned()));
+        assert_eq!(form.convert_substring("-'"), None);
+        assert_eq!(form.convert_substring(""), Some(String::new()));
+        assert_eq!(
+            SearchForm::Folded.convert_substring("-"),
+            Some("-".to_owned())
+        );
     }
 }

@@ -210,10 +210,9 @@ impl Expression {
                     table: table.model.name,
                     column,
                 })?;
-                if part.is_empty() && !substring.is_empty() {
-                    // The form for searches has nothing of this text, so no value contains it.
+                let Some(part) = part else {
                     return Ok(SqlFragment::new("1 = 0", Vec::new()));
-                }
+                };
                 let conditions = database.substring_conditions(table, &column, &part);
                 let conditions = conditions.into_iter();
                 let conditions = conditions.map(|(text, cell)| SqlFragment::new(text, vec![cell]));
