@@ -101,9 +101,9 @@ fn unreachable(
         ));
     }
     let is_held = |role: &String| roles.is_none_or(|roles| roles.contains(role));
-    let is_unreachable = !node.roles.is_empty() && !node.roles.iter().any(is_held);
-    is_unreachable.then(|| {
-        let role = node.roles.join(" or ");
+    let role = node.role_text()?;
+    let is_sendable = node.roles.iter().any(is_held);
+    (!is_sendable).then(|| {
         format!("nobody can send the command {name}, because no caller can have the role {role}")
     })
 }

@@ -6,13 +6,13 @@ use sqlx::{AssertSqlSafe, PgConnection, Row as _, postgres::PgRow};
 
 use super::{
     database_error::DatabaseError,
-    row::{self, RowDecoder},
+    row,
     scan_statement::{LAST_COLUMN, LINK_COLUMN, ScanIndex, subtree_key},
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{
     Order,
-    event_row::{LinkCheck, check_neighbours},
+    event_row::{LinkCheck, StoredRowDecoder, check_neighbours},
     options::IdRange,
     scan::{Chunk, Scan},
 };
@@ -81,7 +81,7 @@ async fn read_rows(
         ScanIndex::Subject | ScanIndex::Subtree => query.bind(keys.first().copied()),
     };
     let mut found = query.fetch(connection);
-    let mut decoder = RowDecoder::default();
+    let mut decoder = StoredRowDecoder::default();
     let (mut rows, mut bytes, mut has_end) = (StepRows::default(), 0_usize, false);
     while let Some(row) = found.try_next().await? {
         if rows.count == 0

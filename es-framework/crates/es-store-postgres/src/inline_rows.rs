@@ -8,10 +8,10 @@ use sqlx::{PgConnection, postgres::PgRow};
 
 use super::{
     database_error::DatabaseError,
-    row::{self, RowDecoder, columns},
+    row::{self, columns},
 };
 use es_event::{EventId, RecordedEvent};
-use es_store::event_row::check_neighbours;
+use es_store::event_row::{StoredRowDecoder, check_neighbours};
 
 const READ: &str = concat!(
     "SELECT ",
@@ -54,7 +54,7 @@ pub async fn read_events_between(
         .bind(row::number(first.get()))
         .bind(row::number(end.get()));
     let mut rows = query.fetch(connection);
-    let mut decoder = RowDecoder::default();
+    let mut decoder = StoredRowDecoder::default();
     let (mut events, mut size) = (Vec::new(), 0_usize);
     while let Some(row) = rows.try_next().await? {
         let event = decode_checked(&mut decoder, &row).map_err(into_sql_error)?;
@@ -83,8 +83,11 @@ pub async fn read_events_between(
     Ok(Some(events))
 }
 
-fn decode_checked(decoder: &mut RowDecoder, row: &PgRow) -> Result<RecordedEvent, DatabaseError> {
-    decoder.decode_row(&row::read_checked(row)?.row)
+fn decode_checked(
+    decoder: &mut StoredRowDecoder,
+    row: &PgRow,
+) -> Result<RecordedEvent, DatabaseError> {
+    Ok(decoder.decode_row(&row::read_checked(row)?.row)?)
 }
 
 fn into_sql_error(error: DatabaseError) -> sqlx::Error {

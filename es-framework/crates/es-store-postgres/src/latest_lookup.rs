@@ -22,8 +22,8 @@ use es_store::{
     write::{QueuedAppend, StoredEventLookup},
 };
 
-/// Each key has the latest event that its list names, and that which the index of the events has. The rows of kind 3
-/// are the event that this instance has seen, the last event, and all that come after it.
+/// Each key has the latest event that its list names, and that which the index of the events has. The row of kind 3
+/// is the event that this instance has seen; those of kind 4 are the last event of the head and the one after it.
 const READ: &str = "SELECT 0, wanted.key, \
      (SELECT s.last FROM es_subjects s WHERE s.subject = wanted.key), \
      (SELECT e.id FROM es_events e WHERE e.subject = wanted.key ORDER BY e.id DESC LIMIT 1), NULL::bytea \

@@ -3,7 +3,7 @@
 use sqlx::{Row as _, ValueRef as _, postgres::PgRow};
 
 use super::database_error::DatabaseError;
-use es_event::{EventId, RecordedEvent};
+use es_event::EventId;
 use es_store::event_row::{self, StoredRow};
 
 pub(super) use es_store::event_row::{hash_bytes, parse_hash as hash, sql_number as number};
@@ -78,17 +78,4 @@ pub(super) fn read_checked(row: &PgRow) -> Result<CheckedRow<'_>, DatabaseError>
         id: to_event_id(stored.id)?,
         row: stored,
     })
-}
-
-/// Converts rows to events.
-#[derive(Debug, Default)]
-pub(super) struct RowDecoder(event_row::StoredRowDecoder);
-
-impl RowDecoder {
-    pub(super) fn decode_row(
-        &mut self,
-        row: &StoredRow<'_>,
-    ) -> Result<RecordedEvent, DatabaseError> {
-        Ok(self.0.decode_row(row)?)
-    }
 }

@@ -10,14 +10,14 @@ use super::{
     latest_lookup::{LookupKeys, StoredLatestEvents},
     log_head::{self, LogHead},
     retry_schedule::RetrySchedule,
-    row::{self, RowDecoder, hash, number},
+    row::{self, hash, number},
     store_limits::StoreLimits,
     store_version::{self, CREATE_SUBJECTS, VERSION},
 };
 use es_event::{EventId, EventType, Hash, RecordedEvent};
 use es_store::{
     Chain, ChainFlaw,
-    event_row::{EventColumns, compute_schema_checksum},
+    event_row::{EventColumns, StoredRowDecoder, compute_schema_checksum},
 };
 
 /// The most events and bytes of one transaction.
@@ -166,7 +166,7 @@ async fn read_events(
         .bind(number(chain.events()))
         .bind(number(BATCH));
     let mut rows = query.fetch(connection);
-    let mut decoder = RowDecoder::default();
+    let mut decoder = StoredRowDecoder::default();
     let (mut events, mut bytes) = (Vec::new(), 0_usize);
     while let Some(row) = rows.try_next().await? {
         let event = decoder.decode_row(&row::read_columns(&row)?)?;

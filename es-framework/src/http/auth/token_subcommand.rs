@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, FromArgMatches as _, Parser, Subcommand};
 
-use super::tokens::{Token, Tokens, is_valid_name, is_valid_owner_id};
+use super::tokens::{Token, Tokens, is_valid_name, is_valid_subject};
 use crate::{Error, Result, secret_file};
 
 /// The name of the subcommand.
@@ -65,7 +65,7 @@ fn word(text: &str) -> Result<String, &'static str> {
 }
 
 fn owner_id(text: &str) -> Result<String, &'static str> {
-    if is_valid_owner_id(text) {
+    if is_valid_subject(text) {
         Ok(text.to_owned())
     } else {
         Err("1 to 255 visible ASCII characters are taken")

@@ -143,7 +143,7 @@ impl Token {
         };
         let owner_id = parts.next();
         let fits = parts.next().is_none()
-            && owner_id.is_none_or(is_valid_owner_id)
+            && owner_id.is_none_or(is_valid_subject)
             && is_valid_name(name)
             && roles.iter().all(|one| is_valid_name(one));
         fits.then_some(Self {
@@ -176,9 +176,12 @@ pub(super) fn is_valid_name(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text != "-" && text.bytes().all(fits)
 }
 
-/// Returns whether a text can be an owner id: what a subject of a JWT can be.
-pub(super) fn is_valid_owner_id(text: &str) -> bool {
-    (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+/// Longest subject of a JWT (OpenID Connect Core 1.0, section 2).
+const MAX_SUBJECT: usize = 255;
+
+/// Returns whether a text can be the subject of a JWT, or an owner id, which is one by default.
+pub(super) fn is_valid_subject(text: &str) -> bool {
+    (1..=MAX_SUBJECT).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn from_hex(text: &str) -> Option<[u8; 32]> {

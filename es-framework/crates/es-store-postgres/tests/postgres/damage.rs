@@ -33,40 +33,17 @@ impl DamageableStorage for DamagedTables<'_> {
     }
 
     async fn damage(&self, damage: Damage) -> bool {
-        let statements = statements(damage);
+        let on_events = damage.sql_on_events("es_events");
+        let statements = on_events.unwrap_or_else(|| statements_on_tables(damage).to_owned());
         let path = format!("SET search_path = {}; {statements}", self.schema);
         self.fixture.server.query(&path);
         true
     }
 }
 
-/// Returns the statements of a damage.
-fn statements(damage: Damage) -> &'static str {
+/// Returns the statements of a damage that is not one of the rows of events.
+fn statements_on_tables(damage: Damage) -> &'static str {
     match damage {
-        Damage::ChangedData => "UPDATE es_events SET data = '{\"number\":4}' WHERE id = 3",
-        Damage::ChangedType => {
-            "UPDATE es_events SET type = 'io.example.contract.even' WHERE id = 3"
-        }
-        Damage::ChangedSubject => "UPDATE es_events SET subject = '/a/2' WHERE id = 3",
-        Damage::ChangedTime => "UPDATE es_events SET time = '2020-01-01T00:00:00Z' WHERE id = 3",
-        Damage::ChangedTrace => {
-            "UPDATE es_events SET traceparent = replace(traceparent, '4bf9', '4bf8') WHERE id = 3"
-        }
-        Damage::ChangedSource => "UPDATE es_events SET source = 'tag:other' WHERE id = 3",
-        Damage::ChangedHash => "UPDATE es_events SET hash = predecessor_hash WHERE id = 3",
-        Damage::ChangedLastHash => "UPDATE es_events SET hash = predecessor_hash WHERE id = 8",
-        Damage::SwappedIds => {
-            "UPDATE es_events SET id = 100 WHERE id = 3; UPDATE es_events SET id = 3 WHERE id = 4; \
-             UPDATE es_events SET id = 4 WHERE id = 100"
-        }
-        Damage::DeletedFirstOfSubject => "DELETE FROM es_events WHERE id = 0",
-        Damage::DeletedMiddleOfSubject => "DELETE FROM es_events WHERE id = 3",
-        Damage::DeletedLastOfSubject => "DELETE FROM es_events WHERE id = 6",
-        Damage::DeletedLastOfLog => "DELETE FROM es_events WHERE id = 8",
-        Damage::ForgedEvent => {
-            "CREATE TEMP TABLE forged AS SELECT * FROM es_events WHERE id = 6; \
-             UPDATE forged SET id = 9; INSERT INTO es_events SELECT * FROM forged"
-        }
         Damage::LostTables => {
             "TRUNCATE es_events, es_subtrees, es_subjects, es_event_types, es_head"
         }
@@ -83,6 +60,7 @@ fn statements(damage: Damage) -> &'static str {
         }
         Damage::RemovedSchema => "UPDATE es_event_types SET schema = NULL",
         Damage::LostSchema => "DELETE FROM es_event_types WHERE schema IS NOT NULL",
+        other => unreachable!("{other:?} is a damage of the rows of events"),
     }
 }
 

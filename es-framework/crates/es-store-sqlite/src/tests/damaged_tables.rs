@@ -21,40 +21,21 @@ impl DamageableStorage for DamagedFile {
     }
 
     async fn damage(&self, damage: Damage) -> bool {
-        let Some(statements) = statements(damage) else {
+        let on_events = damage.sql_on_events("events");
+        let Some(statements) =
+            on_events.or_else(|| statements_on_tables(damage).map(str::to_owned))
+        else {
             return false;
         };
         let file = rusqlite::Connection::open(self.0.path().join("events.sqlite")).unwrap();
-        file.execute_batch(statements).unwrap();
+        file.execute_batch(&statements).unwrap();
         true
     }
 }
 
-/// Returns the statements of a damage.
-fn statements(damage: Damage) -> Option<&'static str> {
+/// Returns the statements of a damage that is not one of the rows of events, if there is such a damage here.
+fn statements_on_tables(damage: Damage) -> Option<&'static str> {
     Some(match damage {
-        Damage::ChangedData => "UPDATE events SET data = '{\"number\":4}' WHERE id = 3",
-        Damage::ChangedType => "UPDATE events SET type = 'io.example.contract.even' WHERE id = 3",
-        Damage::ChangedSubject => "UPDATE events SET subject = '/a/2' WHERE id = 3",
-        Damage::ChangedTime => "UPDATE events SET time = '2020-01-01T00:00:00Z' WHERE id = 3",
-        Damage::ChangedTrace => {
-            "UPDATE events SET traceparent = replace(traceparent, '4bf9', '4bf8') WHERE id = 3"
-        }
-        Damage::ChangedSource => "UPDATE events SET source = 'tag:other' WHERE id = 3",
-        Damage::ChangedHash => "UPDATE events SET hash = predecessor_hash WHERE id = 3",
-        Damage::ChangedLastHash => "UPDATE events SET hash = predecessor_hash WHERE id = 8",
-        Damage::SwappedIds => {
-            "UPDATE events SET id = 100 WHERE id = 3; UPDATE events SET id = 3 WHERE id = 4; \
-             UPDATE events SET id = 4 WHERE id = 100"
-        }
-        Damage::DeletedFirstOfSubject => "DELETE FROM events WHERE id = 0",
-        Damage::DeletedMiddleOfSubject => "DELETE FROM events WHERE id = 3",
-        Damage::DeletedLastOfSubject => "DELETE FROM events WHERE id = 6",
-        Damage::DeletedLastOfLog => "DELETE FROM events WHERE id = 8",
-        Damage::ForgedEvent => {
-            "CREATE TEMP TABLE forged AS SELECT * FROM events WHERE id = 6; \
-             UPDATE forged SET id = 9; INSERT INTO events SELECT * FROM forged"
-        }
         Damage::LostTables => {
             "DELETE FROM events; DELETE FROM event_index; DELETE FROM event_types; \
              DELETE FROM event_schemas; UPDATE index_state SET indexed = 0"
@@ -73,6 +54,7 @@ fn statements(damage: Damage) -> Option<&'static str> {
         // The types of events and of schemas are in two tables, a read compares each event with its index, and rows have no
         // links.
         Damage::RemovedSchema | Damage::ForgedSubtreeEntry | Damage::ChangedLink => return None,
+        other => unreachable!("{other:?} is a damage of the rows of events"),
     })
 }
 

@@ -68,6 +68,37 @@ pub enum Damage {
     LostSchema,
 }
 
+impl Damage {
+    /// Returns the SQL statements of a damage to the rows of events, which are the same for all engines with such a
+    /// table. Returns `None` for damage that an engine describes itself.
+    pub fn sql_on_events(self, table: &str) -> Option<String> {
+        let update = |change: &str, id: u64| format!("UPDATE {table} SET {change} WHERE id = {id}");
+        let delete = |id: u64| format!("DELETE FROM {table} WHERE id = {id}");
+        Some(match self {
+            Self::ChangedData => update("data = '{\"number\":4}'", 3),
+            Self::ChangedType => update("type = 'io.example.contract.even'", 3),
+            Self::ChangedSubject => update("subject = '/a/2'", 3),
+            Self::ChangedTime => update("time = '2020-01-01T00:00:00Z'", 3),
+            Self::ChangedTrace => update("traceparent = replace(traceparent, '4bf9', '4bf8')", 3),
+            Self::ChangedSource => update("source = 'tag:other'", 3),
+            Self::ChangedHash => update("hash = predecessor_hash", 3),
+            Self::ChangedLastHash => update("hash = predecessor_hash", 8),
+            Self::SwappedIds => [(100, 3), (3, 4), (4, 100)]
+                .map(|(new, old)| update(&format!("id = {new}"), old))
+                .join("; "),
+            Self::DeletedFirstOfSubject => delete(0),
+            Self::DeletedMiddleOfSubject => delete(3),
+            Self::DeletedLastOfSubject => delete(6),
+            Self::DeletedLastOfLog => delete(8),
+            Self::ForgedEvent => format!(
+                "CREATE TEMP TABLE forged AS SELECT * FROM {table} WHERE id = 6; \
+                 UPDATE forged SET id = 9; INSERT INTO {table} SELECT * FROM forged"
+            ),
+            _ => return None,
+        })
+    }
+}
+
 /// The outcome that a damage must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {

@@ -6,11 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::http::auth::{
     VerifiedCaller,
-    tokens::{is_valid_name, is_valid_owner_id},
+    tokens::{is_valid_name, is_valid_subject},
 };
 
-/// Longest subject (OpenID Connect Core 1.0, section 2).
-const MAX_SUBJECT: usize = 255;
 /// Number of roles that are read. Further roles are ignored.
 const MAX_ROLES: usize = 100;
 
@@ -24,11 +22,9 @@ pub(super) fn read_caller(
     owner_claim: &str,
 ) -> Option<VerifiedCaller> {
     let subject = claims.get("sub")?.as_str()?;
-    let fits = (1..=MAX_SUBJECT).contains(&subject.len())
-        && subject.bytes().all(|byte| byte.is_ascii_graphic());
     let roles = roles(claims, roles_claim);
     let owner_id = find(claims, owner_claim).and_then(owner_id);
-    fits.then(|| VerifiedCaller::new(subject, roles, owner_id.as_deref()))
+    is_valid_subject(subject).then(|| VerifiedCaller::new(subject, roles, owner_id.as_deref()))
 }
 
 /// Returns the time at which the token expires; `leeway` is in seconds.
@@ -60,7 +56,7 @@ fn owner_id(value: &Value) -> Option<String> {
         Value::Number(id) if !id.is_f64() => id.to_string(),
         _ => return None,
     };
-    is_valid_owner_id(&id).then_some(id)
+    is_valid_subject(&id).then_some(id)
 }
 
 /// Returns a claim by its name or its path, such as `realm_access.roles`.

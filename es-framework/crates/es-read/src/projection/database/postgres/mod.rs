@@ -73,13 +73,14 @@ impl PostgresReadModelStore {
         cost: QueryCost,
         statement: String,
         parameters: Vec<Cell>,
-        mut fetched: FetchedRows<T>,
+        most_bytes: usize,
         decode: impl Fn(&PgRow) -> Result<T, DatabaseError>,
     ) -> Result<FetchedRows<T>, DatabaseError> {
         let query = sqlx::query(AssertSqlSafe(statement));
         let query = parameters.into_iter().fold(query, bind);
         let readers = self.connections.readers(cost);
         let mut rows = query.fetch(&readers);
+        let mut fetched = FetchedRows::new(most_bytes);
         loop {
             match rows.try_next().await {
                 Ok(Some(row)) if fetched.push(decode(&row)?) => {}
@@ -227,14 +228,8 @@ impl ReadModelStore for PostgresReadModelStore {
     ) -> Result<FetchedRows<TableRow>, DatabaseError> {
         let columns = table.model.columns;
         let decode = |row: &PgRow| decode_row(columns, row);
-        self.fetch_decoded(
-            cost,
-            statement,
-            parameters,
-            FetchedRows::new(most_bytes),
-            decode,
-        )
-        .await
+        self.fetch_decoded(cost, statement, parameters, most_bytes, decode)
+            .await
     }
 
     async fn fetch_texts(
@@ -245,14 +240,8 @@ impl ReadModelStore for PostgresReadModelStore {
         most_bytes: usize,
     ) -> Result<FetchedRows<String>, DatabaseError> {
         let decode = |row: &PgRow| Ok(row.try_get(0)?);
-        self.fetch_decoded(
-            cost,
-            statement,
-            parameters,
-            FetchedRows::new(most_bytes),
-            decode,
-        )
-        .await
+        self.fetch_decoded(cost, statement, parameters, most_bytes, decode)
+            .await
     }
 
     async fn fetch_count(
