@@ -23,7 +23,7 @@ pub(super) fn has_store(path: &Path) -> bool {
 #[derive(Debug)]
 pub(super) struct DataDirectory {
     path: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 impl DataDirectory {
@@ -42,7 +42,7 @@ impl DataDirectory {
         match lock.try_lock() {
             Ok(()) => Ok(Self {
                 path: path.to_owned(),
-                _lock: lock,
+                lock,
             }),
             Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
                 directory: path.to_owned(),
@@ -54,6 +54,16 @@ impl DataDirectory {
     /// Returns the path of the database file.
     pub(super) fn database_file(&self) -> PathBuf {
         self.path.join(DATABASE)
+    }
+}
+
+/// Closing the file does not suffice: a child process that is about to execute its program still has a copy of
+/// the handle, and the lock ends with the last copy.
+impl Drop for DataDirectory {
+    fn drop(&mut self) {
+        if let Err(error) = self.lock.unlock() {
+            tracing::warn!(directory = %self.path.display(), %error, "the lock of a data directory stays");
+        }
     }
 }
 
@@ -77,5 +87,20 @@ impl Drop for TemporaryDirectory {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
             tracing::debug!(directory = %self.0.display(), %error, "a temporary directory stays");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_the_handle_in_a_child_process_does_not_hold_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = DataDirectory::create_and_lock(folder.path()).unwrap();
+        let copy_of_a_child = directory.lock.try_clone().unwrap();
+        drop(directory);
+        DataDirectory::create_and_lock(folder.path()).unwrap();
+        drop(copy_of_a_child);
     }
 }

@@ -11,7 +11,7 @@ use super::DatabaseError;
 /// The right to write, until the value is dropped.
 #[derive(Debug)]
 pub(super) struct WriteLease {
-    _file: File,
+    file: File,
 }
 
 impl WriteLease {
@@ -29,9 +29,19 @@ impl WriteLease {
             .open(&path)
             .map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
+            Ok(()) => Ok(Some(Self { file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+}
+
+/// A child process that is about to execute its program has a copy of the handle, so closing it here does not
+/// end the lock.
+impl Drop for WriteLease {
+    fn drop(&mut self) {
+        if let Err(error) = self.file.unlock() {
+            tracing::warn!(%error, "the lock of a file of read models stays");
         }
     }
 }
@@ -55,5 +65,16 @@ mod tests {
         assert!(WriteLease::try_acquire(&database).unwrap().is_none());
         drop(first);
         assert!(WriteLease::try_acquire(&database).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_copy_of_the_handle_in_a_child_process_does_not_hold_the_lease() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("books.db");
+        let lease = WriteLease::try_acquire(&database).unwrap().unwrap();
+        let copy_of_a_child = lease.file.try_clone().unwrap();
+        drop(lease);
+        assert!(WriteLease::try_acquire(&database).unwrap().is_some());
+        drop(copy_of_a_child);
     }
 }
