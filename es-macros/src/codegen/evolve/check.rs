@@ -46,6 +46,7 @@ pub(crate) enum EvolveForm {
 pub(crate) fn check_evolve(item: &ItemImpl, errors: &mut Errors) -> Vec<EvolveStep> {
     impl_block::reject_unsupported_parts(item, &BLOCK, errors);
     let functions: Vec<_> = item.items.iter().filter_map(function).collect();
+    let number_of_functions = functions.len();
     if functions.is_empty() {
         errors.record(
             &item.self_ty,
@@ -57,6 +58,12 @@ pub(crate) fn check_evolve(item: &ItemImpl, errors: &mut Errors) -> Vec<EvolveSt
         .filter_map(|function| step(function, errors))
         .collect();
     check_twice(&steps, errors);
+    let has_first = steps.iter().any(|step| step.form == EvolveForm::Begins);
+    // A function with a mistake is perhaps the one that creates the state.
+    if !steps.is_empty() && steps.len() == number_of_functions && !has_first {
+        let message = "no event creates this state, so it would never exist: add to this block a function without `self` for the first event, such as `fn purchased(event: &BookPurchasedEvent) -> Self { … }`";
+        errors.record(&item.self_ty, message);
+    }
     steps
 }
 

@@ -84,11 +84,21 @@ pub(crate) fn check_projection(
         let message = format!("no event leads to a row: {SHAPES}");
         errors.record(&block.self_ty, message);
     }
+    check_creation(declared, &steps, errors);
     Some(CheckedProjection {
         model: (*block.self_ty).clone(),
         forwarded: annotated_item::forwarded(&block.attrs),
         steps,
     })
+}
+
+/// Records an error if no function creates a row. A function with a mistake is perhaps the one that does.
+fn check_creation(declared: &AnnotatedImpl, steps: &[ProjectionStep], errors: &mut Errors) {
+    let creates = |step: &ProjectionStep| matches!(step.shape, StepShape::Put | StepShape::Follow);
+    if !steps.is_empty() && steps.len() == declared.functions.len() && !steps.iter().any(creates) {
+        let message = "no event creates a row, so the table would stay empty: add to this block `fn purchased(event: &BookPurchasedEvent) -> Self { … }` for the first event";
+        errors.record(&declared.block.self_ty, message);
+    }
 }
 
 const BLOCK: impl_block::BlockMessages = impl_block::BlockMessages {

@@ -53,10 +53,11 @@ pub(crate) fn parse_arguments(arguments: TokenStream, errors: &mut Errors) -> Re
 
 fn attempts(meta: &Meta, errors: &mut Errors) -> Option<LitInt> {
     let number = attribute::parse_number(meta, "attempts = 16", errors)?;
-    if number.base10_parse::<u32>().is_ok_and(|number| number > 0) {
+    let attempts = number.base10_parse::<u32>();
+    if attempts.is_ok_and(|attempts| (1..=10_000).contains(&attempts)) {
         return Some(number);
     }
-    let message = "`attempts` is a whole number from 1: write `attempts = 16`";
+    let message = "`attempts` is a whole number from 1 to 10,000: write `attempts = 16`";
     errors.record(number, message);
     None
 }
