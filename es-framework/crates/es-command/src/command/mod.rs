@@ -32,6 +32,7 @@ mod retry;
 mod shared_fields;
 #[cfg(test)]
 mod tests;
+mod wrong_values;
 
 pub use bus::CommandBus;
 pub use clock::Clock;

@@ -1,18 +1,14 @@
 //! Parses and validates the body of a request.
 
-use es_event::{
-    json_numbers::{is_json, spell_out_integers},
-    time_text,
-};
-use jiff::Timestamp;
+use es_event::json_numbers::{is_json, spell_out_integers};
 use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
 
 use super::{
     Command, CommandError, CommandRequest, MalformedCommand, Violation, json_members::JsonMembers,
-    nul_check::check_texts,
+    nul_check::check_texts, wrong_values::read_or_find_wrong_values,
 };
-use crate::validate::{Violations, push_member};
+use crate::validate::Violations;
 
 /// Parses a command. Path parameters fill the members of the same name.
 pub(super) fn parse_command<C: Command>(request: &CommandRequest<'_>) -> Result<C, CommandError> {
@@ -87,70 +83,18 @@ fn valid_json(body: &[u8]) -> Option<&str> {
     std::str::from_utf8(body).ok().filter(|text| is_json(text))
 }
 
-/// Reads a body that was refused once more: with its integers in plain digits, and with the JSON pointer of an error.
-/// Only such requests pay for it.
+/// Reads a body that was refused once more: with its integers in plain digits, and with all values at fault. Only
+/// such requests pay for it.
 fn read_again<T: DeserializeOwned>(json: &str) -> Result<T, CommandError> {
-    let json = spell_out_integers(json);
-    let mut deserializer = serde_json::Deserializer::from_str(&json);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let pointer = pointer(error.path());
-        CommandError::Invalid(vec![describe_error(&json, pointer, error.inner())])
-    })
-}
-
-/// Says which rule a value breaks, and where.
-fn describe_error(json: &str, mut pointer: String, error: &serde_json::Error) -> Violation {
-    let message = error.to_string();
-    // The pointer replaces the line and column.
-    let message = message
-        .rfind(" at line ")
-        .and_then(|end| message.get(..end))
-        .unwrap_or(&message);
-    // Serde reports a missing member at its object. A form shows the message at the member.
-    let missing = message
-        .strip_prefix("missing field `")
-        .and_then(|rest| rest.strip_suffix('`'));
-    let message = match missing {
-        Some(member) => {
-            push_member(&mut pointer, member);
-            "is missing".to_owned()
-        }
-        None if is_about_a_time(json, &pointer, message) => time_text::RULE.to_owned(),
-        None => message.to_owned(),
-    };
-    Violation { pointer, message }
-}
-
-/// Returns true if the value at the pointer is a text that was refused as a point in time.
-fn is_about_a_time(json: &str, pointer: &str, message: &str) -> bool {
-    let body: Option<serde_json::Value> = serde_json::from_str(json).ok();
-    let text = body
-        .as_ref()
-        .and_then(|body| body.pointer(pointer)?.as_str());
-    let error = text.and_then(|text| text.parse::<Timestamp>().err());
-    error.is_some_and(|error| error.to_string() == message)
-}
-
-/// Converts the path of an error to a JSON pointer.
-fn pointer(path: &serde_path_to_error::Path) -> String {
-    use serde_path_to_error::Segment;
-
-    let mut pointer = String::new();
-    for segment in path {
-        match segment {
-            Segment::Seq { index } => push_member(&mut pointer, &index.to_string()),
-            Segment::Map { key } => push_member(&mut pointer, key),
-            Segment::Enum { variant } => push_member(&mut pointer, variant),
-            Segment::Unknown => {}
-        }
-    }
-    pointer
+    read_or_find_wrong_values(&spell_out_integers(json)).map_err(CommandError::Invalid)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
+    use es_event::time_text;
+    use jiff::Timestamp;
     use serde::Deserialize;
 
     use super::*;
@@ -238,7 +182,6 @@ mod tests {
         for (body, place) in broken {
             match from_slice::<Numbers>(body.as_bytes()) {
                 Err(CommandError::Invalid(violations)) => {
-                    eprintln!("{body} {violations:?}");
                     assert_eq!(violations[0].pointer, place, "{violations:?}");
                     let is_about_times = violations[0].message == time_text::RULE;
                     assert_eq!(is_about_times, place == "/at", "{violations:?}");

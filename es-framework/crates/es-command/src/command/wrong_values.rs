@@ -1,0 +1,249 @@
+//! Finds each value of a request that its type refuses. serde ends at the first one, so the request is read again
+//! without it.
+
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_path_to_error::Segment;
+
+use super::{Violation, json_members::JsonMembers};
+use crate::validate::push_member;
+use es_event::time_text;
+
+/// The number of times that a request is read. It limits what a hostile request costs.
+const MAX_READS: usize = 32;
+
+/// Reads JSON, and otherwise says of each value at fault which rule it breaks, and where.
+pub(super) fn read_or_find_wrong_values<T: DeserializeOwned>(
+    json: &str,
+) -> Result<T, Vec<Violation>> {
+    let mut json = json.to_owned();
+    let mut removed: Vec<Vec<PathStep>> = Vec::new();
+    let mut violations = Vec::new();
+    for _ in 0..MAX_READS {
+        let mut deserializer = serde_json::Deserializer::from_str(&json);
+        let error = match serde_path_to_error::deserialize(&mut deserializer) {
+            Ok(value) if violations.is_empty() => return Ok(value),
+            Ok(_) => break,
+            Err(error) => error,
+        };
+        let mut path: Vec<_> = error.path().iter().filter_map(PathStep::of).collect();
+        let place = before_removals(&path, &removed);
+        let (missing, message) = describe_error(&json, &path, error.inner());
+        let mut named = place.clone();
+        named.extend(missing.map(PathStep::Member));
+        // An object that lacks what was removed from it is not at fault.
+        let follows = |gone: &Vec<PathStep>| {
+            gone == &named || (gone.len() > named.len() && gone.starts_with(&named))
+        };
+        if !removed.iter().any(follows) {
+            let pointer = pointer(&named);
+            violations.push(Violation { pointer, message });
+        }
+        let Some(rest) = remove_nearest(&json, &mut path) else {
+            break;
+        };
+        removed.push(place.into_iter().take(path.len()).collect());
+        json = rest.get().to_owned();
+    }
+    Err(violations)
+}
+
+/// One step of the way from the whole value to a value in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum PathStep {
+    Member(String),
+    Element(usize),
+}
+
+impl PathStep {
+    fn of(segment: &Segment) -> Option<Self> {
+        match segment {
+            Segment::Seq { index } => Some(Self::Element(*index)),
+            Segment::Map { key: name } | Segment::Enum { variant: name } => {
+                Some(Self::Member(name.clone()))
+            }
+            Segment::Unknown => None,
+        }
+    }
+}
+
+fn pointer(path: &[PathStep]) -> String {
+    let mut pointer = String::new();
+    for step in path {
+        match step {
+            PathStep::Member(name) => push_member(&mut pointer, name),
+            PathStep::Element(index) => push_member(&mut pointer, &index.to_string()),
+        }
+    }
+    pointer
+}
+
+/// Converts a path in what is left to the path in the request: elements behind a removed one have moved.
+fn before_removals(path: &[PathStep], removed: &[Vec<PathStep>]) -> Vec<PathStep> {
+    let mut place: Vec<PathStep> = Vec::new();
+    for step in path {
+        let step = match step {
+            PathStep::Member(name) => PathStep::Member(name.clone()),
+            PathStep::Element(index) => {
+                let gone_here = removed.iter().filter_map(|gone| match gone.split_last() {
+                    Some((PathStep::Element(index), array)) if array == place => Some(*index),
+                    _ => None,
+                });
+                let mut gone_here: Vec<_> = gone_here.collect();
+                gone_here.sort_unstable();
+                let skip_gone = |at: usize, gone: usize| at.saturating_add(usize::from(gone <= at));
+                PathStep::Element(gone_here.into_iter().fold(*index, skip_gone))
+            }
+        };
+        place.push(step);
+    }
+    place
+}
+
+/// Returns the JSON without the value at a path, or without the nearest value around it. The path is shortened to
+/// what was removed. `None` if nothing but the whole is there.
+fn remove_nearest(json: &str, path: &mut Vec<PathStep>) -> Option<Box<RawValue>> {
+    while !path.is_empty() {
+        if let Some(rest) = remove(json, path) {
+            return Some(rest);
+        }
+        path.pop();
+    }
+    None
+}
+
+fn remove(json: &str, path: &[PathStep]) -> Option<Box<RawValue>> {
+    let (first, inside) = path.split_first()?;
+    match first {
+        PathStep::Member(name) => {
+            let mut members: JsonMembers = serde_json::from_str(json).ok()?;
+            let value = members.remove_all(name).pop()?;
+            if !inside.is_empty() {
+                members.push(name, remove(value.get(), inside)?);
+            }
+            to_raw_value(&members).ok()
+        }
+        PathStep::Element(index) => {
+            let mut elements: Vec<Box<RawValue>> = serde_json::from_str(json).ok()?;
+            let element = elements.get_mut(*index)?;
+            if inside.is_empty() {
+                elements.remove(*index);
+            } else {
+                *element = remove(element.get(), inside)?;
+            }
+            to_raw_value(&elements).ok()
+        }
+    }
+}
+
+/// Returns the name of a member if it is missing, and the rule that is broken.
+fn describe_error(
+    json: &str,
+    path: &[PathStep],
+    error: &serde_json::Error,
+) -> (Option<String>, String) {
+    let message = error.to_string();
+    // The pointer replaces the line and column.
+    let message = message
+        .rfind(" at line ")
+        .and_then(|end| message.get(..end))
+        .unwrap_or(&message);
+    // Serde reports a missing member at its object. A form shows the message at the member.
+    let missing = message
+        .strip_prefix("missing field `")
+        .and_then(|rest| rest.strip_suffix('`'));
+    match missing {
+        Some(member) => (Some(member.to_owned()), "is missing".to_owned()),
+        None if is_about_a_time(json, path, message) => (None, time_text::RULE.to_owned()),
+        None => (None, message.to_owned()),
+    }
+}
+
+/// Returns true if the value at the path is a text that was refused as a point in time.
+fn is_about_a_time(json: &str, path: &[PathStep], message: &str) -> bool {
+    let body: Option<serde_json::Value> = serde_json::from_str(json).ok();
+    let text = body
+        .as_ref()
+        .and_then(|body| body.pointer(&pointer(path))?.as_str());
+    let error = text.and_then(|text| text.parse::<Timestamp>().err());
+    error.is_some_and(|error| error.to_string() == message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only its shape matters")]
+    struct Order {
+        number: u32,
+        paid: bool,
+        lines: Vec<Line>,
+        corner: (u8, u8),
+        by_name: BTreeMap<String, u8>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only its shape matters")]
+    struct Line {
+        copies: u8,
+        title: String,
+    }
+
+    fn pointers(json: &str) -> Vec<String> {
+        let violations = read_or_find_wrong_values::<Order>(json).unwrap_err();
+        let pointers = violations.into_iter().map(|violation| violation.pointer);
+        pointers.collect()
+    }
+
+    #[test]
+    fn every_value_of_a_wrong_type_is_told_at_its_place_in_the_request() {
+        let json = r#"{
+            "number": "1", "paid": 0, "corner": [1, 2], "by_name": {"a": 1, "b": [], "c": 1e9},
+            "lines": [7, {"copies": 1, "title": "x"}, "8", {"copies": "9", "title": 10}]
+        }"#;
+        let mut found = pointers(json);
+        found.sort_unstable();
+        let expected = [
+            "/by_name/b",
+            "/by_name/c",
+            "/lines/0",
+            "/lines/2",
+            "/lines/3/copies",
+            "/lines/3/title",
+            "/number",
+            "/paid",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_lacks_a_removed_value_is_not_at_fault() {
+        let json = r#"{"number": 1, "paid": true, "by_name": {}, "corner": ["1", 2], "lines": [{"copies": 1, "title": 2}]}"#;
+        let mut found = pointers(json);
+        found.sort_unstable();
+        assert_eq!(found, ["/corner/0", "/lines/0/title"]);
+    }
+
+    #[test]
+    fn a_missing_member_is_told_beside_wrong_values() {
+        let json = r#"{"paid": 0, "by_name": {}, "corner": [1, 2], "lines": [{"copies": 1}]}"#;
+        let mut found = pointers(json);
+        found.sort_unstable();
+        assert_eq!(found, ["/lines/0/title", "/number", "/paid"]);
+    }
+
+    #[test]
+    fn a_request_of_many_wrong_values_ends_at_a_limit() {
+        let lines = vec!["0"; 1000].join(",");
+        let json = format!(
+            r#"{{"number": 1, "paid": true, "by_name": {{}}, "corner": [1, 2], "lines": [{lines}]}}"#
+        );
+        assert_eq!(pointers(&json).len(), MAX_READS);
+    }
+}
