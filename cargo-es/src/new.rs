@@ -58,7 +58,7 @@ const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
 /// The place of the framework that an application depends on.
 struct FrameworkSource {
-    /// The value in Cargo.toml.
+    /// The source in Cargo.toml.
     dependency: String,
     /// The line of the Containerfile that copies a checkout of the framework. It is empty for a release.
     copy: String,
@@ -104,7 +104,7 @@ impl FrameworkSource {
             .rsplit_once('.')
             .map_or(RELEASE, |(version, _)| version);
         Self {
-            dependency: format!("\"{version}\""),
+            dependency: format!("version = \"{version}\""),
             copy: String::new(),
             build_context: String::new(),
         }
@@ -132,7 +132,7 @@ impl FrameworkSource {
             )));
         }
         Ok(Self {
-            dependency: format!("{{ path = \"{framework}\" }}"),
+            dependency: format!("path = \"{framework}\""),
             copy: format!("\n# The checkout of the framework.\nCOPY --from=framework . {checkout}"),
             build_context: format!(" --build-context framework={checkout}"),
         })

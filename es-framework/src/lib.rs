@@ -20,10 +20,11 @@ mod simulation;
 pub mod store;
 #[cfg(test)]
 mod test_fixture;
+#[cfg(feature = "testing")]
 pub mod testing;
 
 pub use es_command::{command, reaction, settings, state, validate};
-pub use es_event::{self as event, Declaration, declaration, schema_lock};
+pub use es_event::{self as event, Declaration, declaration};
 #[cfg(feature = "server")]
 pub use es_eventql as eventql;
 pub use es_read::{projection, query};
@@ -31,6 +32,8 @@ pub use es_runtime::{ApiToken, Error, InvalidApiToken, Result, metrics, operator
 use es_runtime::{bearer, net, reloaded_value, secret_file, shutdown};
 #[cfg(feature = "server")]
 pub use es_server as server;
+#[cfg(feature = "testing")]
+pub use es_testing::schema_lock;
 
 /// ```no_run
 /// fn main() -> es_framework::Result<()> {

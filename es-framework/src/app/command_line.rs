@@ -4,7 +4,7 @@ use clap::{ArgMatches, Command, CommandFactory as _};
 
 use super::{
     declarations::{Declarations, start_error},
-    describe_subcommand, schema_lock_cli,
+    describe_subcommand,
 };
 use crate::{
     Result,
@@ -31,7 +31,6 @@ pub(super) fn build_command(
     let command = command.version(registry.version());
     let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
     Ok(command
-        .subcommand(schema_lock_cli::clap_command())
         .subcommand(describe_subcommand::clap_command())
         .subcommand(auth::token_subcommand::clap_command())
         .subcommands(operator::operator_subcommand::clap_subcommands())
@@ -45,10 +44,6 @@ pub(super) fn run_subcommand(
 ) -> Option<Result<()>> {
     let (subcommand, matches) = matches.subcommand()?;
     match subcommand {
-        schema_lock_cli::NAME => Some(schema_lock_cli::run_schema_subcommand(
-            matches,
-            &declarations.registry,
-        )),
         describe_subcommand::NAME => {
             Some(describe_subcommand::run_describe_subcommand(declarations))
         }

@@ -24,7 +24,6 @@ mod postgres_store;
 #[path = "no_postgres_store.rs"]
 mod postgres_store;
 mod run;
-mod schema_lock_cli;
 mod start_checks;
 #[cfg(all(feature = "embedded", feature = "server"))]
 mod store_api;

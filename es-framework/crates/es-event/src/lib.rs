@@ -1,5 +1,5 @@
-//! Events before and after the store records them, with their subjects, types, hash chain, upcasters
-//! and schema lock. Only the schema lock reads and writes files.
+//! Events before and after the store records them, with their subjects, types, hash chain and upcasters.
+//! It does no I/O.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
@@ -42,7 +42,6 @@ pub mod map_keys;
 mod poison_event;
 mod readable;
 mod recorded_event;
-pub mod schema_lock;
 mod subject;
 #[doc(hidden)]
 pub mod subject_template;
@@ -81,7 +80,7 @@ pub use poison_event::PoisonEvent;
 pub use poison_event::shorten_reason;
 pub use readable::encode_event;
 #[doc(hidden)]
-pub use readable::{encode_finite, encode_readable};
+pub use readable::{encode_finite, encode_readable, find_difference};
 pub use recorded_event::{BrokenChain, DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
 pub use subject::{InvalidSubject, InvalidSubjectValue, Subject, SubjectTemplatePart};
 pub use subject_value::SubjectValue;

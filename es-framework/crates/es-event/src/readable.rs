@@ -103,7 +103,7 @@ fn locate_error<T: Serialize + DeserializeOwned>(value: &T) -> UnreadableValue {
 fn compare<T: Serialize>(written: &T, read: &T) -> Result<(), UnreadableValue> {
     let written = to_tree(written)?;
     let read = to_tree(read)?;
-    let Some(path) = difference(&written, &read) else {
+    let Some(path) = find_difference(&written, &read) else {
         return Ok(());
     };
     let reason = "it is read back as another value: its type or its `#[serde(…)]` attributes write what they do not read";
@@ -120,10 +120,12 @@ fn to_tree<T: Serialize>(value: &T) -> Result<Value, UnreadableValue> {
 }
 
 /// Returns the path of the first difference, from the inside out. The order of a list's items is none.
-pub(super) fn difference(written: &Value, read: &Value) -> Option<Vec<String>> {
+#[doc(hidden)]
+#[must_use]
+pub fn find_difference(written: &Value, read: &Value) -> Option<Vec<String>> {
     let inside = |name: &str, written: Option<&Value>, read: Option<&Value>| {
         let mut path = match (written, read) {
-            (Some(written), Some(read)) => difference(written, read)?,
+            (Some(written), Some(read)) => find_difference(written, read)?,
             (None, None) => return None,
             _ => vec![],
         };

@@ -4,5 +4,4 @@
 mod generated_clients;
 mod model;
 mod openapi;
-mod schema_lock;
 mod tools;

@@ -1,6 +1,7 @@
 //! Property tests: samples are valid for their schema, and a lock that was edited by hand does not
 //! break the comparison.
 
+use es_event::{Declaration, Event, EventDescriptor, Upcasters, declaration};
 use proptest::{
     collection::{btree_map, vec},
     prelude::*,
@@ -11,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{SchemaLock, canonical::canonicalize, sample_generator::samples};
-use crate::{Declaration, Event, EventDescriptor, Upcasters, declaration};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct TreePlantedEvent {

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use es_event::Declaration;
 use serde_json::Value;
-
-use crate::Declaration;
 
 /// A change that would make stored events unreadable or lose their data.
 ///

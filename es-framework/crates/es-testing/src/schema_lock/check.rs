@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use es_event::{EventDescriptor, UnreadablePayload, find_difference};
 use serde_json::Value;
 
 use super::{
@@ -12,7 +13,6 @@ use super::{
     sample_generator::samples,
     samples::{SchemaSamples, VariedSample},
 };
-use crate::{EventDescriptor, UnreadablePayload, readable::difference};
 
 /// The maximum number of reported mistakes for one event.
 const MAX_REPAIRS: usize = 64;
@@ -100,7 +100,7 @@ fn find_not_read_back(event: &EventDescriptor, sample: &Value) -> Option<DataLos
     let written = (event.recode)(&sample.to_string()).ok()?;
     let (path, reason) = match (event.recode)(&written.to_string()) {
         Ok(read) => {
-            let mut path = difference(&written, &read)?;
+            let mut path = find_difference(&written, &read)?;
             path.reverse();
             (path, "it is read as another value".to_owned())
         }

@@ -2,16 +2,16 @@
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
+use es_event::{EventDescriptor, UpcasterDescriptor, Upcasters};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{breaking_change::BreakingChange, canonical::canonicalize, check};
-use crate::{EventDescriptor, UpcasterDescriptor, Upcasters};
 
 /// The version of the file format.
 const FORM: u32 = 1;
 /// The note for readers of the file.
-const NOTE: &str = "The JSON schemas of the stored events. Written by `schema lock`, committed, and compared by `schema check`.";
+const NOTE: &str = "The JSON schemas of the stored events. A test compares them with the declarations, and writes them with SCHEMA_LOCK=update.";
 
 /// The schemas of all events, by event type.
 ///
@@ -74,7 +74,7 @@ pub struct LockDifference {
 #[derive(Debug, thiserror::Error)]
 pub enum LockFileError {
     /// The file does not exist.
-    #[error("there is no {0}: write it with the subcommand `schema lock`, and commit it")]
+    #[error("there is no {0}: write it with `SCHEMA_LOCK=update cargo test`, and commit it")]
     Missing(String),
     /// The file cannot be read or written.
     #[error("{file}: {reason}")]

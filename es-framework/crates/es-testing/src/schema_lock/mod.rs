@@ -17,12 +17,12 @@ mod sample_generator;
 mod samples;
 mod scalar_samples;
 
-use std::path::Path;
+use std::{env, ffi::OsString, path::Path};
 
 pub use breaking_change::{BreakingChange, DataLoss};
 pub use lock_file::{LockDifference, LockFileError, SchemaLock};
 
-use crate::{EventDescriptor, Upcasters, UpcastersError};
+use es_event::{EventDescriptor, Upcasters, UpcastersError};
 
 /// The name of the lock file.
 ///
@@ -33,6 +33,10 @@ use crate::{EventDescriptor, Upcasters, UpcastersError};
 /// assert!(beside_the_manifest.ends_with("events.lock.json"));
 /// ```
 pub const FILE: &str = "events.lock.json";
+/// The environment variable that makes the test write the lock file.
+const UPDATE: &str = "SCHEMA_LOCK";
+/// The environment variable with the event types whose stored data may be lost, separated by commas.
+const ACCEPT_LOSS: &str = "SCHEMA_LOCK_ACCEPT_LOSS";
 
 /// The error for a schema check that failed.
 ///
@@ -60,8 +64,11 @@ pub enum SchemaCheckError {
         "no event is declared in {0}, or what declares them is not linked: write `use the_crate as _;`, or name other packages"
     )]
     NothingDeclared(String),
+    /// The environment variable `SCHEMA_LOCK` has an unknown value.
+    #[error("{UPDATE}={0} is unknown: write {UPDATE}=update, or leave the variable out")]
+    UnknownUpdate(String),
     /// The caller accepts a loss that does not occur.
-    #[error("nothing of {0} would be lost: leave out --accept-loss {0}, or correct the type")]
+    #[error("nothing of {0} would be lost: leave it out of {ACCEPT_LOSS}, or correct the type")]
     NotLost(String),
     /// An event's declaration does not read what it writes.
     #[error("{}", not_read_back(.0))]
@@ -175,7 +182,8 @@ pub fn update(
 }
 
 /// Checks the events and upcasters that the macros registered in these packages, except events in
-/// modules named `tests`. [`schema_lock!`](crate::schema_lock!) calls this function.
+/// modules named `tests`. [`schema_lock!`](crate::schema_lock!) calls this function. With `SCHEMA_LOCK=update` in the
+/// environment it calls [`update`] in place of [`check`]; `SCHEMA_LOCK_ACCEPT_LOSS` lists the accepted event types.
 ///
 /// ```
 /// use std::path::Path;
@@ -189,17 +197,36 @@ pub fn update(
 /// ```
 ///
 /// # Errors
-/// Fails for the same reasons as [`check`].
+/// Fails for the same reasons as [`check`] or [`update`], or if `SCHEMA_LOCK` has another value.
 pub fn check_packages(file: &Path, packages: &[&str]) -> Result<(), SchemaCheckError> {
     let (events, upcasters) = lock_file::declared(packages);
     if events.is_empty() {
         return Err(SchemaCheckError::NothingDeclared(packages.join(" and ")));
     }
-    check(file, &events, &Upcasters::new(upcasters)?)
+    let upcasters = Upcasters::new(upcasters)?;
+    match env::var_os(UPDATE) {
+        None => check(file, &events, &upcasters),
+        Some(value) if value == "update" => {
+            let accepted = split_list(&env::var_os(ACCEPT_LOSS).unwrap_or_default());
+            update(file, &events, &upcasters, &accepted).map(drop)
+        }
+        Some(other) => {
+            let other = other.to_string_lossy().into_owned();
+            Err(SchemaCheckError::UnknownUpdate(other))
+        }
+    }
+}
+
+/// Returns the items of a list whose separator is a comma.
+fn split_list(list: &OsString) -> Vec<String> {
+    let list = list.to_string_lossy();
+    let items = list.split(',').map(str::trim);
+    let items = items.filter(|item| !item.is_empty());
+    items.map(str::to_owned).collect()
 }
 
 /// Panics, and so fails a test, unless every stored event stays readable and `events.lock.json`
-/// beside Cargo.toml is up to date.
+/// beside Cargo.toml is up to date. `SCHEMA_LOCK=update cargo test` writes the file.
 ///
 /// The macro checks the events of its own package. An application that mounts other packages names
 /// all of them: `schema_lock!("library-app", "library-stock")`.
@@ -283,7 +310,7 @@ fn breaking_changes(breaking_changes: &[BreakingChange]) -> String {
 
 fn outdated(file: &str, difference: &LockDifference) -> String {
     let mut text = format!(
-        "{file} is out of date, though no stored event is lost: run the subcommand `schema lock`, and commit the file"
+        "{file} is out of date, though no stored event is lost: run this test with {UPDATE}=update, and commit the file"
     );
     let added = difference.added.iter().map(|one| ("new", *one));
     let changed = difference.changed.iter().map(|one| ("changed", *one));

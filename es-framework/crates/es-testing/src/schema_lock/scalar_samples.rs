@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use es_event::integer_format;
 use serde_json::{Number, Value, json};
 
 use super::samples::SchemaSamples;
-use crate::integer_format;
 
 /// The maximum length of a sample string in characters.
 const MAX_TEXT_LENGTH: u64 = 4_096;
