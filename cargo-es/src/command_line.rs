@@ -137,21 +137,21 @@ pub(crate) struct NewArguments {
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Declaration {
     /// Adds a command with its event and its handler
-    Command(CommandArguments),
+    Command(NewCommandArguments),
     /// Adds an event with a subject of its own
-    Event(EventArguments),
+    Event(NewEventArguments),
     /// Adds a state, which handlers take to decide
-    State(StateArguments),
+    State(NewStateArguments),
     /// Adds a read model and its projection
-    ReadModel(ReadModelArguments),
+    ReadModel(NewReadModelArguments),
     /// Adds a query on a read model
-    Query(QueryArguments),
+    Query(NewQueryArguments),
     /// Adds a reaction, which sends a command after an event
-    Reaction(ReactionArguments),
+    Reaction(NewReactionArguments),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct CommandArguments {
+pub(crate) struct NewCommandArguments {
     /// The name in the imperative, such as BorrowBook
     pub(crate) name: CommandName,
     /// The subject of its event, such as "/books/{id}"
@@ -169,7 +169,7 @@ pub(crate) struct CommandArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct EventArguments {
+pub(crate) struct NewEventArguments {
     /// The name in the past tense, such as LoanOpened
     pub(crate) name: EventName,
     /// Its subject, such as "/readers/{reader}"
@@ -181,7 +181,7 @@ pub(crate) struct EventArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct StateArguments {
+pub(crate) struct NewStateArguments {
     /// The name of the thing, such as Book
     pub(crate) name: TypeName,
     /// An event that changes it; the first one creates it
@@ -193,7 +193,7 @@ pub(crate) struct StateArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReadModelArguments {
+pub(crate) struct NewReadModelArguments {
     /// The name of a row, such as OpenLoan
     pub(crate) name: TypeName,
     /// The subject whose last field is the key of a row, such as "/books/{id}"
@@ -208,7 +208,7 @@ pub(crate) struct ReadModelArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct QueryArguments {
+pub(crate) struct NewQueryArguments {
     /// The name in the imperative, such as BrowseLoans
     pub(crate) name: TypeName,
     /// The read model whose rows it returns
@@ -223,7 +223,7 @@ pub(crate) struct QueryArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReactionArguments {
+pub(crate) struct NewReactionArguments {
     /// The name, such as LoanReminder
     pub(crate) name: TypeName,
     /// The event that starts it

@@ -21,7 +21,7 @@ pub(crate) fn draw_model(folder: &Path, arguments: &DrawArguments) -> Result<Str
     })?;
     if !arguments.roles.is_empty() {
         let roles: BTreeSet<_> = arguments.roles.iter().cloned().collect();
-        model = model.with_roles(&roles);
+        model = model.with_findings_for(&roles);
     }
     match arguments.format {
         DrawingFormat::Svg => Ok(model.to_svg()),

@@ -18,7 +18,7 @@ use std::{
 };
 
 use es_framework::{
-    command::{CommandBus, CommandContext, CommandDescriptor, CommandError, CommandRequest},
+    command::{CommandContext, CommandDescriptor, CommandError, CommandRequest, CommandResources},
     event::{Event as _, EventCandidate, EventType, Subject},
     prelude::*,
     state::Snapshots,
@@ -63,18 +63,18 @@ struct CounterBegunEvent {}
 
 #[derive(Debug, Rejection)]
 #[rejection(conflict, name = "full", title = "The counter is full")]
-struct Full;
+struct CounterFull;
 
 #[handler]
-fn count(counter: &Counter, command: CountCommand) -> Result<CountedEvent, Full> {
+fn count(counter: &Counter, command: CountCommand) -> Result<CountedEvent, CounterFull> {
     if counter.count >= command.at_most {
-        return Err(Full);
+        return Err(CounterFull);
     }
     let note = "a note of the length that notes have".to_owned();
     Ok(CountedEvent { note })
 }
 
-async fn send(bus: &CommandBus, id: &str, at_most: u64) -> Result<(), CommandError> {
+async fn send(resources: &CommandResources, id: &str, at_most: u64) -> Result<(), CommandError> {
     let body = format!(r#"{{"id":"{id}","atMost":{at_most}}}"#);
     let request = CommandRequest {
         body: body.as_bytes(),
@@ -82,15 +82,15 @@ async fn send(bus: &CommandBus, id: &str, at_most: u64) -> Result<(), CommandErr
         context: &CommandContext::default(),
     };
     let execute = const { CommandDescriptor::of::<CountCommand>() }.execute;
-    execute(bus, request).await.map(drop)
+    execute(resources, request).await.map(drop)
 }
 
-async fn carry_out(bus: &CommandBus, id: &str) {
-    send(bus, id, u64::MAX).await.unwrap();
+async fn carry_out(resources: &CommandResources, id: &str) {
+    send(resources, id, u64::MAX).await.unwrap();
 }
 
-async fn refuse(bus: &CommandBus, id: &str) {
-    let refused = send(bus, id, 0).await;
+async fn refuse(resources: &CommandResources, id: &str) {
+    let refused = send(resources, id, 0).await;
     assert!(matches!(refused, Err(CommandError::Rejected(_))));
 }
 
@@ -121,8 +121,8 @@ async fn fill(store: &EmbeddedStore, id: &str, events: usize) {
     }
 }
 
-fn bus(store: &EmbeddedStore, snapshots: &Path) -> CommandBus {
-    CommandBus::new(Arc::new(store.clone()), "bench")
+fn open_resources(store: &EmbeddedStore, snapshots: &Path) -> CommandResources {
+    CommandResources::new(Arc::new(store.clone()), "bench")
         .with_snapshots(Snapshots::in_file(snapshots.to_owned()))
 }
 
@@ -132,15 +132,20 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 /// Measures two actions alternately and returns the median time of each.
-async fn in_turns(rounds: usize, bus: &CommandBus, ids: [&str; 2], writes: bool) -> [Duration; 2] {
+async fn in_turns(
+    rounds: usize,
+    resources: &CommandResources,
+    ids: [&str; 2],
+    writes: bool,
+) -> [Duration; 2] {
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
         for (id, times) in ids.iter().zip(&mut times) {
             let begin = Instant::now();
             if writes {
-                carry_out(bus, id).await
+                carry_out(resources, id).await
             } else {
-                refuse(bus, id).await
+                refuse(resources, id).await
             }
             times.push(begin.elapsed());
         }
@@ -153,14 +158,14 @@ async fn long_subjects(store: &EmbeddedStore, folder: &Path, events: usize) {
     fill(store, "long", events).await;
     let without = folder.join("no-snapshots.sqlite");
     let begin = Instant::now();
-    refuse(&bus(store, &without), "long").await;
+    refuse(&open_resources(store, &without), "long").await;
     println!(
         "{events} events, nothing remembered:        {:>9.2?}",
         begin.elapsed()
     );
 
     let snapshots = folder.join("snapshots.sqlite");
-    let warm = bus(store, &snapshots);
+    let warm = open_resources(store, &snapshots);
     for id in ["short", "long"] {
         refuse(&warm, id).await;
     }
@@ -175,7 +180,7 @@ async fn long_subjects(store: &EmbeddedStore, folder: &Path, events: usize) {
     tokio::time::sleep(Duration::from_millis(500)).await;
     let mut times = Vec::new();
     for _ in 0..20 {
-        let cold = bus(store, &snapshots);
+        let cold = open_resources(store, &snapshots);
         let begin = Instant::now();
         refuse(&cold, "long").await;
         times.push(begin.elapsed());
@@ -187,28 +192,28 @@ async fn long_subjects(store: &EmbeddedStore, folder: &Path, events: usize) {
 }
 
 /// The results of clients of one kind.
-struct Seen {
+struct ClientResults {
     each: Vec<usize>,
     waits: Vec<Duration>,
     contended: usize,
 }
 
-/// Runs clients, each of which sends commands through one of the buses until the time is over.
+/// Runs clients, each of which sends commands through the resources of one of the instances until the time is over.
 async fn contend(
-    buses: &[CommandBus],
+    instances: &[CommandResources],
     clients: usize,
     seconds: f64,
     id: impl Fn(usize) -> String,
-) -> Seen {
+) -> ClientResults {
     let end = Instant::now() + Duration::from_secs_f64(seconds);
     let mut running = JoinSet::new();
     for client in 0..clients {
-        let (bus, id) = (buses[client % buses.len()].clone(), id(client));
+        let (resources, id) = (instances[client % instances.len()].clone(), id(client));
         running.spawn(async move {
             let (mut waits, mut contended) = (Vec::new(), 0);
             while Instant::now() < end {
                 let begin = Instant::now();
-                match send(&bus, &id, u64::MAX).await {
+                match send(&resources, &id, u64::MAX).await {
                     Ok(()) => waits.push(begin.elapsed()),
                     Err(CommandError::Contended(_)) => contended += 1,
                     Err(error) => panic!("{error}"),
@@ -217,7 +222,7 @@ async fn contend(
             (waits, contended)
         });
     }
-    let mut seen = Seen {
+    let mut seen = ClientResults {
         each: vec![],
         waits: vec![],
         contended: 0,
@@ -232,9 +237,9 @@ async fn contend(
 }
 
 async fn contention(store: &EmbeddedStore, folder: &Path, seconds: f64) {
-    let mut buses = Vec::new();
+    let mut all = Vec::new();
     for index in 0..2 {
-        buses.push(bus(
+        all.push(open_resources(
             store,
             &folder.join(format!("contended-{index}.sqlite")),
         ));
@@ -261,7 +266,7 @@ async fn contention(store: &EmbeddedStore, folder: &Path, seconds: f64) {
                 format!("own-{client}")
             }
         };
-        let mut seen = contend(&buses[..instances], clients, seconds, name).await;
+        let mut seen = contend(&all[..instances], clients, seconds, name).await;
         seen.waits.sort();
         let at = |part: f64| {
             #[allow(

@@ -32,7 +32,7 @@ use crate::{
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
         /// The settings of an application. Each has the name of its environment variable in small
-        /// letters.
+        /// letters, except `log_filter`, whose variable is `RUST_LOG`.
         ///
         /// ```
         /// use es_framework::Settings;

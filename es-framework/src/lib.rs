@@ -54,7 +54,7 @@ pub use axum;
 pub use command::{Command, Rejection};
 pub use config::Settings;
 /// ```
-/// use es_framework::{command::Condition, prelude::*};
+/// use es_framework::{command::SubjectCondition, prelude::*};
 ///
 /// /// Adds a new copy of a book to the inventory.
 /// #[derive(Command)]
@@ -68,7 +68,7 @@ pub use config::Settings;
 /// }
 ///
 /// assert_eq!(PurchaseBookCommand::PATH, "/books/purchase");
-/// assert_eq!(PurchaseBookCommand::CONDITION, Condition::Pristine);
+/// assert_eq!(PurchaseBookCommand::CONDITION, SubjectCondition::Pristine);
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent {}
 /// # #[handler]

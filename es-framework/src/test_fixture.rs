@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Declaration,
     command::{
-        Command, Condition, Handle, HandlerContext, HandlerError, HandlerEvent, UntypedDecision,
+        Command, Handle, HandlerContext, HandlerError, HandlerEvent, SubjectCondition,
+        UntypedDecision,
     },
     declaration,
     event::{Event, InvalidSubjectValue, Subject, SubjectTemplatePart},
@@ -55,7 +56,7 @@ impl Command for PlantTreeCommand {
     const SUMMARY: &'static str = "Plants a tree.";
     const SUBJECT: &'static str = "/trees/{id}";
     const PATH: &'static str = "/trees/{id}/plant";
-    const CONDITION: Condition = Condition::Pristine;
+    const CONDITION: SubjectCondition = SubjectCondition::Pristine;
     const DECLARATION: Declaration = declaration!();
 
     fn subject(&self) -> Result<Subject, InvalidSubjectValue> {
@@ -128,7 +129,7 @@ impl Command for WaterTreeCommand {
     const SUMMARY: &'static str = "Waters a tree.";
     const SUBJECT: &'static str = "/trees/{id}";
     const PATH: &'static str = "/trees/water";
-    const CONDITION: Condition = Condition::Exists;
+    const CONDITION: SubjectCondition = SubjectCondition::Exists;
     const DECLARATION: Declaration = declaration!();
 
     fn subject(&self) -> Result<Subject, InvalidSubjectValue> {

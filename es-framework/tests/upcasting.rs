@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use es_framework::{
-    command::{CommandBus, CommandContext, CommandDescriptor, CommandRequest, Registry},
+    command::{CommandContext, CommandDescriptor, CommandRequest, CommandResources, Registry},
     event::{EventCandidate, encode},
     prelude::*,
     store::{EventStore, memory::MemoryStore},
@@ -83,14 +83,14 @@ async fn store(store: &MemoryStore, event_type: &str, payload: &serde_json::Valu
     store.append(vec![candidate], vec![]).await.unwrap();
 }
 
-async fn raise_the_price(bus: &CommandBus) -> Result<i64, String> {
+async fn raise_the_price(resources: &CommandResources) -> Result<i64, String> {
     let request = CommandRequest {
         body: br#"{"id":"p1","by":5}"#,
         path_parameters: &[],
         context: &CommandContext::default(),
     };
     let descriptor = CommandDescriptor::of::<RaisePriceCommand>();
-    let outcome = (descriptor.execute)(bus, request).await;
+    let outcome = (descriptor.execute)(resources, request).await;
     outcome
         .map(|outcome| outcome.position.unwrap().get().try_into().unwrap())
         .map_err(|error| error.to_string())
@@ -108,10 +108,10 @@ async fn a_handler_decides_on_old_events_as_on_new_ones() {
     store(&memory, "com.example.library.BookScannedEvent", &json!({})).await;
     // The registry of everything that this program declares, like that of an application.
     let registry = Registry::builder().linked().build().unwrap();
-    let bus =
-        CommandBus::new(Arc::new(memory.clone()), "today").with_upcasters(registry.upcasters());
+    let resources = CommandResources::new(Arc::new(memory.clone()), "today")
+        .with_upcasters(registry.upcasters());
 
-    assert_eq!(raise_the_price(&bus).await, Ok(2));
+    assert_eq!(raise_the_price(&resources).await, Ok(2));
 
     let written = memory.read(
         "/prices/p1".parse().unwrap(),
@@ -145,8 +145,9 @@ async fn an_old_event_that_does_not_fit_stops_the_command_and_is_named() {
         .upcaster::<BookPricedV1>()
         .build()
         .unwrap();
-    let bus = CommandBus::new(Arc::new(memory), "today").with_upcasters(registry.upcasters());
-    let error = raise_the_price(&bus).await.unwrap_err();
+    let resources =
+        CommandResources::new(Arc::new(memory), "today").with_upcasters(registry.upcasters());
+    let error = raise_the_price(&resources).await.unwrap_err();
     assert!(
         error.contains("event 0 of type com.example.library.BookPricedEvent"),
         "{error}"

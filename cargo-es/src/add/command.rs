@@ -2,15 +2,15 @@
 
 use super::{NewModule, declarations};
 use crate::{
-    application::ScaffoldTarget, command_line::CommandArguments, error::ToolError, rustfmt_layout,
-    source_template,
+    application::ScaffoldTarget, command_line::NewCommandArguments, error::ToolError,
+    rustfmt_layout, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/command.rs");
 
 pub(super) fn generate_command(
     application: &ScaffoldTarget,
-    arguments: &CommandArguments,
+    arguments: &NewCommandArguments,
 ) -> Result<NewModule, ToolError> {
     let (command, event) = (arguments.name.type_name(), arguments.event.type_name());
     application.check_type_is_new(&command)?;

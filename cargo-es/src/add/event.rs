@@ -2,7 +2,7 @@
 
 use super::{NewModule, declarations};
 use crate::{
-    application::ScaffoldTarget, command_line::EventArguments, error::ToolError, rustfmt_layout,
+    application::ScaffoldTarget, command_line::NewEventArguments, error::ToolError, rustfmt_layout,
     source_template,
 };
 
@@ -10,7 +10,7 @@ const TEMPLATE: &str = include_str!("../../templates/add/event.rs");
 
 pub(super) fn generate_event(
     application: &ScaffoldTarget,
-    arguments: &EventArguments,
+    arguments: &NewEventArguments,
 ) -> Result<NewModule, ToolError> {
     let event = arguments.name.type_name();
     application.check_type_is_new(&event)?;

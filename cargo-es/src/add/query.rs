@@ -2,7 +2,7 @@
 
 use super::{NewModule, declarations};
 use crate::{
-    application::ScaffoldTarget, command_line::QueryArguments, declared_type::DeclaredType,
+    application::ScaffoldTarget, command_line::NewQueryArguments, declared_type::DeclaredType,
     error::ToolError, rustfmt_layout, source_template,
 };
 
@@ -10,7 +10,7 @@ const TEMPLATE: &str = include_str!("../../templates/add/query.rs");
 
 pub(super) fn generate_query(
     application: &ScaffoldTarget,
-    arguments: &QueryArguments,
+    arguments: &NewQueryArguments,
 ) -> Result<NewModule, ToolError> {
     let query = arguments.name.as_str();
     application.check_type_is_new(query)?;
@@ -44,7 +44,7 @@ pub(super) fn generate_query(
 }
 
 /// The key of a query that returns one row.
-fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ToolError> {
+fn keys(arguments: &NewQueryArguments, model: &DeclaredType) -> Result<Vec<String>, ToolError> {
     let fields = arguments.path.complete_fields(&arguments.fields)?;
     for field in &fields {
         model.check_field(&field.name, field.field_type)?;
@@ -60,7 +60,7 @@ fn keys(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>,
 }
 
 /// The filters of a query that returns rows.
-fn filters(arguments: &QueryArguments, model: &DeclaredType) -> Result<Vec<String>, ToolError> {
+fn filters(arguments: &NewQueryArguments, model: &DeclaredType) -> Result<Vec<String>, ToolError> {
     let mut filters = Vec::new();
     for field in arguments.path.complete_fields(&arguments.fields)? {
         let (name, field_type) = (&field.name, field.field_type);

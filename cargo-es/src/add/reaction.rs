@@ -2,15 +2,15 @@
 
 use super::NewModule;
 use crate::{
-    application::ScaffoldTarget, command_line::ReactionArguments, error::ToolError, rustfmt_layout,
-    source_template,
+    application::ScaffoldTarget, command_line::NewReactionArguments, error::ToolError,
+    rustfmt_layout, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/reaction.rs");
 
 pub(super) fn generate_reaction(
     application: &ScaffoldTarget,
-    arguments: &ReactionArguments,
+    arguments: &NewReactionArguments,
 ) -> Result<NewModule, ToolError> {
     let reaction = arguments.name.as_str();
     application.check_type_is_new(reaction)?;

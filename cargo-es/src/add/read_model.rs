@@ -2,15 +2,15 @@
 
 use super::{NewModule, events_of, generate_event_functions, import_paths};
 use crate::{
-    application::ScaffoldTarget, command_line::ReadModelArguments, error::ToolError, field::Field,
-    rustfmt_layout, source_template,
+    application::ScaffoldTarget, command_line::NewReadModelArguments, error::ToolError,
+    field::Field, rustfmt_layout, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/read_model.rs");
 
 pub(super) fn generate_read_model(
     application: &ScaffoldTarget,
-    arguments: &ReadModelArguments,
+    arguments: &NewReadModelArguments,
 ) -> Result<NewModule, ToolError> {
     let (name, model) = (arguments.name.snake_case(), arguments.name.as_str());
     application.check_type_is_new(model)?;

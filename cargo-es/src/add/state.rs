@@ -2,7 +2,7 @@
 
 use super::{NewModule, declarations, events_of, generate_event_functions, import_paths};
 use crate::{
-    application::ScaffoldTarget, command_line::StateArguments, error::ToolError,
+    application::ScaffoldTarget, command_line::NewStateArguments, error::ToolError,
     field::check_distinct, rustfmt_layout, source_template,
 };
 
@@ -10,7 +10,7 @@ const TEMPLATE: &str = include_str!("../../templates/add/state.rs");
 
 pub(super) fn generate_state(
     application: &ScaffoldTarget,
-    arguments: &StateArguments,
+    arguments: &NewStateArguments,
 ) -> Result<NewModule, ToolError> {
     let state = arguments.name.as_str();
     application.check_type_is_new(state)?;

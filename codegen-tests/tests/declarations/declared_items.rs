@@ -1,7 +1,7 @@
 //! The generated implementations of one derive, through the public traits.
 
 use es_framework::{
-    command::{Condition, Handle, HandlerContext},
+    command::{Handle, HandlerContext, SubjectCondition},
     event::EventDescriptor,
     prelude::*,
     validate::{Validate, Violations},
@@ -92,7 +92,7 @@ fn the_subject_the_path_and_the_summary_follow_from_the_declaration() {
     );
     assert_eq!(PurchaseBookCommand::SUBJECT, "/books/{id}");
     assert_eq!(PurchaseBookCommand::PATH, "/books/purchase");
-    assert_eq!(PurchaseBookCommand::CONDITION, Condition::Pristine);
+    assert_eq!(PurchaseBookCommand::CONDITION, SubjectCondition::Pristine);
     assert_eq!(
         command().subject().unwrap().as_str(),
         "/books/8d1ac1a5-4e9c-4b63-92fc-6e2a3d0ac1f2"

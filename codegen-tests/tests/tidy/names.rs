@@ -4,13 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::SourceFile;
 
-/// Type names that say too little or come from a private vocabulary.
-const BANNED_TYPES: &[&str] = &[
-    "Answer", "Asking", "Door", "Entrance", "Family", "Ground", "Keeper", "Key", "Limits", "Lines",
-    "Meaning", "Occasion", "Onlooker", "Operator", "Patient", "Places", "Progress", "Question",
-    "Record", "Request", "Row", "Status", "Surface", "Turns",
-];
-
 /// Irregular participles and verbs.
 const PARTICIPLES: &[&str] = &[
     "Begun", "Broken", "Built", "Chosen", "Done", "Drawn", "Found", "Given", "Gone", "Held",
@@ -19,7 +12,10 @@ const PARTICIPLES: &[&str] = &[
 ];
 
 /// Nouns that look like participles.
-const NOUNS: &[&str] = &["Embed", "Feed", "Grouping", "Seed", "Setting", "String"];
+const NOUNS: &[&str] = &[
+    "Binding", "Dunning", "Embed", "Feed", "Grouping", "Lending", "Posting", "Seed", "Setting",
+    "Shipping", "String",
+];
 
 /// Files that play the same role in several folders.
 const ROLES: &[&str] = &[
@@ -67,11 +63,12 @@ fn is_participle(name: &str) -> bool {
     is_one_word && (looks_like_one || PARTICIPLES.contains(&name)) && !NOUNS.contains(&name)
 }
 
-pub(crate) fn banned_types(file: &SourceFile) -> Vec<String> {
-    let names = types(&file.code).into_iter();
-    let banned = names.filter(|name| BANNED_TYPES.contains(name) || is_participle(name));
-    banned
-        .map(|name| format!("  {}: {name}", file.path))
+/// The types of some code whose name is a bare participle.
+pub(crate) fn participle_types(path: &str, code: &str) -> Vec<String> {
+    let names = types(code).into_iter();
+    let participles = names.filter(|name| is_participle(name));
+    participles
+        .map(|name| format!("  {path}: {name}"))
         .collect()
 }
 

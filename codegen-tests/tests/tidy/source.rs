@@ -82,6 +82,24 @@ pub(crate) fn read_workspace() -> Vec<SourceFile> {
     files
 }
 
+/// The path and the code of each file, tests included, but not the fixtures of macro tests.
+pub(crate) fn read_code_with_tests() -> Vec<(String, String)> {
+    let mut paths = BTreeSet::new();
+    for folder in packages()
+        .into_iter()
+        .chain([project().join("codegen-tests/tests")])
+    {
+        paths_below(&folder, &mut paths);
+    }
+    let sources = paths.into_iter().filter(|path| path.ends_with(".rs"));
+    sources
+        .map(|path| {
+            let code = blanked(&read(&project().join(&path)));
+            (path, code)
+        })
+        .collect()
+}
+
 fn source_file(path: &str, package: &Path) -> SourceFile {
     let package = package.strip_prefix(project()).unwrap();
     let package = package.to_string_lossy().into_owned();

@@ -19,10 +19,10 @@ type Append = (EventCandidate, Precondition, oneshot::Sender<RecordedEvent>);
 
 /// A file with a writer of its own.
 #[derive(Clone)]
-pub(crate) struct SegmentFile(Arc<(Mutex<Waiting>, Condvar)>);
+pub(crate) struct SegmentFile(Arc<(Mutex<WaitingAppends>, Condvar)>);
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingAppends {
     appends: VecDeque<Append>,
     wake_at: Option<usize>,
 }

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    command::{Clock, CommandBus, Services},
+    command::{Clock, CommandResources, Services},
     config::Settings,
     event::Upcasters,
     http::{
@@ -111,19 +111,20 @@ impl OpenedResources {
         })
     }
 
-    fn command_bus(&self, services: Services, upcasters: Upcasters) -> CommandBus {
-        let bus = CommandBus::new(self.store.event_store(), source(self.name, &self.settings))
+    fn command_resources(&self, services: Services, upcasters: Upcasters) -> CommandResources {
+        let source = source(self.name, &self.settings);
+        let resources = CommandResources::new(self.store.as_event_store(), source)
             .with_upcasters(upcasters)
             .with_services(services);
         match snapshot_file(&self.settings, self.has_store_of_code) {
-            Some(file) => bus.with_snapshots(Snapshots::in_file(file)),
-            None => bus,
+            Some(file) => resources.with_snapshots(Snapshots::in_file(file)),
+            None => resources,
         }
     }
 
     fn http_context(
         &self,
-        bus: CommandBus,
+        command_resources: CommandResources,
         clock: Clock,
         processor: &Processor,
         runner: &ReactionRunner,
@@ -133,7 +134,7 @@ impl OpenedResources {
         HttpContext {
             live,
             clock,
-            bus,
+            command_resources,
             positions: processor.progress(),
             health: self.health(processor, runner),
             database: self.database.clone(),
@@ -151,7 +152,7 @@ impl OpenedResources {
 
     fn health(&self, processor: &Processor, runner: &ReactionRunner) -> Health {
         Health {
-            store: self.store.event_store(),
+            store: self.store.as_event_store(),
             database: self.database.clone(),
             positions: processor.progress(),
             reactions: runner.statuses(),
@@ -179,23 +180,21 @@ impl Application {
         declarations.log_probable_mistakes(resources.auth.find_known_roles().as_ref());
         let services = declarations.services;
         let upcasters = declarations.registry.upcasters();
-        let OpenedResources {
-            store, database, ..
-        } = &resources;
+        let (store, database) = (&resources.store, &resources.database);
         store.enable_inline_rows(database, &upcasters).await?;
         let models = declarations.models.clone();
         let processor = Processor::new(
-            resources.store.event_store(),
+            resources.store.as_event_store(),
             resources.database.clone(),
             declarations.models,
         )
         .with_upcasters(upcasters.clone())
         .with_source(source(name, &resources.settings).into());
-        let bus = resources.command_bus(services.clone(), upcasters.clone());
+        let command_resources = resources.command_resources(services.clone(), upcasters.clone());
         let runtime = ReactionRuntime {
             source: source(name, &resources.settings).into(),
-            bus: bus.clone(),
-            store: resources.store.event_store(),
+            command_resources: command_resources.clone(),
+            store: resources.store.as_event_store(),
             services: services.clone(),
             upcasters,
             instance: Uuid::new_v4(),
@@ -203,8 +202,9 @@ impl Application {
         };
         let runner = ReactionRunner::new(runtime, declarations.reactions);
         let live = live_queries(&resources.settings);
+        let clock = services.clock();
         let context =
-            resources.http_context(bus, services.clock(), &processor, &runner, live.clone());
+            resources.http_context(command_resources, clock, &processor, &runner, live.clone());
         let (registry, queries) = (&declarations.registry, declarations.queries);
         let settings = &resources.settings;
         // Only where everyone on this machine may call. Elsewhere, operators sign in.

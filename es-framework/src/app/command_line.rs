@@ -47,7 +47,9 @@ pub(super) fn run_subcommand(
         describe_subcommand::NAME => {
             Some(describe_subcommand::run_describe_subcommand(declarations))
         }
-        auth::token_subcommand::NAME => Some(auth::token_subcommand::run_token_subcommand(matches)),
+        auth::token_subcommand::NAME => {
+            Some(auth::token_subcommand::run_tokens_file_subcommand(matches))
+        }
         _ => operator::operator_subcommand::run_operator_subcommand(subcommand, matches),
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn routes(
         store: context.health.store.clone(),
         upcasters: registry.upcasters(),
         states: declared_states(registry),
-        snapshots: context.bus.snapshots(),
+        snapshots: context.command_resources.snapshots(),
         commands: declared_commands(registry, &model),
         dry_run: Arc::new(DryRunner::new(registry.commands().into(), context)),
         authenticates_callers: !matches!(context.auth, Auth::Open),

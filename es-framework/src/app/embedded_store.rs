@@ -64,12 +64,12 @@ impl OpenEmbeddedStore {
     /// Starts the HTTP API of the event store.
     pub(super) async fn start_api(&mut self, settings: &Settings) -> Result<()> {
         self.api = Some(
-            RunningStoreApi::start(self.event_store(), self.operator_token(), settings).await?,
+            RunningStoreApi::start(self.as_event_store(), self.operator_token(), settings).await?,
         );
         Ok(())
     }
 
-    pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
+    pub(super) fn as_event_store(&self) -> Arc<dyn EventStore> {
         Arc::new(self.store.clone())
     }
 

@@ -48,7 +48,7 @@ impl OpenedStore {
                 .await
                 .map(Box::new)
                 .map(Self::Postgres),
-            Some(url) => connect(settings, url.reveal()),
+            Some(url) => create_client(settings, url.reveal()),
             None => OpenEmbeddedStore::open(settings)
                 .await
                 .map(Box::new)
@@ -94,11 +94,11 @@ impl OpenedStore {
     }
 
     /// Returns the store for readers and writers.
-    pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
+    pub(super) fn as_event_store(&self) -> Arc<dyn EventStore> {
         match self {
             Self::External { store, .. } => Arc::clone(store),
-            Self::Postgres(postgres) => postgres.event_store(),
-            Self::Embedded(embedded) => embedded.event_store(),
+            Self::Postgres(postgres) => postgres.as_event_store(),
+            Self::Embedded(embedded) => embedded.as_event_store(),
         }
     }
 
@@ -110,7 +110,7 @@ impl OpenedStore {
         }
     }
 
-    /// Returns the API token, which authorizes operators.
+    /// Returns the token of operators, from the settings or from the file in the data folder.
     pub(super) fn operator_token(&self) -> Option<ApiToken> {
         match self {
             Self::External { token, .. } => token.clone(),
@@ -145,8 +145,8 @@ impl OpenedStore {
     }
 }
 
-/// Connects to the event store behind a URL.
-fn connect(settings: &Settings, url: &str) -> Result<OpenedStore> {
+/// Creates the client of the event store server at a URL. It connects with its first request.
+fn create_client(settings: &Settings, url: &str) -> Result<OpenedStore> {
     let token = settings.event_store_api_token.as_ref().ok_or_else(|| {
         Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN has to be set as well")
     })?;

@@ -19,7 +19,7 @@ impl OpenEmbeddedStore {
         match *self {}
     }
 
-    pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
+    pub(super) fn as_event_store(&self) -> Arc<dyn EventStore> {
         match *self {}
     }
 

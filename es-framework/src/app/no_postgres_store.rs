@@ -21,7 +21,7 @@ impl OpenPostgresStore {
         ))
     }
 
-    pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
+    pub(super) fn as_event_store(&self) -> Arc<dyn EventStore> {
         match *self {}
     }
 

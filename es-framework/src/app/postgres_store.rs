@@ -42,10 +42,11 @@ impl OpenPostgresStore {
         })
     }
 
-    pub(super) fn event_store(&self) -> Arc<dyn EventStore> {
+    pub(super) fn as_event_store(&self) -> Arc<dyn EventStore> {
         Arc::new(self.store.clone())
     }
 
+    /// Returns the token of operators, from the settings or from the file in the data folder.
     pub(super) fn operator_token(&self) -> ApiToken {
         self.operator_token.clone()
     }

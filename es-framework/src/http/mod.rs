@@ -40,7 +40,7 @@ use axum::{
 
 use crate::{
     ApiToken,
-    command::{Clock, CommandBus, CommandDescriptor, Registry},
+    command::{Clock, CommandDescriptor, CommandResources, Registry},
     operator::OperatorClient,
     projection::{Database, ProgressRegistry},
     query::QueryRoute,
@@ -116,7 +116,7 @@ impl Default for RequestLimits {
 #[derive(Debug)]
 pub struct HttpContext {
     /// Handles commands.
-    pub bus: CommandBus,
+    pub command_resources: CommandResources,
     /// The clock of queries.
     pub clock: Clock,
     /// The database of the read models.

@@ -155,7 +155,7 @@ impl Drop for MeasuredRequest {
         IN_FLIGHT.decrement(1);
         let key = (self.method, Arc::clone(&self.route), self.status);
         let duration = self.begin.elapsed();
-        DURATIONS.record_with(key, register, |histogram| histogram.record(duration));
+        DURATIONS.record_or_register(key, register, |histogram| histogram.record(duration));
         self.log(duration);
     }
 }

@@ -23,7 +23,7 @@ use super::{
     router,
 };
 use crate::{
-    command::{Clock, CommandBus, Registry, RegistryBuilder},
+    command::{Clock, CommandResources, Registry, RegistryBuilder},
     operator::{ComponentKind, OperatorClient},
     projection::{Database, Processor, ReadModels},
     query::{Queries, QueryDescriptor},
@@ -75,7 +75,7 @@ async fn serve_without_rows(
     };
     let context = HttpContext {
         clock: Clock::system(),
-        bus: CommandBus::new(store, "garden"),
+        command_resources: CommandResources::new(store, "garden"),
         database,
         positions,
         health,

@@ -3,7 +3,7 @@
 
 use crate::command::RandomNumbers;
 
-/// How many times in a thousand each fault happens. The default is a world without faults.
+/// How many times in a thousand each fault happens. The default is an environment without faults.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FaultProfile {
     pub(super) slow_request: u64,

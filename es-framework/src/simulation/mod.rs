@@ -2,6 +2,7 @@
 //! two instances run in one thread on a simulated store, network, disk and clock. All that happens
 //! follows from one seed, so a failing seed repeats its run exactly.
 
+mod environment;
 mod fault_injector;
 mod fault_profile;
 mod invariants;
@@ -16,4 +17,3 @@ mod simulated_subscription;
 mod tests;
 mod wallet_domain;
 mod wallet_reactions;
-mod world;

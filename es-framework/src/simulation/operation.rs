@@ -4,11 +4,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::{
+    environment::SimulationEnvironment,
     wallet_domain::{
         AcceptOfferCommand, FillWalletCommand, OpenOfferCommand, OpenWalletCommand,
         TipWalletCommand, TransferCommand, WriteNoteCommand, command_descriptor,
     },
-    world::SimulatedWorld,
 };
 use crate::{command::CommandDescriptor, event::EventId};
 
@@ -83,13 +83,13 @@ pub(super) struct OperationRecord {
 
 impl ClientOperation {
     /// Draws an operation.
-    pub(super) fn sample(world: &SimulatedWorld) -> Self {
-        let id = |count: u64| u32::try_from(world.random_below(count)).unwrap_or_default();
-        let amount = || i64::try_from(world.random_between(1, 20)).unwrap_or_default();
-        if world.random_bool(world.faults().same_tip) {
+    pub(super) fn sample(environment: &SimulationEnvironment) -> Self {
+        let id = |count: u64| u32::try_from(environment.random_below(count)).unwrap_or_default();
+        let amount = || i64::try_from(environment.random_between(1, 20)).unwrap_or_default();
+        if environment.random_bool(environment.faults().same_tip) {
             return Self::TipWallet { id: 0 };
         }
-        match world.random_below(100) {
+        match environment.random_below(100) {
             0..5 => Self::OpenWallet { id: id(WALLETS) },
             5..25 => Self::FillWallet {
                 id: id(WALLETS),
@@ -104,8 +104,9 @@ impl ClientOperation {
             }
             63..70 => Self::WriteNote { id: id(2) },
             70..87 => {
-                let delay = i64::try_from(world.random_between(200, 6_000)).unwrap_or_default();
-                let until = world
+                let delay =
+                    i64::try_from(environment.random_between(200, 6_000)).unwrap_or_default();
+                let until = environment
                     .now()
                     .saturating_add(SignedDuration::from_millis(delay));
                 Self::OpenOffer {

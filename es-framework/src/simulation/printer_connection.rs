@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::world::{SimulatedWorld, lock};
+use super::environment::{SimulationEnvironment, lock};
 use crate::prelude::*;
 
 /// A call that the printer completed.
@@ -22,7 +22,7 @@ pub(super) struct PrintedReceipt {
 /// The connection of one process to the printer.
 #[derive(Debug, Service)]
 pub(super) struct PrinterConnection {
-    world: Arc<SimulatedWorld>,
+    environment: Arc<SimulationEnvironment>,
     instance: &'static str,
     process: u64,
     printed: Arc<Mutex<Vec<PrintedReceipt>>>,
@@ -40,13 +40,13 @@ impl fmt::Display for PrinterFailure {
 
 impl PrinterConnection {
     pub(super) fn new(
-        world: Arc<SimulatedWorld>,
+        environment: Arc<SimulationEnvironment>,
         instance: &'static str,
         process: u64,
         printed: Arc<Mutex<Vec<PrintedReceipt>>>,
     ) -> Self {
         Self {
-            world,
+            environment,
             instance,
             process,
             printed,
@@ -54,18 +54,18 @@ impl PrinterConnection {
     }
 
     pub(super) async fn print(&self, text: String, key: &str) -> Result<(), PrinterFailure> {
-        let world = &self.world;
-        let begun = world.elapsed();
-        if world.random_bool(world.faults().slow_call) {
-            world.sleep_randomly(500, 5_000).await
+        let environment = &self.environment;
+        let begun = environment.elapsed();
+        if environment.random_bool(environment.faults().slow_call) {
+            environment.sleep_randomly(500, 5_000).await
         } else {
-            world.sleep_randomly(0, 5).await
+            environment.sleep_randomly(0, 5).await
         }
-        if world.random_bool(world.faults().failed_call) {
-            world.record_trace(self.instance, format_args!("cannot print {text}"));
+        if environment.random_bool(environment.faults().failed_call) {
+            environment.record_trace(self.instance, format_args!("cannot print {text}"));
             return Err(PrinterFailure);
         }
-        world.record_trace(self.instance, format_args!("prints {text}"));
+        environment.record_trace(self.instance, format_args!("prints {text}"));
         lock(&self.printed).push(PrintedReceipt {
             text,
             key: key.to_owned(),

@@ -7,12 +7,12 @@ use es_runtime::simulation::{Defect, SimulationScope};
 use jiff::SignedDuration;
 
 use super::{
+    environment::{SimulationEnvironment, lock},
     fault_injector::{inject_faults, start_instance},
     invariants::{RunRecord, find_violations},
     simulated_client::{ClientHistory, SimulatedClient},
     simulated_instance::SimulatedInstance,
     simulated_store::StoreServer,
-    world::{SimulatedWorld, lock},
 };
 use crate::{command::RandomNumbers, event::EventId};
 
@@ -31,7 +31,7 @@ pub(super) struct RunReport {
 
 /// Runs the scenario of a seed with a defect or without one.
 pub(super) fn run_seed(seed: u64, defect: Option<Defect>) -> std::io::Result<RunReport> {
-    // Work on the database takes no part in the numbers of the world, but it follows from the seed, too.
+    // Work on the database takes no part in the numbers of the environment, but it follows from the seed, too.
     let random = RandomNumbers::seeded(seed ^ u64::MAX);
     let work_time = move || Duration::from_millis((random.next() % 8).saturating_sub(5));
     let _thread = SimulationScope::enter(defect, work_time);
@@ -43,13 +43,13 @@ pub(super) fn run_seed(seed: u64, defect: Option<Defect>) -> std::io::Result<Run
 }
 
 async fn run(seed: u64) -> RunReport {
-    let world = Arc::new(SimulatedWorld::new(seed));
-    let server = Arc::new(StoreServer::new(Arc::clone(&world)));
+    let environment = Arc::new(SimulationEnvironment::new(seed));
+    let server = Arc::new(StoreServer::new(Arc::clone(&environment)));
     let flushing = tokio::spawn(Arc::clone(&server).flush_appends());
     let printed = Arc::default();
     let instances = ["a", "b"].map(|name| {
-        let (world, server) = (Arc::clone(&world), Arc::clone(&server));
-        SimulatedInstance::new(name, world, server, Arc::clone(&printed))
+        let (environment, server) = (Arc::clone(&environment), Arc::clone(&server));
+        SimulatedInstance::new(name, environment, server, Arc::clone(&printed))
     });
     let instances: Arc<[SimulatedInstance]> = Arc::new(instances);
     let history = Arc::new(ClientHistory::default());
@@ -58,10 +58,10 @@ async fn run(seed: u64) -> RunReport {
         tokio::spawn(async move { instances[index].run_clock().await });
     }
     for instance in instances.iter() {
-        start_instance(&world, instance).await;
+        start_instance(&environment, instance).await;
     }
     let faults = inject_faults(
-        Arc::clone(&world),
+        Arc::clone(&environment),
         Arc::clone(&server),
         Arc::clone(&instances),
     );
@@ -69,7 +69,7 @@ async fn run(seed: u64) -> RunReport {
     let clients = (0..CLIENTS).map(|number| {
         let client = SimulatedClient {
             number,
-            world: Arc::clone(&world),
+            environment: Arc::clone(&environment),
             server: Arc::clone(&server),
             instances: Arc::clone(&instances),
             history: Arc::clone(&history),
@@ -80,7 +80,7 @@ async fn run(seed: u64) -> RunReport {
         let _ = client.await;
     }
     faults.abort();
-    let mut violations = settle(&world, &server, &instances).await;
+    let mut violations = settle(&environment, &server, &instances).await;
     flushing.abort();
     let mut rows = Vec::new();
     for instance in instances.iter() {
@@ -102,7 +102,7 @@ async fn run(seed: u64) -> RunReport {
             .collect(),
     };
     violations.extend(find_violations(&record));
-    let trace = world.take_trace();
+    let trace = environment.take_trace();
     RunReport {
         seed,
         trace,
@@ -112,19 +112,19 @@ async fn run(seed: u64) -> RunReport {
 
 /// Ends all faults, lets every deadline pass, and waits until all work is done.
 async fn settle(
-    world: &SimulatedWorld,
+    environment: &SimulationEnvironment,
     server: &StoreServer,
     instances: &[SimulatedInstance],
 ) -> Vec<String> {
-    world.record_trace("world", "ends all faults, and every deadline passes");
-    world.end_faults();
+    environment.record_trace("environment", "ends all faults, and every deadline passes");
+    environment.end_faults();
     server.ensure_running();
     let ahead = SignedDuration::from_hours(10);
     for instance in instances {
-        start_instance(world, instance).await;
+        start_instance(environment, instance).await;
         instance.set_clock_offset(ahead);
     }
-    let begin = world.elapsed();
+    let begin = environment.elapsed();
     loop {
         let last = server.event_count().checked_sub(1).and_then(EventId::new);
         let unfinished: Vec<_> = instances
@@ -134,12 +134,12 @@ async fn settle(
         if unfinished.is_empty() {
             return Vec::new();
         }
-        if world.elapsed().saturating_sub(begin) > SETTLING_TIME {
+        if environment.elapsed().saturating_sub(begin) > SETTLING_TIME {
             return unfinished
                 .into_iter()
                 .map(|work| format!("this is never done: {work}"))
                 .collect();
         }
-        world.sleep_randomly(100, 100).await;
+        environment.sleep_randomly(100, 100).await;
     }
 }

@@ -12,8 +12,8 @@ use std::{
 use es_runtime::simulation::Defect;
 
 use super::{
+    environment::lock,
     scenario_run::{RunReport, run_seed},
-    world::lock,
 };
 
 /// Runs seeds from `first` on until one of them violates an invariant whose description contains `text`.

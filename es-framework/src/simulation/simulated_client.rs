@@ -7,11 +7,11 @@ use std::{
 };
 
 use super::{
+    environment::{SimulationEnvironment, lock},
     operation::{Attempt, AttemptResult, ClientOperation, OperationRecord, WALLETS},
     simulated_instance::{RequestAnswer, SimulatedInstance},
     simulated_store::StoreServer,
     wallet_domain::WalletRow,
-    world::{SimulatedWorld, lock},
 };
 use crate::{
     command::{CommandError, CommandOutcome, IdempotencyKey},
@@ -44,7 +44,7 @@ pub(super) struct ReadRecord {
 #[derive(Debug)]
 pub(super) struct SimulatedClient {
     pub(super) number: u32,
-    pub(super) world: Arc<SimulatedWorld>,
+    pub(super) environment: Arc<SimulationEnvironment>,
     pub(super) server: Arc<StoreServer>,
     pub(super) instances: Arc<[SimulatedInstance]>,
     pub(super) history: Arc<ClientHistory>,
@@ -58,20 +58,23 @@ impl SimulatedClient {
             let operation = match index {
                 0 => ClientOperation::OpenWallet { id },
                 1 => ClientOperation::FillWallet { id, amount: 40 },
-                _ => ClientOperation::sample(&self.world),
+                _ => ClientOperation::sample(&self.environment),
             };
             self.carry_out(self.number * 100 + index, operation).await;
-            if !self.world.random_bool(self.world.faults().eager_client) {
-                self.world.sleep_randomly(0, 500).await;
+            if !self
+                .environment
+                .random_bool(self.environment.faults().eager_client)
+            {
+                self.environment.sleep_randomly(0, 500).await;
             }
         }
     }
 
     async fn carry_out(&self, number: u32, operation: ClientOperation) {
-        let world = &self.world;
+        let environment = &self.environment;
         // Only a key tells a tip from the tip of another client.
         let has_key =
-            matches!(operation, ClientOperation::TipWallet { .. }) || world.random_bool(800);
+            matches!(operation, ClientOperation::TipWallet { .. }) || environment.random_bool(800);
         let key: Option<IdempotencyKey> = if has_key {
             format!("operation-{number}").parse().ok()
         } else {
@@ -91,7 +94,7 @@ impl SimulatedClient {
                 // Repeating it could carry it out twice.
                 AttemptResult::Unknown if key.is_none() => break,
                 AttemptResult::Unknown | AttemptResult::NotDone => {
-                    world.sleep_randomly(20, 900).await
+                    environment.sleep_randomly(20, 900).await
                 }
             }
         }
@@ -108,11 +111,11 @@ impl SimulatedClient {
         operation: ClientOperation,
         key: Option<IdempotencyKey>,
     ) -> Attempt {
-        let world = &self.world;
+        let environment = &self.environment;
         let who = format!("client {}", self.number);
         let instance = self.draw_instance();
-        let patience = if world.random_bool(world.faults().lost_client) {
-            Duration::from_millis(world.random_between(1, 100))
+        let patience = if environment.random_bool(environment.faults().lost_client) {
+            Duration::from_millis(environment.random_between(1, 100))
         } else {
             Duration::from_secs(30)
         };
@@ -122,7 +125,7 @@ impl SimulatedClient {
             "sends once"
         };
         let to = instance.name;
-        world.record_trace(
+        environment.record_trace(
             &who,
             format_args!("{retry} {number} to {to}: {operation:?}"),
         );
@@ -134,7 +137,7 @@ impl SimulatedClient {
             }
             Err(error) => AttemptResult::Refused(error.to_string()),
         };
-        world.record_trace(&who, format_args!("{number} is {result:?}"));
+        environment.record_trace(&who, format_args!("{number} is {result:?}"));
         Attempt {
             length_before,
             length_after: self.server.event_count(),
@@ -143,13 +146,13 @@ impl SimulatedClient {
     }
 
     fn draw_instance(&self) -> &SimulatedInstance {
-        let index = usize::try_from(self.world.random_below(2)).unwrap_or_default();
+        let index = usize::try_from(self.environment.random_below(2)).unwrap_or_default();
         &self.instances[index]
     }
 
     /// Reads the rows that contain an event, from any instance.
     async fn read_own_write(&self, operation: u32, after: Option<EventId>) {
-        if !self.world.random_bool(300) {
+        if !self.environment.random_bool(300) {
             return;
         }
         let instance = self.draw_instance();
@@ -159,7 +162,7 @@ impl SimulatedClient {
         };
         let (name, count) = (instance.name, rows.len());
         let who = format!("client {}", self.number);
-        self.world.record_trace(
+        self.environment.record_trace(
             who,
             format_args!("reads {count} rows from {name} after {after:?}"),
         );

@@ -1,4 +1,4 @@
-//! One of the instances of the simulated application. Each start is a new process with a command bus,
+//! One of the instances of the simulated application. Each start is a new process with command resources,
 //! projections and reactions. A kill drops all of its tasks at once.
 
 use std::{
@@ -11,16 +11,16 @@ use tokio::task::AbortHandle;
 use uuid::Uuid;
 
 use super::{
+    environment::{SimulationEnvironment, lock},
     printer_connection::{PrintedReceipt, PrinterConnection},
     simulated_store::{StoreConnection, StoreServer},
     wallet_domain::{self, WalletRow},
     wallet_reactions,
-    world::{SimulatedWorld, lock},
 };
 use crate::{
     command::{
-        Clock, CommandBus, CommandContext, CommandDescriptor, CommandError, CommandOutcome,
-        CommandRequest, IdempotencyKey, RandomNumbers,
+        Clock, CommandContext, CommandDescriptor, CommandError, CommandOutcome, CommandRequest,
+        CommandResources, IdempotencyKey, RandomNumbers,
     },
     event::{EventId, Upcasters},
     operator::{OperatorClient, OperatorCommand},
@@ -38,7 +38,7 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct SimulatedInstance {
     pub(super) name: &'static str,
-    world: Arc<SimulatedWorld>,
+    environment: Arc<SimulationEnvironment>,
     server: Arc<StoreServer>,
     printed: Arc<Mutex<Vec<PrintedReceipt>>>,
     clock: Clock,
@@ -57,7 +57,7 @@ pub(super) struct SimulatedInstance {
 #[derive(Debug)]
 struct SimulatedProcess {
     number: u64,
-    bus: CommandBus,
+    command_resources: CommandResources,
     database: Database,
     positions: ProgressRegistry,
     reactions: ReactionStatuses,
@@ -86,14 +86,14 @@ pub(super) enum RequestAnswer {
 impl SimulatedInstance {
     pub(super) fn new(
         name: &'static str,
-        world: Arc<SimulatedWorld>,
+        environment: Arc<SimulationEnvironment>,
         server: Arc<StoreServer>,
         printed: Arc<Mutex<Vec<PrintedReceipt>>>,
     ) -> Self {
-        let clock = Clock::at(world.now());
+        let clock = Clock::at(environment.now());
         Self {
             name,
-            world,
+            environment,
             server,
             printed,
             clock,
@@ -114,10 +114,13 @@ impl SimulatedInstance {
     }
 
     fn set_clock(&self) {
-        let time = self.world.now().saturating_add(*lock(&self.clock_offset));
+        let time = self
+            .environment
+            .now()
+            .saturating_add(*lock(&self.clock_offset));
         let time = time.unwrap_or(Timestamp::MAX);
         self.clock.set(time);
-        self.world.remember_clock_time(time);
+        self.environment.remember_clock_time(time);
     }
 
     /// Sets the difference between the clock and the true time.
@@ -125,7 +128,7 @@ impl SimulatedInstance {
         *lock(&self.clock_offset) = offset;
         self.set_clock();
         let time = self.clock.now();
-        self.world
+        self.environment
             .record_trace(self.name, format_args!("has its clock set to {time}"));
     }
 
@@ -145,21 +148,21 @@ impl SimulatedInstance {
             None => Database::in_memory(&models).await?,
         };
         *lock(&self.database) = Some(database.clone());
-        let number = self.world.random.next();
+        let number = self.environment.random.next();
         let port: Arc<dyn EventStore> = Arc::new(StoreConnection {
             server: Arc::clone(&self.server),
             instance: self.name,
         });
-        let (world, printed) = (Arc::clone(&self.world), Arc::clone(&self.printed));
-        let printer = PrinterConnection::new(world, self.name, number, printed);
+        let (environment, printed) = (Arc::clone(&self.environment), Arc::clone(&self.printed));
+        let printer = PrinterConnection::new(environment, self.name, number, printed);
         let services = wallet_domain::services(self.clock.clone(), Arc::new(printer));
-        let random = RandomNumbers::seeded(self.world.random.next());
-        let bus = CommandBus::new(Arc::clone(&port), SOURCE)
+        let random = RandomNumbers::seeded(self.environment.random.next());
+        let command_resources = CommandResources::new(Arc::clone(&port), SOURCE)
             .with_services(services.clone())
             .with_random_numbers(random);
         let processor = Processor::new(Arc::clone(&port), database.clone(), models);
         let runtime = ReactionRuntime {
-            bus: bus.clone(),
+            command_resources: command_resources.clone(),
             store: port,
             source: SOURCE.into(),
             services,
@@ -169,10 +172,10 @@ impl SimulatedInstance {
         };
         let reactions = wallet_reactions::reactions().unwrap_or_default();
         let runner = ReactionRunner::new(runtime, reactions);
-        self.world.record_trace(self.name, "starts");
+        self.environment.record_trace(self.name, "starts");
         let process = SimulatedProcess {
             number,
-            bus,
+            command_resources,
             database,
             positions: processor.progress(),
             reactions: runner.statuses(),
@@ -196,11 +199,11 @@ impl SimulatedInstance {
             *lock(&self.database) = None;
         }
         let database = if keeps_database { "keeps" } else { "loses" };
-        self.world.record_trace(
+        self.environment.record_trace(
             self.name,
             format_args!("is killed and {database} its database"),
         );
-        let (process, at) = (process.number, self.world.elapsed());
+        let (process, at) = (process.number, self.environment.elapsed());
         lock(&self.kills).push(ProcessKill { process, at });
     }
 
@@ -212,9 +215,9 @@ impl SimulatedInstance {
         idempotency_key: Option<IdempotencyKey>,
         patience: Duration,
     ) -> RequestAnswer {
-        let Some(bus) = lock(&self.process)
+        let Some(command_resources) = lock(&self.process)
             .as_ref()
-            .map(|process| process.bus.clone())
+            .map(|process| process.command_resources.clone())
         else {
             return RequestAnswer::ConnectionRefused;
         };
@@ -228,7 +231,7 @@ impl SimulatedInstance {
                 path_parameters: &[],
                 context: &context,
             };
-            (command.execute)(&bus, request).await
+            (command.execute)(&command_resources, request).await
         });
         let connection = handling.abort_handle();
         if let Some(process) = lock(&self.process).as_mut() {
@@ -270,7 +273,7 @@ impl SimulatedInstance {
             .as_ref()
             .map(|process| process.operator.clone());
         if let Some(operator) = operator {
-            self.world
+            self.environment
                 .record_trace(self.name, "rebuilds its read model");
             let _ = operator
                 .send_command("simulated_wallets", OperatorCommand::Rebuild)

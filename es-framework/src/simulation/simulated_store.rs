@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use tokio::sync::{Notify, oneshot};
 
 use super::{
+    environment::{SimulationEnvironment, lock},
     simulated_subscription::SimulatedSubscription,
-    world::{SimulatedWorld, lock},
 };
 use crate::{
     event::{EventCandidate, RecordedEvent, Subject},
@@ -32,7 +32,7 @@ type AppendAnswer = Result<Vec<RecordedEvent>, AppendError>;
 /// The one store of a run.
 #[derive(Debug)]
 pub(super) struct StoreServer {
-    pub(super) world: Arc<SimulatedWorld>,
+    pub(super) environment: Arc<SimulationEnvironment>,
     pub(super) log: MemoryStore,
     /// For each event, the latest time that any clock had shown when it was recorded.
     latest_times: Mutex<Vec<Timestamp>>,
@@ -67,9 +67,9 @@ fn is_of_reaction(subject: &Subject) -> bool {
 }
 
 impl StoreServer {
-    pub(super) fn new(world: Arc<SimulatedWorld>) -> Self {
+    pub(super) fn new(environment: Arc<SimulationEnvironment>) -> Self {
         Self {
-            world,
+            environment,
             log: MemoryStore::new(),
             latest_times: Mutex::default(),
             checkpoints: Mutex::default(),
@@ -84,14 +84,14 @@ impl StoreServer {
     pub(super) async fn flush_appends(self: Arc<Self>) {
         loop {
             self.has_arrived.notified().await;
-            let world = &self.world;
-            if world.random_bool(world.faults().slow_flush) {
-                world.sleep_randomly(20, 400).await
+            let environment = &self.environment;
+            if environment.random_bool(environment.faults().slow_flush) {
+                environment.sleep_randomly(20, 400).await
             } else {
-                world.sleep_randomly(1, 5).await
+                environment.sleep_randomly(1, 5).await
             }
             let mut batch = std::mem::take(&mut *lock(&self.unflushed));
-            if world.random_bool(world.faults().reordered_batch) {
+            if environment.random_bool(environment.faults().reordered_batch) {
                 batch.reverse();
             }
             for append in batch {
@@ -107,14 +107,14 @@ impl StoreServer {
     /// Stops the store, which loses unflushed appends and all answers, and starts it again.
     pub(super) async fn crash_and_restart(&self) {
         let mut batch = std::mem::take(&mut *lock(&self.unflushed));
-        let durable = usize::try_from(self.world.random_below(3)).unwrap_or_default();
+        let durable = usize::try_from(self.environment.random_below(3)).unwrap_or_default();
         let lost = batch.split_off(durable.min(batch.len()));
         let crashes = self.crash_count() + 1;
         let is_down = true;
         *lock(&self.state) = StoreCrashState { crashes, is_down };
-        let world = &self.world;
+        let environment = &self.environment;
         let lost = lost.len();
-        world.record_trace(
+        environment.record_trace(
             "store",
             format_args!("crashes and loses {lost} unflushed appends"),
         );
@@ -123,9 +123,9 @@ impl StoreServer {
             let _ = recorded.await;
         }
         self.has_changed.notify_waiters();
-        world.sleep_randomly(50, 2_500).await;
+        environment.sleep_randomly(50, 2_500).await;
         self.ensure_running();
-        world.record_trace("store", "starts again");
+        environment.record_trace("store", "starts again");
     }
 
     /// Starts the store, if it is down.
@@ -166,20 +166,20 @@ impl StoreServer {
         let recorded = self.log.append(candidates, preconditions).await;
         match &recorded {
             Ok(events) => {
-                let time = self.world.latest_time();
+                let time = self.environment.latest_time();
                 lock(&self.latest_times).extend(events.iter().map(|_| time));
-                let elapsed = self.world.elapsed();
+                let elapsed = self.environment.elapsed();
                 let of_reactions = events.iter().map(|event| event.subject.clone());
                 let of_reactions = of_reactions.filter(is_of_reaction);
                 lock(&self.checkpoints).extend(of_reactions.map(|subject| (subject, elapsed)));
                 self.has_changed.notify_waiters();
                 let events: Vec<_> = events.iter().map(described).collect();
                 let events = events.join(", ");
-                self.world
+                self.environment
                     .record_trace("store", format_args!("records {events} for {sender}"));
             }
             Err(error) => self
-                .world
+                .environment
                 .record_trace("store", format_args!("refuses {sender}: {error}")),
         }
         recorded
@@ -230,8 +230,8 @@ pub(super) struct StoreConnection {
 impl StoreConnection {
     fn unknown(&self, reason: &str) -> AppendError {
         let instance = self.instance;
-        let world = &self.server.world;
-        world.record_trace(
+        let environment = &self.server.environment;
+        environment.record_trace(
             instance,
             format_args!("does not know whether its append is recorded: {reason}"),
         );
@@ -243,12 +243,12 @@ impl StoreConnection {
 
     /// Waits until the request of a read has arrived.
     pub(super) async fn begin_read(&self) -> Result<(), StoreError> {
-        let world = &self.server.world;
-        world.simulate_network_delay().await;
+        let environment = &self.server.environment;
+        environment.simulate_network_delay().await;
         if self.server.is_down() {
             return Err(unavailable_error("connection refused"));
         }
-        if world.random_bool(world.faults().failed_read) {
+        if environment.random_bool(environment.faults().failed_read) {
             Err(unavailable_error("the request failed"))
         } else {
             Ok(())
@@ -265,13 +265,15 @@ impl StoreConnection {
             return vec![Err(error)];
         }
         let mut events: Vec<_> = self.server.log.read(subject, options).collect().await;
-        let world = &self.server.world;
-        if world.random_bool(world.faults().torn_read) {
+        let environment = &self.server.environment;
+        if environment.random_bool(environment.faults().torn_read) {
             let length = u64::try_from(events.len()).unwrap_or_default();
-            events.truncate(usize::try_from(world.random_below(length + 1)).unwrap_or_default());
+            events.truncate(
+                usize::try_from(environment.random_below(length + 1)).unwrap_or_default(),
+            );
             events.push(Err(unavailable_error("the connection broke during a read")));
         }
-        world.simulate_network_delay().await;
+        environment.simulate_network_delay().await;
         events
     }
 }
@@ -283,8 +285,8 @@ impl EventStore for StoreConnection {
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
     ) -> AppendAnswer {
-        let world = &self.server.world;
-        if world.random_bool(world.faults().failed_append) {
+        let environment = &self.server.environment;
+        if environment.random_bool(environment.faults().failed_append) {
             return Err(unavailable_error("the request failed").into());
         }
         let (answer, answered) = oneshot::channel();
@@ -297,13 +299,13 @@ impl EventStore for StoreConnection {
         let server = Arc::clone(&self.server);
         // The network delivers the request even if the sender is gone.
         tokio::spawn(async move {
-            server.world.simulate_network_delay().await;
+            server.environment.simulate_network_delay().await;
             server.receive(append);
         });
         match tokio::time::timeout(ANSWER_TIMEOUT, answered).await {
             Ok(Ok(answer)) => {
-                world.simulate_network_delay().await;
-                if world.random_bool(world.faults().lost_answer) {
+                environment.simulate_network_delay().await;
+                if environment.random_bool(environment.faults().lost_answer) {
                     Err(self.unknown("the answer was lost"))
                 } else {
                     answer

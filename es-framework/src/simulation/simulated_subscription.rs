@@ -55,7 +55,7 @@ impl SimulatedSubscription {
             self.crashes = Some(self.connection.server.crash_count());
         }
         let server = self.connection.server.clone();
-        let world = &server.world;
+        let environment = &server.environment;
         loop {
             let mut changed = pin!(server.has_changed.notified());
             // From here on, no change is missed.
@@ -64,14 +64,14 @@ impl SimulatedSubscription {
                 return Err(unavailable_error("the store crashed"));
             }
             if let Some(event) = self.events.pop_front() {
-                if world.random_bool(world.faults().failed_subscription) {
+                if environment.random_bool(environment.faults().failed_subscription) {
                     return Err(unavailable_error("the subscription broke"));
                 }
                 let event = event?;
                 self.options.lower_bound = Some(Bound::Exclusive(event.id));
                 self.options.from_latest_event = None;
-                if world.random_bool(200) {
-                    world.simulate_network_delay().await;
+                if environment.random_bool(200) {
+                    environment.simulate_network_delay().await;
                 }
                 return Ok(event);
             }

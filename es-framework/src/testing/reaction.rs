@@ -12,7 +12,7 @@ use super::{
     scenario_runner::{ScenarioError, ScenarioRunner, recorded_event_to_json},
 };
 use crate::{
-    command::{CommandBus, IntoDecision, Services},
+    command::{CommandResources, IntoDecision, Services},
     event::{RecordedEvent, Subject, UpcasterDescriptor, Upcasters},
     reaction::{
         IntoCommands, OutgoingCommand, OutgoingCommands, React, ReactionDescriptor,
@@ -118,11 +118,11 @@ fn runtime(
     upcasters: Upcasters,
     sent: &Arc<Mutex<Vec<OutgoingCommand>>>,
 ) -> ReactionRuntime {
-    let bus = CommandBus::new(Arc::clone(&store), "test")
+    let command_resources = CommandResources::new(Arc::clone(&store), "test")
         .with_services(services.clone())
         .with_upcasters(upcasters.clone());
     ReactionRuntime {
-        bus,
+        command_resources,
         store,
         source: "test".into(),
         services,

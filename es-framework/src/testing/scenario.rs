@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     command::{
-        Clock, CommandBus, CommandContext, CommandDescriptor, CommandRequest, Handle, Inject,
+        Clock, CommandContext, CommandDescriptor, CommandRequest, CommandResources, Handle, Inject,
         Parameter, ParameterOrigin, Services, handle_command,
     },
     event::{Caller, Event, Metadata, Subject, UpcasterDescriptor, Upcasters},
@@ -202,8 +202,8 @@ impl Scenario {
             Ok(subject) => subject,
             Err(error) => panic!("the command has no subject: {error}"),
         };
-        let (runner, bus, past, context) = self.prepare(subject, C::PARAMETERS);
-        let handle = handle_command(&bus, &command, &context);
+        let (runner, command_resources, past, context) = self.prepare(subject, C::PARAMETERS);
+        let handle = handle_command(&command_resources, &command, &context);
         match runner.run(past, handle) {
             Ok(then) => then,
             Err(error) => panic!("{error}"),
@@ -251,13 +251,14 @@ impl Scenario {
         let Some(descriptor) = declared.into_iter().find(|one| one.name == command) else {
             panic!("no command of this program has the name {command}");
         };
-        let (runner, bus, past, context) = self.prepare(Subject::root(), descriptor.parameters);
+        let (runner, command_resources, past, context) =
+            self.prepare(Subject::root(), descriptor.parameters);
         let request = CommandRequest {
             body: json.as_bytes(),
             path_parameters: &[],
             context: &context,
         };
-        let handle = (descriptor.execute)(&bus, request);
+        let handle = (descriptor.execute)(&command_resources, request);
         match runner.run(past, handle) {
             Ok(then) => then,
             Err(error) => panic!("{error}"),
@@ -271,18 +272,24 @@ impl Scenario {
         self,
         subject: Subject,
         parameters: &[Parameter],
-    ) -> (ScenarioRunner, CommandBus, Vec<PastEvent>, CommandContext) {
+    ) -> (
+        ScenarioRunner,
+        CommandResources,
+        Vec<PastEvent>,
+        CommandContext,
+    ) {
         let store = MemoryStore::new();
         let services = with_default_settings(self.services, parameters);
         let upcasters = match Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied()) {
             Ok(upcasters) => upcasters,
             Err(error) => panic!("{error}"),
         };
-        let bus = CommandBus::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
-            .with_services(services)
-            .with_upcasters(upcasters.clone());
+        let command_resources =
+            CommandResources::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
+                .with_services(services)
+                .with_upcasters(upcasters.clone());
         let runner = ScenarioRunner::new(store, subject, upcasters);
-        (runner, bus, self.past, self.context)
+        (runner, command_resources, self.past, self.context)
     }
 }
 

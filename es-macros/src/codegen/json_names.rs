@@ -28,8 +28,8 @@ impl<'a> JsonNames<'a> {
         errors: &mut Errors,
     ) -> String {
         let spoken = ident.unraw().to_string();
-        // serde's camelCase panics for a name that begins with a letter outside ASCII, and for a field
-        // of underscores only.
+        // serde's camelCase panics for a name that begins with a letter outside ASCII, and for a field of
+        // underscores only. A letter outside ASCII anywhere is refused, so that the rule is simple.
         let is_none = !spoken.is_ascii() || spoken.chars().all(|one| one == '_');
         if renamed.is_none() && is_none {
             let message = format!(

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::{
     Server, Settings,
-    load::{self, Connection, Measured},
+    load::{self, Connection, LoadResult},
 };
 
 #[path = "../../src/book/purchase.rs"]
@@ -54,7 +54,7 @@ pub(super) fn run(settings: &Settings, folder: &Path) {
             std::fs::remove_dir_all(data).unwrap();
         }
     }
-    let (alone, followed) = (Measured::median(alone), Measured::median(followed));
+    let (alone, followed) = (LoadResult::median(alone), LoadResult::median(followed));
     println!(
         "the command alone {:.0} purchases/s, followed {:.0}/s: {:.2} (≥ 0.85)",
         alone.rate,
@@ -70,7 +70,7 @@ pub(super) fn run(settings: &Settings, folder: &Path) {
 }
 
 /// The purchases a second, and how long the queries took.
-fn lag(address: &str, time: Duration) -> (f64, Measured) {
+fn lag(address: &str, time: Duration) -> (f64, LoadResult) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -89,7 +89,7 @@ fn lag(address: &str, time: Duration) -> (f64, Measured) {
         (purchases, readers.join_all().await.concat())
     });
     let rate = (purchases + micros.len()) as f64 / time.as_secs_f64();
-    (rate, Measured::of(micros, time))
+    (rate, LoadResult::of(micros, time))
 }
 
 async fn purchase_at_pace(address: String, end: Instant) -> usize {

@@ -12,13 +12,13 @@ use uuid::Uuid;
 /// The part of a measurement that only warms up.
 const WARM_UP: Duration = Duration::from_millis(500);
 
-pub(crate) struct Measured {
+pub(crate) struct LoadResult {
     pub(crate) rate: f64,
     pub(crate) median_ms: f64,
     pub(crate) p99_ms: f64,
 }
 
-impl Measured {
+impl LoadResult {
     /// Of the microseconds that each took.
     pub(crate) fn of(mut micros: Vec<u32>, time: Duration) -> Self {
         micros.sort_unstable();
@@ -37,7 +37,7 @@ impl Measured {
     }
 }
 
-pub(crate) fn run(address: &str, connections: usize, time: Duration) -> Measured {
+pub(crate) fn run(address: &str, connections: usize, time: Duration) -> LoadResult {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -50,7 +50,7 @@ pub(crate) fn run(address: &str, connections: usize, time: Duration) -> Measured
         }
         clients.join_all().await.concat()
     });
-    Measured::of(micros, time)
+    LoadResult::of(micros, time)
 }
 
 /// Purchases one copy after the other; the times of those that began after `begin`.

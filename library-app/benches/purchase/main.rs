@@ -33,7 +33,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use load::Measured;
+use load::LoadResult;
 
 /// How many connections, and the least ratio of durable to bare throughput asked of them.
 const GOALS: [(usize, Option<f64>); 4] = [
@@ -84,7 +84,7 @@ fn main() {
     let settings = Settings::read();
     if let Some(address) = &settings.load {
         let time = Duration::from_secs_f64(settings.seconds);
-        let Measured {
+        let LoadResult {
             rate,
             median_ms,
             p99_ms,
@@ -133,7 +133,7 @@ fn main() {
 }
 
 /// Medians of interleaved rounds.
-fn measure(settings: &Settings, folder: &Path, connections: usize) -> (Measured, Measured) {
+fn measure(settings: &Settings, folder: &Path, connections: usize) -> (LoadResult, LoadResult) {
     let (mut bare, mut durable) = (Vec::new(), Vec::new());
     let time = Duration::from_secs_f64(settings.seconds);
     for round in 0..settings.rounds {
@@ -146,7 +146,7 @@ fn measure(settings: &Settings, folder: &Path, connections: usize) -> (Measured,
         drop(server);
         std::fs::remove_dir_all(data).unwrap();
     }
-    (Measured::median(bare), Measured::median(durable))
+    (LoadResult::median(bare), LoadResult::median(durable))
 }
 
 fn library() -> Command {

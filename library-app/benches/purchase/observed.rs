@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     Server, Settings,
-    load::{self, Measured},
+    load::{self, LoadResult},
 };
 
 type Variant<'a> = (&'a str, Vec<(&'a str, &'a str)>);
@@ -52,7 +52,7 @@ pub(super) fn run(settings: &Settings, folder: &Path) {
     println!("{:>21} | purchases /s | of first | p50 / p99 ms", "");
     let mut first = None;
     for ((name, _), measured) in variants.iter().zip(measured) {
-        let measured = Measured::median(measured);
+        let measured = LoadResult::median(measured);
         let base = *first.get_or_insert(measured.rate);
         println!(
             "{name:>21} | {:>12.0} | {:>9.2} | {:.3} / {:.2}",

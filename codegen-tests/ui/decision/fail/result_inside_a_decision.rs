@@ -14,10 +14,10 @@ struct PurchaseBookCommand {
     id: Uuid,
 }
 
-struct Refused;
+struct Refusal;
 
 #[handler]
-fn purchase(command: PurchaseBookCommand) -> Decision<Result<BookPurchasedEvent, Refused>, Uuid> {
+fn purchase(command: PurchaseBookCommand) -> Decision<Result<BookPurchasedEvent, Refusal>, Uuid> {
     Decision::new(Ok(BookPurchasedEvent { id: command.id }), command.id)
 }
 

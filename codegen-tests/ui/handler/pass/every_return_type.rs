@@ -6,7 +6,7 @@ use es_framework::prelude::*;
 
 #[derive(Debug, Rejection)]
 #[rejection(conflict)]
-struct Refused;
+struct Refusal;
 
 #[derive(Event)]
 #[event(package = "com.example.library")]
@@ -51,8 +51,8 @@ mod elsewhere {
 
 #[handler]
 #[cfg(unix)]
-const fn refusing(_: Refusing) -> Result<HappenedEvent, Refused> {
-    Err(Refused)
+const fn refusing(_: Refusing) -> Result<HappenedEvent, Refusal> {
+    Err(Refusal)
 }
 
 #[handler]

@@ -27,13 +27,13 @@ macro_rules! documented {
 
         #[derive(ReadModel)]
         #[read_model(table = "documented", subject = "/documented/{id}")]
-        struct Documented {
+        struct DocumentedRow {
             #[key]
             id: Uuid,
         }
 
         #[projection]
-        impl Documented {
+        impl DocumentedRow {
             fn added(event: &DocumentedAddedEvent) -> Self {
                 Self { id: event.id }
             }
@@ -46,7 +46,7 @@ macro_rules! documented {
         /// Not
         #[doc = concat!("more ", $noun, "s.")]
         #[derive(Query)]
-        #[query(path = "/documented/{id}", row = Documented)]
+        #[query(path = "/documented/{id}", row = DocumentedRow)]
         struct FindDocumented {
             #[doc = concat!("The ", $noun, ".")]
             id: Uuid,

@@ -60,7 +60,7 @@ fn read_models(console: &Console, newest: Option<EventId>) -> Vec<Markup> {
             state: progress.state(),
             exits: exits_of_read_model(progress),
         };
-        card.render(newest, &rebuild(progress))
+        card.render(newest, &render_rebuild(progress))
     });
     cards.collect()
 }
@@ -180,7 +180,7 @@ fn time_text(time: Timestamp) -> String {
 }
 
 /// Renders the progress of a rebuild, in place or in a shadow table.
-fn rebuild(progress: &ReadModelProgress) -> Markup {
+fn render_rebuild(progress: &ReadModelProgress) -> Markup {
     let shadow = progress.shadow_progress();
     if shadow.is_none() && progress.has_caught_up() {
         return Markup::default();

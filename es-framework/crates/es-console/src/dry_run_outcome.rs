@@ -64,9 +64,9 @@ struct DryRunViolation {
     message: String,
 }
 
-/// The data of an event as the store keeps it.
+/// The metadata and the payload of an event as the store keeps them.
 #[derive(Debug, Deserialize)]
-struct StoredEnvelope<'a> {
+struct StoredEventData<'a> {
     #[serde(borrow)]
     metadata: &'a RawValue,
     #[serde(borrow)]
@@ -193,7 +193,7 @@ impl CopiedTest {
 
 /// Returns the payload, or all data if the event has metadata.
 fn shown_data(data: &RawValue) -> &str {
-    match serde_json::from_str::<StoredEnvelope<'_>>(data.get()) {
+    match serde_json::from_str::<StoredEventData<'_>>(data.get()) {
         Ok(stored) if stored.metadata.get() == "{}" => stored.payload.get(),
         Ok(_) | Err(_) => data.get(),
     }

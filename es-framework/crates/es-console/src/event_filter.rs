@@ -30,7 +30,7 @@ pub(crate) struct EventFilter {
 
 /// The values of the address as they were entered, and the mistakes in them.
 #[derive(Debug, Default)]
-pub(crate) struct FilterInput {
+pub(crate) struct ParsedFilterForm {
     values: QueryValues,
     /// The filter of all values without a mistake.
     pub(crate) filter: EventFilter,
@@ -45,7 +45,7 @@ pub(crate) struct FilterInput {
 /// The fields of the filter.
 const FIELDS: [&str; 7] = ["subject", "exact", "type", "from", "to", "text", "trace"];
 
-impl FilterInput {
+impl ParsedFilterForm {
     /// Reads the query of an address.
     pub(crate) fn parse(query: &str, event_types: &[&'static str]) -> Self {
         let mut input = Self {
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_filter_is_read_from_the_address_and_written_back() {
         let query = "subject=%2Fbooks&type=BookPurchasedEvent&from=2026-07-01T12%3A00&text=%C3%9Cber+uns&before=7";
-        let input = FilterInput::parse(query, &TYPES);
+        let input = ParsedFilterForm::parse(query, &TYPES);
         assert!(input.mistakes.is_empty(), "{:?}", input.mistakes);
         assert_eq!(input.filter.subject, Some("/books".parse().unwrap()));
         assert_eq!(input.filter.event_type.as_ref().unwrap().as_str(), TYPES[0]);
@@ -226,11 +226,11 @@ mod tests {
         assert_eq!(input.filter.text.as_deref(), Some("über uns"));
         assert_eq!(input.before, EventId::new(7));
         let next = input.address("/console", Some(("before", "3".to_owned())));
-        let again = FilterInput::parse(next.split_once('?').unwrap().1, &TYPES);
+        let again = ParsedFilterForm::parse(next.split_once('?').unwrap().1, &TYPES);
         assert_eq!(again.filter, input.filter);
         assert_eq!(again.before, EventId::new(3));
         assert_eq!(
-            FilterInput::parse("", &TYPES).address("/console", None),
+            ParsedFilterForm::parse("", &TYPES).address("/console", None),
             "/console"
         );
     }
@@ -244,11 +244,15 @@ mod tests {
             ("to=1", "to"),
             ("trace=xyz", "trace"),
         ] {
-            let input = FilterInput::parse(query, &TYPES);
+            let input = ParsedFilterForm::parse(query, &TYPES);
             assert!(input.mistake(field).is_some(), "{query}");
             assert_eq!(input.filter, EventFilter::default());
         }
         let long = format!("text={}", "x".repeat(201));
-        assert!(FilterInput::parse(&long, &TYPES).mistake("text").is_some());
+        assert!(
+            ParsedFilterForm::parse(&long, &TYPES)
+                .mistake("text")
+                .is_some()
+        );
     }
 }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::{
     console::Console,
-    event_filter::FilterInput,
+    event_filter::ParsedFilterForm,
     event_preview::EventPreview,
     event_search::{FoundEvents, PreviewLimits, SearchRange, search},
     layout::{PageFrame, Section, Visitor},
@@ -29,7 +29,7 @@ pub(crate) async fn show_event_list(
     visitor: &Visitor,
     query: &str,
 ) -> Result<Response, NoticePage> {
-    let input = FilterInput::parse(query, &console.event_types);
+    let input = ParsedFilterForm::parse(query, &console.event_types);
     let range = SearchRange {
         after: None,
         before: input.before,
@@ -57,7 +57,7 @@ pub(crate) async fn show_event_list(
 }
 
 /// Renders the state of the live stream and its switch. Only the newest page is live.
-fn live_controls(input: &FilterInput, found: &FoundEvents) -> Markup {
+fn live_controls(input: &ParsedFilterForm, found: &FoundEvents) -> Markup {
     let is_live = input.before.is_none() && input.filter.to.is_none() && input.mistakes.is_empty();
     let newest = found.events.first().map(|event| event.id.to_string());
     let address = input.address("/console/events/live", None);
@@ -74,7 +74,7 @@ fn live_controls(input: &FilterInput, found: &FoundEvents) -> Markup {
     }
 }
 
-fn filter_form(input: &FilterInput, event_types: &[&str]) -> Markup {
+fn filter_form(input: &ParsedFilterForm, event_types: &[&str]) -> Markup {
     let hidden_fields = ["from", "to", "trace"];
     let is_open = hidden_fields
         .iter()
@@ -106,7 +106,7 @@ fn filter_form(input: &FilterInput, event_types: &[&str]) -> Markup {
 }
 
 fn field(
-    input: &FilterInput,
+    input: &ParsedFilterForm,
     name: &str,
     label: &str,
     placeholder: &str,
@@ -122,7 +122,7 @@ fn field(
     }
 }
 
-fn time_field(input: &FilterInput, name: &str, label: &str) -> Markup {
+fn time_field(input: &ParsedFilterForm, name: &str, label: &str) -> Markup {
     html! {
         div.field {
             label for=(name) { (label) }
@@ -133,13 +133,13 @@ fn time_field(input: &FilterInput, name: &str, label: &str) -> Markup {
     }
 }
 
-fn mistake(input: &FilterInput, name: &str) -> Markup {
+fn mistake(input: &ParsedFilterForm, name: &str) -> Markup {
     html! {
         @if let Some(sentence) = input.mistake(name) { p.error role="alert" { (sentence) } }
     }
 }
 
-fn event_table(input: &FilterInput, found: &FoundEvents) -> Markup {
+fn event_table(input: &ParsedFilterForm, found: &FoundEvents) -> Markup {
     html! {
         p.missed #missed role="status" hidden {
             "More events were recorded than this page can add. "
@@ -215,7 +215,7 @@ pub(crate) fn time(time: &EventTime) -> Markup {
     }
 }
 
-fn paging(input: &FilterInput, found: &FoundEvents) -> Markup {
+fn paging(input: &ParsedFilterForm, found: &FoundEvents) -> Markup {
     html! {
         nav.paging aria-label="Pages" {
             @if input.filter.needs_search() {

@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::{
     console::Console,
-    event_filter::{EventFilter, FilterInput},
+    event_filter::{EventFilter, ParsedFilterForm},
     event_list::{PAGE, render_rows},
     event_search::{SearchRange, search},
 };
@@ -60,7 +60,7 @@ pub(crate) fn stream_events(
     headers: &HeaderMap,
     query: &str,
 ) -> Response {
-    let input = FilterInput::parse(query, &console.event_types);
+    let input = ParsedFilterForm::parse(query, &console.event_types);
     let last = headers.get("last-event-id");
     let last = last.and_then(|value| value.to_str().ok()?.parse().ok());
     let events = LiveEvents {

@@ -180,7 +180,7 @@ mod tests {
             nodes: vec![event()],
             ..ApplicationModel::default()
         };
-        let model = model.with_roles(&std::collections::BTreeSet::new());
+        let model = model.with_findings_for(&std::collections::BTreeSet::new());
         let page = declaration(&model, &event()).into_string();
         assert!(page.contains("src/book/purchase.rs:7"), "{page}");
         assert!(

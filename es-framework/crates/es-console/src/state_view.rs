@@ -142,13 +142,13 @@ pub(crate) fn render_step(
             }
             @match folded.after {
                 Err(failure) => p.bad { (shortened(&failure.to_string(), 300)) },
-                Ok(after) => (compared(folded.before, after.as_ref())),
+                Ok(after) => (render_changes(folded.before, after.as_ref())),
             }
         }
     }
 }
 
-fn compared(before: Option<&Value>, after: Option<&Value>) -> Markup {
+fn render_changes(before: Option<&Value>, after: Option<&Value>) -> Markup {
     let Some((before, after)) = values_of(before).zip(values_of(after)) else {
         return html! { p.muted { "The state has too many values to compare them. Open it to see all." } };
     };
@@ -224,10 +224,10 @@ pub(crate) async fn show_state(
         section: Section::Subjects,
         title: &title,
     };
-    Ok(frame.respond(&whole(state, &subject, event, &after)))
+    Ok(frame.respond(&render_state(state, &subject, event, &after)))
 }
 
-fn whole(
+fn render_state(
     state: DeclaredState,
     subject: &Subject,
     event: EventId,
@@ -280,7 +280,7 @@ mod tests {
         let many = json!((0..3_000).collect::<Vec<_>>());
         assert_eq!(values_of(Some(&many)), None);
         assert!(
-            compared(None, Some(&many))
+            render_changes(None, Some(&many))
                 .into_string()
                 .contains("too many values")
         );

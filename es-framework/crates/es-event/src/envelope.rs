@@ -191,7 +191,7 @@ mod tests {
     use crate::{EventCandidate, EventId, EventTime, EventView, Hash};
 
     #[derive(Debug, PartialEq, Deserialize)]
-    struct Counted {
+    struct BookCount {
         pages: i128,
         kind: Kind,
     }
@@ -213,13 +213,13 @@ mod tests {
             trace: None,
         };
         let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
-        let counted = Counted {
+        let counted = BookCount {
             pages: 310,
             kind: Kind::Copies { number: 1_000 },
         };
-        assert_eq!(event.payload::<Counted>().unwrap(), counted);
+        assert_eq!(event.payload::<BookCount>().unwrap(), counted);
         let upcast = RawValue::from_string(payload.to_owned()).unwrap();
         let view = EventView::from_upcast("com.example.library.Other", &upcast, &event);
-        assert_eq!(view.payload::<Counted>().unwrap(), counted);
+        assert_eq!(view.payload::<BookCount>().unwrap(), counted);
     }
 }

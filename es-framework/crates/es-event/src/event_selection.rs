@@ -100,7 +100,7 @@ impl EventSelection {
 
     /// Returns true if each event that the other selection names by its id is selected.
     #[must_use]
-    pub fn includes(&self, other: &Self) -> bool {
+    pub fn covers_all_of(&self, other: &Self) -> bool {
         match (self.ids(), other.ids()) {
             (Some((from, to)), Some((first, last))) => from <= first && last <= to,
             _ => self == other,
@@ -244,8 +244,8 @@ mod tests {
         let event = |id| EventSelection::Event {
             event: EventId::new(id).unwrap(),
         };
-        assert!(range(3, 9).includes(&event(9)) && range(3, 9).includes(&range(4, 5)));
-        assert!(!range(3, 9).includes(&event(10)) && !range(3, 9).includes(&range(2, 5)));
-        assert!(event(3).includes(&range(3, 3)));
+        assert!(range(3, 9).covers_all_of(&event(9)) && range(3, 9).covers_all_of(&range(4, 5)));
+        assert!(!range(3, 9).covers_all_of(&event(10)) && !range(3, 9).covers_all_of(&range(2, 5)));
+        assert!(event(3).covers_all_of(&range(3, 3)));
     }
 }

@@ -42,27 +42,27 @@ struct Variant<T> {
 
 /// The end of the walk: a number that is not finite, or an error of the value itself.
 #[derive(Debug, Default)]
-struct Stop {
+struct WalkEnd {
     is_number: bool,
     inside_out: Vec<String>,
 }
 
-impl Stop {
+impl WalkEnd {
     fn inside(mut self, name: impl ToString) -> Self {
         self.inside_out.push(name.to_string());
         self
     }
 }
 
-impl std::fmt::Display for Stop {
+impl std::fmt::Display for WalkEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the value cannot be serialized")
     }
 }
 
-impl std::error::Error for Stop {}
+impl std::error::Error for WalkEnd {}
 
-impl ser::Error for Stop {
+impl ser::Error for WalkEnd {
     fn custom<T: std::fmt::Display>(_: T) -> Self {
         Self::default()
     }
@@ -77,11 +77,11 @@ fn key_name<K: Serialize + ?Sized>(key: &K) -> String {
     }
 }
 
-fn check_number(is_finite: bool) -> Result<(), Stop> {
+fn check_number(is_finite: bool) -> Result<(), WalkEnd> {
     if is_finite {
         return Ok(());
     }
-    Err(Stop {
+    Err(WalkEnd {
         is_number: true,
         inside_out: Vec::new(),
     })
@@ -89,7 +89,7 @@ fn check_number(is_finite: bool) -> Result<(), Stop> {
 
 macro_rules! without_numbers {
     ($($function:ident: $type:ty),* $(,)?) => {$(
-        fn $function(self, _: $type) -> Result<(), Stop> {
+        fn $function(self, _: $type) -> Result<(), WalkEnd> {
             Ok(())
         }
     )*};
@@ -97,7 +97,7 @@ macro_rules! without_numbers {
 
 impl Serializer for FiniteNumbers {
     type Ok = ();
-    type Error = Stop;
+    type Error = WalkEnd;
     type SerializeSeq = Items;
     type SerializeTuple = Items;
     type SerializeTupleStruct = Items;
@@ -124,27 +124,27 @@ impl Serializer for FiniteNumbers {
         serialize_unit_struct: &'static str,
     }
 
-    fn serialize_f32(self, number: f32) -> Result<(), Stop> {
+    fn serialize_f32(self, number: f32) -> Result<(), WalkEnd> {
         check_number(number.is_finite())
     }
 
-    fn serialize_f64(self, number: f64) -> Result<(), Stop> {
+    fn serialize_f64(self, number: f64) -> Result<(), WalkEnd> {
         check_number(number.is_finite())
     }
 
-    fn serialize_none(self) -> Result<(), Stop> {
+    fn serialize_none(self) -> Result<(), WalkEnd> {
         Ok(())
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Stop> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), WalkEnd> {
         value.serialize(self)
     }
 
-    fn serialize_unit(self) -> Result<(), Stop> {
+    fn serialize_unit(self) -> Result<(), WalkEnd> {
         Ok(())
     }
 
-    fn serialize_unit_variant(self, _: &str, _: u32, _: &str) -> Result<(), Stop> {
+    fn serialize_unit_variant(self, _: &str, _: u32, _: &str) -> Result<(), WalkEnd> {
         Ok(())
     }
 
@@ -152,7 +152,7 @@ impl Serializer for FiniteNumbers {
         self,
         _: &'static str,
         value: &T,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WalkEnd> {
         value.serialize(self)
     }
 
@@ -162,19 +162,19 @@ impl Serializer for FiniteNumbers {
         _: u32,
         variant: &'static str,
         value: &T,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WalkEnd> {
         value.serialize(self).map_err(|stop| stop.inside(variant))
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Items, Stop> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<Items, WalkEnd> {
         Ok(Items(0))
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Items, Stop> {
+    fn serialize_tuple(self, _: usize) -> Result<Items, WalkEnd> {
         Ok(Items(0))
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items, Stop> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items, WalkEnd> {
         Ok(Items(0))
     }
 
@@ -184,16 +184,16 @@ impl Serializer for FiniteNumbers {
         _: u32,
         name: &'static str,
         _: usize,
-    ) -> Result<Self::SerializeTupleVariant, Stop> {
+    ) -> Result<Self::SerializeTupleVariant, WalkEnd> {
         let inside = Items(0);
         Ok(Variant { name, inside })
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Self, Stop> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Self, WalkEnd> {
         Ok(self)
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Stop> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, WalkEnd> {
         Ok(self)
     }
 
@@ -203,18 +203,18 @@ impl Serializer for FiniteNumbers {
         _: u32,
         name: &'static str,
         _: usize,
-    ) -> Result<Self::SerializeStructVariant, Stop> {
+    ) -> Result<Self::SerializeStructVariant, WalkEnd> {
         let inside = self;
         Ok(Variant { name, inside })
     }
 
-    fn collect_str<T: std::fmt::Display + ?Sized>(self, _: &T) -> Result<(), Stop> {
+    fn collect_str<T: std::fmt::Display + ?Sized>(self, _: &T) -> Result<(), WalkEnd> {
         Ok(())
     }
 }
 
 impl Items {
-    fn check<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Stop> {
+    fn check<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
         let index = self.0;
         self.0 = index.saturating_add(1);
         item.serialize(FiniteNumbers)
@@ -224,67 +224,67 @@ impl Items {
 
 impl ser::SerializeSeq for Items {
     type Ok = ();
-    type Error = Stop;
+    type Error = WalkEnd;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Stop> {
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
         self.check(item)
     }
 
-    fn end(self) -> Result<(), Stop> {
+    fn end(self) -> Result<(), WalkEnd> {
         Ok(())
     }
 }
 
 impl ser::SerializeTuple for Items {
     type Ok = ();
-    type Error = Stop;
+    type Error = WalkEnd;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Stop> {
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
         self.check(item)
     }
 
-    fn end(self) -> Result<(), Stop> {
+    fn end(self) -> Result<(), WalkEnd> {
         Ok(())
     }
 }
 
 impl ser::SerializeTupleStruct for Items {
     type Ok = ();
-    type Error = Stop;
+    type Error = WalkEnd;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Stop> {
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
         self.check(item)
     }
 
-    fn end(self) -> Result<(), Stop> {
+    fn end(self) -> Result<(), WalkEnd> {
         Ok(())
     }
 }
 
 impl ser::SerializeTupleVariant for Variant<Items> {
     type Ok = ();
-    type Error = Stop;
+    type Error = WalkEnd;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Stop> {
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
         self.inside
             .check(item)
             .map_err(|stop| stop.inside(self.name))
     }
 
-    fn end(self) -> Result<(), Stop> {
+    fn end(self) -> Result<(), WalkEnd> {
         Ok(())
     }
 }
 
 impl ser::SerializeMap for FiniteNumbers {
     type Ok = ();
-    type Error = Stop;
+    type Error = WalkEnd;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, _: &T) -> Result<(), Stop> {
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, _: &T) -> Result<(), WalkEnd> {
         Ok(())
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Stop> {
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WalkEnd> {
         value.serialize(*self)
     }
 
@@ -292,49 +292,49 @@ impl ser::SerializeMap for FiniteNumbers {
         &mut self,
         key: &K,
         value: &V,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WalkEnd> {
         value
             .serialize(*self)
             .map_err(|stop| stop.inside(key_name(key)))
     }
 
-    fn end(self) -> Result<(), Stop> {
+    fn end(self) -> Result<(), WalkEnd> {
         Ok(())
     }
 }
 
 impl ser::SerializeStruct for FiniteNumbers {
     type Ok = ();
-    type Error = Stop;
+    type Error = WalkEnd;
 
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         name: &'static str,
         value: &T,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WalkEnd> {
         value.serialize(*self).map_err(|stop| stop.inside(name))
     }
 
-    fn end(self) -> Result<(), Stop> {
+    fn end(self) -> Result<(), WalkEnd> {
         Ok(())
     }
 }
 
 impl ser::SerializeStructVariant for Variant<FiniteNumbers> {
     type Ok = ();
-    type Error = Stop;
+    type Error = WalkEnd;
 
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         name: &'static str,
         value: &T,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WalkEnd> {
         value
             .serialize(self.inside)
             .map_err(|stop| stop.inside(name).inside(self.name))
     }
 
-    fn end(self) -> Result<(), Stop> {
+    fn end(self) -> Result<(), WalkEnd> {
         Ok(())
     }
 }

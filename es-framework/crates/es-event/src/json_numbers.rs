@@ -201,19 +201,19 @@ mod tests {
     fn integers_are_read_inside_every_kind_of_enum() {
         #[derive(Debug, PartialEq, Deserialize)]
         #[serde(tag = "kind")]
-        enum Tagged {
+        enum TaggedBox {
             Box { number: u32 },
         }
         #[derive(Debug, PartialEq, Deserialize)]
         #[serde(untagged)]
-        enum Untagged {
+        enum UntaggedNumber {
             Number(u32),
         }
-        let tagged: Tagged = read_json(r#"{"kind":"Box","number":1e3}"#).unwrap();
-        assert_eq!(tagged, Tagged::Box { number: 1_000 });
+        let tagged: TaggedBox = read_json(r#"{"kind":"Box","number":1e3}"#).unwrap();
+        assert_eq!(tagged, TaggedBox::Box { number: 1_000 });
         assert_eq!(
-            read_json::<Untagged>("310.0").unwrap(),
-            Untagged::Number(310)
+            read_json::<UntaggedNumber>("310.0").unwrap(),
+            UntaggedNumber::Number(310)
         );
         let map: BTreeMap<String, u8> = read_json(r#"{"a":-0}"#).unwrap();
         assert_eq!(map["a"], 0);

@@ -87,5 +87,5 @@ pub use subject_value::SubjectValue;
 pub use time::EventTime;
 pub use trace::{InvalidTrace, TraceContext};
 pub use unreadable_value::UnreadableValue;
-pub use upcast::{Upcast, UpcastEvent, UpcastOutput, UpcasterDescriptor};
+pub use upcast::{Upcast, UpcastOutput, UpcastedEvent, UpcasterDescriptor};
 pub use upcasters::{Upcasters, UpcastersError};

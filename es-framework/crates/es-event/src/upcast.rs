@@ -71,7 +71,7 @@ pub trait UpcastOutput {
     ///
     /// # Errors
     /// Fails if an event cannot be serialized as JSON.
-    fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error>;
+    fn push_to(self, events: &mut Vec<UpcastedEvent>) -> Result<(), serde_json::Error>;
 }
 
 /// An event that an upcaster returned.
@@ -90,7 +90,7 @@ pub trait UpcastOutput {
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct UpcastEvent {
+pub struct UpcastedEvent {
     /// The event's type.
     pub event_type: &'static str,
     /// The event's payload.
@@ -99,7 +99,7 @@ pub struct UpcastEvent {
     pub(super) check: fn(EventView<'_>) -> Result<(), DecodeError>,
 }
 
-impl UpcastEvent {
+impl UpcastedEvent {
     fn from_event<E: Event>(event: &E) -> Result<Self, serde_json::Error> {
         Ok(Self {
             event_type: E::TYPE,
@@ -112,8 +112,8 @@ impl UpcastEvent {
 impl<E: Event> UpcastOutput for E {
     const TYPES: &'static [&'static str] = &[E::TYPE];
 
-    fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
-        events.push(UpcastEvent::from_event(&self)?);
+    fn push_to(self, events: &mut Vec<UpcastedEvent>) -> Result<(), serde_json::Error> {
+        events.push(UpcastedEvent::from_event(&self)?);
         Ok(())
     }
 }
@@ -121,7 +121,7 @@ impl<E: Event> UpcastOutput for E {
 impl UpcastOutput for () {
     const TYPES: &'static [&'static str] = &[];
 
-    fn push_to(self, _: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
+    fn push_to(self, _: &mut Vec<UpcastedEvent>) -> Result<(), serde_json::Error> {
         Ok(())
     }
 }
@@ -129,7 +129,7 @@ impl UpcastOutput for () {
 impl<E: Event> UpcastOutput for Option<E> {
     const TYPES: &'static [&'static str] = &[E::TYPE];
 
-    fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
+    fn push_to(self, events: &mut Vec<UpcastedEvent>) -> Result<(), serde_json::Error> {
         self.map_or(Ok(()), |event| event.push_to(events))
     }
 }
@@ -137,7 +137,7 @@ impl<E: Event> UpcastOutput for Option<E> {
 impl<E: Event> UpcastOutput for Vec<E> {
     const TYPES: &'static [&'static str] = &[E::TYPE];
 
-    fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
+    fn push_to(self, events: &mut Vec<UpcastedEvent>) -> Result<(), serde_json::Error> {
         self.into_iter().try_for_each(|event| event.push_to(events))
     }
 }
@@ -148,7 +148,7 @@ macro_rules! tuples {
             const TYPES: &'static [&'static str] = &[$($name::TYPE),*];
 
             #[allow(non_snake_case)]
-            fn push_to(self, events: &mut Vec<UpcastEvent>) -> Result<(), serde_json::Error> {
+            fn push_to(self, events: &mut Vec<UpcastedEvent>) -> Result<(), serde_json::Error> {
                 let ($($name,)*) = self;
                 $($name.push_to(events)?;)*
                 Ok(())
@@ -193,7 +193,7 @@ pub struct UpcasterDescriptor {
     /// The place of the upcaster in the source.
     pub declaration: Declaration,
     /// Converts the stored event into today's events.
-    pub upcast: fn(EventView<'_>) -> Result<Vec<UpcastEvent>, DecodeError>,
+    pub upcast: fn(EventView<'_>) -> Result<Vec<UpcastedEvent>, DecodeError>,
 }
 
 impl UpcasterDescriptor {
@@ -212,7 +212,7 @@ impl UpcasterDescriptor {
 inventory::collect!(UpcasterDescriptor);
 
 /// Deserializes an old event and returns the events that replace it.
-fn upcast<E: Upcast>(view: EventView<'_>) -> Result<Vec<UpcastEvent>, DecodeError> {
+fn upcast<E: Upcast>(view: EventView<'_>) -> Result<Vec<UpcastedEvent>, DecodeError> {
     let old: E = view.payload()?;
     let mut events = Vec::new();
     view.with_event_context(old.upcast().push_to(&mut events))?;

@@ -33,7 +33,7 @@ pub(super) fn plan_read(statement: &Statement) -> ReadPlan {
     }
     let mut every_one_is_safe = true;
     for condition in conditions {
-        if !note(condition, &source.alias, &mut plan.hint) {
+        if !add_condition_to_hint(condition, &source.alias, &mut plan.hint) {
             every_one_is_safe = false;
             break;
         }
@@ -71,13 +71,13 @@ fn conjunction<'a>(expr: &'a Expr, parts: &mut Vec<&'a Expr>) {
 }
 
 /// Adds a condition to the hint if its evaluation cannot fail. Returns true if it cannot fail.
-fn note(condition: &Expr, alias: &str, hint: &mut ReadHint) -> bool {
+fn add_condition_to_hint(condition: &Expr, alias: &str, hint: &mut ReadHint) -> bool {
     let ExprKind::Binary(operator, left, right) = &condition.kind else {
         return matches!(condition.kind, ExprKind::Literal(Literal::Bool(_)));
     };
-    note_comparison(*operator, left, right, alias, hint)
+    add_comparison_to_hint(*operator, left, right, alias, hint)
         || mirrored(*operator)
-            .is_some_and(|operator| note_comparison(operator, right, left, alias, hint))
+            .is_some_and(|operator| add_comparison_to_hint(operator, right, left, alias, hint))
 }
 
 /// Returns the operator for swapped operands. Returns `None` for operators that compare nothing.
@@ -94,7 +94,7 @@ const fn mirrored(operator: BinaryOperator) -> Option<BinaryOperator> {
     }
 }
 
-fn note_comparison(
+fn add_comparison_to_hint(
     operator: BinaryOperator,
     field: &Expr,
     value: &Expr,
@@ -103,13 +103,13 @@ fn note_comparison(
 ) -> bool {
     match (&field.kind, &value.kind) {
         (ExprKind::Cast(id, CastType::Int), ExprKind::Literal(Literal::Int(number))) => {
-            is_field(id, alias, "id") && note_id(operator, *number, hint)
+            is_field(id, alias, "id") && add_id_to_hint(operator, *number, hint)
         }
         (ExprKind::Field(target, name), ExprKind::Literal(Literal::Text(text))) => {
             is_alias(target, alias)
                 && is_text(name)
                 && mirrored(operator).is_some()
-                && note_text(operator, name, text, hint)
+                && add_text_to_hint(operator, name, text, hint)
         }
         _ => false,
     }
@@ -123,7 +123,7 @@ fn is_text(name: &str) -> bool {
     )
 }
 
-fn note_text(operator: BinaryOperator, name: &str, text: &str, hint: &mut ReadHint) -> bool {
+fn add_text_to_hint(operator: BinaryOperator, name: &str, text: &str, hint: &mut ReadHint) -> bool {
     if operator == BinaryOperator::Equal {
         match name {
             "subject" if hint.subject.is_none() => hint.subject = text.parse().ok(),
@@ -134,7 +134,7 @@ fn note_text(operator: BinaryOperator, name: &str, text: &str, hint: &mut ReadHi
     true
 }
 
-fn note_id(operator: BinaryOperator, number: i64, hint: &mut ReadHint) -> bool {
+fn add_id_to_hint(operator: BinaryOperator, number: i64, hint: &mut ReadHint) -> bool {
     use BinaryOperator as Op;
 
     // Event ids are never negative. Such a bound excludes nothing or everything, and WHERE handles

@@ -30,7 +30,7 @@ pub struct ApplicationModel {
 impl ApplicationModel {
     /// Returns the model with the findings for callers that can have no other roles than these.
     #[must_use]
-    pub fn with_roles(self, roles: &BTreeSet<String>) -> Self {
+    pub fn with_findings_for(self, roles: &BTreeSet<String>) -> Self {
         let findings = find_in(&self.nodes, &self.edges, Some(roles));
         Self { findings, ..self }
     }

@@ -215,7 +215,7 @@ fn what_nothing_consumes_and_what_nobody_can_send_is_found() {
         FindingKind::UnreachableCommand,
         "command:PlaceOrderCommand".to_owned(),
     );
-    let model = shop().with_roles(&staff);
+    let model = shop().with_findings_for(&staff);
     assert_eq!(found(&model), [forget, place, praised]);
     assert_eq!(
         model.findings[1].message,

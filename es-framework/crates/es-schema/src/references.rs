@@ -19,7 +19,7 @@ const IN_PLACE_BY_NAME: [&str; 2] = ["dependentSchemas", "dependencies"];
 /// Checks that all references stay in the schema and that they form no cycle. Returns the number of
 /// patterns.
 pub(super) fn check_references(schema: &Value) -> Result<usize, String> {
-    let mut walk = Walk {
+    let mut walk = ReferenceWalk {
         root: schema,
         path: Vec::new(),
         depth: 0,
@@ -70,14 +70,14 @@ fn check_base(part: &Value) -> Result<(), String> {
 
 /// A walk from a schema to the schemas that apply to the same value. If it returns to a schema, the
 /// check of a value would never end.
-struct Walk<'a> {
+struct ReferenceWalk<'a> {
     root: &'a Value,
     path: Vec<&'a str>,
     depth: usize,
     left: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ReferenceWalk<'a> {
     fn follow(&mut self, schema: &'a Value) -> Result<(), String> {
         let left = self.left.checked_sub(1);
         self.left = left.ok_or("its references are too many to follow")?;

@@ -25,7 +25,7 @@ use tracing_subscriber::EnvFilter;
 use self::{
     cli_error::{CliError, StartError},
     copy::CopyArguments,
-    engine::{EngineArguments, OpenEngine},
+    engine::{ExistingStoreArguments, OpenEngine},
     offline::{BackupArguments, RestoreArguments},
     transfer::{ExportArguments, ImportArguments},
 };
@@ -69,7 +69,7 @@ enum EventStoreSubcommand {
     /// Checks the whole hash chain and reports where it breaks.
     ///
     /// The exit code is 0 for a valid chain, 1 for a broken chain and 2 if the check failed.
-    Verify(EngineArguments),
+    Verify(ExistingStoreArguments),
     /// Writes all schemas and events as lines of JSON, for `restore`.
     Backup(BackupArguments),
     /// Creates an exact copy of a store from its backup.
@@ -85,7 +85,7 @@ enum EventStoreSubcommand {
     /// command writes a thousand events at a time, and reports after an error how many it has written.
     Import(ImportArguments),
     /// Counts the events, subjects and event types of a store.
-    Stats(EngineArguments),
+    Stats(ExistingStoreArguments),
     /// Copies a store to another engine, with the ids, times and hashes of its events.
     ///
     /// The command verifies the copy at the end. After an interruption, it continues when it runs

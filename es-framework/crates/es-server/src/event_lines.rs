@@ -180,7 +180,7 @@ impl EventFrames {
         let mut frame = Vec::new();
         tokio::select! {
             biased;
-            () = shutdown(&mut client.is_shutting_down) => {
+            () = wait_for_shutdown(&mut client.is_shutting_down) => {
                 self.has_ended = true;
                 return Some(self.format.encode_shutdown());
             }
@@ -210,7 +210,7 @@ impl EventFrames {
         };
         tokio::select! {
             biased;
-            () = shutdown(&mut client.is_shutting_down) => return ControlFlow::Break(()),
+            () = wait_for_shutdown(&mut client.is_shutting_down) => return ControlFlow::Break(()),
             event = self.events.next() => self.write_line(event, frame),
             () = sleep(client.heartbeat) => frame.extend_from_slice(self.format.heartbeat()),
         }
@@ -240,7 +240,7 @@ impl EventFrames {
 }
 
 /// Completes when the server shuts down.
-async fn shutdown(is_shutting_down: &mut watch::Receiver<bool>) {
+async fn wait_for_shutdown(is_shutting_down: &mut watch::Receiver<bool>) {
     // An error means that the server is gone.
     let _ = is_shutting_down
         .wait_for(|is_shutting_down| *is_shutting_down)

@@ -19,7 +19,8 @@ use es_store::StoreError;
 /// The version of the API in which a stream is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StreamFormat {
-    /// Version 1 in a dialect. Its streams just end.
+    /// Version 1 in a dialect. Streams have no last line, but observers receive heartbeats, and a stream that
+    /// breaks off has a line with the error.
     V1(Dialect),
     /// Version 2. Its streams have heartbeats and a last line that says how they ended.
     V2,

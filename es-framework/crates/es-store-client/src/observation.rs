@@ -16,7 +16,7 @@ use es_event::{RecordedEvent, Subject};
 use es_store::{Bound, EventStream, ObserveOptions, Order, StoreError, options::IdRange};
 
 /// One observation over any number of connections.
-struct Observation {
+struct ReconnectingObservation {
     http_client: Arc<StoreHttpClient>,
     subject: Subject,
     options: ObserveOptions,
@@ -33,7 +33,7 @@ pub(super) fn observe_subject(
     options: ObserveOptions,
 ) -> EventStream {
     let outage = Outage::new(http_client.settings.reconnect);
-    let observation = Observation {
+    let observation = ReconnectingObservation {
         http_client,
         subject,
         options,
@@ -48,7 +48,7 @@ pub(super) fn observe_subject(
     events.boxed()
 }
 
-impl Observation {
+impl ReconnectingObservation {
     /// Returns the next event. Connects again after failures.
     async fn next(&mut self) -> Result<RecordedEvent, StoreError> {
         loop {

@@ -13,7 +13,7 @@ use super::{
 };
 use es_event::{EventCandidate, EventId, EventType, RecordedEvent};
 use es_store::write::{
-    AppendOutcome, BatchLimits, ChainHead, ChainedAppends, QueuedAppend, WriteQueue,
+    AppendOutcome, BatchLimits, ChainHead, PreparedBatch, QueuedAppend, WriteQueue,
 };
 
 /// A batch, and how far it has come.
@@ -133,7 +133,7 @@ impl BatchTransaction {
         let catalogue = state.catalogue();
         let version = state.address.hash_version;
         let appends = &mut self.appends;
-        let Ok(batch) = ChainedAppends::prepare(head.chain, version, &catalogue, &stored, appends);
+        let Ok(batch) = PreparedBatch::prepare(head.chain, version, &catalogue, &stored, appends);
         let prepared = PreparedEvents {
             outcomes: batch.outcomes,
             head: batch.head,

@@ -34,10 +34,10 @@ impl DatabaseIdentity {
 }
 
 /// Reads the identity of the connections of a store.
-pub(super) struct ReadIdentity;
+pub(super) struct IdentityReadStep;
 
 #[async_trait]
-impl ReadStep for ReadIdentity {
+impl ReadStep for IdentityReadStep {
     type Output = Option<DatabaseIdentity>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError> {

@@ -24,7 +24,7 @@ pub struct DatabaseServers {
 pub struct PrimaryConnection {
     /// The connection.
     pub connection: PgConnection,
-    /// The number of the server in the URL, from 0.
+    /// The position of the server among those that the URL lists, from 0.
     pub server: usize,
 }
 

@@ -49,7 +49,7 @@ struct BatchColumns<'a> {
     checksums: Vec<i64>,
     previous_in_subject: Vec<Option<i64>>,
     previous_of_type: Vec<Option<i64>>,
-    ancestors: Vec<&'a str>,
+    ancestors_below_root: Vec<&'a str>,
     ancestor_ids: Vec<i64>,
     latest_of_subjects: HashMap<&'a str, i64>,
     /// The first and the latest event of each type in the batch.
@@ -74,8 +74,8 @@ impl<'a> BatchColumns<'a> {
         self.predecessors.push(columns.predecessor_hash);
         self.hashes.push(columns.hash);
         self.data.push(columns.data);
-        for ancestor in ancestors(subject) {
-            self.ancestors.push(ancestor);
+        for ancestor in ancestors_below_root(subject) {
+            self.ancestors_below_root.push(ancestor);
             self.ancestor_ids.push(id);
         }
         self.latest_of_subjects.insert(subject, id);
@@ -85,7 +85,7 @@ impl<'a> BatchColumns<'a> {
 }
 
 /// Returns the subjects above one, without the root.
-pub(super) fn ancestors(subject: &str) -> impl Iterator<Item = &str> {
+pub(super) fn ancestors_below_root(subject: &str) -> impl Iterator<Item = &str> {
     let slashes = subject.match_indices('/').skip(1);
     slashes.filter_map(|(end, _)| subject.get(..end))
 }
@@ -120,7 +120,7 @@ pub(super) async fn insert_events<'a>(
         .bind(columns.checksums)
         .bind(columns.previous_in_subject)
         .bind(columns.previous_of_type)
-        .bind(columns.ancestors)
+        .bind(columns.ancestors_below_root)
         .bind(columns.ancestor_ids)
         .bind(subjects)
         .bind(latest)
@@ -137,11 +137,11 @@ pub(super) async fn insert_events<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::ancestors;
+    use super::ancestors_below_root;
 
     #[test]
     fn the_root_and_the_subject_itself_are_no_ancestors() {
-        let of = |subject| ancestors(subject).collect::<Vec<_>>();
+        let of = |subject| ancestors_below_root(subject).collect::<Vec<_>>();
         assert!(of("/").is_empty() && of("/books").is_empty());
         assert_eq!(of("/books/42"), ["/books"]);
         assert_eq!(of("/a/b/c"), ["/a", "/a/b"]);

@@ -12,10 +12,10 @@ use es_event::EventType;
 use es_store::KnownEventType;
 
 /// Lists all event types, sorted.
-pub(super) struct ReadEventTypes;
+pub(super) struct EventTypesReadStep;
 
 #[async_trait]
-impl ReadStep for ReadEventTypes {
+impl ReadStep for EventTypesReadStep {
     type Output = Vec<KnownEventType>;
 
     async fn run(
@@ -27,10 +27,10 @@ impl ReadStep for ReadEventTypes {
 }
 
 /// Reads one event type.
-pub(super) struct ReadEventType(pub(super) EventType);
+pub(super) struct EventTypeReadStep(pub(super) EventType);
 
 #[async_trait]
-impl ReadStep for ReadEventType {
+impl ReadStep for EventTypeReadStep {
     type Output = Option<KnownEventType>;
 
     async fn run(

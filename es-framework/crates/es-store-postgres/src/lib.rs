@@ -49,13 +49,13 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::oneshot;
 
 use self::{
-    database_identity::ReadIdentity,
-    event_type_listing::{ReadEventType, ReadEventTypes},
+    database_identity::IdentityReadStep,
+    event_type_listing::{EventTypeReadStep, EventTypesReadStep},
     log_reader::LogReader,
     read_pool::ReadPool,
     remembered_end::RememberedEnd,
     running_writer::RunningWriter,
-    schema_registration::{ReadEventsOfType, check_events},
+    schema_registration::{EventsOfTypeReadStep, check_events},
     store_limits::StoreLimits,
     store_state::StoreState,
 };
@@ -166,7 +166,7 @@ impl PostgresStore {
     #[doc(hidden)]
     pub async fn identity(&self) -> Result<Option<DatabaseIdentity>, StoreError> {
         let LogReader { pool, state } = &self.reader;
-        pool.run_step(state, &ReadIdentity).await
+        pool.run_step(state, &IdentityReadStep).await
     }
 
     /// Writes rows in the transaction of each later append. Only the first call has an effect.
@@ -183,7 +183,7 @@ impl PostgresStore {
         last: u64,
     ) -> Result<(), RegisterError> {
         let LogReader { pool, state } = &self.reader;
-        let mut read = ReadEventsOfType {
+        let mut read = EventsOfTypeReadStep {
             event_type: event_type.clone(),
             next: 0,
             last,
@@ -210,7 +210,7 @@ impl PostgresStore {
 /// Returns the size of an event and of its rows for the subjects above its own. A deep subject has many.
 fn stored_size(candidate: &EventCandidate) -> usize {
     let subject = candidate.subject.as_str();
-    let ancestors = event_insertion::ancestors(subject).map(str::len);
+    let ancestors = event_insertion::ancestors_below_root(subject).map(str::len);
     ancestors.fold(candidate_size(candidate), usize::saturating_add)
 }
 
@@ -290,7 +290,7 @@ impl EventStore for PostgresStore {
 
     fn read_event_types(&self) -> EventTypeStream {
         let LogReader { pool, state } = self.reader.clone();
-        let listed = async move { pool.run_step(&state, &ReadEventTypes).await };
+        let listed = async move { pool.run_step(&state, &EventTypesReadStep).await };
         let types = stream::once(listed).map_ok(|types| stream::iter(types).map(Ok));
         types.try_flatten().boxed()
     }
@@ -300,7 +300,7 @@ impl EventStore for PostgresStore {
         event_type: EventType,
     ) -> Result<Option<KnownEventType>, StoreError> {
         let LogReader { pool, state } = &self.reader;
-        pool.run_step(state, &ReadEventType(event_type)).await
+        pool.run_step(state, &EventTypeReadStep(event_type)).await
     }
 
     async fn register_event_schema(

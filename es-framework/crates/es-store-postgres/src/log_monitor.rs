@@ -105,7 +105,7 @@ impl LogMonitor<'_> {
 /// The notifications of other instances.
 struct Notifications {
     is_enabled: bool,
-    /// The number of the server in the URL.
+    /// The position of the server among those that the URL lists, from 0.
     server: Option<usize>,
     listener: Option<PgListener>,
 }

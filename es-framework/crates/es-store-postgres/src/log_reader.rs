@@ -35,7 +35,7 @@ pub(super) struct LogReader {
 impl LogReader {
     /// Returns the number of stored events.
     pub(super) async fn read_length(&self) -> Result<u64, StoreError> {
-        let read = ReadLastEvent(self.state.newest_seen());
+        let read = LastEventReadStep(self.state.newest_seen());
         let last = self.pool.run_step(&self.state, &read).await?;
         last.into_iter()
             .for_each(|last| self.state.record_seen(last));
@@ -109,7 +109,7 @@ impl ChunkSource for BoundedLog {
             events: self.step.load(Ordering::Relaxed),
             bytes: state.limits.chunk_bytes,
         };
-        let step = ChunkRead {
+        let step = ChunkReadStep {
             scan,
             limits,
             seen: state.newest_seen(),
@@ -148,7 +148,7 @@ impl Log for BoundedLog {
         order: Order,
     ) -> Result<Option<EventId>, StoreError> {
         let LogReader { pool, state } = &self.reader;
-        let find = EventSearch {
+        let find = EventSearchStep {
             subject,
             event_type,
             range,
@@ -159,7 +159,7 @@ impl Log for BoundedLog {
 }
 
 /// Reads one step of a scan.
-struct ChunkRead<'a> {
+struct ChunkReadStep<'a> {
     scan: &'a Scan,
     limits: StepLimits,
     /// True if the scan ends at an event that is known to be stored.
@@ -169,7 +169,7 @@ struct ChunkRead<'a> {
 }
 
 #[async_trait]
-impl ReadStep for ChunkRead<'_> {
+impl ReadStep for ChunkReadStep<'_> {
     type Output = Chunk;
 
     /// Reads the chunk. A subscriber continues behind the last id of its scan, so the server must have that event,
@@ -197,7 +197,7 @@ impl ReadStep for ChunkRead<'_> {
 }
 
 /// Finds the first or the latest event of a subject and type.
-struct EventSearch<'a> {
+struct EventSearchStep<'a> {
     subject: &'a Subject,
     event_type: &'a EventType,
     range: IdRange,
@@ -205,7 +205,7 @@ struct EventSearch<'a> {
 }
 
 #[async_trait]
-impl ReadStep for EventSearch<'_> {
+impl ReadStep for EventSearchStep<'_> {
     type Output = Option<EventId>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Option<EventId>, DatabaseError> {
@@ -215,10 +215,10 @@ impl ReadStep for EventSearch<'_> {
 }
 
 /// Reads the last event. The log must have the event that this instance has seen.
-struct ReadLastEvent(Option<SeenEvent>);
+struct LastEventReadStep(Option<SeenEvent>);
 
 #[async_trait]
-impl ReadStep for ReadLastEvent {
+impl ReadStep for LastEventReadStep {
     type Output = Option<SeenEvent>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError> {

@@ -39,8 +39,8 @@ const ADD_SCHEMA: &str = "INSERT INTO es_event_types (type, schema, schema_numbe
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use es_framework::store::postgres::PostgresRestore;
 ///
-/// let mut restore = PostgresRestore::begin(&"postgres://db/library".parse()?).await?;
-/// // `restore.add(line).await?` for each line of a backup after `restore.chain()`
+/// let mut restore = PostgresRestore::begin_or_continue(&"postgres://db/library".parse()?).await?;
+/// // `restore.add_line(line).await?` for each line of a backup after `restore.chain()`
 /// println!("{} events", restore.finish().await?.events());
 /// # Ok(())
 /// # }
@@ -87,11 +87,12 @@ pub enum PostgresRestoreError {
 }
 
 impl PostgresRestore {
-    /// Connects to the database, and creates the tables if they are missing.
+    /// Connects to the database, and creates the tables if they are missing. A database with events is continued
+    /// behind its last one.
     ///
     /// # Errors
     /// The database cannot be used.
-    pub async fn begin(address: &StoreAddress) -> Result<Self, PostgresRestoreError> {
+    pub async fn begin_or_continue(address: &StoreAddress) -> Result<Self, PostgresRestoreError> {
         let (connection, head) = open_log(address).await.map_err(PostgresOpenError::from)?;
         let chain = Chain::at(EventId::count_to(head.last), head.chain.predecessor);
         Ok(Self {
@@ -139,7 +140,7 @@ impl PostgresRestore {
         self.chain
             .verify_next(&event)
             .map_err(PostgresRestoreError::Broken)?;
-        let ancestors = event_insertion::ancestors(event.subject.as_str()).map(str::len);
+        let ancestors = event_insertion::ancestors_below_root(event.subject.as_str()).map(str::len);
         let size = ancestors.fold(event.data.get().len(), usize::saturating_add);
         self.batch_bytes = self.batch_bytes.saturating_add(size);
         self.batch.push(event);
@@ -213,7 +214,8 @@ impl PostgresRestore {
     }
 }
 
-/// Connects to the database, and creates the tables if they are missing. Returns the connection and the end
+/// Connects to the database, and creates the tables if they are missing. A database with events is continued
+/// behind its last one. Returns the connection and the end
 /// of the log.
 async fn open_log(address: &StoreAddress) -> Result<(PgConnection, LogHead), DatabaseError> {
     let (limits, nothing) = (StoreLimits::default(), KnownLog::default());

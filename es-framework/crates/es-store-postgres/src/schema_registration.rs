@@ -35,7 +35,7 @@ const INSERT: &str = "INSERT INTO es_event_types (type, schema, schema_number, s
 
 /// A step of the events of a type.
 #[derive(Debug)]
-pub(super) struct ReadEventsOfType {
+pub(super) struct EventsOfTypeReadStep {
     pub(super) event_type: EventType,
     /// The first event to read.
     pub(super) next: u64,
@@ -51,7 +51,7 @@ pub(super) struct EventsOfType {
 }
 
 #[async_trait]
-impl ReadStep for ReadEventsOfType {
+impl ReadStep for EventsOfTypeReadStep {
     type Output = EventsOfType;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<EventsOfType, DatabaseError> {
@@ -133,7 +133,7 @@ async fn find_conflict(
     let Some(last) = head.last else {
         return Ok(None);
     };
-    let mut read = ReadEventsOfType {
+    let mut read = EventsOfTypeReadStep {
         event_type: event_type.clone(),
         next: registration.unchecked,
         last: last.get(),

@@ -38,7 +38,7 @@ const SESSION: [&str; 4] = [
 #[derive(Debug)]
 pub(super) struct WritableConnection {
     pub(super) connection: PgConnection,
-    /// The number of the server in the URL.
+    /// The position of the server among those that the URL lists, from 0.
     pub(super) server: usize,
     /// The number of times that connections had been given up before this one was opened.
     pub(super) failovers: u64,

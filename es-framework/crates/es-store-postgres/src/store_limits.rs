@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use es_store::write::{BatchLimits, QueueLimits};
+use es_store::write::{AdmissionLimits, BatchLimits};
 
 /// The limits of one store.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ pub(super) struct StoreLimits {
     /// The limits of one commit. A single larger append is still one commit.
     pub(super) batch: BatchLimits,
     /// The limits of the appends that wait.
-    pub(super) queue: QueueLimits,
+    pub(super) queue: AdmissionLimits,
     /// The most events of one step of a read.
     pub(super) chunk_events: usize,
     /// The most bytes of one step of a read, not counting the last event.
@@ -57,7 +57,7 @@ impl Default for StoreLimits {
                 events: 4_096,
                 bytes: 8 << 20,
             },
-            queue: QueueLimits {
+            queue: AdmissionLimits {
                 kib: 64 << 10,
                 wait: Duration::from_secs(5),
             },

@@ -20,7 +20,8 @@ pub(super) struct StoreState {
     pub(super) limits: StoreLimits,
     /// The address for texts.
     pub(super) description: String,
-    /// The schemas that this instance knows. The writer loads those that other instances registered.
+    /// The event types that this instance knows, with or without a schema. The writer loads those that other
+    /// instances registered.
     catalogue: RwLock<Arc<EventTypeCatalogue>>,
     /// The number of events that subscribers may read.
     length: watch::Sender<u64>,
@@ -40,7 +41,7 @@ pub(super) struct StoreState {
 /// The server that all connections use.
 #[derive(Debug, Clone, Copy)]
 struct PrimaryServer {
-    /// The number of the server in the URL.
+    /// The position of the server among those that the URL lists, from 0.
     number: usize,
     /// The number of times that the connections were given up, because another server took over or a
     /// connection broke.

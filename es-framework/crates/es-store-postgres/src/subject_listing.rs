@@ -59,7 +59,7 @@ impl LogReader {
                 let Some(after) = after else {
                     return Ok::<_, StoreError>(None);
                 };
-                let page = ReadSubjectPage { base, after, most };
+                let page = SubjectPageReadStep { base, after, most };
                 let subjects = reader.pool.run_step(&reader.state, &page).await?;
                 let last = subjects.last().filter(|_| subjects.len() >= most).cloned();
                 Ok(Some((stream::iter(subjects).map(Ok), last.map(Some))))
@@ -75,13 +75,13 @@ impl LogReader {
         after: Option<Subject>,
         limit: usize,
     ) -> Result<Vec<Subject>, StoreError> {
-        let page = ReadChildPage { base, after, limit };
+        let page = ChildPageReadStep { base, after, limit };
         self.pool.run_step(&self.state, &page).await
     }
 }
 
 /// Lists the next subjects at and below a base.
-struct ReadSubjectPage {
+struct SubjectPageReadStep {
     base: Subject,
     /// The last subject of the page before.
     after: Option<Subject>,
@@ -89,7 +89,7 @@ struct ReadSubjectPage {
 }
 
 #[async_trait]
-impl ReadStep for ReadSubjectPage {
+impl ReadStep for SubjectPageReadStep {
     type Output = Vec<Subject>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {
@@ -125,7 +125,7 @@ impl ReadStep for ReadSubjectPage {
 }
 
 /// Lists the next subjects directly below a base.
-struct ReadChildPage {
+struct ChildPageReadStep {
     base: Subject,
     /// The last subject of the page before.
     after: Option<Subject>,
@@ -133,7 +133,7 @@ struct ReadChildPage {
 }
 
 #[async_trait]
-impl ReadStep for ReadChildPage {
+impl ReadStep for ChildPageReadStep {
     type Output = Vec<Subject>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {

@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use super::{
     database_error::DatabaseError,
     event_catalogue,
-    event_insertion::ancestors,
+    event_insertion::ancestors_below_root,
     event_selection::{self, StepLimits},
     log_head,
     read_pool::ReadStep,
@@ -300,7 +300,7 @@ impl UnlistedRows {
         let mut types: HashMap<&str, (i64, i64)> = HashMap::new();
         for event in events {
             let (id, subject) = (number(event.id.get()), event.subject.as_str());
-            for ancestor in ancestors(subject) {
+            for ancestor in ancestors_below_root(subject) {
                 below.0.push(ancestor);
                 below.1.push(id);
             }

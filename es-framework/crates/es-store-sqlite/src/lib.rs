@@ -16,6 +16,7 @@ mod latest_events;
 mod line_renderer;
 mod reader;
 mod recent;
+mod recent_events_reader;
 mod restore;
 mod row;
 mod row_checksum;
@@ -25,7 +26,6 @@ mod shared;
 mod startup;
 mod store_settings;
 mod subject_listing;
-mod subscription_reader;
 mod table_check;
 #[cfg(test)]
 mod tests;
@@ -46,9 +46,9 @@ use tokio::{sync::oneshot, time::timeout};
 use self::{
     directory::{DataDirectory, TemporaryDirectory},
     reader::{EventReader, LineReader},
+    recent_events_reader::RecentEventsReader,
     shared::SharedState,
     store_settings::EngineSettings,
-    subscription_reader::SubscriptionReader,
     writer::EventWriter,
 };
 use es_event::{EventCandidate, EventType, LineFormat, RecordedEvent, Subject};
@@ -283,7 +283,7 @@ impl EventStore for EmbeddedStore {
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        let source = SubscriptionReader(self.reader.clone());
+        let source = RecentEventsReader(self.reader.clone());
         scan::observe_events(self.reader.clone(), source, subject, options)
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::recent::RecentLimits;
 use es_event::HashVersion;
-use es_store::write::QueueLimits;
+use es_store::write::AdmissionLimits;
 
 /// The limits of one store, the version of its hashes, and whether it accepts a loss of events. Tests make
 /// the limits tiny, so that rare cases happen.
@@ -33,7 +33,7 @@ pub(super) struct EngineSettings {
     /// The most bytes of one commit.
     pub(super) batch_bytes: usize,
     /// The limits of the appends that wait.
-    pub(super) queue: QueueLimits,
+    pub(super) queue: AdmissionLimits,
     /// The time to wait for another process that has locked the database.
     pub(super) lock_wait: Duration,
     /// The time without tasks after which the writer compacts the memtable.
@@ -82,7 +82,7 @@ impl Default for EngineSettings {
             },
             batch_events: 4_096,
             batch_bytes: 8 << 20,
-            queue: QueueLimits {
+            queue: AdmissionLimits {
                 kib: 64 << 10,
                 wait: Duration::from_secs(5),
             },

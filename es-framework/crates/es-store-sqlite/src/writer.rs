@@ -35,7 +35,7 @@ use super::{
 use es_event::{EventId, EventType};
 use es_runtime::metrics::record_commit;
 use es_store::write::{
-    AbandonQueueOnDrop, AppendOutcome, BatchLimits, ChainHead, ChainedAppends, CommitLinger,
+    AbandonQueueOnDrop, AppendOutcome, BatchLimits, ChainHead, CommitLinger, PreparedBatch,
     QueueOutcome, QueuedAppend, QueuedTask, WriteQueue,
 };
 
@@ -164,7 +164,7 @@ impl EventWriter {
         }
         if !appends.is_empty() {
             self.write(appends);
-            self.read_bloom_filter_step();
+            self.read_entries_missing_in_bloom_filter();
             self.check_index_while_busy();
         }
         for register in registers {
@@ -234,7 +234,7 @@ impl EventWriter {
                 index: &log.index,
                 connection: &self.connection,
             };
-            ChainedAppends::prepare(
+            PreparedBatch::prepare(
                 self.head,
                 self.settings.hash_version,
                 &catalogue,
@@ -259,7 +259,7 @@ impl EventWriter {
     /// Inserts the events of a batch and their types, and continues the compaction.
     fn insert(
         &self,
-        batch: &ChainedAppends<'_>,
+        batch: &PreparedBatch<'_>,
     ) -> rusqlite::Result<(Vec<(EventKeys, u64)>, CompactionProgress)> {
         let mut statement = row::prepare_insert(&self.connection)?;
         let (mut keys, mut entries) = (Vec::new(), 0_usize);

@@ -36,13 +36,13 @@ pub struct KnownEventType {
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct EventTypeCatalogue {
-    types: BTreeMap<EventType, Entry>,
+    types: BTreeMap<EventType, CatalogueEntry>,
     schemas: usize,
 }
 
 /// The first event and the schema of an event type.
 #[derive(Debug, Clone, Default)]
-struct Entry {
+struct CatalogueEntry {
     first: Option<EventId>,
     schema: Option<RegisteredSchema>,
 }
@@ -57,7 +57,7 @@ struct RegisteredSchema {
     number: usize,
 }
 
-impl Entry {
+impl CatalogueEntry {
     /// Describes an event type for clients.
     fn known(&self, event_type: &EventType) -> KnownEventType {
         KnownEventType {
@@ -164,7 +164,7 @@ impl EventTypeCatalogue {
 
     /// Returns all types, sorted.
     pub fn event_types(&self) -> Vec<KnownEventType> {
-        let known = |(event_type, entry): (&EventType, &Entry)| entry.known(event_type);
+        let known = |(event_type, entry): (&EventType, &CatalogueEntry)| entry.known(event_type);
         self.types.iter().map(known).collect()
     }
 }

@@ -72,7 +72,7 @@ impl SkipLog {
             if event.event_type == SKIPPED {
                 skipped.push(selection);
             } else if event.event_type == RESUMED {
-                skipped.retain(|one| !selection.includes(one));
+                skipped.retain(|one| !selection.covers_all_of(one));
             }
         }
         Ok(skipped)

@@ -13,8 +13,8 @@ use crate::http::{Problem, problem::kind};
 pub(super) enum AccessDenied {
     /// The request has no credential.
     NoCredential,
-    /// The credential is invalid. Only the log has the reason, so that a response does not help to
-    /// guess one.
+    /// The credential is invalid. The response has no reason, so that it does not help to guess one. The log has
+    /// the reason for which a JWT was refused.
     InvalidCredential,
     /// The caller has none of these roles.
     NoRole(&'static [&'static str]),

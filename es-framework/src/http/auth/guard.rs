@@ -16,7 +16,7 @@ use super::{
     denied::AccessDenied,
     jwt::Issuer,
     streams::{end_when, is_stream},
-    tokens::Tokens,
+    tokens::FileTokens,
 };
 use crate::{
     bearer::{self, BearerError},
@@ -43,19 +43,19 @@ const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
 /// ```
 #[derive(Debug, Clone)]
 pub struct Authenticator {
-    tokens: Option<ReloadedValue<Tokens>>,
+    tokens: Option<ReloadedValue<FileTokens>>,
     issuer: Option<Arc<Issuer>>,
 }
 
 impl Authenticator {
     pub(super) const fn new(
-        tokens: Option<ReloadedValue<Tokens>>,
+        tokens: Option<ReloadedValue<FileTokens>>,
         issuer: Option<Arc<Issuer>>,
     ) -> Self {
         Self { tokens, issuer }
     }
 
-    pub(super) fn tokens(&self) -> Option<ReloadedValue<Tokens>> {
+    pub(super) fn tokens(&self) -> Option<ReloadedValue<FileTokens>> {
         self.tokens.clone()
     }
 

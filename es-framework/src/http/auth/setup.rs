@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Auth, Authenticator, jwt::connect_issuer, tokens::Tokens};
+use super::{Auth, Authenticator, jwt::connect_issuer, tokens::FileTokens};
 use es_runtime::program_name;
 
 use crate::{Error, Result, config::Settings, reloaded_value::ReloadedValue};
@@ -43,14 +43,14 @@ impl Auth {
 }
 
 /// Reads the tokens of callers, and reads them again when their file changes.
-fn watch_tokens(settings: &Settings) -> Result<Option<ReloadedValue<Tokens>>> {
+fn watch_tokens(settings: &Settings) -> Result<Option<ReloadedValue<FileTokens>>> {
     let Some(file) = settings.auth_tokens_file.clone() else {
         return Ok(None);
     };
     let files = vec![file.clone()];
     let read = {
         let file = file.clone();
-        move || Tokens::read_file(&file)
+        move || FileTokens::read_file(&file)
     };
     let tokens = ReloadedValue::load_and_watch("the tokens", files, read)?;
     if tokens.current().is_empty() {

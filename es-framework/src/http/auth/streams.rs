@@ -11,7 +11,7 @@ use axum::{
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 
-use super::{Auth, VerifiedCaller, tokens::Tokens};
+use super::{Auth, VerifiedCaller, tokens::FileTokens};
 use crate::{bearer, reloaded_value::ReloadedValue};
 
 /// Returns whether a response is a stream without an end.
@@ -43,20 +43,24 @@ impl Auth {
         let caller = caller.clone();
         async move {
             match (caller.expiry(), tokens, hash) {
-                (Some(expiry), _, _) => expired(expiry).await,
-                (None, Some(tokens), Ok(hash)) => revoked(tokens, hash, &caller).await,
+                (Some(expiry), _, _) => wait_until_expired(expiry).await,
+                (None, Some(tokens), Ok(hash)) => wait_until_revoked(tokens, hash, &caller).await,
                 (None, _, _) => std::future::pending().await,
             }
         }
     }
 }
 
-async fn expired(at: Instant) {
+async fn wait_until_expired(at: Instant) {
     tokio::time::sleep_until(at.into()).await;
 }
 
 /// A change of the token's roles ends the stream, too.
-async fn revoked(mut tokens: ReloadedValue<Tokens>, hash: [u8; 32], caller: &VerifiedCaller) {
+async fn wait_until_revoked(
+    mut tokens: ReloadedValue<FileTokens>,
+    hash: [u8; 32],
+    caller: &VerifiedCaller,
+) {
     while tokens.current().find_caller_by_hash(&hash).as_ref() == Some(caller) {
         tokens.changed().await;
     }

@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, FromArgMatches as _, Parser, Subcommand};
 
-use super::tokens::{Token, Tokens, is_valid_name, is_valid_subject};
+use super::tokens::{FileToken, FileTokens, is_valid_name, is_valid_subject};
 use crate::{Error, Result, secret_file};
 
 /// The name of the subcommand.
@@ -20,11 +20,11 @@ pub(crate) const NAME: &str = "token";
 #[command(name = NAME)]
 struct TokenArguments {
     #[command(subcommand)]
-    command: TokenAction,
+    command: TokensFileAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum TokenAction {
+enum TokensFileAction {
     /// Creates a token and prints it once. The file stores only its hash.
     Create {
         #[command(flatten)]
@@ -78,10 +78,10 @@ pub(crate) fn clap_command() -> clap::Command {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run_token_subcommand(matches: &clap::ArgMatches) -> Result<()> {
+pub(crate) fn run_tokens_file_subcommand(matches: &clap::ArgMatches) -> Result<()> {
     let arguments = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     match arguments.command {
-        TokenAction::Create {
+        TokensFileAction::Create {
             tokens,
             name,
             roles,
@@ -93,7 +93,7 @@ pub(crate) fn run_token_subcommand(matches: &clap::ArgMatches) -> Result<()> {
                 .and_then(|()| out.flush())
                 .map_err(|error| Error::because("cannot write to standard output", error))
         }
-        TokenAction::Revoke { tokens, name } => revoke(&tokens.file, &name),
+        TokensFileAction::Revoke { tokens, name } => revoke(&tokens.file, &name),
     }
 }
 
@@ -107,7 +107,7 @@ fn create(file: &Path, name: &str, roles: &[String], owner_id: Option<&str>) -> 
         )));
     }
     let secret = secret_file::generate_secret();
-    let text = text + &Token::new(name, roles, owner_id, &secret).to_line();
+    let text = text + &FileToken::new(name, roles, owner_id, &secret).to_line();
     replace(file, &text)?;
     Ok(secret)
 }
@@ -138,10 +138,10 @@ fn text(file: &Path) -> Result<String> {
 }
 
 /// Parses the text of a file of tokens. The error names the file.
-fn parse(file: &Path, text: &str) -> Result<Tokens> {
+fn parse(file: &Path, text: &str) -> Result<FileTokens> {
     let failed =
         |error| Error::because(format!("{} is not as it should be", file.display()), error);
-    Tokens::parse_tokens(text).map_err(failed)
+    FileTokens::parse_tokens(text).map_err(failed)
 }
 
 /// Locks the file against other commands. The lock is a separate file, because the tokens file is
@@ -183,7 +183,7 @@ mod tests {
             !text.contains(&alice) && !text.contains(&bob),
             "hashes only"
         );
-        let tokens = Tokens::read_file(&file).unwrap();
+        let tokens = FileTokens::read_file(&file).unwrap();
         assert!(
             tokens
                 .find_caller(alice.as_bytes())
@@ -192,7 +192,7 @@ mod tests {
         );
         assert_eq!(tokens.find_caller(bob.as_bytes()).unwrap().name(), "bob");
         revoke(&file, "alice").unwrap();
-        let tokens = Tokens::read_file(&file).unwrap();
+        let tokens = FileTokens::read_file(&file).unwrap();
         assert_eq!(tokens.find_caller(alice.as_bytes()), None);
         assert!(tokens.find_caller(bob.as_bytes()).is_some());
     }
@@ -217,7 +217,7 @@ mod tests {
                 scope.spawn(move || create(file, &format!("t{number}"), &[], None).unwrap());
             }
         });
-        let tokens = Tokens::read_file(&file).unwrap();
+        let tokens = FileTokens::read_file(&file).unwrap();
         assert!((0..8).all(|number| tokens.contains_name(&format!("t{number}"))));
     }
 }

@@ -21,11 +21,11 @@ const MAX_FILE: u64 = 1024 * 1024;
 
 /// The tokens of a file.
 #[derive(Debug, Default)]
-pub(super) struct Tokens(Vec<Token>);
+pub(super) struct FileTokens(Vec<FileToken>);
 
 /// A line of the file: the name and the roles of a caller, and the hash of the token.
 #[derive(Debug)]
-pub(super) struct Token {
+pub(super) struct FileToken {
     pub(super) name: String,
     pub(super) roles: Vec<String>,
     hash: [u8; 32],
@@ -34,7 +34,7 @@ pub(super) struct Token {
 
 /// The reason why a file of tokens cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum TokensError {
+pub(super) enum FileTokensError {
     #[error("{0}")]
     File(#[from] io::Error),
     #[error("it is larger than {MAX_FILE} bytes")]
@@ -50,13 +50,13 @@ pub(super) enum TokensError {
     Twice(usize),
 }
 
-impl Tokens {
+impl FileTokens {
     /// Reads the tokens from a file that only its owner may use.
     pub(super) fn read_file(file: &Path) -> Result<Self> {
         let read = || {
             check_owner_only(file)?;
             if fs::metadata(file)?.len() > MAX_FILE {
-                return Err(TokensError::TooLarge);
+                return Err(FileTokensError::TooLarge);
             }
             Self::parse_tokens(&fs::read_to_string(file)?)
         };
@@ -68,7 +68,7 @@ impl Tokens {
     }
 
     /// Parses the text of a file of tokens.
-    pub(super) fn parse_tokens(text: &str) -> Result<Self, TokensError> {
+    pub(super) fn parse_tokens(text: &str) -> Result<Self, FileTokensError> {
         let mut names = BTreeSet::new();
         let mut tokens = Vec::new();
         for (line, number) in text.lines().zip(1..) {
@@ -76,14 +76,14 @@ impl Tokens {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let token = Token::parse(line).ok_or(TokensError::Malformed(number))?;
+            let token = FileToken::parse(line).ok_or(FileTokensError::Malformed(number))?;
             if !names.insert(token.name.clone()) {
-                return Err(TokensError::Twice(number));
+                return Err(FileTokensError::Twice(number));
             }
             tokens.push(token);
         }
         if tokens.len() > MAX_TOKENS {
-            return Err(TokensError::TooMany);
+            return Err(FileTokensError::TooMany);
         }
         Ok(Self(tokens))
     }
@@ -123,7 +123,7 @@ impl Tokens {
     }
 }
 
-impl Token {
+impl FileToken {
     pub(super) fn new(name: &str, roles: &[String], owner_id: Option<&str>, secret: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -199,16 +199,16 @@ fn from_hex(text: &str) -> Option<[u8; 32]> {
 mod tests {
     use super::*;
 
-    fn tokens() -> Tokens {
-        let staff = Token::new(
+    fn tokens() -> FileTokens {
+        let staff = FileToken::new(
             "alice",
             &["staff".into(), "reader".into()],
             None,
             "secret-a",
         );
-        let nobody = Token::new("probe", &[], None, "secret-b");
+        let nobody = FileToken::new("probe", &[], None, "secret-b");
         let text = format!("# who may call\n\n{}{}", staff.to_line(), nobody.to_line());
-        Tokens::parse_tokens(&text).unwrap()
+        FileTokens::parse_tokens(&text).unwrap()
     }
 
     #[test]
@@ -223,12 +223,14 @@ mod tests {
     #[test]
     fn a_token_may_have_an_owner_id() {
         let id = "0B6EF6A3-7D0E-4F5C-9A63-6A1B6D2F8C55";
-        let line = Token::new("ada", &["reader".into()], Some(id), "secret").to_line();
-        let ada = Tokens::parse_tokens(&line).unwrap().find_caller(b"secret");
+        let line = FileToken::new("ada", &["reader".into()], Some(id), "secret").to_line();
+        let ada = FileTokens::parse_tokens(&line)
+            .unwrap()
+            .find_caller(b"secret");
         let ada = ada.unwrap();
         assert_eq!(ada.owner_id(), Some("0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55"));
         assert_eq!(tokens().find_caller(b"secret-a").unwrap().owner_id(), None);
-        assert!(Tokens::parse_tokens(&line.replace('\n', " more")).is_err());
+        assert!(FileTokens::parse_tokens(&line.replace('\n', " more")).is_err());
     }
 
     #[test]
@@ -244,7 +246,7 @@ mod tests {
         ] {
             assert_eq!(tokens().find_caller(guess.as_bytes()), None, "{guess}");
         }
-        assert_eq!(Tokens::default().find_caller(b""), None);
+        assert_eq!(FileTokens::default().find_caller(b""), None);
     }
 
     #[test]
@@ -260,13 +262,13 @@ mod tests {
             format!("ali\u{e7}e staff {hash}"),
             format!("- staff {hash}"),
         ] {
-            let error = Tokens::parse_tokens(&format!("# one\n{line}\n")).unwrap_err();
+            let error = FileTokens::parse_tokens(&format!("# one\n{line}\n")).unwrap_err();
             assert!(error.to_string().contains("line 2"), "{line}: {error}");
         }
         let twice = format!("a - {hash}\na - {hash}\n");
         assert!(matches!(
-            Tokens::parse_tokens(&twice),
-            Err(TokensError::Twice(2))
+            FileTokens::parse_tokens(&twice),
+            Err(FileTokensError::Twice(2))
         ));
     }
 
@@ -277,12 +279,12 @@ mod tests {
         let file = folder.path().join("tokens");
         fs::write(&file, "").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
-        let error = Tokens::read_file(&file).unwrap_err().to_string();
+        let error = FileTokens::read_file(&file).unwrap_err().to_string();
         assert!(
             error.contains("640") && error.contains("chmod 600"),
             "{error}"
         );
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        assert!(Tokens::read_file(&file).unwrap().is_empty());
+        assert!(FileTokens::read_file(&file).unwrap().is_empty());
     }
 }

@@ -83,14 +83,14 @@ fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
         ("eventsBehind", lag.events.into()),
         ("secondsBehind", lag.seconds.into()),
         ("rebuilt", progress.has_caught_up().into()),
-        ("rebuild", rebuild(progress)),
+        ("rebuild", rebuild_to_json(progress)),
     ];
     members.extend(more.map(|(name, value): (&str, Value)| (name.to_owned(), value)));
     members.into()
 }
 
 /// Returns the progress of a rebuild, in place or in a shadow table.
-fn rebuild(progress: &ReadModelProgress) -> Value {
+fn rebuild_to_json(progress: &ReadModelProgress) -> Value {
     let shadow = progress.shadow_progress();
     if shadow.is_none() && progress.has_caught_up() {
         return Value::Null;

@@ -69,7 +69,7 @@ impl OutputStream {
         let first = match stream.run_query().await {
             Ok(Some(output)) => output,
             Ok(None) => heartbeat(),
-            Err(problem) if stream.may_wait(&problem) => waiting(),
+            Err(problem) if stream.may_wait(&problem) => waiting_comment(),
             Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
                 stream.fail(&problem)
             }
@@ -109,7 +109,7 @@ impl OutputStream {
         if self.has_failed {
             return None;
         }
-        let deadline = after(self.settings.heartbeat);
+        let deadline = instant_after(self.settings.heartbeat);
         loop {
             if timeout_at(deadline, self.changes.wait_for_change())
                 .await
@@ -120,7 +120,7 @@ impl OutputStream {
             let comment = match self.run_query().await {
                 Ok(Some(output)) => return Some(output),
                 Ok(None) => heartbeat(),
-                Err(problem) if self.may_wait(&problem) => waiting(),
+                Err(problem) if self.may_wait(&problem) => waiting_comment(),
                 Err(problem) => return Some(self.fail(&problem)),
             };
             if Instant::now() >= deadline {
@@ -153,7 +153,7 @@ impl OutputStream {
         let output = self.request.run().await;
         // A slow query runs at most half of the time.
         let pause = self.settings.gather_window.saturating_sub(begin.elapsed());
-        self.next_run = after(pause.max(begin.elapsed()));
+        self.next_run = instant_after(pause.max(begin.elapsed()));
         let output = output?;
         self.lags_since = None;
         if self
@@ -197,12 +197,12 @@ fn heartbeat() -> Event {
 }
 
 /// Returns the comment for a client whose output the read models do not contain yet.
-fn waiting() -> Event {
+fn waiting_comment() -> Event {
     Event::default().comment("the read models have not applied all events yet")
 }
 
 /// Returns the time after this duration.
-fn after(time: Duration) -> Instant {
+fn instant_after(time: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(time).unwrap_or(now)
 }

@@ -7,7 +7,7 @@ use super::{
     schemas::move_doc_examples,
 };
 use crate::{
-    command::{CommandDescriptor, Condition, Parameter, ParameterOrigin},
+    command::{CommandDescriptor, Parameter, ParameterOrigin, SubjectCondition},
     http::{
         path,
         problem::kind::{self, ProblemKind},
@@ -107,7 +107,7 @@ fn with_answers(
     let reply = (command.reply)(schemas.response_generator_mut());
     let always = reply.as_ref().is_some_and(|reply| reply.always);
     let schema = reply.map(|reply| reply.schema.to_value());
-    if command.condition == Condition::Pristine {
+    if command.condition == SubjectCondition::Pristine {
         let [position, tag] = ANSWERED;
         let headers = [header::LOCATION, position, tag];
         let created = OpenApiResponse::new(201, "The command created its subject.", &headers);
@@ -135,9 +135,9 @@ fn by_condition(command: &CommandDescriptor) -> impl Iterator<Item = ProblemKind
     };
     let needs_a_state = command.parameters.iter().any(is_required);
     let own = match command.condition {
-        Condition::Pristine => Some(kind::ALREADY_EXISTS),
-        Condition::Exists => Some(kind::NOT_FOUND),
-        Condition::None => None,
+        SubjectCondition::Pristine => Some(kind::ALREADY_EXISTS),
+        SubjectCondition::Exists => Some(kind::NOT_FOUND),
+        SubjectCondition::None => None,
     };
     own.into_iter()
         .chain(needs_a_state.then_some(kind::NOT_FOUND))

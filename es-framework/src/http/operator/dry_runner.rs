@@ -10,7 +10,9 @@ use serde_json::value::RawValue;
 #[cfg(feature = "console")]
 use crate::command::Clock;
 use crate::{
-    command::{CommandBus, CommandDescriptor, CommandError, CommandRequest, DryRun, NewEvent},
+    command::{
+        CommandDescriptor, CommandError, CommandRequest, CommandResources, DryRun, NewEvent,
+    },
     event::{EventId, InvalidEventId},
     http::{HttpContext, Problem, RequestLimits, context, limits::ConcurrencyLimit, problem::kind},
     net::PeerAddress,
@@ -24,7 +26,7 @@ pub(super) const AT: &str = "at";
 #[derive(Debug, Clone)]
 pub(crate) struct DryRunner {
     commands: Arc<[CommandDescriptor]>,
-    bus: CommandBus,
+    command_resources: CommandResources,
     store: Arc<dyn EventStore>,
     metadata_headers: Vec<HeaderName>,
     limits: RequestLimits,
@@ -70,7 +72,7 @@ impl DryRunner {
     pub(crate) fn new(commands: Arc<[CommandDescriptor]>, context: &HttpContext) -> Self {
         Self {
             commands,
-            bus: context.bus.clone(),
+            command_resources: context.command_resources.clone(),
             store: Arc::clone(&context.health.store),
             metadata_headers: context.metadata_headers.clone(),
             limits: context.limits,
@@ -85,7 +87,10 @@ impl DryRunner {
         clock: Clock,
     ) -> Self {
         Self {
-            bus: self.bus.with_other_store(store).with_clock(clock),
+            command_resources: self
+                .command_resources
+                .with_other_store(store)
+                .with_clock(clock),
             ..self.clone()
         }
     }
@@ -93,7 +98,7 @@ impl DryRunner {
     /// Returns the clock of the application.
     #[cfg(feature = "console")]
     pub(super) fn clock(&self) -> Clock {
-        self.bus.clock()
+        self.command_resources.clock()
     }
 
     /// Returns the event store.
@@ -189,7 +194,7 @@ impl DryRunner {
             reply: None,
             problem: None,
         };
-        match (command.dry_run)(&self.bus, request, at).await {
+        match (command.dry_run)(&self.command_resources, request, at).await {
             Ok(run) => Ok(accepted(run, empty)),
             Err(error) if is_rejection(&error) => {
                 let problem = Some(RejectionProblem(Problem::from(error)));

@@ -24,11 +24,11 @@ const STATUS: &str = "status";
 pub(crate) fn clap_subcommands() -> impl Iterator<Item = Command> {
     COMPONENTS
         .into_iter()
-        .map(command)
+        .map(component_subcommand)
         .chain([dry_run_subcommand::clap_command()])
 }
 
-fn command(component: ComponentKind) -> Command {
+fn component_subcommand(component: ComponentKind) -> Command {
     let (about, status) = match component {
         ComponentKind::ReadModel => (
             "Shows and repairs the read models of the running application",
@@ -65,13 +65,13 @@ fn command(component: ComponentKind) -> Command {
 /// Runs the subcommand of this name, if it is one of an operator.
 pub(crate) fn run_operator_subcommand(name: &str, matches: &ArgMatches) -> Option<Result<()>> {
     if name == dry_run_subcommand::NAME {
-        return Some(print(dry_run_subcommand::send_and_render(matches)));
+        return Some(print_text(dry_run_subcommand::send_and_render(matches)));
     }
     let component = COMPONENTS
         .into_iter()
         .find(|component| component.subcommand() == name)?;
     let api = OperatorArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
-    Some(print(execute(component, &api, matches)))
+    Some(print_text(execute(component, &api, matches)))
 }
 
 /// Sends the request of the subcommand, and returns the text to print.
@@ -215,7 +215,7 @@ impl RebuildStatus {
 }
 
 /// Waits for a text and writes it to standard output.
-fn print(text: impl Future<Output = Result<String>>) -> Result<()> {
+fn print_text(text: impl Future<Output = Result<String>>) -> Result<()> {
     let text = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

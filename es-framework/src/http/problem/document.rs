@@ -6,18 +6,18 @@ use super::Problem;
 
 /// The members of a problem (RFC 9457).
 #[derive(Serialize)]
-struct Body<'a> {
+struct ProblemBody<'a> {
     r#type: String,
     title: &'a str,
     status: u16,
     detail: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<BodyError<'a>>,
+    errors: Vec<ProblemErrorMember<'a>>,
 }
 
 /// One element of the member `errors`.
 #[derive(Serialize)]
-struct BodyError<'a> {
+struct ProblemErrorMember<'a> {
     pointer: &'a str,
     message: &'a str,
 }
@@ -25,11 +25,11 @@ struct BodyError<'a> {
 impl Problem {
     /// Returns the JSON document.
     pub(in crate::http) fn to_json(&self) -> String {
-        let errors = self.errors.iter().map(|violation| BodyError {
+        let errors = self.errors.iter().map(|violation| ProblemErrorMember {
             pointer: &violation.pointer,
             message: &violation.message,
         });
-        let body = Body {
+        let body = ProblemBody {
             r#type: self.kind.uri(),
             title: self.kind.title,
             status: self.kind.status.as_u16(),

@@ -105,12 +105,13 @@ impl LogFold {
         self.impossible_decisions.push(violation);
     }
 
-    /// Returns the application's events with this name, or with any.
+    /// Returns the application's events with this name.
     pub(super) fn events_named(&self, name: &str) -> impl Iterator<Item = &LoggedEvent> {
         self.events.iter().filter(move |event| event.name == name)
     }
 
-    /// Returns the events that clients' commands wrote under the number of an operation.
+    /// Returns the events that clients' commands wrote in one operation of the simulation, found by the number in
+    /// their payload.
     pub(super) fn events_of_operation(&self, number: u32) -> Vec<&LoggedEvent> {
         let is_own = |event: &&LoggedEvent| {
             event.name != "TransferCountedEvent"

@@ -23,7 +23,7 @@ pub(crate) struct CheckedCommand {
     pub(crate) subject: Template,
     pub(crate) path: String,
     pub(crate) caller: CheckedCallerRules,
-    /// The variant of `Condition`.
+    /// The variant of `SubjectCondition`.
     pub(crate) condition: &'static str,
     pub(crate) fields: Vec<CommandField>,
 }
@@ -184,7 +184,8 @@ fn path_of_subject(
     path.ok()
 }
 
-/// Records an error for a field of the path whose type is optional, a number or a boolean.
+/// Records an error for a field that is taken from the URL's path, if its type is an `Option`, a `bool` or a
+/// number.
 fn check_path_parameter(field: &Field, errors: &mut Errors) {
     const NO_TEXTS: [&str; 16] = [
         "Option", "bool", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",

@@ -137,8 +137,8 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
             const SUMMARY: &'static str = #summary;
             const SUBJECT: &'static str = #subject;
             const PATH: &'static str = #path;
-            const CONDITION: #framework::command::Condition =
-                #framework::command::Condition::#condition;
+            const CONDITION: #framework::command::SubjectCondition =
+                #framework::command::SubjectCondition::#condition;
             #caller
             const FIELDS: &'static [&'static str] = &[#(#fields),*];
             const DECLARATION: #framework::Declaration = #declaration;
@@ -182,8 +182,8 @@ pub(crate) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream
             const SUMMARY: &'static str = "";
             const SUBJECT: &'static str = "";
             const PATH: &'static str = "";
-            const CONDITION: #framework::command::Condition =
-                #framework::command::Condition::None;
+            const CONDITION: #framework::command::SubjectCondition =
+                #framework::command::SubjectCondition::None;
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn subject(

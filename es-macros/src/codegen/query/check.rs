@@ -46,7 +46,7 @@ pub(crate) struct CheckedQueryField {
     pub(crate) filter: Option<Filter>,
 }
 
-/// The message for a field of the path that is not exactly one value.
+/// The message for a field that is taken from the URL's path, but is not exactly one value.
 pub(super) const IN_PATH: &str =
     "what stands in the path is always there, and once: take the type without `Option` or `Vec`";
 /// The message for `one_of` with one value.

@@ -66,7 +66,7 @@ pub(crate) fn check_reaction(
         );
     }
     let name = name(&block.self_ty, &attr, errors);
-    let begin = begin(attr.begin.as_ref(), errors);
+    let begin = start_position(attr.begin.as_ref(), errors);
     let steps = declared.functions.iter();
     let steps: Vec<_> = steps.filter_map(|one| step(one, errors)).collect();
     Some(CheckedReaction {
@@ -115,7 +115,7 @@ fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
 const BEGINNINGS: [(&str, &str); 2] = [("first", "First"), ("new", "New")];
 
 /// Returns the variant of the start position that `begin` names.
-fn begin(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
+fn start_position(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
     let Some(option) = option else {
         return Some("First");
     };

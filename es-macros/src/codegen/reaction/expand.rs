@@ -89,19 +89,19 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
     let name = function.unraw().to_string();
     let when = match deadline {
         None => quote!(#module::ReactionTiming::Immediate),
-        Some(deadline) => when(deadline, event, framework),
+        Some(deadline) => expand_timing(deadline, event, framework),
     };
     let commands = match leads_to {
         ReactionEffect::Commands(output) => quote!(<#output as #module::IntoCommands>::commands),
         ReactionEffect::Call { .. } => quote!(::std::vec::Vec::new),
     };
     let (action, parameters) = match leads_to {
-        ReactionEffect::Commands(output) => (send(step, output, framework), quote!(&[])),
+        ReactionEffect::Commands(output) => (expand_send(step, output, framework), quote!(&[])),
         ReactionEffect::Call {
             output,
             parameters: call_parameters,
         } => (
-            call(step, output, call_parameters, framework),
+            expand_call(step, output, call_parameters, framework),
             parameters(call_parameters, framework),
         ),
     };
@@ -117,7 +117,7 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
     }
 }
 
-fn when(
+fn expand_timing(
     DeadlineAttr { at, unless }: &DeadlineAttr,
     event: &Type,
     framework: &Framework,
@@ -148,7 +148,7 @@ fn argument(step: &ReactionStep) -> TokenStream {
 }
 
 /// Generates the action of a step that sends commands.
-fn send(step: &ReactionStep, output: &Type, framework: &Framework) -> TokenStream {
+fn expand_send(step: &ReactionStep, output: &Type, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
     let ReactionStep {
         function, event, ..
@@ -163,7 +163,7 @@ fn send(step: &ReactionStep, output: &Type, framework: &Framework) -> TokenStrea
     }
 }
 
-fn call(
+fn expand_call(
     step: &ReactionStep,
     output: &Type,
     parameters: &[CallParameter],

@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use tracing::Instrument as _;
 
 use super::{
-    CommandBus, CommandContext, CommandError, CommandOutcome, NewEvent, UntypedDecision,
+    CommandContext, CommandError, CommandOutcome, CommandResources, NewEvent, UntypedDecision,
     idempotency::IdempotentRequest, metrics,
 };
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext};
@@ -38,7 +38,7 @@ pub(super) enum AppendResult {
 /// Appends the events of a decision. A command with an idempotency key also appends its
 /// idempotency record. `outcome` holds what is known before the append.
 pub(super) async fn append_decision(
-    bus: &CommandBus,
+    resources: &CommandResources,
     decision: UntypedDecision,
     mut preconditions: Vec<Precondition>,
     mut outcome: CommandOutcome,
@@ -68,9 +68,9 @@ pub(super) async fn append_decision(
     // The events carry the trace on to the read models and reactions.
     let trace = traces::trace_of(&span).or_else(|| context.trace.clone());
     let candidates = events.into_iter();
-    let candidates = candidates.map(|event| candidate(bus, event, trace.as_ref()));
+    let candidates = candidates.map(|event| candidate(resources, event, trace.as_ref()));
     let candidates = candidates.collect();
-    let first_id = append(bus, candidates, preconditions)
+    let first_id = append(resources, candidates, preconditions)
         .instrument(span)
         .await?;
     let Some(first_id) = first_id else {
@@ -84,12 +84,12 @@ pub(super) async fn append_decision(
 
 /// Converts a new event of a decision to a candidate.
 pub(super) fn candidate(
-    bus: &CommandBus,
+    resources: &CommandResources,
     event: NewEvent,
     trace: Option<&TraceContext>,
 ) -> EventCandidate {
     EventCandidate {
-        source: Arc::clone(&bus.source),
+        source: Arc::clone(&resources.source),
         subject: event.subject,
         event_type: event.event_type,
         data: event.data,
@@ -100,14 +100,14 @@ pub(super) fn candidate(
 /// Appends the candidates and returns the id of the first recorded event, or `None` after a
 /// conflict. The events of one append have consecutive ids.
 async fn append(
-    bus: &CommandBus,
+    resources: &CommandResources,
     candidates: Vec<EventCandidate>,
     preconditions: Vec<Precondition>,
 ) -> Result<Option<EventId>, CommandError> {
     // If the response is lost, the recovery needs the candidates and the preconditions again.
     let (sent, assumed) = (candidates.clone(), preconditions.clone());
     let start = Instant::now();
-    let appended = bus.store.append(candidates, preconditions).await;
+    let appended = resources.store.append(candidates, preconditions).await;
     metrics::record_append(&appended, start.elapsed());
     match appended {
         Ok(recorded) => match recorded.first() {
@@ -121,7 +121,7 @@ async fn append(
             Ok(Some(EventId::FIRST))
         }
         Err(AppendError::Unknown { reason, .. }) => {
-            recover_unknown_append(bus, &sent, &assumed, reason).await
+            recover_unknown_append(resources, &sent, &assumed, reason).await
         }
     }
 }
@@ -132,7 +132,7 @@ async fn append(
 /// command writes the same record, but another instance may have written the same event. Other events
 /// on a subject with a precondition prove a conflict.
 async fn recover_unknown_append(
-    bus: &CommandBus,
+    resources: &CommandResources,
     sent: &[EventCandidate],
     assumed: &[Precondition],
     reason: String,
@@ -151,7 +151,7 @@ async fn recover_unknown_append(
         {
             let own = sent.iter().filter(|event| event.subject == **subject);
             let own: Vec<_> = own.collect();
-            match read_after(bus, subject, bound.flatten(), own.len()).await {
+            match read_after(resources, subject, bound.flatten(), own.len()).await {
                 Ok(events) if are_same(&events, &own) => {
                     if *subject == best
                         && let Some(first_id) = first_id(&events, *index)
@@ -210,7 +210,7 @@ fn subjects_to_read<'a>(
 }
 
 async fn read_after(
-    bus: &CommandBus,
+    resources: &CommandResources,
     subject: &Subject,
     lower_bound: Option<Bound>,
     count: usize,
@@ -219,7 +219,7 @@ async fn read_after(
         lower_bound,
         ..ReadOptions::default()
     };
-    let events = bus.store.read(subject.clone(), options);
+    let events = resources.store.read(subject.clone(), options);
     events.take(count).try_collect().await
 }
 

@@ -162,7 +162,7 @@ impl IdempotencyKey {
     }
 
     /// Returns the SHA-256 digest, which is valid in a subject.
-    pub(super) fn digest(&self) -> String {
+    pub(super) fn digest_for_subject(&self) -> String {
         hex(Sha256::digest(self.0.as_bytes()).as_slice())
     }
 }
@@ -182,8 +182,8 @@ impl std::str::FromStr for IdempotencyKey {
 }
 
 impl CommandRequest<'_> {
-    /// Returns a digest of the whole request, which tells requests with the same key apart.
-    pub(super) fn digest(&self, command: &str) -> String {
+    /// Returns the SHA-256 digest of the whole request, which tells requests with the same key apart.
+    pub(super) fn fingerprint(&self, command: &str) -> String {
         let mut hasher = Sha256::new();
         let path = self.path_parameters.iter();
         let parts = path.flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::Condition;
+use super::SubjectCondition;
 use crate::validate::Validate;
 use es_event::{Caller, Declaration, InvalidSubjectValue, NotOwner, OwnerRule, Subject};
 
@@ -47,7 +47,7 @@ pub trait Command:
     /// The path of the command's HTTP route, such as `/books/purchase`. An internal command has an empty path.
     const PATH: &'static str;
     /// The condition on the command's subject, checked before the handler decides.
-    const CONDITION: Condition;
+    const CONDITION: SubjectCondition;
     /// The roles of which a caller needs one if authentication is on. Without roles, every caller may send it.
     const ROLES: &'static [&'static str] = &[];
     /// True if the application does not warn at its start when no token has one of the roles.

@@ -4,8 +4,9 @@ use futures_util::future::BoxFuture;
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    Command, CommandBus, CommandError, CommandOutcome, CommandRequest, Condition, DryRunFunction,
-    Handle, Parameter, ParameterOrigin, RejectionDescriptor, ReplySchema, pipeline,
+    Command, CommandError, CommandOutcome, CommandRequest, CommandResources, DryRunFunction,
+    Handle, Parameter, ParameterOrigin, RejectionDescriptor, ReplySchema, SubjectCondition,
+    pipeline,
 };
 use es_event::{Declaration, OwnerRule};
 
@@ -39,7 +40,7 @@ pub struct CommandDescriptor {
     /// The template of the command's subject.
     pub subject: &'static str,
     /// The condition on the command's subject.
-    pub condition: Condition,
+    pub condition: SubjectCondition,
     /// The roles of which a caller needs one if authentication is on.
     pub roles: &'static [&'static str],
     /// True if the application does not warn at its start when no token has one of the roles.
@@ -80,7 +81,7 @@ pub struct CommandDescriptor {
 /// let execute: CommandFunction = CommandDescriptor::of::<PurchaseBookCommand>().execute;
 /// ```
 pub type CommandFunction = for<'a> fn(
-    &'a CommandBus,
+    &'a CommandResources,
     CommandRequest<'a>,
 ) -> BoxFuture<'a, Result<CommandOutcome, CommandError>>;
 
@@ -120,13 +121,13 @@ impl CommandDescriptor {
 inventory::collect!(CommandDescriptor);
 
 /// Rejects a required state of a pristine subject at compile time, because there is no such state.
-const fn check_parameters(condition: Condition, parameters: &[Parameter]) {
+const fn check_parameters(condition: SubjectCondition, parameters: &[Parameter]) {
     let mut rest = parameters;
     while let [first, others @ ..] = rest {
         let is_own_state =
             matches!(first.origin, ParameterOrigin::State(_)) && first.subject.is_none();
         assert!(
-            !matches!(condition, Condition::Pristine) || !is_own_state || first.optional,
+            !matches!(condition, SubjectCondition::Pristine) || !is_own_state || first.optional,
             "the command asks for a pristine subject, which has no state: remove the handler's parameter, or `condition = pristine`"
         );
         rest = others;

@@ -3,19 +3,19 @@
 use futures_util::future::BoxFuture;
 use serde_json::value::RawValue;
 
-use super::{CommandBus, CommandError, CommandRequest, NewEvent};
+use super::{CommandError, CommandRequest, CommandResources, NewEvent};
 use es_event::{EventId, Subject};
 
 /// The decision of a handler that nothing was appended for.
 ///
 /// ```
 /// # async fn example(
-/// #     bus: &es_framework::command::CommandBus,
+/// #     resources: &es_framework::command::CommandResources,
 /// #     request: es_framework::command::CommandRequest<'_>,
 /// #     command: es_framework::command::CommandDescriptor,
 /// # ) -> Result<(), es_framework::command::CommandError> {
 /// let last = "41".parse().ok(); // the events 0 to 41
-/// let run = (command.dry_run)(bus, request, last).await?;
+/// let run = (command.dry_run)(resources, request, last).await?;
 /// for event in run.events {
 ///     println!("{} on {}", event.event_type, event.subject);
 /// }
@@ -42,7 +42,7 @@ pub struct DryRun {
 /// }
 /// ```
 pub type DryRunFunction = for<'a> fn(
-    &'a CommandBus,
+    &'a CommandResources,
     CommandRequest<'a>,
     Option<EventId>,
 ) -> BoxFuture<'a, Result<DryRun, CommandError>>;

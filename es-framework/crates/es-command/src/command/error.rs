@@ -12,13 +12,13 @@ use es_store::StoreError;
 /// The error for a body that is empty or not JSON.
 ///
 /// ```
-/// use es_framework::command::{CommandError, MalformedCommand};
+/// use es_framework::command::{CommandError, NoJsonBody};
 ///
-/// let error = CommandError::from(MalformedCommand::Empty);
+/// let error = CommandError::from(NoJsonBody::Empty);
 /// assert_eq!(error.to_string(), "the body is empty: send the command as a JSON object");
 /// ```
 #[derive(Debug, thiserror::Error)]
-pub enum MalformedCommand {
+pub enum NoJsonBody {
     /// The body is not JSON.
     #[error("the body is not valid JSON: {0}")]
     Syntax(String),
@@ -49,7 +49,7 @@ pub enum MalformedCommand {
 pub enum CommandError {
     /// The body is empty or not JSON.
     #[error(transparent)]
-    Malformed(#[from] MalformedCommand),
+    Malformed(#[from] NoJsonBody),
     /// The values break the rules of the command.
     #[error("the command's values are not valid")]
     Invalid(Vec<Violation>),

@@ -58,7 +58,7 @@ impl IdempotentRequest {
             let (pointer, message) = (String::new(), part.to_string());
             CommandError::Invalid(vec![Violation { pointer, message }])
         })?;
-        let request = request.digest(command);
+        let request = request.fingerprint(command);
         Ok(Some(Self { subject, request }))
     }
 
@@ -112,7 +112,7 @@ impl IdempotentRequest {
 fn record_subject(key: &IdempotencyKey) -> Result<Subject, InvalidSubjectValue> {
     Subject::fill_template(&[
         SubjectTemplatePart::Text("/es-framework/idempotency-keys/"),
-        SubjectTemplatePart::Field("Idempotency-Key", &key.digest()),
+        SubjectTemplatePart::Field("Idempotency-Key", &key.digest_for_subject()),
     ])
 }
 

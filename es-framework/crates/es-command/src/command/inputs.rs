@@ -5,8 +5,8 @@ use futures_util::future::try_join_all;
 use tracing::Instrument as _;
 
 use super::{
-    CommandBus, CommandContext, CommandError, Condition, Handle, HandlerContext, Parameter,
-    ParameterOrigin, Violation, handler_context::ResolvedArgument,
+    CommandContext, CommandError, CommandResources, Handle, HandlerContext, Parameter,
+    ParameterOrigin, SubjectCondition, Violation, handler_context::ResolvedArgument,
 };
 use crate::state::{CachedState, RebuildError, StateDescriptor, StateScope};
 use es_event::{EventId, InvalidSubjectValue, OwnerRule, Subject};
@@ -17,7 +17,7 @@ use es_store::{Precondition, latest_event, newest_id};
 pub(super) struct InputPlan {
     /// The command's own subject.
     pub(super) subject: Subject,
-    condition: Condition,
+    condition: SubjectCondition,
     /// The rule about the owner.
     owner: Option<OwnerRule>,
     /// The handler's parameters. A state has the scope that it is rebuilt from.
@@ -88,7 +88,7 @@ impl InputPlan {
     }
 
     fn needs_latest_event(&self, context: &CommandContext) -> bool {
-        self.condition == Condition::Exists || context.expected.is_some()
+        self.condition == SubjectCondition::Exists || context.expected.is_some()
     }
 
     /// Returns the last event of the command's own subject if one of the states was rebuilt from
@@ -109,26 +109,27 @@ impl InputPlan {
 /// Reads the events of every state that the handler takes, rebuilds the states, and collects the
 /// handler's other arguments.
 pub(super) async fn rebuild_arguments(
-    bus: &CommandBus,
+    resources: &CommandResources,
     plan: &InputPlan,
 ) -> Result<Vec<ReadArgument>, CommandError> {
     let parameters = plan.parameters.iter();
-    let arguments = parameters.map(|(parameter, scope)| argument(bus, parameter, scope.as_ref()));
+    let arguments =
+        parameters.map(|(parameter, scope)| argument(resources, parameter, scope.as_ref()));
     try_join_all(arguments).await
 }
 
 /// Returns the argument for one parameter.
 async fn argument(
-    bus: &CommandBus,
+    resources: &CommandResources,
     parameter: &Parameter,
     scope: Option<&StateScope>,
 ) -> Result<ReadArgument, CommandError> {
     match (parameter.origin, scope) {
         (ParameterOrigin::State(descriptor), Some(scope)) => {
-            let (state, precondition) = read_state(bus, descriptor, scope).await?;
+            let (state, precondition) = read_state(resources, descriptor, scope).await?;
             Ok((ResolvedArgument::State(state), Some(precondition)))
         }
-        (ParameterOrigin::Service(service), _) => match bus.services.get(service) {
+        (ParameterOrigin::Service(service), _) => match resources.services.get(service) {
             Some(service) => Ok((ResolvedArgument::Service(service), None)),
             None => Err(CommandError::NotProvided(service.name)),
         },
@@ -141,12 +142,12 @@ async fn argument(
 
 /// Rebuilds a state and derives the precondition that its scope has no newer event.
 async fn read_state(
-    bus: &CommandBus,
+    resources: &CommandResources,
     descriptor: StateDescriptor,
     scope: &StateScope,
 ) -> Result<(CachedState, Precondition), CommandError> {
     let subject = scope.subject.clone();
-    let state = rebuild_state(bus, descriptor, scope).await?;
+    let state = rebuild_state(resources, descriptor, scope).await?;
     let latest = state.latest.map(|latest| latest.id);
     let precondition = match (scope.recursive, latest) {
         (false, _) => is_unchanged(subject, latest),
@@ -157,7 +158,7 @@ async fn read_state(
 }
 
 async fn rebuild_state(
-    bus: &CommandBus,
+    resources: &CommandResources,
     descriptor: StateDescriptor,
     scope: &StateScope,
 ) -> Result<CachedState, CommandError> {
@@ -167,7 +168,7 @@ async fn rebuild_state(
         subject = %scope.subject,
         events = tracing::field::Empty
     );
-    let state = descriptor.rebuild(&bus.states, scope);
+    let state = descriptor.rebuild(&resources.states, scope);
     let state = state.instrument(span).await;
     state.map_err(|error| match error {
         RebuildError::Store(error) => error.into(),
@@ -178,7 +179,7 @@ async fn rebuild_state(
 /// Checks `If-Match`, the command's condition and the required states, and derives the
 /// preconditions of the append.
 pub(super) async fn check_conditions(
-    bus: &CommandBus,
+    resources: &CommandResources,
     plan: &InputPlan,
     context: &CommandContext,
     arguments: Vec<ReadArgument>,
@@ -186,21 +187,21 @@ pub(super) async fn check_conditions(
     let latest = match plan.latest_of_own_state(&arguments) {
         Some(latest) => latest,
         None if plan.needs_latest_event(context) => {
-            let latest = latest_event(&*bus.store, plan.subject.clone(), false).await?;
+            let latest = latest_event(&*resources.store, plan.subject.clone(), false).await?;
             latest.map(|event| event.id)
         }
         None => None,
     };
-    check_expected_version(bus, plan, context, latest).await?;
-    if plan.condition == Condition::Exists && latest.is_none() {
+    check_expected_version(resources, plan, context, latest).await?;
+    if plan.condition == SubjectCondition::Exists && latest.is_none() {
         return Err(CommandError::NotFound(plan.subject.clone()));
     }
     check_required_states(plan, &arguments)?;
 
     let own_subject = match plan.condition {
-        Condition::Pristine => Some(Precondition::SubjectIsPristine(plan.subject.clone())),
-        Condition::Exists => Some(is_unchanged(plan.subject.clone(), latest)),
-        Condition::None => None,
+        SubjectCondition::Pristine => Some(Precondition::SubjectIsPristine(plan.subject.clone())),
+        SubjectCondition::Exists => Some(is_unchanged(plan.subject.clone(), latest)),
+        SubjectCondition::None => None,
     };
     let expected_version = context.expected.as_ref();
     let expected_version = expected_version.map(|_| is_unchanged(plan.subject.clone(), latest));
@@ -222,7 +223,7 @@ pub(super) async fn check_conditions(
 }
 
 async fn check_expected_version(
-    bus: &CommandBus,
+    resources: &CommandResources,
     plan: &InputPlan,
     context: &CommandContext,
     latest: Option<EventId>,
@@ -231,7 +232,7 @@ async fn check_expected_version(
         return Ok(());
     };
     let newest = if expected.has_position() {
-        newest_id(&*bus.store).await?
+        newest_id(&*resources.store).await?
     } else {
         latest
     };
@@ -257,13 +258,17 @@ fn check_required_states(plan: &InputPlan, arguments: &[ReadArgument]) -> Result
 }
 
 /// Caches the rebuilt states for the next commands on their subjects.
-pub(super) fn cache_states(bus: &CommandBus, plan: &InputPlan, handler_context: HandlerContext) {
+pub(super) fn cache_states(
+    resources: &CommandResources,
+    plan: &InputPlan,
+    handler_context: HandlerContext,
+) {
     let arguments = handler_context.into_arguments();
     for ((parameter, scope), argument) in plan.parameters.iter().zip(arguments) {
         if let (ParameterOrigin::State(descriptor), Some(scope), ResolvedArgument::State(state)) =
             (parameter.origin, scope, argument)
         {
-            descriptor.store_in_cache(&bus.states, scope, state);
+            descriptor.store_in_cache(&resources.states, scope, state);
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct SubjectLocks {
 }
 
 /// The locked subjects of one command. Dropping it releases them.
-pub(super) struct SubjectLockGuard {
+pub(super) struct LockedSubjects {
     _guards: Vec<OwnedMutexGuard<()>>,
 }
 
@@ -49,7 +49,7 @@ impl SubjectLocks {
     pub(super) async fn lock_subjects<'a>(
         &self,
         subjects: impl Iterator<Item = &'a Subject>,
-    ) -> Result<SubjectLockGuard, LockTimeout> {
+    ) -> Result<LockedSubjects, LockTimeout> {
         let stripes: BTreeSet<_> = subjects.map(|subject| self.stripe(subject)).collect();
         let lock_all = async {
             let mut guards = Vec::with_capacity(stripes.len());
@@ -59,7 +59,7 @@ impl SubjectLocks {
             {
                 guards.push(Arc::clone(mutex).lock_owned().await);
             }
-            SubjectLockGuard { _guards: guards }
+            LockedSubjects { _guards: guards }
         };
         let locked = tokio::time::timeout(LOCK_TIMEOUT, lock_all).await;
         locked.map_err(|_| LockTimeout)

@@ -43,7 +43,7 @@ pub(super) fn count_command(
         ];
         registry::counter(&COMMANDS, &labels)
     };
-    HANDLED.record_with((command, outcome, reason), register, |counter| {
+    HANDLED.record_or_register((command, outcome, reason), register, |counter| {
         counter.increment(1);
     });
     registry::record_command(duration);
@@ -58,7 +58,7 @@ pub(super) fn count_retry(command: &'static str) {
         let labels = [("command", *command)];
         registry::counter(&COMMAND_RETRIES, &labels)
     };
-    RETRIED.record_with(command, register, |counter| counter.increment(1));
+    RETRIED.record_or_register(command, register, |counter| counter.increment(1));
     registry::record_conflict();
 }
 
@@ -78,7 +78,7 @@ pub(super) fn record_append(
         let labels = [("outcome", *outcome)];
         registry::histogram(&APPEND_DURATION, &labels)
     };
-    APPENDED.record_with(outcome, register, |histogram| histogram.record(duration));
+    APPENDED.record_or_register(outcome, register, |histogram| histogram.record(duration));
 }
 
 impl CommandError {

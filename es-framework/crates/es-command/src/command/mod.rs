@@ -1,9 +1,8 @@
 //! Commands, their handlers, and the pipeline from a request to recorded events (`pipeline.rs`).
 
 mod append;
-mod bus;
 mod clock;
-mod condition;
+mod command_resources;
 mod context;
 mod decision;
 mod declared;
@@ -30,13 +29,13 @@ mod registry;
 mod rejection;
 mod retry;
 mod shared_fields;
+mod subject_condition;
 #[cfg(test)]
 mod tests;
 mod wrong_values;
 
-pub use bus::CommandBus;
 pub use clock::Clock;
-pub use condition::Condition;
+pub use command_resources::CommandResources;
 pub use context::{
     CommandContext, CommandRequest, ExpectedVersion, IdempotencyKey, InvalidIdempotencyKey,
     SeenVersion,
@@ -45,7 +44,7 @@ pub use decision::{Decision, HandlerEvent, IntoDecision, NewEvent, ReplySchema, 
 pub use declared::Command;
 pub use descriptor::{CommandDescriptor, CommandFunction};
 pub use dry_run::{DryRun, DryRunFunction};
-pub use error::{CommandError, HandlerError, MalformedCommand, RegistryError};
+pub use error::{CommandError, HandlerError, NoJsonBody, RegistryError};
 pub use handler::Handle;
 pub use handler_context::HandlerContext;
 pub use inject::{Inject, IsState, Parameter, ParameterOrigin, ServiceType, Services};
@@ -58,5 +57,6 @@ pub use registry::{Registry, RegistryBuilder};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 #[doc(hidden)]
 pub use shared_fields::{HasField, SameType, has_field};
+pub use subject_condition::SubjectCondition;
 
 pub use crate::validate::Violation;

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
 
 use super::{
-    Command, CommandError, CommandRequest, MalformedCommand, Violation, json_members::JsonMembers,
+    Command, CommandError, CommandRequest, NoJsonBody, Violation, json_members::JsonMembers,
     nul_check::check_texts, wrong_values::read_or_find_wrong_values,
 };
 use crate::validate::Violations;
@@ -13,7 +13,7 @@ use crate::validate::Violations;
 /// Parses a command. Path parameters fill the members of the same name.
 pub(super) fn parse_command<C: Command>(request: &CommandRequest<'_>) -> Result<C, CommandError> {
     if request.body.trim_ascii().is_empty() && request.path_parameters.is_empty() {
-        return Err(MalformedCommand::Empty.into());
+        return Err(NoJsonBody::Empty.into());
     }
     check_texts(request)?;
     if request.path_parameters.is_empty() {
@@ -74,7 +74,7 @@ fn merge_path_parameters(request: &CommandRequest<'_>) -> Result<Vec<u8>, Comman
 fn from_slice<T: DeserializeOwned>(body: &[u8]) -> Result<T, CommandError> {
     serde_json::from_slice(body).or_else(|error| match valid_json(body) {
         Some(json) => read_again(json),
-        None => Err(MalformedCommand::Syntax(error.to_string()).into()),
+        None => Err(NoJsonBody::Syntax(error.to_string()).into()),
     })
 }
 

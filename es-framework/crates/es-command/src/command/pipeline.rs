@@ -16,12 +16,12 @@ use std::time::Instant;
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::{
-    Command, CommandBus, CommandContext, CommandError, CommandOutcome, CommandRequest, Condition,
-    DryRun, Handle, HandlerContext, HandlerError, NewEvent, UntypedDecision,
+    Command, CommandContext, CommandError, CommandOutcome, CommandRequest, CommandResources,
+    DryRun, Handle, HandlerContext, HandlerError, NewEvent, SubjectCondition, UntypedDecision,
     append::{AppendResult, append_decision, candidate},
     idempotency::IdempotentRequest,
     inputs::{DecisionInputs, InputPlan, cache_states, check_conditions, rebuild_arguments},
-    lock::SubjectLockGuard,
+    lock::LockedSubjects,
     metrics,
     parse::{parse_command, validate_command},
     retry,
@@ -32,12 +32,12 @@ use es_store::latest_event;
 /// Handles a command from its JSON text to its recorded events. Descriptors and through them the
 /// HTTP routes and the reactions enter the pipeline here.
 pub(super) fn handle_request<'a, C: Handle>(
-    bus: &'a CommandBus,
+    resources: &'a CommandResources,
     request: CommandRequest<'a>,
 ) -> BoxFuture<'a, Result<CommandOutcome, CommandError>> {
     async move {
         let begin = Instant::now();
-        let result = parse_and_handle::<C>(bus, request).await;
+        let result = parse_and_handle::<C>(resources, request).await;
         metrics::count_command(C::NAME, &result, begin.elapsed());
         result
     }
@@ -46,7 +46,7 @@ pub(super) fn handle_request<'a, C: Handle>(
 
 /// Decides on a command as of an event, or as of an empty store. Appends nothing, and counts no command.
 pub(super) fn dry_run<'a, C: Handle>(
-    bus: &'a CommandBus,
+    resources: &'a CommandResources,
     request: CommandRequest<'a>,
     last: Option<EventId>,
 ) -> BoxFuture<'a, Result<DryRun, CommandError>> {
@@ -55,7 +55,7 @@ pub(super) fn dry_run<'a, C: Handle>(
         check_owner(&command, request.context)?;
         validate_command(&command, request.body)?;
         let plan = InputPlan::from_command(&command)?;
-        let past = bus.as_of(last);
+        let past = resources.as_of(last);
         let inputs = read_inputs(&past, &plan, request.context).await?;
         let decision = decide(&past, command, &inputs.handler_context)?;
         let (events, reply) = decision.into_parts();
@@ -73,14 +73,14 @@ pub(super) fn dry_run<'a, C: Handle>(
 }
 
 async fn parse_and_handle<C: Handle>(
-    bus: &CommandBus,
+    resources: &CommandResources,
     request: CommandRequest<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let command: C = parse_command(&request)?;
     let idempotency = IdempotentRequest::from_request(&request, C::NAME)?;
     check_owner(&command, request.context)?;
     validate_command(&command, request.body)?;
-    handle_parsed(bus, &command, request.context, idempotency.as_ref()).await
+    handle_parsed(resources, &command, request.context, idempotency.as_ref()).await
 }
 
 /// Handles a parsed command that has no idempotency key. Tests of handlers enter the pipeline here.
@@ -89,18 +89,18 @@ async fn parse_and_handle<C: Handle>(
 /// The command is not valid, the handler rejects it, or the event store does not store its events.
 #[doc(hidden)]
 pub async fn handle_command<C: Handle>(
-    bus: &CommandBus,
+    resources: &CommandResources,
     command: &C,
     context: &CommandContext,
 ) -> Result<CommandOutcome, CommandError> {
     check_owner(command, context)?;
     validate_command(command, b"")?;
-    handle_parsed(bus, command, context, None).await
+    handle_parsed(resources, command, context, None).await
 }
 
 /// Handles a parsed command.
 async fn handle_parsed<C: Handle>(
-    bus: &CommandBus,
+    resources: &CommandResources,
     command: &C,
     context: &CommandContext,
     idempotency: Option<&IdempotentRequest>,
@@ -108,10 +108,10 @@ async fn handle_parsed<C: Handle>(
     let plan = InputPlan::from_command(command)?;
     for attempt in 0..retry::MAX_ATTEMPTS {
         if attempt > 0 {
-            retry::back_off(attempt, &bus.random).await;
+            retry::back_off(attempt, &resources.random).await;
             metrics::count_retry(C::NAME);
         }
-        match decide_and_append(bus, command, &plan, context, idempotency).await? {
+        match decide_and_append(resources, command, &plan, context, idempotency).await? {
             AppendResult::Finished(outcome) => return Ok(outcome),
             AppendResult::Conflict => {}
         }
@@ -126,75 +126,82 @@ fn check_owner<C: Command>(command: &C, context: &CommandContext) -> Result<(), 
 
 /// Makes one attempt. A conflict that a new decision can resolve is a value, not an error.
 async fn decide_and_append<C: Handle>(
-    bus: &CommandBus,
+    resources: &CommandResources,
     command: &C,
     plan: &InputPlan,
     context: &CommandContext,
     idempotency: Option<&IdempotentRequest>,
 ) -> Result<AppendResult, CommandError> {
-    let _guard = lock_subjects(bus, plan, context).await?;
-    if let Some(outcome) = find_recorded_outcome(bus, idempotency).await? {
+    let _guard = lock_subjects(resources, plan, context).await?;
+    if let Some(outcome) = find_recorded_outcome(resources, idempotency).await? {
         return Ok(AppendResult::Finished(outcome));
     }
-    let inputs = read_inputs(bus, plan, context).await?;
-    let decision = decide(bus, command.clone(), &inputs.handler_context);
+    let inputs = read_inputs(resources, plan, context).await?;
+    let decision = decide(resources, command.clone(), &inputs.handler_context);
     let DecisionInputs {
         latest,
         preconditions,
         handler_context,
     } = inputs;
     // The states are current even if the handler rejects the command.
-    cache_states(bus, plan, handler_context);
+    cache_states(resources, plan, handler_context);
     let outcome = CommandOutcome {
         subject: plan.subject.clone(),
-        created: C::CONDITION == Condition::Pristine,
+        created: C::CONDITION == SubjectCondition::Pristine,
         position: latest,
         latest,
         reply: None,
     };
-    let appended =
-        append_decision(bus, decision?, preconditions, outcome, context, idempotency).await?;
+    let appended = append_decision(
+        resources,
+        decision?,
+        preconditions,
+        outcome,
+        context,
+        idempotency,
+    )
+    .await?;
     match appended {
         AppendResult::Finished(outcome) => Ok(AppendResult::Finished(outcome)),
-        AppendResult::Conflict => examine_conflict::<C>(bus, plan, idempotency).await,
+        AppendResult::Conflict => examine_conflict::<C>(resources, plan, idempotency).await,
     }
 }
 
 /// Reads events, rebuilds the states, and checks the conditions of the command.
 async fn read_inputs(
-    bus: &CommandBus,
+    resources: &CommandResources,
     plan: &InputPlan,
     context: &CommandContext,
 ) -> Result<DecisionInputs, CommandError> {
-    let arguments = rebuild_arguments(bus, plan).await?;
-    check_conditions(bus, plan, context, arguments).await
+    let arguments = rebuild_arguments(resources, plan).await?;
+    check_conditions(resources, plan, context, arguments).await
 }
 
 /// Waits until no other command of this process decides on the same subjects.
 async fn lock_subjects(
-    bus: &CommandBus,
+    resources: &CommandResources,
     plan: &InputPlan,
     context: &CommandContext,
-) -> Result<SubjectLockGuard, CommandError> {
+) -> Result<LockedSubjects, CommandError> {
     let subjects = plan.subjects_to_read(context).into_iter();
-    let guard = bus.locks.lock_subjects(subjects).await;
+    let guard = resources.locks.lock_subjects(subjects).await;
     guard.map_err(|_| CommandError::Contended(plan.subject.clone()))
 }
 
 /// Returns the outcome of an earlier command with the same idempotency key.
 async fn find_recorded_outcome(
-    bus: &CommandBus,
+    resources: &CommandResources,
     idempotency: Option<&IdempotentRequest>,
 ) -> Result<Option<CommandOutcome>, CommandError> {
     match idempotency {
-        Some(check) => check.find_recorded_outcome(&*bus.store).await,
+        Some(check) => check.find_recorded_outcome(&*resources.store).await,
         None => Ok(None),
     }
 }
 
 /// Calls the handler. The decision proves that each event is read back as it is written.
 fn decide<C: Handle>(
-    bus: &CommandBus,
+    resources: &CommandResources,
     command: C,
     handler_context: &HandlerContext,
 ) -> Result<UntypedDecision, CommandError> {
@@ -206,16 +213,19 @@ fn decide<C: Handle>(
             CommandError::Encode(error.to_string())
         }
     })?;
-    check_upcasts(bus, &decision)?;
+    check_upcasts(resources, &decision)?;
     Ok(decision)
 }
 
 /// Proves that upcasters can read the events, if a handler returns events of an earlier version.
-fn check_upcasts(bus: &CommandBus, decision: &UntypedDecision) -> Result<(), CommandError> {
-    let upcasters = bus.states.upcasters();
+fn check_upcasts(
+    resources: &CommandResources,
+    decision: &UntypedDecision,
+) -> Result<(), CommandError> {
+    let upcasters = resources.states.upcasters();
     let is_upcast = |event: &&NewEvent| upcasters.get(event.event_type.as_str()).is_some();
     for event in decision.events().filter(is_upcast) {
-        let candidate = candidate(bus, event.clone(), None);
+        let candidate = candidate(resources, event.clone(), None);
         let checked = upcasters.check_candidate(&candidate);
         checked.map_err(|error| {
             let event_type = &event.event_type;
@@ -230,24 +240,27 @@ fn check_upcasts(bus: &CommandBus, decision: &UntypedDecision) -> Result<(), Com
 /// Ends the command after a conflict that no new decision can resolve: a concurrent copy of the
 /// command was recorded first, or a subject that has to be pristine has events.
 async fn examine_conflict<C: Handle>(
-    bus: &CommandBus,
+    resources: &CommandResources,
     plan: &InputPlan,
     idempotency: Option<&IdempotentRequest>,
 ) -> Result<AppendResult, CommandError> {
-    if let Some(outcome) = find_recorded_outcome(bus, idempotency).await? {
+    if let Some(outcome) = find_recorded_outcome(resources, idempotency).await? {
         return Ok(AppendResult::Finished(outcome));
     }
-    check_pristine::<C>(bus, plan).await?;
+    check_pristine::<C>(resources, plan).await?;
     Ok(AppendResult::Conflict)
 }
 
 /// Checks that a subject that has to be pristine has no events. In a real command, the append checks it, and
 /// this function only explains the conflict.
-async fn check_pristine<C: Handle>(bus: &CommandBus, plan: &InputPlan) -> Result<(), CommandError> {
-    if C::CONDITION != Condition::Pristine {
+async fn check_pristine<C: Handle>(
+    resources: &CommandResources,
+    plan: &InputPlan,
+) -> Result<(), CommandError> {
+    if C::CONDITION != SubjectCondition::Pristine {
         return Ok(());
     }
-    match latest_event(&*bus.store, plan.subject.clone(), false).await? {
+    match latest_event(&*resources.store, plan.subject.clone(), false).await? {
         Some(_) => Err(CommandError::AlreadyExists(plan.subject.clone())),
         None => Ok(()),
     }

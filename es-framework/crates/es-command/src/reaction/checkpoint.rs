@@ -101,7 +101,7 @@ impl ReactionProgress {
     }
 
     /// Returns whether everything that the other progress covers is covered by this one, too.
-    pub(super) fn includes(&self, other: &Self) -> bool {
+    pub(super) fn covers_all_of(&self, other: &Self) -> bool {
         let settled = |progress: &Self| (progress.settled, progress.settled_before);
         self.position >= other.position && settled(self) >= settled(other)
     }

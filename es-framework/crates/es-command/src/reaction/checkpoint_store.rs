@@ -219,7 +219,9 @@ impl CheckpointStore {
         }
         // A process may have handled more events and have settled fewer deadlines: an event can set a deadline that
         // has passed, and the clock may be behind. A deadline that was met must stay covered.
-        let known = self.last_progress().filter(|known| !own.includes(known));
+        let known = self
+            .last_progress()
+            .filter(|known| !own.covers_all_of(known));
         let progress = known.unwrap_or(own).clone();
         let noted = self.known.iter().flat_map(|known| &known.done);
         let done = noted

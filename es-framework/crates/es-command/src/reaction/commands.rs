@@ -1,4 +1,5 @@
-//! The commands that a reaction sends, and the context of a call.
+//! The commands that a reaction sends, and the values that a step takes which calls another system: its services
+//! and its key.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Plans and executes the actions of one reaction: commands through the command bus, or a call.
+//! Plans and executes the actions of one reaction: commands, or a call.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -17,7 +17,7 @@ use super::{
     checkpoint::ReactionTask, reaction_control::ReactionControl,
 };
 use crate::command::{
-    CommandBus, CommandContext, CommandError, CommandRequest, IdempotencyKey, Services,
+    CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, Services,
 };
 use es_event::{Caller, EventId, EventType, EventView, RecordedEvent, Upcasters};
 use es_runtime::{
@@ -33,8 +33,8 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ReactionRuntime {
-    /// The bus that handles the commands.
-    pub bus: CommandBus,
+    /// The resources of the commands that the reactions send.
+    pub command_resources: CommandResources,
     /// The event store.
     pub store: Arc<dyn EventStore>,
     /// The source of the events that record progress.
@@ -68,7 +68,7 @@ pub(super) struct StepOfEventView {
 
 /// The steps that follow from an event.
 #[derive(Debug, Default)]
-pub(super) struct ReactionPlan {
+pub(super) struct StepsAfterEvent {
     /// The steps whose deadlines the event cancels.
     pub(super) cancelled_steps: Vec<usize>,
     /// The steps to execute at a deadline.
@@ -138,8 +138,11 @@ impl ReactionExecutor {
     }
 
     /// Decides which steps follow from an event.
-    pub(super) fn plan_steps(&self, event: &RecordedEvent) -> Result<ReactionPlan, ReactionError> {
-        let mut plan = ReactionPlan::default();
+    pub(super) fn plan_steps(
+        &self,
+        event: &RecordedEvent,
+    ) -> Result<StepsAfterEvent, ReactionError> {
+        let mut plan = StepsAfterEvent::default();
         let mut view_number = 0;
         self.runtime.upcasters.read(event, |view| {
             for (index, step) in self.reaction.steps.iter().enumerate() {
@@ -297,7 +300,7 @@ impl ReactionExecutor {
             log.push(sent.clone());
         }
         let command = sent.command.name;
-        match (sent.command.execute)(&self.runtime.bus, request).await {
+        match (sent.command.execute)(&self.runtime.command_resources, request).await {
             Ok(_) => Ok(()),
             Err(error) if is_final_refusal(&error) => {
                 tracing::info!(reaction = name, event = %event.id, subject = %event.subject, command, %error, "a command of a reaction is rejected");
@@ -320,7 +323,7 @@ const fn is_final_refusal(error: &CommandError) -> bool {
     )
 }
 
-impl ReactionPlan {
+impl StepsAfterEvent {
     /// Adds what a step does for one view of the event.
     fn add(
         &mut self,

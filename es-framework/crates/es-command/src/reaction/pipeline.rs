@@ -16,7 +16,7 @@ use super::{
     checkpoint_store::{CheckpointStore, HEARTBEAT_INTERVAL, LEASE_DURATION, LeaseResult},
     deadline_queue::OpenDeadline,
     error::Recovery,
-    executor::{ReactionPlan, StepOfEventView},
+    executor::{StepOfEventView, StepsAfterEvent},
     graceful_stop::CallPermit,
     parked::{ParkReason, StopReason},
     processor::{FIRST_PAUSE, ReactionProcessor},
@@ -93,13 +93,13 @@ impl ReactionProcessor {
             let plan = match self.executor.plan_steps(&event) {
                 Ok(plan) => plan,
                 // An operator skipped the event.
-                Err(_) if self.checkpoints.has_passed(event.id) => ReactionPlan::default(),
+                Err(_) if self.checkpoints.has_passed(event.id) => StepsAfterEvent::default(),
                 Err(error) => {
                     let parked = ParkReason::new(&event, None, error);
                     if !self.executor.control.skips(parked.poison()) {
                         return Err(parked.into());
                     }
-                    ReactionPlan::default()
+                    StepsAfterEvent::default()
                 }
             };
             self.update_deadlines(&event, &plan.cancelled_steps, plan.deadlines);

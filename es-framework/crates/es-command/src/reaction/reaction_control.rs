@@ -88,11 +88,11 @@ impl ReactionControl {
         selection: &EventSelection,
     ) -> Result<bool, OperatorError> {
         self.load().await.map_err(failed)?;
-        let was_skipped = self.lock().iter().any(|one| selection.includes(one));
+        let was_skipped = self.lock().iter().any(|one| selection.covers_all_of(one));
         if was_skipped {
             let ended = self.log.resume(selection.clone()).await;
             ended.map_err(failed)?;
-            self.lock().retain(|one| !selection.includes(one));
+            self.lock().retain(|one| !selection.covers_all_of(one));
         }
         Ok(was_skipped)
     }

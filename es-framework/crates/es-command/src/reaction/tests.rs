@@ -19,7 +19,7 @@ use super::{
     ReactionAction, ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime,
     ReactionStatuses, ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
 };
-use crate::command::{CommandBus, Services};
+use crate::command::{CommandResources, Services};
 use crate::prelude::*;
 use es_event::{Declaration, EventCandidate, EventType, Subject, Upcasters, declaration};
 use es_runtime::operator::{OperatorClient, OperatorCommand, OperatorError};
@@ -84,10 +84,10 @@ impl React for Dunning {
 }
 
 /// A reaction that sends the command immediately, and only for events after its first start.
-struct Haste;
+struct ImmediateReminder;
 
-impl React for Haste {
-    const NAME: &'static str = "Haste";
+impl React for ImmediateReminder {
+    const NAME: &'static str = "ImmediateReminder";
     const START: StartPosition = StartPosition::New;
     const DECLARATION: Declaration = declaration!();
     const STEPS: &'static [ReactionStep] = &[ReactionStep {
@@ -122,7 +122,8 @@ impl World {
     fn runtime(&self) -> ReactionRuntime {
         let store: Arc<dyn EventStore> = Arc::new(self.store.clone());
         ReactionRuntime {
-            bus: CommandBus::new(Arc::clone(&store), "test").with_services(self.services.clone()),
+            command_resources: CommandResources::new(Arc::clone(&store), "test")
+                .with_services(self.services.clone()),
             store,
             source: "test".into(),
             services: self.services.clone(),
@@ -285,9 +286,9 @@ async fn several_instances_send_each_command_once() {
 async fn a_reaction_may_pass_over_what_was_there_before_it() {
     let world = World::at(DUE);
     world.send("old").await;
-    world.catch_up::<Haste>().await;
+    world.catch_up::<ImmediateReminder>().await;
     world.send("new").await;
-    world.catch_up::<Haste>().await;
+    world.catch_up::<ImmediateReminder>().await;
     assert_eq!(world.reminded().await, ["/invoices/new"]);
 }
 

@@ -45,7 +45,7 @@ fn register(state: &&'static str) -> StateMetrics {
 
 /// Counts a rebuild by its starting point.
 pub(super) fn count_rebuild<S: Evolve>(start: RebuildStart) {
-    STATES.record_with(S::NAME, register, |state| {
+    STATES.record_or_register(S::NAME, register, |state| {
         let counter = match start {
             RebuildStart::Cache => &state.from_cache,
             RebuildStart::Snapshot => &state.from_snapshot,
@@ -58,5 +58,5 @@ pub(super) fn count_rebuild<S: Evolve>(start: RebuildStart) {
 /// Records the number of events that a rebuild read.
 pub(super) fn record_event_count<S: Evolve>(events: u32) {
     tracing::Span::current().record("events", events);
-    STATES.record_with(S::NAME, register, |state| state.events.record(events));
+    STATES.record_or_register(S::NAME, register, |state| state.events.record(events));
 }

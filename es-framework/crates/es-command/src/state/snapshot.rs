@@ -43,10 +43,10 @@ const SCHEMA: &str = "
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_framework::{command::CommandBus, state::Snapshots, store::memory::MemoryStore};
+/// use es_framework::{command::CommandResources, state::Snapshots, store::memory::MemoryStore};
 ///
 /// let snapshots = Snapshots::in_file("data/snapshots.sqlite".into());
-/// let bus = CommandBus::new(Arc::new(MemoryStore::new()), "library-service").with_snapshots(snapshots);
+/// let resources = CommandResources::new(Arc::new(MemoryStore::new()), "library-service").with_snapshots(snapshots);
 /// ```
 #[derive(Clone)]
 pub struct Snapshots {

@@ -14,7 +14,7 @@ struct Line {
 }
 
 #[derive(Value)]
-enum External {
+enum ExternallyTaggedEnum {
     Nothing,
     #[serde(alias = "parcel")]
     Package {
@@ -26,7 +26,7 @@ enum External {
 
 #[derive(Value)]
 #[serde(tag = "kind")]
-enum Internal {
+enum InternallyTaggedEnum {
     Nothing,
     Package { line: Line },
     Wrapped(Box<Line>),
@@ -35,7 +35,7 @@ enum Internal {
 
 #[derive(Value)]
 #[serde(tag = "kind", content = "with")]
-enum Adjacent {
+enum AdjacentlyTaggedEnum {
     Nothing,
     Package { line: Line },
     Wrapped(Line),
@@ -43,7 +43,7 @@ enum Adjacent {
 
 #[derive(Value)]
 #[serde(untagged)]
-enum Untagged {
+enum UntaggedEnum {
     Package { line: Line },
     Wrapped(Line),
     Number(u8),
@@ -55,16 +55,16 @@ struct Address {
 }
 
 #[derive(Value)]
-struct Flat {
+struct FlatStruct {
     id: u8,
     #[serde(flatten)]
     address: Address,
     #[serde(flatten)]
-    kind: Internal,
+    kind: InternallyTaggedEnum,
 }
 
 #[derive(Value)]
-struct Open {
+struct OpenStruct {
     id: u8,
     #[serde(flatten)]
     others: HashMap<String, String>,
@@ -78,12 +78,12 @@ struct Shelf {
 
 #[derive(Value)]
 #[serde(transparent)]
-struct Transparent {
+struct TransparentStruct {
     line: Line,
 }
 
 #[derive(Value)]
-struct Converted {
+struct ConvertedStruct {
     #[serde(deserialize_with = "from_list")]
     line: Line,
 }
@@ -113,21 +113,21 @@ struct Order {
     #[serde(default)]
     shelves: BTreeSet<Shelf>,
     #[serde(default)]
-    external: Option<External>,
+    external: Option<ExternallyTaggedEnum>,
     #[serde(default)]
-    internal: Option<Internal>,
+    internal: Option<InternallyTaggedEnum>,
     #[serde(default)]
-    adjacent: Option<Adjacent>,
+    adjacent: Option<AdjacentlyTaggedEnum>,
     #[serde(default)]
-    untagged: Option<Untagged>,
+    untagged: Option<UntaggedEnum>,
     #[serde(default)]
-    flat: Option<Flat>,
+    flat: Option<FlatStruct>,
     #[serde(default)]
-    open: Option<Open>,
+    open: Option<OpenStruct>,
     #[serde(default)]
-    transparent: Option<Transparent>,
+    transparent: Option<TransparentStruct>,
     #[serde(default)]
-    converted: Option<Converted>,
+    converted: Option<ConvertedStruct>,
     #[serde(default)]
     any: Json,
     #[serde(default)]
@@ -345,10 +345,10 @@ fn a_stored_event_with_an_undeclared_member_can_be_read() {
     #[event(name = "com.example.library.ShelfFilledEvent")]
     struct ShelfFilledEvent {
         line: Line,
-        internal: Internal,
+        internal: InternallyTaggedEnum,
     }
     let json = r#"{"line":{"numCopies":1,"x":1},"internal":{"kind":"nothing","y":1},"z":1}"#;
     let event: ShelfFilledEvent = serde_json::from_str(json).unwrap();
     assert_eq!(event.line.num_copies, 1);
-    assert!(matches!(event.internal, Internal::Nothing));
+    assert!(matches!(event.internal, InternallyTaggedEnum::Nothing));
 }

@@ -14,9 +14,9 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum Accumulator {
     Count(i64),
-    Sum(ExactSum),
+    Sum(NumberSum),
     Average {
-        sum: ExactSum,
+        sum: NumberSum,
         count: f64,
     },
     Extreme {
@@ -33,7 +33,7 @@ pub(crate) enum Accumulator {
 
 /// Sums integers exactly: 128 bits cannot overflow.
 #[derive(Debug, Default)]
-pub(crate) struct ExactSum {
+pub(crate) struct NumberSum {
     whole: i128,
     fractional: Option<f64>,
 }
@@ -50,9 +50,9 @@ impl Accumulator {
     pub(crate) fn new(aggregate: Aggregate) -> Self {
         match aggregate {
             Aggregate::Count => Self::Count(0),
-            Aggregate::Sum => Self::Sum(ExactSum::default()),
+            Aggregate::Sum => Self::Sum(NumberSum::default()),
             Aggregate::Avg => Self::Average {
-                sum: ExactSum::default(),
+                sum: NumberSum::default(),
                 count: 0.0,
             },
             of @ (Aggregate::Min | Aggregate::Max) => Self::Extreme {
@@ -123,7 +123,7 @@ impl Accumulator {
     }
 }
 
-impl ExactSum {
+impl NumberSum {
     fn add(&mut self, of: Aggregate, value: &Value) -> Result<(), QueryErrorKind> {
         match value {
             Value::Int(value) => self.whole = self.whole.saturating_add((*value).into()),

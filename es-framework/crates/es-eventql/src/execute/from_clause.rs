@@ -29,7 +29,7 @@ pub(super) fn stream_rows(statement: &Statement, run: &Arc<QueryRun>, hint: Read
         })
         .boxed();
     for other in others {
-        frames = combined(
+        frames = combine_rows(
             frames,
             values(other, run, ReadHint::default()),
             Arc::clone(run),
@@ -55,7 +55,7 @@ fn values(source: &FromClause, run: &Arc<QueryRun>, hint: ReadHint) -> ValueStre
             .boxed(),
         RowSource::Subjects => match run.source.subjects() {
             Some(subjects) => texts(subjects),
-            None => derived(run, |event, found| {
+            None => read_distinct_names(run, |event, found| {
                 let mut subject = event.subject.as_str();
                 while found(subject) && subject != Subject::root().as_str() {
                     subject = parent(subject);
@@ -64,7 +64,7 @@ fn values(source: &FromClause, run: &Arc<QueryRun>, hint: ReadHint) -> ValueStre
         },
         RowSource::EventTypes => match run.source.event_types() {
             Some(types) => texts(types),
-            None => derived(run, |event, found| {
+            None => read_distinct_names(run, |event, found| {
                 found(event.event_type.as_str());
             }),
         },
@@ -95,7 +95,7 @@ where
 
 /// Returns the names that `find` reports for all events, sorted and without duplicates. The
 /// callback of `find` returns true for a new name.
-fn derived(
+fn read_distinct_names(
     run: &Arc<QueryRun>,
     find: impl Fn(&RecordedEvent, &mut dyn FnMut(&str) -> bool) + Send + 'static,
 ) -> ValueStream {
@@ -123,9 +123,9 @@ fn derived(
 }
 
 /// Combines each row with each of the values.
-fn combined(frames: RowStream, values: ValueStream, run: Arc<QueryRun>) -> RowStream {
+fn combine_rows(frames: RowStream, values: ValueStream, run: Arc<QueryRun>) -> RowStream {
     let combined = async move {
-        let held = held(values, &run).await?;
+        let held = collect_in_memory(values, &run).await?;
         let with_each = move |frame: IntermediateRow| {
             let held = Arc::clone(&held);
             let combine = move |index: usize| {
@@ -141,7 +141,10 @@ fn combined(frames: RowStream, values: ValueStream, run: Arc<QueryRun>) -> RowSt
 }
 
 /// Collects all values in memory, within the memory budget.
-async fn held(mut values: ValueStream, run: &QueryRun) -> Result<Arc<[Value]>, SpannedError> {
+async fn collect_in_memory(
+    mut values: ValueStream,
+    run: &QueryRun,
+) -> Result<Arc<[Value]>, SpannedError> {
     let mut held = Vec::new();
     while let Some(value) = values.try_next().await? {
         run.budget.reserve(value.size())?;

@@ -87,7 +87,7 @@ async fn start(statement: Arc<Statement>, run: Arc<QueryRun>) -> Result<ValueStr
     };
     let mut frames = from_clause::stream_rows(&statement, &run, hint);
     if statement.condition.is_some() {
-        frames = filtered(frames, Arc::clone(&statement), Arc::clone(&run));
+        frames = filter_rows(frames, Arc::clone(&statement), Arc::clone(&run));
     }
     if statement.is_grouped() {
         let groups = group::group_rows(frames, &statement, &run).await?;
@@ -99,7 +99,7 @@ async fn start(statement: Arc<Statement>, run: Arc<QueryRun>) -> Result<ValueStr
         let ordered = order::sort_rows(frames, &statement, &run, needed).await?;
         frames = stream::iter(ordered.into_iter().map(Ok)).boxed();
     }
-    Ok(projected(
+    Ok(project_rows(
         frames,
         statement,
         run,
@@ -109,7 +109,7 @@ async fn start(statement: Arc<Statement>, run: Arc<QueryRun>) -> Result<ValueStr
 }
 
 /// Keeps the rows that satisfy WHERE.
-fn filtered(frames: RowStream, statement: Arc<Statement>, run: Arc<QueryRun>) -> RowStream {
+fn filter_rows(frames: RowStream, statement: Arc<Statement>, run: Arc<QueryRun>) -> RowStream {
     let keep = move |frame: IntermediateRow| {
         let Some(condition) = &statement.condition else {
             return Ok(Some(frame));
@@ -124,7 +124,7 @@ fn filtered(frames: RowStream, statement: Arc<Statement>, run: Arc<QueryRun>) ->
         .boxed()
 }
 
-fn projected(
+fn project_rows(
     frames: RowStream,
     statement: Arc<Statement>,
     run: Arc<QueryRun>,
@@ -141,7 +141,7 @@ fn projected(
     };
     if !distinct {
         // Skipped rows need no projection.
-        let frames = skipped(frames, skip).take(top);
+        let frames = skip_rows(frames, skip).take(top);
         return frames.map(move |frame| frame.and_then(&project)).boxed();
     }
     let seen = Mutex::new(BTreeSet::new());
@@ -159,11 +159,11 @@ fn projected(
     let values = frames
         .map(move |frame| frame.and_then(&project))
         .try_filter_map(move |value| future::ready(first_of_its_kind(value)));
-    skipped(values.boxed(), skip).take(top).boxed()
+    skip_rows(values.boxed(), skip).take(top).boxed()
 }
 
 /// Skips the first rows, but returns every error.
-fn skipped<T: Send + 'static>(
+fn skip_rows<T: Send + 'static>(
     rows: BoxStream<'static, Result<T, SpannedError>>,
     skip: usize,
 ) -> BoxStream<'static, Result<T, SpannedError>> {

@@ -199,15 +199,15 @@ async fn rows_come_at_once_although_the_next_one_takes_long() {
 
 #[tokio::test]
 async fn a_panic_on_the_thread_of_a_query_reaches_its_reader() {
-    struct Broken;
-    impl EventSource for Broken {
+    struct BrokenSource;
+    impl EventSource for BrokenSource {
         fn events(&self, _: ReadHint) -> EventStream {
             stream::once(async { panic!("a defect of the source") }).boxed()
         }
     }
     let reader = tokio::spawn(first_of(
         "FROM e IN events PROJECT INTO 1",
-        Arc::new(Broken),
+        Arc::new(BrokenSource),
     ));
     assert!(reader.await.unwrap_err().is_panic());
 }

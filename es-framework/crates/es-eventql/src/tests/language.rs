@@ -1,6 +1,6 @@
 //! Operators, conversions, functions, aggregates and clauses.
 
-use super::{Given, data, rows, source, value};
+use super::{EventParts, data, rows, source, value};
 
 async fn all_give(cases: &[(&str, &str)]) {
     for (expr, expected) in cases {
@@ -181,7 +181,7 @@ async fn aggregates_pass_over_null() {
     }
 }
 
-const LIBRARY: [Given<'static>; 5] = [
+const LIBRARY: [EventParts<'static>; 5] = [
     ("/b/1", "io.example.bought", r#"{"pages":100,"kind":"a"}"#),
     ("/b/2", "io.example.bought", r#"{"pages":300,"kind":"b"}"#),
     ("/b/1", "io.example.lent", r#"{"to":"x"}"#),

@@ -16,21 +16,21 @@ use es_event::{EventId, EventTime, Hash, RecordedEvent};
 use es_store::{EventStream, StoreError};
 
 /// A source that returns events without end, fails after some events, or never returns an event.
-struct Endless {
+struct EndlessSource {
     read: Arc<AtomicUsize>,
     then: fn(usize) -> Option<Result<(), StoreError>>,
     hangs: bool,
 }
 
-fn endless(then: fn(usize) -> Option<Result<(), StoreError>>) -> Endless {
-    Endless {
+fn endless(then: fn(usize) -> Option<Result<(), StoreError>>) -> EndlessSource {
+    EndlessSource {
         read: Arc::default(),
         then,
         hangs: false,
     }
 }
 
-impl EventSource for Endless {
+impl EventSource for EndlessSource {
     fn events(&self, _: ReadHint) -> EventStream {
         if self.hangs {
             return stream::pending().boxed();
@@ -53,7 +53,7 @@ impl EventSource for Endless {
     }
 }
 
-fn run(query: &str, source: Endless, limits: QueryLimits) -> QueryRows {
+fn run(query: &str, source: EndlessSource, limits: QueryLimits) -> QueryRows {
     EventQlQuery::parse(query)
         .unwrap()
         .run(Arc::new(source), limits)
@@ -115,7 +115,7 @@ async fn time_is_limited_whether_events_come_or_not() {
         ..QueryLimits::default()
     };
     let busy = endless(|_| Some(Ok(())));
-    let hanging = Endless {
+    let hanging = EndlessSource {
         hangs: true,
         ..endless(|_| None)
     };

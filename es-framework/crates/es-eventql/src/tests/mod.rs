@@ -22,9 +22,9 @@ use es_event::EventCandidate;
 use es_store::{EventStore, memory::MemoryStore};
 
 /// An event as tests write it: subject, type, data.
-type Given<'a> = (&'a str, &'a str, &'a str);
+type EventParts<'a> = (&'a str, &'a str, &'a str);
 
-fn candidate((subject, event_type, data): Given<'_>) -> EventCandidate {
+fn candidate((subject, event_type, data): EventParts<'_>) -> EventCandidate {
     EventCandidate {
         source: "https://example.io".into(),
         subject: subject.parse().unwrap(),
@@ -34,7 +34,7 @@ fn candidate((subject, event_type, data): Given<'_>) -> EventCandidate {
     }
 }
 
-async fn store(events: &[Given<'_>]) -> Arc<dyn EventStore> {
+async fn store(events: &[EventParts<'_>]) -> Arc<dyn EventStore> {
     let store = MemoryStore::new();
     for event in events {
         store.append(vec![candidate(*event)], vec![]).await.unwrap();
@@ -42,7 +42,7 @@ async fn store(events: &[Given<'_>]) -> Arc<dyn EventStore> {
     Arc::new(store)
 }
 
-async fn source(events: &[Given<'_>]) -> Arc<dyn EventSource> {
+async fn source(events: &[EventParts<'_>]) -> Arc<dyn EventSource> {
     Arc::new(store(events).await)
 }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Given, data, rows, source};
+use super::{EventParts, data, rows, source};
 use crate::{EventQlQuery, QueryLimits};
 
 const TEST: &str = "io.eventsourcingdb.test";
@@ -84,7 +84,7 @@ async fn averages_and_counts_need_no_blank_before_project() {
 
 #[tokio::test]
 async fn single_quotes_name_a_subject() {
-    let given: [Given<'_>; 3] = [
+    let given: [EventParts<'_>; 3] = [
         ("/book/1", TEST, r#"{"pages": 1}"#),
         ("/book/2", TEST, r#"{"pages": 2}"#),
         ("/book/1", TEST, r#"{"pages": 3}"#),

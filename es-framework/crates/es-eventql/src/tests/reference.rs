@@ -3,7 +3,7 @@
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Value, json};
 
-use super::{Given, answer, source};
+use super::{EventParts, answer, source};
 use crate::EventQlQuery;
 
 #[derive(Debug, Clone)]
@@ -117,14 +117,14 @@ enum Shape {
 }
 
 #[derive(Debug, Clone)]
-struct Asked {
+struct GeneratedQuery {
     condition: Option<Condition>,
     shape: Shape,
     skip: Option<usize>,
     top: Option<usize>,
 }
 
-fn asked() -> impl Strategy<Value = Asked> {
+fn generated_query() -> impl Strategy<Value = GeneratedQuery> {
     let shape = prop_oneof![
         2 => Just(Shape::AsStored),
         2 => any::<bool>().prop_map(|descending| Shape::ById { descending }),
@@ -134,7 +134,7 @@ fn asked() -> impl Strategy<Value = Asked> {
     ];
     let part = || option::of(0..5_usize);
     (option::weighted(0.8, condition()), shape, part(), part()).prop_map(
-        |(condition, shape, skip, top)| Asked {
+        |(condition, shape, skip, top)| GeneratedQuery {
             condition,
             shape,
             skip,
@@ -143,7 +143,7 @@ fn asked() -> impl Strategy<Value = Asked> {
     )
 }
 
-impl Asked {
+impl GeneratedQuery {
     fn text(&self) -> String {
         let mut text = String::from("FROM e IN events ");
         if let Some(condition) = &self.condition {
@@ -261,20 +261,20 @@ fn the_executor_answers_as_the_simplest_evaluation_does_with_hints_and_without()
         .enable_time()
         .build()
         .unwrap();
-    proptest!(ProptestConfig::with_cases(2_000), |(events in vec(event(), 0..12), asked in asked())| {
+    proptest!(ProptestConfig::with_cases(2_000), |(events in vec(event(), 0..12), generated_query in generated_query())| {
         let data: Vec<String> = events
             .iter()
             .map(|event| event.n.as_ref().map_or("{}".to_owned(), |n| json!({ "n": n }).to_string()))
             .collect();
-        let given: Vec<Given<'_>> = events
+        let given: Vec<EventParts<'_>> = events
             .iter()
             .zip(&data)
             .map(|(event, data)| (event.subject, event.event_type, data.as_str()))
             .collect();
         let source = runtime.block_on(source(&given));
-        let text = asked.text();
+        let text = generated_query.text();
         let query = EventQlQuery::parse(&text).unwrap();
-        let expected = asked.expected(&events);
+        let expected = generated_query.expected(&events);
         for uses_hints in [true, false] {
             let (rows, error) = runtime.block_on(answer(&query, &source, uses_hints));
             prop_assert_eq!((rows, error.is_some()), expected.clone(), "{} with hints: {}", text, uses_hints);

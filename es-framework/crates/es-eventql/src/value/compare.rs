@@ -66,7 +66,7 @@ const fn rank(value: &Value) -> u8 {
     }
 }
 
-/// Compares two numbers exactly. Integers above 2^53 have no exact float, so they are not
+/// Compares two numbers exactly. Integers above 2^53 may have no exact float, so they are not
 /// converted.
 pub(crate) fn compare_numbers(left: &Value, right: &Value) -> Ordering {
     match (left, right) {

@@ -119,20 +119,20 @@ fn flow_columns(model: &ApplicationModel) -> BTreeMap<String, usize> {
     let mut next: Vec<_> = in_flow
         .iter()
         .filter(begins)
-        .map(|node| begin(node))
+        .map(|node| first_column_of_node(node))
         .collect();
     loop {
         spread(&edges, &mut columns, next);
         // Commands and reactions that only lead to each other begin nowhere.
         match in_flow.iter().find(|node| !columns.contains_key(&node.id)) {
-            Some(node) => next = vec![begin(node)],
+            Some(node) => next = vec![first_column_of_node(node)],
             None => return columns,
         }
     }
 }
 
 /// Returns a node with the first column of its kind.
-fn begin(node: &ModelNode) -> (usize, String) {
+fn first_column_of_node(node: &ModelNode) -> (usize, String) {
     let column = match node.kind {
         NodeKind::Event => 1,
         NodeKind::Reaction => 2,

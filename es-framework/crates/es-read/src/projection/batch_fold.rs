@@ -2,7 +2,7 @@
 
 use super::{
     DatabaseError, PoisonEvent, ProjectionError, RowKey, Table,
-    fold::{Fold, FoldFailure, RowChanges, RowPosition, TableRow},
+    fold::{FoldFailure, ReadModelFold, RowChanges, RowPosition, TableRow},
     skipped_events::SkippedEvents,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
@@ -15,7 +15,7 @@ const VIEWS: i64 = 1_024;
 /// Events are added without the table, so that the next batch is decoded while the current one is
 /// written.
 pub(super) struct BatchFold {
-    fold: Box<dyn Fold>,
+    fold: Box<dyn ReadModelFold>,
     poison: Option<FoldFailure>,
     first: Option<EventId>,
     count: usize,
@@ -93,7 +93,7 @@ impl BatchFold {
 
 /// Adds each view of a stored event to a fold.
 fn decode(
-    fold: &mut dyn Fold,
+    fold: &mut dyn ReadModelFold,
     upcasters: &Upcasters,
     index: usize,
     event: &RecordedEvent,

@@ -2,7 +2,7 @@
 
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::{batch_fold::BatchFold, running_read_model::RunningReadModel};
+use super::{batch_fold::BatchFold, pipeline_read_model::PipelineReadModel};
 use es_event::{EventId, RecordedEvent, Upcasters};
 use es_store::{EventStream, StoreError};
 
@@ -15,7 +15,8 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 #[derive(Default)]
 pub(super) struct EventBatch {
     pub(super) events: Vec<RecordedEvent>,
-    /// The folds of the pipeline's read models, without those that have stopped.
+    /// The fold of each read model of the pipeline, in their order. It is `None` if the read model has stopped, if
+    /// appends write its rows, or if it has applied the events.
     pub(super) folds: Vec<Option<BatchFold>>,
     /// The failure that followed the events; `Some(None)` if the subscription ended.
     pub(super) failure: Option<Option<StoreError>>,
@@ -34,7 +35,7 @@ impl EventBatch {
 
 /// Reads the events of a subscription in batches and decodes them.
 pub(super) struct BatchReader<'a> {
-    models: &'a [RunningReadModel],
+    models: &'a [PipelineReadModel],
     upcasters: &'a Upcasters,
     events: EventStream,
     /// The part of the next batch that is already read.
@@ -43,7 +44,7 @@ pub(super) struct BatchReader<'a> {
 
 impl<'a> BatchReader<'a> {
     pub(super) fn new(
-        models: &'a [RunningReadModel],
+        models: &'a [PipelineReadModel],
         upcasters: &'a Upcasters,
         events: EventStream,
     ) -> Self {

@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     ColumnDescriptor, EventRow, Project, SearchedColumn,
-    fold::{Fold, KeyedRowFold, RowPerEventFold},
+    fold::{KeyedRowFold, ReadModelFold, RowPerEventFold},
 };
 use es_event::Declaration;
 
@@ -56,7 +56,7 @@ pub struct ReadModelDescriptor {
     pub declaration: Declaration,
     /// The JSON schema of a row, if the framework itself serves the rows.
     pub row: Option<fn(&mut SchemaGenerator) -> Schema>,
-    pub(super) fold: fn() -> Box<dyn Fold>,
+    pub(super) fold: fn() -> Box<dyn ReadModelFold>,
 }
 
 /// The identity of the rows of a read model.

@@ -43,8 +43,8 @@ pub(super) struct FoldFailure {
     pub(super) error: ProjectionError,
 }
 
-/// The fold of one read model over one batch.
-pub(super) trait Fold: Send {
+/// The fold of one batch for one read model. It keeps no position.
+pub(super) trait ReadModelFold: Send {
     /// Adds the changes of an event, which has this index in the batch.
     fn add_event(
         &mut self,
@@ -113,7 +113,7 @@ impl<R> Default for KeyedRowFold<R> {
     }
 }
 
-impl<R: Project> Fold for KeyedRowFold<R> {
+impl<R: Project> ReadModelFold for KeyedRowFold<R> {
     fn add_event(
         &mut self,
         index: usize,
@@ -256,7 +256,7 @@ impl<E> Default for RowPerEventFold<E> {
     }
 }
 
-impl<E: EventRow> Fold for RowPerEventFold<E> {
+impl<E: EventRow> ReadModelFold for RowPerEventFold<E> {
     fn add_event(
         &mut self,
         _: usize,

@@ -47,7 +47,7 @@ struct InlineProjection {
     failures: Mutex<BTreeMap<String, Option<EventId>>>,
 }
 
-/// The reason why an append cannot write the rows of a read model.
+/// The failure at which an append did not write the rows of an inline read model.
 #[derive(Debug, thiserror::Error)]
 enum InlineFailure {
     #[error(transparent)]
@@ -93,12 +93,13 @@ impl InlineRows for InlineProjection {
         for _ in 0..=self.tables.len() {
             let written = match self.lock_checkpoints(connection).await {
                 Ok(locked) => self.write_tables(connection, locked, events).await,
-                // The first projection creates the table of the checkpoints.
-                Err(error) => return undo(connection, error.into()).await,
+                // The table of the checkpoints is missing until the first projection has created it. Until then
+                // appends write no rows.
+                Err(error) => return undo_inline_rows(connection, error.into()).await,
             };
             match written {
                 Ok(()) => return Ok(()),
-                Err(failure) => undo(connection, failure).await?,
+                Err(failure) => undo_inline_rows(connection, failure).await?,
             }
         }
         Ok(())
@@ -233,7 +234,10 @@ impl fmt::Debug for InlineProjection {
 ///
 /// # Errors
 /// The whole transaction has to be repeated.
-async fn undo(connection: &mut PgConnection, failure: InlineFailure) -> Result<(), sqlx::Error> {
+async fn undo_inline_rows(
+    connection: &mut PgConnection,
+    failure: InlineFailure,
+) -> Result<(), sqlx::Error> {
     match failure {
         InlineFailure::Database(DatabaseError::Postgres(error)) if is_aborted(&error) => Err(error),
         // A broken connection fails here.

@@ -16,8 +16,8 @@ use super::{
     database::{Checkpoint, CheckpointStep},
     fold::FoldFailure,
     pipeline_error::PipelineError,
+    pipeline_read_model::PipelineReadModel,
     rebuild_progress::RebuildProgress,
-    running_read_model::RunningReadModel,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
 use es_runtime::simulation::{self, Defect};
@@ -39,7 +39,7 @@ pub(super) struct ProjectionPipeline {
     pub(super) store: Arc<dyn EventStore>,
     pub(super) database: Database,
     pub(super) upcasters: Upcasters,
-    pub(super) models: Vec<RunningReadModel>,
+    pub(super) models: Vec<PipelineReadModel>,
 }
 
 /// The reason why a pipeline has ended.
@@ -64,7 +64,7 @@ pub(super) enum PipelineEnd {
 pub(super) type EndRequest = watch::Receiver<bool>;
 
 /// Completes when the end of the pipeline is requested.
-async fn requested(end: &mut EndRequest) {
+async fn wait_until_requested(end: &mut EndRequest) {
     if end.wait_for(|is_requested| *is_requested).await.is_err() {
         // The processor is gone, so nobody can request the end.
         std::future::pending::<()>().await;
@@ -106,7 +106,7 @@ impl ProjectionPipeline {
             }
             tokio::select! {
                 biased;
-                () = requested(&mut end) => return PipelineEnd::Requested,
+                () = wait_until_requested(&mut end) => return PipelineEnd::Requested,
                 () = pause.wait() => {}
             }
         }
@@ -146,7 +146,7 @@ impl ProjectionPipeline {
         while !self
             .models
             .iter()
-            .any(RunningReadModel::can_replace_current)
+            .any(PipelineReadModel::can_replace_current)
         {
             if !rebuild.is_over() {
                 // During a rebuild, a larger batch costs less.
@@ -155,7 +155,7 @@ impl ProjectionPipeline {
             }
             let batch = tokio::select! {
                 biased;
-                () = requested(end) => return Ok(PipelineEnd::Requested),
+                () = wait_until_requested(end) => return Ok(PipelineEnd::Requested),
                 batch = reader.next_batch() => batch,
                 () = tokio::time::sleep(SUBSCRIBED_AFTER), if !is_subscribed => {
                     is_subscribed = true;
@@ -235,7 +235,7 @@ impl ProjectionPipeline {
     /// applied, if there is one.
     async fn apply_new_events(
         &self,
-        model: &RunningReadModel,
+        model: &PipelineReadModel,
         events: &[RecordedEvent],
         mut fold: Option<BatchFold>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
@@ -258,7 +258,7 @@ impl ProjectionPipeline {
     }
 
     /// Publishes the position of a table whose rows appends may have written.
-    async fn refresh_position(&self, model: &RunningReadModel) -> Result<(), DatabaseError> {
+    async fn refresh_position(&self, model: &PipelineReadModel) -> Result<(), DatabaseError> {
         if !self.database.appends_may_write(&model.table) {
             return Ok(());
         }
@@ -278,10 +278,10 @@ impl ProjectionPipeline {
     }
 
     /// Applies events to a read model: all at once, or one by one if the database refuses that, to name
-    /// the event at fault. Returns the event that cannot be applied, if there is one.
+    /// the event at fault. Returns the event that the read model cannot apply, if there is one.
     async fn apply_to_model(
         &self,
-        model: &RunningReadModel,
+        model: &PipelineReadModel,
         events: &[RecordedEvent],
         fold: Option<BatchFold>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
@@ -311,10 +311,10 @@ impl ProjectionPipeline {
     }
 
     /// Folds events, writes the rows with the checkpoint in one transaction, and publishes the position.
-    /// Returns the event that cannot be applied, if there is one. The events before it are written.
+    /// Returns the event that the read model cannot apply, if there is one. The events before it are written.
     async fn write_and_publish(
         &self,
-        model: &RunningReadModel,
+        model: &PipelineReadModel,
         events: &[RecordedEvent],
         fold: Option<BatchFold>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
@@ -357,7 +357,7 @@ impl ProjectionPipeline {
     }
 
     /// Folds events into the rows of one read model.
-    fn fold(&self, model: &RunningReadModel, events: &[RecordedEvent]) -> BatchFold {
+    fn fold(&self, model: &PipelineReadModel, events: &[RecordedEvent]) -> BatchFold {
         let mut fold = BatchFold::new(&model.table);
         for event in events {
             fold.add_event(&model.skipped, &self.upcasters, event);
@@ -366,7 +366,7 @@ impl ProjectionPipeline {
     }
 
     /// Returns the read models that have not stopped.
-    fn running(&self) -> impl Iterator<Item = &RunningReadModel> {
+    fn running(&self) -> impl Iterator<Item = &PipelineReadModel> {
         self.models.iter().filter(|model| !model.is_halted())
     }
 

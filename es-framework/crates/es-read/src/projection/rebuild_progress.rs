@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{RebuildPace, running_read_model::RunningReadModel};
+use super::{RebuildPace, pipeline_read_model::PipelineReadModel};
 use es_event::EventId;
 use es_runtime::telemetry::milliseconds_since;
 
@@ -43,7 +43,7 @@ impl RebuildProgress {
     pub(super) fn publish<'a>(
         &mut self,
         position: Option<EventId>,
-        models: impl Iterator<Item = &'a RunningReadModel>,
+        models: impl Iterator<Item = &'a PipelineReadModel>,
     ) {
         if self.is_over {
             return;

@@ -52,7 +52,7 @@ impl QueryParameters {
         Ok(parameters)
     }
 
-    /// Adds values of the path. They have no limit of their own, because the key of a row can have any
+    /// Adds values from the URL's path. They have no limit of their own, because the key of a row can have any
     /// length.
     ///
     /// # Errors

@@ -21,7 +21,12 @@ impl<K, V> Default for RegisteredMetrics<K, V> {
 
 impl<K: Eq + Hash, V> RegisteredMetrics<K, V> {
     /// Passes the metric of a key to `record`. Registers a new key first.
-    pub fn record_with(&self, key: K, register: impl FnOnce(&K) -> V, record: impl FnOnce(&V)) {
+    pub fn record_or_register(
+        &self,
+        key: K,
+        register: impl FnOnce(&K) -> V,
+        record: impl FnOnce(&V),
+    ) {
         if let Some(value) = self
             .0
             .read()
@@ -48,7 +53,7 @@ mod tests {
         let registered = Cell::new(0);
         for key in ["a", "b", "a"] {
             let register = |_: &&str| registered.set(registered.get() + 1);
-            metrics.record_with(key, register, |()| {});
+            metrics.record_or_register(key, register, |()| {});
         }
         assert_eq!(registered.get(), 2);
     }

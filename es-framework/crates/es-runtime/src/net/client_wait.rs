@@ -37,7 +37,7 @@ impl ClientWait {
 
     /// Returns the time at which the connection ends if the connection limit is reached. Returns
     /// `None` while the server responds.
-    pub(super) fn deadline(&self, limits: &ConnectionLimits) -> Option<Instant> {
+    pub(super) fn end_when_full(&self, limits: &ConnectionLimits) -> Option<Instant> {
         let (since, time) = match *self.phase() {
             ConnectionPhase::AwaitingFirstRequest { since } => {
                 (since, limits.first_request_time_when_full)

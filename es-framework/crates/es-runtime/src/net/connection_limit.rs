@@ -57,7 +57,7 @@ impl ConnectionLimit {
             if is_reached.wait_for(|is_reached| *is_reached).await.is_err() {
                 return std::future::pending().await;
             }
-            match wait.deadline(limits) {
+            match wait.end_when_full(limits) {
                 Some(deadline) if deadline <= Instant::now() => return,
                 Some(deadline) => sleep_until(deadline).await,
                 None => sleep(limits.idle_time_when_full).await,

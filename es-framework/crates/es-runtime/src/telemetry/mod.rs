@@ -22,7 +22,7 @@ use crate::{Error, Result};
 use log_writer::LogWriterGuard;
 use traces::TraceExporter;
 
-/// A layer that receives spans and events.
+/// A layer that receives spans and log records.
 type TelemetryLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
 /// The settings of the log and of traces.
@@ -47,10 +47,10 @@ pub struct TelemetrySettings {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// A line of text for each event.
+    /// A line of text for each log record.
     #[default]
     Text,
-    /// A line with a JSON object for each event.
+    /// A line with a JSON object for each log record.
     Json,
 }
 
@@ -140,7 +140,7 @@ where
     }
 }
 
-/// Restricts a layer to events. Without a collector, no layer requests spans then, and spans that no
+/// Restricts a layer to log records. Without a collector, no layer requests spans then, and spans that no
 /// layer requests cost nothing.
 fn only_events<S>(
     log: impl Layer<S> + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Formats the fields of a logged event on one line, whatever they contain. Text from a client must
+//! Formats the fields of a log record on one line, whatever they contain. Text from a client must
 //! neither look like another line nor control somebody's terminal.
 
 use std::fmt::{self, Write};
@@ -25,7 +25,7 @@ impl<'writer> FormatFields<'writer> for SingleLineFields {
     }
 }
 
-/// Writes the fields of an event to one line.
+/// Writes the fields of a log record to one line.
 struct FieldVisitor<'writer> {
     writer: Writer<'writer>,
     has_fields: bool,
@@ -34,7 +34,7 @@ struct FieldVisitor<'writer> {
 
 impl FieldVisitor<'_> {
     fn write(&mut self, field: &Field, value: fmt::Arguments<'_>) {
-        // The crate `log` adds its source location as fields. Other events do not show theirs either.
+        // The crate `log` adds its source location as fields. Other records do not show theirs either.
         if self.result.is_err() || field.name().starts_with("log.") {
             return;
         }

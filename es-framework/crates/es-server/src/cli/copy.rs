@@ -1,5 +1,5 @@
-//! The command `copy`: an exact copy of a store in another engine. A copy that was interrupted
-//! continues when the command runs again.
+//! The subcommand `copy`: an exact copy of a store in another engine. A copy that was interrupted
+//! continues when the subcommand runs again.
 
 use std::{path::PathBuf, process::ExitCode, str::FromStr};
 
@@ -90,7 +90,7 @@ impl CopyTarget {
             StoreLocation::Postgres(url) => {
                 let address = url.parse();
                 let address = address.map_err(|error| CliError::Copy(format!("{error}")))?;
-                let restore = PostgresRestore::begin(&address).await?;
+                let restore = PostgresRestore::begin_or_continue(&address).await?;
                 Ok(Self::Postgres(Box::new(restore)))
             }
             #[cfg(not(feature = "postgres"))]

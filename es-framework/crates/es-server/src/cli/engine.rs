@@ -1,4 +1,4 @@
-//! The store that a command works on: a data directory or a PostgreSQL database.
+//! The existing store that a subcommand works on: a data directory or a PostgreSQL database.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,9 +14,9 @@ use es_store::EventStore;
 use es_store_postgres::{PostgresStore, PostgresStoreOptions, StoreAddress};
 use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
 
-/// The store of a command.
+/// The existing store that a subcommand works on.
 #[derive(Args)]
-pub(super) struct EngineArguments {
+pub(super) struct ExistingStoreArguments {
     /// The data directory of the event store, which must not be running.
     #[arg(
         long,
@@ -37,13 +37,13 @@ pub(super) struct EngineArguments {
 }
 
 /// Without the engine, whose URL may contain a password.
-impl std::fmt::Debug for EngineArguments {
+impl std::fmt::Debug for ExistingStoreArguments {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("EngineArguments")
+        f.write_str("ExistingStoreArguments")
     }
 }
 
-impl EngineArguments {
+impl ExistingStoreArguments {
     /// Opens an existing store. A wrong path must not create a new one.
     pub(super) async fn open_existing(&self) -> Result<OpenEngine, CliError> {
         match (&self.engine, &self.data_directory) {

@@ -1,4 +1,4 @@
-//! The commands `verify`, `backup` and `restore`. A data directory must not be used by a running event
+//! The subcommands `verify`, `backup` and `restore`. A data directory must not be used by a running event
 //! store.
 
 use std::{path::PathBuf, process::ExitCode};
@@ -8,7 +8,7 @@ use futures_util::TryStreamExt as _;
 
 use super::{
     cli_error::CliError,
-    engine::{EngineArguments, refuse_url},
+    engine::{ExistingStoreArguments, refuse_url},
     line_input::{BACKUP_LINE, NumberedLines},
     output::LineOutput,
     progress_bar::ProgressDisplay,
@@ -26,7 +26,7 @@ pub(super) async fn count_events(store: &dyn EventStore) -> Result<u64, CliError
     Ok(EventId::count_to(newest_id(store).await?))
 }
 
-pub(super) async fn verify_store(arguments: &EngineArguments) -> Result<ExitCode, CliError> {
+pub(super) async fn verify_store(arguments: &ExistingStoreArguments) -> Result<ExitCode, CliError> {
     let engine = arguments.open_existing().await?;
     let store = engine.port();
     let mut progress = ProgressDisplay::new("verify", count_events(&*store).await.ok());
@@ -60,7 +60,7 @@ pub(super) async fn verify_store(arguments: &EngineArguments) -> Result<ExitCode
 #[derive(Debug, Args)]
 pub(super) struct BackupArguments {
     #[command(flatten)]
-    engine: EngineArguments,
+    engine: ExistingStoreArguments,
     /// The file to write, which must not exist. Without it, standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! The output of a command: a new file or standard output.
+//! The output of a subcommand: a new file or standard output.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -26,7 +26,7 @@ pub(super) struct UnfinishedFile {
 }
 
 impl UnfinishedFile {
-    /// Creates the file. A draft that a killed command left is written again.
+    /// Creates the file. A draft that a killed process left is written again.
     fn create(name: &Path) -> io::Result<(File, Self)> {
         refuse_existing(name)?;
         let draft = with_suffix(name, "partial");
@@ -65,7 +65,7 @@ impl UnfinishedFile {
 impl Drop for UnfinishedFile {
     fn drop(&mut self) {
         if !self.is_finished {
-            // The command has failed anyway.
+            // The subcommand has failed anyway.
             let _ = fs::remove_file(&self.draft);
         }
     }

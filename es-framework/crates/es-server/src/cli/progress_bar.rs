@@ -1,4 +1,4 @@
-//! The progress of a long command on standard error: a bar for people, and a line now and then for logs.
+//! The progress of a long subcommand on standard error: a bar for people, and a line now and then for logs.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -11,7 +11,7 @@ const BAR_INTERVAL: Duration = Duration::from_millis(100);
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 const BAR_WIDTH: u64 = 30;
 
-/// Displays the progress of one command in events.
+/// Displays the progress of one subcommand in events.
 #[derive(Debug)]
 pub(super) struct ProgressDisplay {
     command: &'static str,
@@ -45,7 +45,7 @@ impl ProgressDisplay {
         self.shown = Some(Instant::now());
         let line = self.line(done);
         let end = if self.is_terminal { "\x1b[K\r" } else { "\n" };
-        // The command continues if the progress cannot be displayed.
+        // The subcommand continues if the progress cannot be displayed.
         let _ = write!(io::stderr(), "{line}{end}");
     }
 

@@ -1,15 +1,15 @@
-//! The command `stats`.
+//! The subcommand `stats`.
 
 use std::io::{self, Write as _};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
-use super::{cli_error::CliError, engine::EngineArguments, offline::count_events};
+use super::{cli_error::CliError, engine::ExistingStoreArguments, offline::count_events};
 use es_event::Subject;
 use es_store::{Order, ReadOptions};
 
 /// Prints the size of a store and its numbers of events, subjects and event types.
-pub(super) async fn print_stats(arguments: &EngineArguments) -> Result<(), CliError> {
+pub(super) async fn print_stats(arguments: &ExistingStoreArguments) -> Result<(), CliError> {
     let engine = arguments.open_existing().await?;
     let store = engine.port();
     let time_of_first = async |order| -> Result<String, CliError> {

@@ -1,4 +1,4 @@
-//! The commands `export` and `import`: events as lines of JSON. An import gives them new ids.
+//! The subcommands `export` and `import`: events as lines of JSON. An import gives them new ids.
 
 use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     cli_error::CliError,
-    engine::{EngineArguments, refuse_url},
+    engine::{ExistingStoreArguments, refuse_url},
     line_input::NumberedLines,
     output::LineOutput,
     progress_bar::ProgressDisplay,
@@ -36,7 +36,7 @@ const EMPTY_WRITE: &str = r#"{"events":[{"source":"","subject":"","type":"","dat
 #[derive(Debug, Args)]
 pub(super) struct ExportArguments {
     #[command(flatten)]
-    engine: EngineArguments,
+    engine: ExistingStoreArguments,
     /// Exports only the events of this subject and of the subjects below it.
     #[arg(long, default_value = "/")]
     subject: Subject,

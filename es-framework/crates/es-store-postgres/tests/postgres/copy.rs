@@ -20,7 +20,9 @@ async fn events_to_copy(fixture: &StoreFixture) -> Vec<RecordedEvent> {
 
 /// Begins or continues a copy.
 async fn copy(url: &str, events: &[RecordedEvent]) -> PostgresRestore {
-    let mut restore = PostgresRestore::begin(&url.parse().unwrap()).await.unwrap();
+    let mut restore = PostgresRestore::begin_or_continue(&url.parse().unwrap())
+        .await
+        .unwrap();
     let start = usize::try_from(restore.chain().events()).unwrap();
     for event in &events[start..] {
         let line = BackupLine::Event(Box::new(event.clone()));

@@ -45,7 +45,7 @@ pub(super) struct PostingIndex {
     /// The number of events that the table covers when that is finished.
     compacting_to: u64,
     newest: Memtable,
-    /// All subjects with an event, in memory or on disk.
+    /// The subjects with an event. After a start, those on disk are missing until they are read step by step.
     bloom_filter: BloomFilter,
     length: u64,
 }
@@ -171,20 +171,19 @@ impl PostingIndex {
 
     /// Reads the next entries on disk that the Bloom filter lacks. The start of the store does not
     /// wait for all of them.
-    pub(super) fn read_bloom_filter_step(
+    pub(super) fn read_entries_missing_in_bloom_filter(
         &self,
         connection: &Connection,
-    ) -> Option<BloomFilterStep> {
+    ) -> Option<MissingFilterEntries> {
         match self.bloom_filter.progress() {
-            FilterProgress::UpTo(after) => Some(BloomFilterStep(bloom_filter::read_next_entries(
-                connection,
-                after.clone(),
-            ))),
+            FilterProgress::UpTo(after) => Some(MissingFilterEntries(
+                bloom_filter::read_next_entries(connection, after.clone()),
+            )),
             FilterProgress::Complete | FilterProgress::Failed => None,
         }
     }
 
-    pub(super) fn add_to_bloom_filter(&mut self, step: BloomFilterStep) {
+    pub(super) fn add_to_bloom_filter(&mut self, step: MissingFilterEntries) {
         self.bloom_filter.add_entries(step.0);
     }
 
@@ -195,4 +194,4 @@ impl PostingIndex {
 
 /// Entries that the Bloom filter lacks.
 #[derive(Debug)]
-pub(super) struct BloomFilterStep(rusqlite::Result<Vec<(IndexKey, i64)>>);
+pub(super) struct MissingFilterEntries(rusqlite::Result<Vec<(IndexKey, i64)>>);

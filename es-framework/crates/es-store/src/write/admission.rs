@@ -22,14 +22,14 @@ pub struct WriteAdmission {
     room: Arc<Semaphore>,
     /// Permits one registration of a schema at a time, because each reads all events of its type.
     registering: Semaphore,
-    limits: QueueLimits,
+    limits: AdmissionLimits,
     address: String,
 }
 
 /// The limits of the tasks that wait.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct QueueLimits {
+pub struct AdmissionLimits {
     /// The size of the queue, in KiB. Each append counts as one at least.
     pub kib: u32,
     /// The time that an append waits for room in the queue, or a registration for the one before it.
@@ -38,7 +38,7 @@ pub struct QueueLimits {
 
 impl WriteAdmission {
     /// Creates the admission to a queue. Errors name the address of the store.
-    pub fn new(queue: Arc<WriteQueue>, limits: QueueLimits, address: String) -> Self {
+    pub fn new(queue: Arc<WriteQueue>, limits: AdmissionLimits, address: String) -> Self {
         let room = usize::try_from(limits.kib).unwrap_or(Semaphore::MAX_PERMITS);
         Self {
             queue,

@@ -65,7 +65,7 @@ pub trait StoredEventLookup {
 /// but not stored yet.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct ChainedAppends<'a> {
+pub struct PreparedBatch<'a> {
     catalogue: &'a EventTypeCatalogue,
     hash_version: HashVersion,
     /// The budget for schemas that were registered while appends waited. All writes wait meanwhile.
@@ -86,8 +86,8 @@ pub struct ChainedAppends<'a> {
     pub outcomes: Vec<AppendOutcome>,
 }
 
-impl<'a> ChainedAppends<'a> {
-    /// Prepares all appends, and takes their candidates. All events of a batch have one time,
+impl<'a> PreparedBatch<'a> {
+    /// Prepares all appends, and takes the candidates of those that are not refused. All events of a batch have one time,
     /// because they become durable together. The time never goes back, even if the clock does.
     pub fn prepare<L: StoredEventLookup>(
         mut head: ChainHead,
@@ -289,10 +289,10 @@ mod tests {
     fn prepare<'a>(
         catalogue: &'a EventTypeCatalogue,
         appends: &mut [QueuedAppend],
-    ) -> ChainedAppends<'a> {
+    ) -> PreparedBatch<'a> {
         let version = HashVersion::V1;
         let Ok(batch) =
-            ChainedAppends::prepare(ChainHead::EMPTY, version, catalogue, &EmptyStore, appends);
+            PreparedBatch::prepare(ChainHead::EMPTY, version, catalogue, &EmptyStore, appends);
         batch
     }
 

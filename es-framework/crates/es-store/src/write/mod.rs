@@ -6,8 +6,8 @@ mod batch;
 mod linger;
 mod queue;
 
-pub use admission::{QueueLimits, WriteAdmission};
-pub use batch::{ChainHead, ChainedAppends, StoredEventLookup, WRITER_STEPS};
+pub use admission::{AdmissionLimits, WriteAdmission};
+pub use batch::{ChainHead, PreparedBatch, StoredEventLookup, WRITER_STEPS};
 pub use linger::CommitLinger;
 pub use queue::{
     AbandonQueueOnDrop, AppendOutcome, BatchLimits, QueueOutcome, QueuedAppend, QueuedTask,

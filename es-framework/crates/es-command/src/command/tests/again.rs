@@ -2,7 +2,9 @@
 
 use futures_util::future::join_all;
 
-use super::bank::{Rivalled, open_account, reply, transfer_money, transfer_with, two_accounts};
+use super::bank::{
+    RivalledStore, open_account, reply, transfer_money, transfer_with, two_accounts,
+};
 use crate::command::{CommandContext, CommandError, CommandOutcome, ExpectedVersion, SeenVersion};
 use es_event::EventId;
 
@@ -43,27 +45,31 @@ fn answer(outcome: &CommandOutcome) -> (String, bool, Option<EventId>, Option<Ev
 
 #[tokio::test]
 async fn a_command_that_is_sent_again_is_answered_as_the_first_one_was() {
-    let store = Rivalled::alone();
-    let bus = two_accounts(&store).await;
-    let first = transfer_with(&bus, 60, &with_key("k1")).await.unwrap();
+    let store = RivalledStore::alone();
+    let resources = two_accounts(&store).await;
+    let first = transfer_with(&resources, 60, &with_key("k1"))
+        .await
+        .unwrap();
     let events = store.events().await.len();
-    transfer_money(&bus, 5).await.unwrap();
-    let again = transfer_with(&bus, 60, &with_key("k1")).await.unwrap();
+    transfer_money(&resources, 5).await.unwrap();
+    let again = transfer_with(&resources, 60, &with_key("k1"))
+        .await
+        .unwrap();
     assert_eq!(answer(&first), answer(&again));
-    // A new bus stands for a restart or another instance.
-    let elsewhere = transfer_with(&store.bus(), 60, &with_key("k1")).await;
+    // New resources stand for a restart or another instance.
+    let elsewhere = transfer_with(&store.resources(), 60, &with_key("k1")).await;
     assert_eq!(answer(&first), answer(&elsewhere.unwrap()));
     assert_eq!(store.events().await.len(), events + 3);
-    transfer_with(&bus, 5, &with_key("k2")).await.unwrap();
+    transfer_with(&resources, 5, &with_key("k2")).await.unwrap();
 }
 
 #[tokio::test]
 async fn of_copies_that_race_one_is_carried_out_and_all_are_answered_alike() {
-    let store = Rivalled::alone();
+    let store = RivalledStore::alone();
     two_accounts(&store).await;
-    let buses: Vec<_> = (0..4).map(|_| store.bus()).collect();
+    let resources: Vec<_> = (0..4).map(|_| store.resources()).collect();
     let key = with_key("k1");
-    let copies = (0..16).map(|n: usize| transfer_with(&buses[n % 4], 60, &key));
+    let copies = (0..16).map(|n: usize| transfer_with(&resources[n % 4], 60, &key));
     let answers: Vec<_> = join_all(copies)
         .await
         .into_iter()
@@ -75,25 +81,27 @@ async fn of_copies_that_race_one_is_carried_out_and_all_are_answered_alike() {
 
 #[tokio::test]
 async fn a_key_belongs_to_one_request() {
-    let store = Rivalled::alone();
-    let bus = two_accounts(&store).await;
-    transfer_with(&bus, 60, &with_key("k1")).await.unwrap();
-    let other = transfer_with(&bus, 10, &with_key("k1")).await;
+    let store = RivalledStore::alone();
+    let resources = two_accounts(&store).await;
+    transfer_with(&resources, 60, &with_key("k1"))
+        .await
+        .unwrap();
+    let other = transfer_with(&resources, 10, &with_key("k1")).await;
     assert!(matches!(other, Err(CommandError::KeyReused)), "{other:?}");
 }
 
 #[tokio::test]
 async fn a_refused_command_is_decided_on_anew() {
-    let store = Rivalled::alone();
-    let bus = two_accounts(&store).await;
+    let store = RivalledStore::alone();
+    let resources = two_accounts(&store).await;
     let key = with_key("k1");
-    let refused = transfer_with(&bus, 101, &key).await;
+    let refused = transfer_with(&resources, 101, &key).await;
     assert!(
         matches!(refused, Err(CommandError::Rejected(_))),
         "{refused:?}"
     );
-    open_account(&bus, 3, 1).await;
-    let refused = transfer_with(&bus, 101, &key).await;
+    open_account(&resources, 3, 1).await;
+    let refused = transfer_with(&resources, 101, &key).await;
     assert!(
         matches!(refused, Err(CommandError::Rejected(_))),
         "{refused:?}"
@@ -102,37 +110,37 @@ async fn a_refused_command_is_decided_on_anew() {
 
 #[tokio::test]
 async fn a_command_is_refused_once_its_subject_has_changed() {
-    let store = Rivalled::alone();
-    let bus = two_accounts(&store).await;
-    transfer_with(&bus, 1, &last_event(0)).await.unwrap();
-    match transfer_with(&bus, 1, &last_event(0)).await {
+    let store = RivalledStore::alone();
+    let resources = two_accounts(&store).await;
+    transfer_with(&resources, 1, &last_event(0)).await.unwrap();
+    match transfer_with(&resources, 1, &last_event(0)).await {
         Err(CommandError::NotAsExpected { latest, .. }) => assert_eq!(latest, EventId::new(2)),
         other => panic!("{other:?}"),
     }
     let any = expecting(ExpectedVersion::Any);
-    transfer_with(&bus, 1, &any).await.unwrap();
+    transfer_with(&resources, 1, &any).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_command_is_carried_out_if_its_subject_has_no_event_after_what_the_sender_saw() {
-    let store = Rivalled::alone();
+    let store = RivalledStore::alone();
     // The accounts are events 0 and 1, and the transfer writes 2 and 3.
-    let bus = two_accounts(&store).await;
-    transfer_with(&bus, 1, &position(1)).await.unwrap();
+    let resources = two_accounts(&store).await;
+    transfer_with(&resources, 1, &position(1)).await.unwrap();
     for too_old in [0, 1] {
-        match transfer_with(&bus, 1, &position(too_old)).await {
+        match transfer_with(&resources, 1, &position(too_old)).await {
             Err(CommandError::NotAsExpected { latest, .. }) => assert_eq!(latest, EventId::new(2)),
             other => panic!("{other:?}"),
         }
     }
-    transfer_with(&bus, 1, &position(3)).await.unwrap();
+    transfer_with(&resources, 1, &position(3)).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_position_that_the_store_does_not_have_matches_nothing() {
-    let store = Rivalled::alone();
-    let bus = two_accounts(&store).await;
-    let refused = transfer_with(&bus, 1, &position(2)).await;
+    let store = RivalledStore::alone();
+    let resources = two_accounts(&store).await;
+    let refused = transfer_with(&resources, 1, &position(2)).await;
     assert!(
         matches!(refused, Err(CommandError::NotAsExpected { .. })),
         "{refused:?}"
@@ -141,9 +149,9 @@ async fn a_position_that_the_store_does_not_have_matches_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_between_read_and_write_is_noticed_as_well() {
-    let store = Rivalled::on("/accounts/1", 1);
-    let bus = two_accounts(&store).await;
-    let refused = transfer_with(&bus, 1, &last_event(0)).await;
+    let store = RivalledStore::on("/accounts/1", 1);
+    let resources = two_accounts(&store).await;
+    let refused = transfer_with(&resources, 1, &last_event(0)).await;
     assert!(
         matches!(refused, Err(CommandError::NotAsExpected { .. })),
         "{refused:?}"

@@ -10,8 +10,8 @@ use futures_util::TryStreamExt as _;
 use serde_json::json;
 
 use crate::command::{
-    CommandBus, CommandContext, CommandDescriptor, CommandError, CommandOutcome, CommandRequest,
-    Handle,
+    CommandContext, CommandDescriptor, CommandError, CommandOutcome, CommandRequest,
+    CommandResources, Handle,
 };
 use crate::prelude::*;
 use es_event::{EventCandidate, RecordedEvent, Subject};
@@ -163,14 +163,14 @@ fn audit(
 
 /// A store in which a rival writes right before the first few appends.
 #[derive(Debug, Clone)]
-pub(super) struct Rivalled {
+pub(super) struct RivalledStore {
     pub(super) inner: MemoryStore,
     subject: &'static str,
     times: Arc<AtomicUsize>,
     appends: Arc<AtomicUsize>,
 }
 
-impl Rivalled {
+impl RivalledStore {
     pub(super) fn on(subject: &'static str, times: usize) -> Self {
         Self {
             inner: MemoryStore::new(),
@@ -184,8 +184,8 @@ impl Rivalled {
         Self::on("/", 0)
     }
 
-    pub(super) fn bus(&self) -> CommandBus {
-        CommandBus::new(Arc::new(self.clone()), "bank")
+    pub(super) fn resources(&self) -> CommandResources {
+        CommandResources::new(Arc::new(self.clone()), "bank")
     }
 
     /// The number of attempted appends.
@@ -221,7 +221,7 @@ impl Rivalled {
 }
 
 #[async_trait]
-impl EventStore for Rivalled {
+impl EventStore for RivalledStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -254,7 +254,7 @@ impl EventStore for Rivalled {
 }
 
 pub(super) async fn send<C: Handle>(
-    bus: &CommandBus,
+    resources: &CommandResources,
     body: serde_json::Value,
     context: &CommandContext,
 ) -> Result<CommandOutcome, CommandError> {
@@ -264,30 +264,30 @@ pub(super) async fn send<C: Handle>(
         path_parameters: &[],
         context,
     };
-    (CommandDescriptor::of::<C>().execute)(bus, request).await
+    (CommandDescriptor::of::<C>().execute)(resources, request).await
 }
 
-pub(super) async fn open_account(bus: &CommandBus, id: u32, cents: u64) {
+pub(super) async fn open_account(resources: &CommandResources, id: u32, cents: u64) {
     let body = json!({"id": id, "cents": cents});
     let context = CommandContext::default();
-    let opened = send::<OpenAccountCommand>(bus, body, &context).await;
+    let opened = send::<OpenAccountCommand>(resources, body, &context).await;
     opened.unwrap();
 }
 
 pub(super) async fn transfer_with(
-    bus: &CommandBus,
+    resources: &CommandResources,
     cents: u64,
     context: &CommandContext,
 ) -> Result<CommandOutcome, CommandError> {
     let body = json!({"from": 1, "to": 2, "cents": cents});
-    send::<TransferMoneyCommand>(bus, body, context).await
+    send::<TransferMoneyCommand>(resources, body, context).await
 }
 
 pub(super) async fn transfer_money(
-    bus: &CommandBus,
+    resources: &CommandResources,
     cents: u64,
 ) -> Result<CommandOutcome, CommandError> {
-    transfer_with(bus, cents, &CommandContext::default()).await
+    transfer_with(resources, cents, &CommandContext::default()).await
 }
 
 pub(super) fn reply(outcome: &CommandOutcome) -> &str {
@@ -295,9 +295,9 @@ pub(super) fn reply(outcome: &CommandOutcome) -> &str {
 }
 
 /// Two accounts, with 100 cents on the first.
-pub(super) async fn two_accounts(store: &Rivalled) -> CommandBus {
-    let undisturbed = CommandBus::new(Arc::new(store.inner.clone()), "bank");
+pub(super) async fn two_accounts(store: &RivalledStore) -> CommandResources {
+    let undisturbed = CommandResources::new(Arc::new(store.inner.clone()), "bank");
     open_account(&undisturbed, 1, 100).await;
     open_account(&undisturbed, 2, 0).await;
-    store.bus()
+    store.resources()
 }

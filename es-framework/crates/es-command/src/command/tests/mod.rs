@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use futures_util::TryStreamExt as _;
 
 use super::{
-    CommandBus, CommandContext, CommandDescriptor, CommandError, CommandOutcome, CommandRequest,
-    Handle,
+    CommandContext, CommandDescriptor, CommandError, CommandOutcome, CommandRequest,
+    CommandResources, Handle,
 };
 use crate::prelude::*;
 use es_event::{EventCandidate, RecordedEvent, Subject};
@@ -141,8 +141,8 @@ impl EventStore for FaultyStore {
     }
 }
 
-/// Creates a bus over a store whose first appends fail.
-fn bus(fault: Fault, times: u32) -> (CommandBus, MemoryStore) {
+/// Creates resources over a store whose first appends fail.
+fn resources(fault: Fault, times: u32) -> (CommandResources, MemoryStore) {
     let inner = MemoryStore::new();
     let left = AtomicU32::new(times);
     let store = FaultyStore {
@@ -150,24 +150,27 @@ fn bus(fault: Fault, times: u32) -> (CommandBus, MemoryStore) {
         fault,
         left,
     };
-    (CommandBus::new(Arc::new(store), "garden"), inner)
+    (CommandResources::new(Arc::new(store), "garden"), inner)
 }
 
-async fn execute<C: Handle>(bus: &CommandBus, body: &str) -> Result<CommandOutcome, CommandError> {
+async fn execute<C: Handle>(
+    resources: &CommandResources,
+    body: &str,
+) -> Result<CommandOutcome, CommandError> {
     let text = CommandRequest {
         body: body.as_bytes(),
         path_parameters: &[],
         context: &CommandContext::default(),
     };
-    (CommandDescriptor::of::<C>().execute)(bus, text).await
+    (CommandDescriptor::of::<C>().execute)(resources, text).await
 }
 
-async fn plant(bus: &CommandBus) -> Result<CommandOutcome, CommandError> {
-    execute::<PlantTreeCommand>(bus, r#"{"id":"t1","kind":"oak","numLeaves":7}"#).await
+async fn plant(resources: &CommandResources) -> Result<CommandOutcome, CommandError> {
+    execute::<PlantTreeCommand>(resources, r#"{"id":"t1","kind":"oak","numLeaves":7}"#).await
 }
 
-async fn water(bus: &CommandBus) -> Result<CommandOutcome, CommandError> {
-    execute::<WaterTreeCommand>(bus, r#"{"id":"t1"}"#).await
+async fn water(resources: &CommandResources) -> Result<CommandOutcome, CommandError> {
+    execute::<WaterTreeCommand>(resources, r#"{"id":"t1"}"#).await
 }
 
 async fn stored(store: &MemoryStore) -> usize {
@@ -177,50 +180,50 @@ async fn stored(store: &MemoryStore) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn a_write_whose_answer_was_lost_is_found_again() {
-    let (bus, store) = bus(Fault::BreaksAfter, 1);
-    let outcome = plant(&bus).await.unwrap();
+    let (resources, store) = resources(Fault::BreaksAfter, 1);
+    let outcome = plant(&resources).await.unwrap();
     assert_eq!(outcome.position.map(|id| id.get()), Some(0));
     assert_eq!(stored(&store).await, 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_write_that_never_arrived_is_not_sent_again_blindly() {
-    let (bus, store) = bus(Fault::BreaksBefore, 1);
-    let error = plant(&bus).await.unwrap_err();
+    let (resources, store) = resources(Fault::BreaksBefore, 1);
+    let error = plant(&resources).await.unwrap_err();
     assert!(matches!(error, CommandError::Unknown { .. }), "{error}");
     assert_eq!(stored(&store).await, 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_rivals_event_is_not_taken_for_ones_own() {
-    let (bus, store) = bus(Fault::RivalThenBreak, 1);
-    let error = plant(&bus).await.unwrap_err();
+    let (resources, store) = resources(Fault::RivalThenBreak, 1);
+    let error = plant(&resources).await.unwrap_err();
     assert!(matches!(error, CommandError::AlreadyExists(_)), "{error}");
     assert_eq!(stored(&store).await, 1);
 }
 
 #[tokio::test]
 async fn a_pristine_subject_that_a_rival_took_is_a_conflict_at_once() {
-    let (bus, _) = bus(Fault::Rival, 1);
-    let error = plant(&bus).await.unwrap_err();
+    let (resources, _) = resources(Fault::Rival, 1);
+    let error = plant(&resources).await.unwrap_err();
     assert!(matches!(error, CommandError::AlreadyExists(_)), "{error}");
 }
 
 #[tokio::test]
 async fn a_subject_that_must_exist_is_asked_for_first() {
-    let (bus, _) = bus(Fault::Rival, 0);
-    let error = water(&bus).await.unwrap_err();
+    let (resources, _) = resources(Fault::Rival, 0);
+    let error = water(&resources).await.unwrap_err();
     assert!(matches!(error, CommandError::NotFound(_)), "{error}");
-    plant(&bus).await.unwrap();
-    let outcome = water(&bus).await.unwrap();
+    plant(&resources).await.unwrap();
+    let outcome = water(&resources).await.unwrap();
     assert!(!outcome.created);
     assert_eq!(outcome.position.map(|id| id.get()), Some(1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_subject_that_moved_is_read_and_decided_on_again() {
-    let (faulty, store) = bus(Fault::Rival, 2);
-    plant(&CommandBus::new(Arc::new(store.clone()), "garden"))
+    let (faulty, store) = resources(Fault::Rival, 2);
+    plant(&CommandResources::new(Arc::new(store.clone()), "garden"))
         .await
         .unwrap();
     let outcome = water(&faulty).await.unwrap();
@@ -230,8 +233,8 @@ async fn a_subject_that_moved_is_read_and_decided_on_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_subject_that_never_holds_still_is_given_up() {
-    let (faulty, store) = bus(Fault::Rival, u32::MAX);
-    plant(&CommandBus::new(Arc::new(store), "garden"))
+    let (faulty, store) = resources(Fault::Rival, u32::MAX);
+    plant(&CommandResources::new(Arc::new(store), "garden"))
         .await
         .unwrap();
     let error = water(&faulty).await.unwrap_err();

@@ -4,16 +4,16 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use super::bank::{
-    AuditCommand, Rivalled, reply, send, transfer_money, transfer_with, two_accounts,
+    AuditCommand, RivalledStore, reply, send, transfer_money, transfer_with, two_accounts,
 };
 use crate::command::{CommandContext, CommandError};
 use es_event::{EventId, Metadata, TraceContext};
 
 #[tokio::test]
 async fn all_events_of_a_decision_are_written_at_once_each_on_its_subject() {
-    let store = Rivalled::alone();
-    let bus = two_accounts(&store).await;
-    let outcome = transfer_money(&bus, 30).await.unwrap();
+    let store = RivalledStore::alone();
+    let resources = two_accounts(&store).await;
+    let outcome = transfer_money(&resources, 30).await.unwrap();
     assert_eq!(reply(&outcome), r#"{"cents":70}"#);
     assert_eq!(outcome.position, EventId::new(4));
     assert_eq!(
@@ -33,10 +33,10 @@ async fn all_events_of_a_decision_are_written_at_once_each_on_its_subject() {
 
 #[tokio::test]
 async fn a_subject_that_is_not_there_is_named() {
-    let store = Rivalled::alone();
-    let bus = store.bus();
-    super::bank::open_account(&bus, 1, 100).await;
-    match transfer_money(&bus, 30).await {
+    let store = RivalledStore::alone();
+    let resources = store.resources();
+    super::bank::open_account(&resources, 1, 100).await;
+    match transfer_money(&resources, 30).await {
         Err(CommandError::NotFound(subject)) => assert_eq!(subject.as_str(), "/accounts/2"),
         other => panic!("{other:?}"),
     }
@@ -45,9 +45,9 @@ async fn a_subject_that_is_not_there_is_named() {
 #[tokio::test(start_paused = true)]
 async fn a_change_of_any_subject_that_was_read_leads_to_a_new_decision() {
     for subject in ["/accounts/1", "/accounts/2"] {
-        let store = Rivalled::on(subject, 2);
-        let bus = two_accounts(&store).await;
-        let outcome = transfer_money(&bus, 30).await.unwrap();
+        let store = RivalledStore::on(subject, 2);
+        let resources = two_accounts(&store).await;
+        let outcome = transfer_money(&resources, 30).await.unwrap();
         assert_eq!(store.appends(), 3, "{subject}");
         // The second decision sees the rival's payment.
         let rest = if subject == "/accounts/1" { 72 } else { 70 };
@@ -57,19 +57,19 @@ async fn a_change_of_any_subject_that_was_read_leads_to_a_new_decision() {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_elsewhere_is_no_conflict() {
-    let store = Rivalled::on("/accounts/3", 1);
-    let bus = two_accounts(&store).await;
-    transfer_money(&bus, 30).await.unwrap();
+    let store = RivalledStore::on("/accounts/3", 1);
+    let resources = two_accounts(&store).await;
+    transfer_money(&resources, 30).await.unwrap();
     assert_eq!(store.appends(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_state_of_a_whole_subtree_notices_changes_below() {
     for (subject, appends, cents) in [("/accounts/2", 2, 1), ("/elsewhere", 1, 0)] {
-        let store = Rivalled::on(subject, 1);
-        let bus = two_accounts(&store).await;
+        let store = RivalledStore::on(subject, 1);
+        let resources = two_accounts(&store).await;
         let context = CommandContext::default();
-        let audit = send::<AuditCommand>(&bus, json!({"id": 7}), &context).await;
+        let audit = send::<AuditCommand>(&resources, json!({"id": 7}), &context).await;
         audit.unwrap();
         assert_eq!(store.appends(), appends, "{subject}");
         let events = store.events().await;
@@ -81,11 +81,11 @@ async fn a_state_of_a_whole_subtree_notices_changes_below() {
 
 #[tokio::test]
 async fn nothing_is_spent_twice_under_any_concurrency() {
-    let store = Rivalled::alone();
+    let store = RivalledStore::alone();
     two_accounts(&store).await;
-    // Each bus has its own locks, like a process of its own.
-    let buses: Vec<_> = (0..4).map(|_| store.bus()).collect();
-    let transfers = (0..32).map(|n: usize| transfer_money(&buses[n % 4], 30));
+    // The resources of each command have their own locks, like a process of its own.
+    let resources: Vec<_> = (0..4).map(|_| store.resources()).collect();
+    let transfers = (0..32).map(|n: usize| transfer_money(&resources[n % 4], 30));
     let results = join_all(transfers).await;
     let carried_out = results.iter().filter(|result| result.is_ok()).count();
     assert_eq!(carried_out, 3);
@@ -95,24 +95,24 @@ async fn nothing_is_spent_twice_under_any_concurrency() {
 
 #[tokio::test]
 async fn commands_of_one_instance_take_turns_and_do_not_conflict() {
-    let store = Rivalled::alone();
-    let bus = two_accounts(&store).await;
-    let results = join_all((0..64).map(|_| transfer_money(&bus, 1))).await;
+    let store = RivalledStore::alone();
+    let resources = two_accounts(&store).await;
+    let results = join_all((0..64).map(|_| transfer_money(&resources, 1))).await;
     assert!(results.iter().all(Result::is_ok));
     assert_eq!(store.appends(), 64);
 }
 
 #[tokio::test]
 async fn metadata_and_trace_of_the_request_go_into_each_event() {
-    let store = Rivalled::alone();
-    let bus = two_accounts(&store).await;
+    let store = RivalledStore::alone();
+    let resources = two_accounts(&store).await;
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let context = CommandContext {
         metadata: Metadata::from_iter([("x-request-id", "r1")]),
         trace: TraceContext::new(Some(parent), None).unwrap(),
         ..CommandContext::default()
     };
-    transfer_with(&bus, 30, &context).await.unwrap();
+    transfer_with(&resources, 30, &context).await.unwrap();
     let events = store.events().await;
     let new: Vec<_> = events.iter().skip(2).collect();
     assert_eq!(new.len(), 3);

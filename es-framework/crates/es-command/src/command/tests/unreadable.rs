@@ -86,7 +86,10 @@ fn count_trees(command: CountTreesCommand) -> TreeCountedEvent {
     TreeCountedEvent { trees }
 }
 
-async fn send<C: Handle>(bus: &CommandBus, body: &str) -> Result<CommandOutcome, CommandError> {
+async fn send<C: Handle>(
+    resources: &CommandResources,
+    body: &str,
+) -> Result<CommandOutcome, CommandError> {
     let context = CommandContext {
         idempotency_key: Some(body.parse().unwrap()),
         ..CommandContext::default()
@@ -97,8 +100,8 @@ async fn send<C: Handle>(bus: &CommandBus, body: &str) -> Result<CommandOutcome,
         context: &context,
     };
     let command = CommandDescriptor::of::<C>();
-    let outcome = (command.execute)(bus, request).await;
-    let dry_run = (command.dry_run)(bus, request, None).await;
+    let outcome = (command.execute)(resources, request).await;
+    let dry_run = (command.dry_run)(resources, request, None).await;
     let errors = (outcome.as_ref().err(), dry_run.as_ref().err());
     let errors = (
         errors.0.map(ToString::to_string),
@@ -118,8 +121,9 @@ fn refusal(result: Result<CommandOutcome, CommandError>) -> String {
 #[tokio::test]
 async fn an_event_that_its_declaration_cannot_read_is_refused_and_nothing_is_appended() {
     let store = MemoryStore::new();
-    let bus = CommandBus::new(Arc::new(store.clone()), "garden");
-    let message = refusal(send::<MeasureTreeCommand>(&bus, r#"{"id":"1","heights":[]}"#).await);
+    let resources = CommandResources::new(Arc::new(store.clone()), "garden");
+    let message =
+        refusal(send::<MeasureTreeCommand>(&resources, r#"{"id":"1","heights":[]}"#).await);
     assert!(message.contains("TreeMeasuredEvent"), "{message}");
     assert!(message.contains("/mean: NaN"), "{message}");
     let read = async || {
@@ -127,7 +131,7 @@ async fn an_event_that_its_declaration_cannot_read_is_refused_and_nothing_is_app
         all.try_collect::<Vec<RecordedEvent>>().await.unwrap()
     };
     assert!(read().await.is_empty());
-    send::<MeasureTreeCommand>(&bus, r#"{"id":"1","heights":[2.5]}"#)
+    send::<MeasureTreeCommand>(&resources, r#"{"id":"1","heights":[2.5]}"#)
         .await
         .unwrap();
     // Two events and the idempotency record.
@@ -137,8 +141,8 @@ async fn an_event_that_its_declaration_cannot_read_is_refused_and_nothing_is_app
 #[tokio::test]
 async fn a_reply_that_contradicts_its_schema_is_refused_and_nothing_is_appended() {
     let store = MemoryStore::new();
-    let bus = CommandBus::new(Arc::new(store.clone()), "garden");
-    let message = refusal(send::<EstimateTreeCommand>(&bus, r#"{"id":"1"}"#).await);
+    let resources = CommandResources::new(Arc::new(store.clone()), "garden");
+    let message = refusal(send::<EstimateTreeCommand>(&resources, r#"{"id":"1"}"#).await);
     assert!(message.starts_with("the reply "), "{message}");
     assert!(message.contains("/tallest: NaN"), "{message}");
     let all = store.read(Subject::root(), ReadOptions::recursive());
@@ -150,11 +154,12 @@ async fn an_event_that_its_upcaster_makes_unreadable_is_refused() {
     let upcaster = es_event::UpcasterDescriptor::of::<TreeCountedEvent>();
     let upcasters = es_event::Upcasters::new([upcaster]).unwrap();
     let store = MemoryStore::new();
-    let bus = CommandBus::new(Arc::new(store.clone()), "garden").with_upcasters(upcasters);
-    let message = refusal(send::<CountTreesCommand>(&bus, r#"{"id":"1","trees":0}"#).await);
+    let resources =
+        CommandResources::new(Arc::new(store.clone()), "garden").with_upcasters(upcasters);
+    let message = refusal(send::<CountTreesCommand>(&resources, r#"{"id":"1","trees":0}"#).await);
     assert!(message.contains("TreeCountedEvent"), "{message}");
     assert!(message.contains("upcast to"), "{message}");
-    send::<CountTreesCommand>(&bus, r#"{"id":"1","trees":2}"#)
+    send::<CountTreesCommand>(&resources, r#"{"id":"1","trees":2}"#)
         .await
         .unwrap();
 }

@@ -19,7 +19,7 @@ use crate::prelude::*;
 use es_event::{Declaration, declaration};
 
 /// A reaction that calls somebody who answers from the third call on, if at all.
-struct Calling;
+struct PhoneCaller;
 
 #[derive(Service)]
 struct Phone {
@@ -27,8 +27,8 @@ struct Phone {
     calls: Mutex<Vec<String>>,
 }
 
-impl React for Calling {
-    const NAME: &'static str = "Calling";
+impl React for PhoneCaller {
+    const NAME: &'static str = "PhoneCaller";
     const START: StartPosition = StartPosition::First;
     const ATTEMPTS: u32 = 3;
     const DECLARATION: Declaration = declaration!();
@@ -64,25 +64,25 @@ async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
     });
     world.services = world.services.with_shared(Arc::clone(&phone));
     world.send("a").await;
-    world.catch_up::<Calling>().await;
+    world.catch_up::<PhoneCaller>().await;
     world.send("b").await;
-    world.catch_up::<Calling>().await;
+    world.catch_up::<PhoneCaller>().await;
     let calls = phone.calls.lock().unwrap().clone();
     let [a, b] = [&calls[0], &calls[3]];
     assert_eq!(calls, [a, a, a, b, b, b].map(String::clone));
     assert_ne!(a, b);
     // The checkpoint records the call, so that the next start does not repeat it.
-    world.catch_up::<Calling>().await;
+    world.catch_up::<PhoneCaller>().await;
     assert_eq!(phone.calls.lock().unwrap().len(), 6);
 }
 
 static PANICS: AtomicU32 = AtomicU32::new(0);
 
 /// A reaction that panics at every invoice.
-struct Panicking;
+struct PanickingReaction;
 
-impl React for Panicking {
-    const NAME: &'static str = "Panicking";
+impl React for PanickingReaction {
+    const NAME: &'static str = "PanickingReaction";
     const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
     const STEPS: &'static [ReactionStep] = &[ReactionStep {
@@ -108,28 +108,28 @@ async fn an_event_that_one_cannot_deal_with_stops_no_other() {
     world.services = world.services.with(phone);
     world.send("a").await;
     let all = [
-        ReactionDescriptor::of::<Panicking>(),
-        ReactionDescriptor::of::<Calling>(),
+        ReactionDescriptor::of::<PanickingReaction>(),
+        ReactionDescriptor::of::<PhoneCaller>(),
         ReactionDescriptor::of::<Dunning>(),
     ];
     let (running, operator) = world.start(&all);
     let statuses = operator.statuses();
     eventually(async || world.reminded().await.len() == 1).await;
-    eventually(async || statuses.all_by_name()["Calling"].is_stopped()).await;
+    eventually(async || statuses.all_by_name()["PhoneCaller"].is_stopped()).await;
     let all = statuses.all_by_name();
-    assert!(all["Panicking"].is_stopped());
+    assert!(all["PanickingReaction"].is_stopped());
     assert!(!all["Dunning"].is_stopped());
     let trouble = |name: &str| all[name].state.trouble().unwrap().reason.clone();
     let expected = "it cannot take event 0 on /invoices/a: the reaction panicked: no more invoices";
-    assert_eq!(trouble("Panicking"), expected);
-    assert!(trouble("Calling").ends_with("the call failed: nobody answers"));
+    assert_eq!(trouble("PanickingReaction"), expected);
+    assert!(trouble("PhoneCaller").ends_with("the call failed: nobody answers"));
     assert_eq!(PANICS.load(Ordering::Relaxed), 1);
     running.abort();
 }
 
 #[test]
 fn what_a_call_takes_has_to_be_provided() {
-    let reactions = Reactions::new([ReactionDescriptor::of::<Calling>()]).unwrap();
+    let reactions = Reactions::new([ReactionDescriptor::of::<PhoneCaller>()]).unwrap();
     let refused = reactions.check_services(&Services::default()).unwrap_err();
     assert!(refused.to_string().contains("`.provide(Phone { … })`"));
 }

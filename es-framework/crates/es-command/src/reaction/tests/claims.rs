@@ -51,10 +51,10 @@ fn send(_: &EventView<'_>, context: &ReactionContext<'_>) -> Result<PendingCall,
 const POST: &[Parameter] = check_services(&[Parameter::injected::<Post>("post")]);
 
 /// Sends two letters at once for each invoice.
-pub(super) struct Writing;
+pub(super) struct LetterWriter;
 
-impl React for Writing {
-    const NAME: &'static str = "Writing";
+impl React for LetterWriter {
+    const NAME: &'static str = "LetterWriter";
     const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
     const STEPS: &'static [ReactionStep] = &[
@@ -78,10 +78,10 @@ impl React for Writing {
 }
 
 /// Sends a letter when an invoice is due.
-struct Reminding;
+struct DueReminder;
 
-impl React for Reminding {
-    const NAME: &'static str = "Reminding";
+impl React for DueReminder {
+    const NAME: &'static str = "DueReminder";
     const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
     const STEPS: &'static [ReactionStep] = &[ReactionStep {
@@ -130,7 +130,7 @@ pub(super) async fn each_once(world: &World, post: &Post, letters: usize, end: i
     // The test waits for the slowest process.
     tokio::time::sleep(Duration::from_secs(60)).await;
     end();
-    world.catch_up::<Writing>().await;
+    world.catch_up::<LetterWriter>().await;
     let different: HashSet<_> = sent().into_iter().collect();
     assert_eq!((sent().len(), different.len()), (letters, letters));
 }
@@ -139,8 +139,8 @@ pub(super) async fn each_once(world: &World, post: &Post, letters: usize, end: i
 async fn several_instances_make_each_call_once() {
     let (world, post) = world("2026-02-01T00:00:00Z", None);
     let all = [
-        ReactionDescriptor::of::<Writing>(),
-        ReactionDescriptor::of::<Reminding>(),
+        ReactionDescriptor::of::<LetterWriter>(),
+        ReactionDescriptor::of::<DueReminder>(),
     ];
     let running: Vec<_> = (0..3).map(|_| world.start(&all).0).collect();
     for id in 0..100 {
@@ -151,14 +151,14 @@ async fn several_instances_make_each_call_once() {
     world.clock.set(DUE.parse().unwrap());
     let end = || running.iter().for_each(tokio::task::JoinHandle::abort);
     each_once(&world, &post, 300, end).await;
-    world.catch_up::<Reminding>().await;
+    world.catch_up::<DueReminder>().await;
     assert_eq!(post.keys.lock().unwrap().len(), 300);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_instance_takes_over_from_one_that_is_gone() {
     let (world, post) = world(DUE, Some(20));
-    let writing = [ReactionDescriptor::of::<Writing>()];
+    let writing = [ReactionDescriptor::of::<LetterWriter>()];
     let (first, _) = world.start(&writing);
     for id in 0..20 {
         world.send(&id.to_string()).await;
@@ -179,7 +179,7 @@ async fn an_instance_takes_over_from_one_that_is_gone() {
 async fn a_call_without_an_end_is_made_again_by_the_same_instance() {
     let (world, post) = world(DUE, Some(0));
     world.send("a").await;
-    let writing = [ReactionDescriptor::of::<Writing>()];
+    let writing = [ReactionDescriptor::of::<LetterWriter>()];
     let (first, _) = world.start(&writing);
     post.stuck.notified().await;
     let (second, _) = world.start(&writing);

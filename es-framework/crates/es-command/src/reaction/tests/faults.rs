@@ -12,7 +12,7 @@ use async_trait::async_trait;
 
 use super::{
     super::{ReactionDescriptor, ReactionRunner, Reactions},
-    claims::{Writing, each_once, world},
+    claims::{LetterWriter, each_once, world},
 };
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
@@ -24,13 +24,13 @@ const LETTERS: usize = 40;
 
 /// A store whose connection breaks before every third write, and after every third one.
 #[derive(Debug)]
-struct Breaking {
+struct BreakingStore {
     inner: MemoryStore,
     writes: Arc<AtomicUsize>,
 }
 
 #[async_trait]
-impl EventStore for Breaking {
+impl EventStore for BreakingStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -71,11 +71,11 @@ async fn calls_are_made_once_though_nobody_knows_what_was_written() {
     let running: Vec<_> = (0..2)
         .map(|_| {
             let mut runtime = world.runtime();
-            runtime.store = Arc::new(Breaking {
+            runtime.store = Arc::new(BreakingStore {
                 inner: world.store.clone(),
                 writes: Arc::clone(&writes),
             });
-            let reactions = Reactions::new([ReactionDescriptor::of::<Writing>()]).unwrap();
+            let reactions = Reactions::new([ReactionDescriptor::of::<LetterWriter>()]).unwrap();
             tokio::spawn(ReactionRunner::new(runtime, reactions).run())
         })
         .collect();

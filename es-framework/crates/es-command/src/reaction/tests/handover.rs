@@ -11,7 +11,7 @@ use tokio::{
 use super::{
     super::{ReactionDescriptor, ReactionRunner, Reactions},
     DUE, World,
-    claims::{Post, Writing, each_once, slow_world},
+    claims::{LetterWriter, Post, each_once, slow_world},
     eventually,
 };
 
@@ -25,7 +25,7 @@ struct StoppableInstance {
 
 impl StoppableInstance {
     fn start(world: &World) -> Self {
-        let reactions = Reactions::new([ReactionDescriptor::of::<Writing>()]).unwrap();
+        let reactions = Reactions::new([ReactionDescriptor::of::<LetterWriter>()]).unwrap();
         let (request, requested) = oneshot::channel();
         let stop = async {
             let _ = requested.await;

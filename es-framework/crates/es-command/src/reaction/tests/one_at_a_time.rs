@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 
 use super::{
     super::{ReactionDescriptor, ReactionRunner, Reactions},
-    DUE, Haste, InvoicePaidEvent, World, eventually,
+    DUE, ImmediateReminder, InvoicePaidEvent, World, eventually,
 };
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
 use es_store::{
@@ -19,10 +19,10 @@ use es_store::{
 };
 
 #[derive(Debug)]
-struct OneAtATime(MemoryStore);
+struct UnbatchedStore(MemoryStore);
 
 #[async_trait]
-impl EventStore for OneAtATime {
+impl EventStore for UnbatchedStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -58,12 +58,12 @@ async fn a_subscription_with_one_event_ready_at_a_time_is_followed_quickly() {
     const EVENTS: usize = 2_000;
     let world = World::at(DUE);
     let mut runtime = world.runtime();
-    runtime.store = Arc::new(OneAtATime(world.store.clone()));
-    let reactions = Reactions::new([ReactionDescriptor::of::<Haste>()]).unwrap();
+    runtime.store = Arc::new(UnbatchedStore(world.store.clone()));
+    let reactions = Reactions::new([ReactionDescriptor::of::<ImmediateReminder>()]).unwrap();
     let runner = ReactionRunner::new(runtime, reactions);
     let statuses = runner.statuses();
     let running = tokio::spawn(runner.run());
-    eventually(async || statuses.all_by_name().contains_key("Haste")).await;
+    eventually(async || statuses.all_by_name().contains_key("ImmediateReminder")).await;
     let begin = Instant::now();
     for _ in 0..EVENTS {
         world.write("a", InvoicePaidEvent {}).await;
@@ -72,7 +72,7 @@ async fn a_subscription_with_one_event_ready_at_a_time_is_followed_quickly() {
     // The checkpoint of the first start is one of the events.
     eventually(async || {
         let statuses = statuses.all_by_name();
-        statuses["Haste"].position >= last
+        statuses["ImmediateReminder"].position >= last
     })
     .await;
     // A window for each event would take 30 seconds.

@@ -87,7 +87,7 @@ impl Processor {
         let name = table.model.name;
         let log = self.skip_log(table).map_err(failed)?;
         let mut skipped = log.load().await.map_err(failed)?.into_iter();
-        let was_skipped = skipped.any(|one| selection.includes(&one));
+        let was_skipped = skipped.any(|one| selection.covers_all_of(&one));
         if was_skipped {
             log.resume(selection.clone()).await.map_err(failed)?;
             if let Some((from, to)) = selection.ids() {

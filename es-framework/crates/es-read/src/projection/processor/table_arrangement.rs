@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use super::{
     super::{
         DatabaseError, ReadModelProgress, Table, database::TableCheckpoint,
-        pipeline::ProjectionPipeline, running_read_model::RunningReadModel,
+        pipeline::ProjectionPipeline, pipeline_read_model::PipelineReadModel,
     },
     Processor, ProcessorStartError,
 };
@@ -23,7 +23,7 @@ impl Processor {
     pub(super) async fn prepare_pipelines(
         &self,
     ) -> Result<Vec<ProjectionPipeline>, ProcessorStartError> {
-        let mut groups: BTreeMap<Option<EventId>, Vec<RunningReadModel>> = BTreeMap::new();
+        let mut groups: BTreeMap<Option<EventId>, Vec<PipelineReadModel>> = BTreeMap::new();
         for table in self.models.iter() {
             let Some(progress) = self.positions.find_progress(table.model.name) else {
                 continue;
@@ -36,7 +36,7 @@ impl Processor {
                     continue;
                 }
                 let skipped = self.load_skipped_events(&table).await?;
-                let running = RunningReadModel::new(table, progress, skipped);
+                let running = PipelineReadModel::new(table, progress, skipped);
                 let position = running.progress.visible_position();
                 groups.entry(position).or_default().push(running);
             }
@@ -45,7 +45,7 @@ impl Processor {
         Ok(pipelines.collect())
     }
 
-    fn pipeline(&self, models: Vec<RunningReadModel>) -> ProjectionPipeline {
+    fn pipeline(&self, models: Vec<PipelineReadModel>) -> ProjectionPipeline {
         ProjectionPipeline {
             store: Arc::clone(&self.store),
             database: self.database.clone(),
@@ -220,7 +220,7 @@ impl Processor {
         let lower = built.visible_position().and_then(EventId::next);
         let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
         let skipped = self.load_skipped_events(&table).await?;
-        let built = RunningReadModel::new(table, built.clone(), skipped);
+        let built = PipelineReadModel::new(table, built.clone(), skipped);
         let pipeline = self.pipeline(vec![built]);
         let mut batches = events.ready_chunks(CATCH_UP_BATCH);
         while let Some(batch) = batches.next().await {

@@ -106,30 +106,30 @@ impl Gifts {
 
 /// Something that happens to a pot.
 #[derive(Debug, Clone)]
-enum Happened {
+enum PotChange {
     Filled(PotFilledEvent),
     Watered(PotWateredEvent),
     Emptied,
     Given(Option<String>),
 }
 
-fn happened() -> impl Strategy<Value = (u32, Happened)> {
+fn change() -> impl Strategy<Value = (u32, PotChange)> {
     let any = prop_oneof![
         3 => ("[a-z]{1,3}", 0..9_u32)
-            .prop_map(|(plant, liters)| Happened::Filled(PotFilledEvent { plant, liters })),
-        3 => (0..9_u32).prop_map(|liters| Happened::Watered(PotWateredEvent { liters })),
-        1 => Just(Happened::Emptied),
-        2 => proptest::option::of("[a-z]{1,3}").prop_map(Happened::Given),
+            .prop_map(|(plant, liters)| PotChange::Filled(PotFilledEvent { plant, liters })),
+        3 => (0..9_u32).prop_map(|liters| PotChange::Watered(PotWateredEvent { liters })),
+        1 => Just(PotChange::Emptied),
+        2 => proptest::option::of("[a-z]{1,3}").prop_map(PotChange::Given),
     ];
     (0..4_u32, any)
 }
 
 /// Computes the rows with a naive fold, in the order of their creation.
-fn naive(history: &[(u32, Happened)]) -> Vec<Pot> {
+fn naive(history: &[(u32, PotChange)]) -> Vec<Pot> {
     let mut pots: BTreeMap<u32, (usize, Pot)> = BTreeMap::new();
-    for (place, (number, happened)) in history.iter().enumerate() {
-        match happened {
-            Happened::Filled(event) => {
+    for (place, (number, change)) in history.iter().enumerate() {
+        match change {
+            PotChange::Filled(event) => {
                 let pot = Pot {
                     number: *number,
                     plant: event.plant.clone(),
@@ -139,15 +139,15 @@ fn naive(history: &[(u32, Happened)]) -> Vec<Pot> {
                 let first = pots.get(number).map_or(place, |(first, _)| *first);
                 pots.insert(*number, (first, pot));
             }
-            Happened::Watered(event) => {
+            PotChange::Watered(event) => {
                 if let Some((_, pot)) = pots.get_mut(number) {
                     pot.liters += event.liters;
                 }
             }
-            Happened::Emptied | Happened::Given(None) => {
+            PotChange::Emptied | PotChange::Given(None) => {
                 pots.remove(number);
             }
-            Happened::Given(Some(owner)) => {
+            PotChange::Given(Some(owner)) => {
                 if let Some((_, pot)) = pots.get_mut(number) {
                     pot.owners.push(owner.clone());
                 }
@@ -159,13 +159,13 @@ fn naive(history: &[(u32, Happened)]) -> Vec<Pot> {
     pots.into_iter().map(|(_, pot)| pot).collect()
 }
 
-async fn record(store: &MemoryStore, number: u32, happened: &Happened) {
+async fn record(store: &MemoryStore, number: u32, change: &PotChange) {
     let pot = format!("/pots/{number}");
-    match happened {
-        Happened::Filled(event) => write_event(store, &pot, event).await,
-        Happened::Watered(event) => write_event(store, &pot, event).await,
-        Happened::Emptied => write_event(store, &pot, &PotEmptiedEvent {}).await,
-        Happened::Given(to) => {
+    match change {
+        PotChange::Filled(event) => write_event(store, &pot, event).await,
+        PotChange::Watered(event) => write_event(store, &pot, event).await,
+        PotChange::Emptied => write_event(store, &pot, &PotEmptiedEvent {}).await,
+        PotChange::Given(to) => {
             let to = to.clone();
             let event = PotGivenEvent { pot: number, to };
             write_event(store, "/gardeners/1", &event).await;
@@ -192,13 +192,13 @@ async fn rows<R: crate::projection::ReadModel>(database: &Database) -> Vec<R> {
     context.rows::<R>().all(1_000).await.unwrap()
 }
 
-async fn rows_after(history: &[(u32, Happened)], batch: usize) -> Vec<Pot> {
+async fn rows_after(history: &[(u32, PotChange)], batch: usize) -> Vec<Pot> {
     let store = MemoryStore::new();
     let database = Database::in_memory(&models()).await.unwrap();
     let mut written = 0;
     for events in history.chunks(batch.max(1)) {
-        for (number, happened) in events {
-            record(&store, *number, happened).await;
+        for (number, change) in events {
+            record(&store, *number, change).await;
         }
         // Each batch has a new processor, which continues from the rows and checkpoint of the previous one.
         let (positions, following) = follow(&store, &database);
@@ -219,7 +219,7 @@ proptest! {
 
     #[test]
     fn rows_are_those_of_a_naive_fold_whatever_the_batches(
-        history in vec(happened(), 1..40),
+        history in vec(change(), 1..40),
         batch in 1..20_usize,
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -18,10 +18,10 @@ use es_store::{
 };
 
 #[derive(Debug)]
-struct OneAtATime(MemoryStore);
+struct UnbatchedStore(MemoryStore);
 
 #[async_trait]
-impl EventStore for OneAtATime {
+impl EventStore for UnbatchedStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -58,7 +58,7 @@ async fn a_subscription_with_one_event_ready_at_a_time_is_followed_quickly() {
     let store = MemoryStore::new();
     let models = ReadModels::new([TREES]).unwrap();
     let database = Database::in_memory(&models).await.unwrap();
-    let port = Arc::new(OneAtATime(store.clone()));
+    let port = Arc::new(UnbatchedStore(store.clone()));
     let processor = Processor::new(port, database, models);
     let progress = processor.progress();
     let running = tokio::spawn(processor.run());

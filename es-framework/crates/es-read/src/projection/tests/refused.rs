@@ -11,7 +11,7 @@ use crate::projection::{
     database::{Checkpoint, CheckpointStep},
     fold::{RowChanges, TableRow},
     pipeline::ProjectionPipeline,
-    running_read_model::RunningReadModel,
+    pipeline_read_model::PipelineReadModel,
     skipped_events::SkippedEvents,
 };
 use es_event::{EventId, Hash, Subject, Upcasters};
@@ -47,7 +47,7 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
         store: Arc::new(store),
         database: database.clone(),
         upcasters: Upcasters::default(),
-        models: vec![RunningReadModel::new(
+        models: vec![PipelineReadModel::new(
             database.find_table("trees").unwrap().clone(),
             progress.clone(),
             SkippedEvents::default(),

@@ -111,7 +111,7 @@ impl SigningKey {
 }
 
 #[derive(Default)]
-struct Published {
+struct PublishedKeys {
     keys: Mutex<Vec<Value>>,
     away: AtomicBool,
     asked: AtomicUsize,
@@ -121,14 +121,14 @@ struct Published {
 /// The issuer.
 pub(super) struct Login {
     pub(super) url: String,
-    published: Arc<Published>,
+    published: Arc<PublishedKeys>,
 }
 
 impl Login {
     pub(super) async fn start(keys: &[Value]) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/realms/library", listener.local_addr().unwrap());
-        let published = Arc::new(Published::default());
+        let published = Arc::new(PublishedKeys::default());
         let router = Router::new()
             .route(
                 "/realms/library/.well-known/openid-configuration",
@@ -179,7 +179,7 @@ impl Login {
     }
 }
 
-async fn discovery(State(published): State<Arc<Published>>) -> Result<Json<Value>, StatusCode> {
+async fn discovery(State(published): State<Arc<PublishedKeys>>) -> Result<Json<Value>, StatusCode> {
     if published.away.load(Ordering::SeqCst) {
         return Err(StatusCode::BAD_GATEWAY);
     }
@@ -190,7 +190,7 @@ async fn discovery(State(published): State<Arc<Published>>) -> Result<Json<Value
     ))
 }
 
-async fn keys_of(State(published): State<Arc<Published>>) -> Json<Value> {
+async fn keys_of(State(published): State<Arc<PublishedKeys>>) -> Json<Value> {
     published.asked.fetch_add(1, Ordering::SeqCst);
     let keys = published.keys.lock().unwrap().clone();
     Json(json!({ "keys": keys }))

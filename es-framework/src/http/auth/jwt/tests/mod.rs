@@ -1,4 +1,4 @@
-//! Tokens of an issuer: the good ones, and one for each way to forge them.
+//! FileTokens of an issuer: the good ones, and one for each way to forge them.
 
 mod login;
 

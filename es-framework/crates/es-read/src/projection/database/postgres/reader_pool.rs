@@ -23,7 +23,7 @@ pub(super) struct ReaderPool {
     probe: PgPool,
     lookups: PgPool,
     scans: PgPool,
-    /// The number of the server in the URL.
+    /// The position of the server among those that the URL lists, from 0.
     pub(super) server: usize,
 }
 

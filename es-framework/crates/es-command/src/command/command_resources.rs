@@ -1,4 +1,4 @@
-//! The command bus: what all commands of an application share.
+//! The resources that all commands of an application share.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use es_store::EventStore;
 /// use std::sync::Arc;
 ///
 /// use es_framework::{
-///     command::{CommandBus, CommandContext, CommandDescriptor, CommandRequest},
+///     command::{CommandResources, CommandContext, CommandDescriptor, CommandRequest},
 ///     prelude::*,
 ///     store::memory::MemoryStore,
 /// };
@@ -35,21 +35,21 @@ use es_store::EventStore;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), es_framework::command::CommandError> {
-/// let bus = CommandBus::new(Arc::new(MemoryStore::new()), "library-service");
+/// let resources = CommandResources::new(Arc::new(MemoryStore::new()), "library-service");
 /// let purchase = CommandDescriptor::of::<PurchaseBookCommand>();
 /// let request = CommandRequest {
 ///     body: br#"{"id":"42"}"#,
 ///     path_parameters: &[],
 ///     context: &CommandContext::default(),
 /// };
-/// let outcome = (purchase.execute)(&bus, request).await?;
+/// let outcome = (purchase.execute)(&resources, request).await?;
 /// assert_eq!((outcome.subject.as_str(), outcome.created), ("/books/42", true));
-/// assert!((purchase.execute)(&bus, request).await.is_err());
+/// assert!((purchase.execute)(&resources, request).await.is_err());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct CommandBus {
+pub struct CommandResources {
     pub(super) store: Arc<dyn EventStore>,
     pub(super) source: Arc<str>,
     pub(super) states: StateLoader,
@@ -58,8 +58,8 @@ pub struct CommandBus {
     pub(super) random: RandomNumbers,
 }
 
-impl CommandBus {
-    /// Creates a bus that appends events with this `source` to `store`. Its only service is the
+impl CommandResources {
+    /// Creates resources that append events with this `source` to `store`. Its only service is the
     /// system clock.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, source: impl Into<Arc<str>>) -> Self {
@@ -106,13 +106,13 @@ impl CommandBus {
         Self { states, ..self }
     }
 
-    /// Returns a bus that reads the events up to this one, or none, and can append nothing. It uses no cached states
-    /// and no snapshots, because they may contain later events.
+    /// Returns resources that read the events up to this one, or none, and can append nothing. They use no cached
+    /// states and no snapshots, because they may contain later events.
     pub(super) fn as_of(&self, last: Option<EventId>) -> Self {
         self.with_other_store(Arc::new(PastStore::new(Arc::clone(&self.store), last)))
     }
 
-    /// Returns a bus over another view of the store, without cached states and snapshots.
+    /// Returns resources over another view of the store, without cached states and snapshots.
     #[doc(hidden)]
     #[must_use]
     pub fn with_other_store(&self, store: Arc<dyn EventStore>) -> Self {
@@ -137,7 +137,7 @@ impl CommandBus {
         self.services.clock()
     }
 
-    /// Returns a bus whose handlers take this clock.
+    /// Returns resources whose handlers take this clock.
     #[doc(hidden)]
     #[must_use]
     pub fn with_clock(&self, clock: Clock) -> Self {

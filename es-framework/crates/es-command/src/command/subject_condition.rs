@@ -3,7 +3,7 @@
 /// The condition of a command on its subject.
 ///
 /// ```
-/// use es_framework::{command::Condition, prelude::*};
+/// use es_framework::{command::SubjectCondition, prelude::*};
 ///
 /// #[derive(Command)]
 /// #[command(subject = "/books/{id}", condition = exists)]
@@ -15,10 +15,10 @@
 /// # #[handler]
 /// # fn remove(_: RemoveBookCommand) -> BookRemovedEvent { BookRemovedEvent {} }
 ///
-/// assert_eq!(RemoveBookCommand::CONDITION, Condition::Exists);
+/// assert_eq!(RemoveBookCommand::CONDITION, SubjectCondition::Exists);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Condition {
+pub enum SubjectCondition {
     /// No condition.
     None,
     /// The subject has no events.

@@ -14,9 +14,9 @@ use es_store::{
 /// Reads events from the recent commits in memory, and older events from the disk. Subscriptions read
 /// through it.
 #[derive(Debug, Clone)]
-pub(super) struct SubscriptionReader(pub(super) EventReader);
+pub(super) struct RecentEventsReader(pub(super) EventReader);
 
-impl SubscriptionReader {
+impl RecentEventsReader {
     /// Returns the next events of a scan, if they are in memory.
     fn recent_chunk(&self, scan: &Scan) -> Option<Chunk> {
         let limits = self.0.settings().chunk;
@@ -46,7 +46,7 @@ impl SubscriptionReader {
 }
 
 #[async_trait]
-impl ChunkSource for SubscriptionReader {
+impl ChunkSource for RecentEventsReader {
     type Events = Vec<RecordedEvent>;
 
     const EVENTS: u64 = EventReader::EVENTS;

@@ -1,4 +1,4 @@
-//! The world of one run: its random numbers, its faults, its clocks and its trace.
+//! The environment of one run: its random numbers, its faults, its clocks and its trace.
 
 use std::{
     fmt::Display,
@@ -15,9 +15,9 @@ use crate::command::RandomNumbers;
 /// The time of all clocks at the start of a run.
 const BEGIN: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
-/// The world of one run. Everything in it follows from the seed.
+/// The environment of one run. Everything in it follows from the seed.
 #[derive(Debug)]
-pub(super) struct SimulatedWorld {
+pub(super) struct SimulationEnvironment {
     pub(super) random: RandomNumbers,
     begin: Instant,
     faults: Mutex<FaultProfile>,
@@ -38,19 +38,19 @@ async fn pass_time(milliseconds: u64) {
     }
 }
 
-impl SimulatedWorld {
+impl SimulationEnvironment {
     pub(super) fn new(seed: u64) -> Self {
         let random = RandomNumbers::seeded(seed);
         let faults = FaultProfile::sample(&random);
-        let world = Self {
+        let environment = Self {
             random,
             begin: Instant::now(),
             faults: Mutex::new(faults),
             latest_time: Mutex::new(BEGIN),
             trace: Mutex::default(),
         };
-        world.record_trace("seed", format_args!("{seed}, {faults:?}"));
-        world
+        environment.record_trace("seed", format_args!("{seed}, {faults:?}"));
+        environment
     }
 
     /// Returns a number from 0 to `end`, without `end`.

@@ -11,7 +11,7 @@ use es_runtime::{operator::SubscriberFailure, telemetry::traces};
 
 /// A read model that a pipeline keeps up to date.
 #[derive(Debug)]
-pub(super) struct RunningReadModel {
+pub(super) struct PipelineReadModel {
     pub(super) table: Table,
     pub(super) progress: ReadModelProgress,
     pub(super) skipped: SkippedEvents,
@@ -19,7 +19,7 @@ pub(super) struct RunningReadModel {
     is_halted: AtomicBool,
 }
 
-impl RunningReadModel {
+impl PipelineReadModel {
     pub(super) fn new(table: Table, progress: ReadModelProgress, skipped: SkippedEvents) -> Self {
         Self {
             table,
