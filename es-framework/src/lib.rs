@@ -24,7 +24,7 @@ mod test_fixture;
 pub mod testing;
 
 pub use es_command::{command, reaction, settings, state, validate};
-pub use es_event::{self as event, Declaration, declaration};
+pub use es_event::{self as event, Declaration, declaration, json_impls};
 #[cfg(feature = "server")]
 pub use es_eventql as eventql;
 pub use es_read::{projection, query};

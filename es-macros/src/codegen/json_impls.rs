@@ -158,24 +158,11 @@ fn shadow_attributes(
 
 /// Generates the shadow type and the implementations that use it.
 fn around(ident: &Ident, shadow: &TokenStream, framework: &Framework) -> TokenStream {
-    let impls = impls(
-        ident,
-        framework,
-        &JsonImplBodies {
-            serialize: quote!(__Wire::serialize(self, serializer)),
-            deserialize: quote!(__Wire::deserialize(deserializer)),
-            schema_name: quote!(__Wire::schema_name()),
-            schema_id: quote!(__Wire::schema_id()),
-            json_schema: quote!(__Wire::json_schema(generator)),
-        },
-    );
     quote! {
         const _: () = {
-            use #framework::__private::schemars::JsonSchema as _;
-
             #shadow
 
-            #impls
+            #framework::json_impls! { #ident = __Wire }
         };
     }
 }
@@ -183,37 +170,6 @@ fn around(ident: &Ident, shadow: &TokenStream, framework: &Framework) -> TokenSt
 /// Generates stub implementations for an item with mistakes, so that the compiler reports only
 /// those mistakes.
 pub(crate) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream {
-    let unreachable = || quote!(::core::unreachable!());
-    impls(
-        ident,
-        framework,
-        &JsonImplBodies {
-            serialize: unreachable(),
-            deserialize: unreachable(),
-            schema_name: unreachable(),
-            schema_id: unreachable(),
-            json_schema: unreachable(),
-        },
-    )
-}
-
-/// The bodies of the generated functions.
-struct JsonImplBodies {
-    serialize: TokenStream,
-    deserialize: TokenStream,
-    schema_name: TokenStream,
-    schema_id: TokenStream,
-    json_schema: TokenStream,
-}
-
-fn impls(ident: &Ident, framework: &Framework, bodies: &JsonImplBodies) -> TokenStream {
-    let JsonImplBodies {
-        serialize,
-        deserialize,
-        schema_name,
-        schema_id,
-        json_schema,
-    } = bodies;
     let serde = quote!(#framework::__private::serde);
     let schemars = quote!(#framework::__private::schemars);
     quote! {
@@ -221,33 +177,29 @@ fn impls(ident: &Ident, framework: &Framework, bodies: &JsonImplBodies) -> Token
         impl #serde::Serialize for #ident {
             fn serialize<S: #serde::Serializer>(
                 &self,
-                serializer: S,
+                _: S,
             ) -> ::core::result::Result<S::Ok, S::Error> {
-                #serialize
+                ::core::unreachable!()
             }
         }
 
         #[automatically_derived]
         impl<'de> #serde::Deserialize<'de> for #ident {
             fn deserialize<D: #serde::Deserializer<'de>>(
-                deserializer: D,
+                _: D,
             ) -> ::core::result::Result<Self, D::Error> {
-                #deserialize
+                ::core::unreachable!()
             }
         }
 
         #[automatically_derived]
         impl #schemars::JsonSchema for #ident {
             fn schema_name() -> ::std::borrow::Cow<'static, str> {
-                #schema_name
+                ::core::unreachable!()
             }
 
-            fn schema_id() -> ::std::borrow::Cow<'static, str> {
-                #schema_id
-            }
-
-            fn json_schema(generator: &mut #schemars::SchemaGenerator) -> #schemars::Schema {
-                #json_schema
+            fn json_schema(_: &mut #schemars::SchemaGenerator) -> #schemars::Schema {
+                ::core::unreachable!()
             }
         }
     }

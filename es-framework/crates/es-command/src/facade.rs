@@ -2,7 +2,7 @@
 
 #![allow(missing_docs)]
 
-pub use es_event::{self as event, Declaration, declaration};
+pub use es_event::{self as event, Declaration, declaration, json_impls};
 
 pub mod prelude {
     pub use es_macros::{

@@ -26,7 +26,5 @@ pub mod __private {
         RulesOutOfReach,
     };
     pub use clap;
-    pub use inventory;
-    pub use schemars;
-    pub use serde;
+    pub use es_event::__private::{inventory, schemars, serde};
 }

@@ -4,10 +4,6 @@
 
 pub use crate as event;
 
-pub mod __private {
-    pub use {inventory, schemars, serde};
-}
-
 pub mod command {
     /// Stands for the trait in `es-command` of the events that a handler may return.
     pub trait HandlerEvent: crate::Event {}

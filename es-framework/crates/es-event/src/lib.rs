@@ -35,6 +35,7 @@ mod id;
 #[doc(hidden)]
 pub mod integer_format;
 mod invalid_stream_line;
+mod json_impls;
 #[doc(hidden)]
 pub mod json_numbers;
 #[doc(hidden)]
@@ -89,3 +90,11 @@ pub use trace::{InvalidTrace, TraceContext};
 pub use unreadable_value::UnreadableValue;
 pub use upcast::{Upcast, UpcastOutput, UpcastedEvent, UpcasterDescriptor};
 pub use upcasters::{Upcasters, UpcastersError};
+
+/// The items that expanded macros use, for the facade.
+#[doc(hidden)]
+pub mod __private {
+    pub use inventory;
+    pub use schemars;
+    pub use serde;
+}
