@@ -2,10 +2,10 @@
 //! variables behind it.
 
 mod arguments;
+mod authentication;
 mod event_store_url;
 mod features;
 mod limits;
-mod secret;
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -18,12 +18,12 @@ use axum::http::HeaderName;
 
 pub(crate) use arguments::SettingsArguments;
 pub use es_runtime::EventDialectName;
+pub use es_runtime::{InvalidSecret, Secret};
 pub use event_store_url::EventStoreUrl;
-pub use secret::{InvalidSecret, Secret};
 
 use crate::{
     event::{Dialect, HashVersion},
-    http::headers::AllowedOrigins,
+    http::AllowedOrigins,
     projection::DatabaseUrl,
     telemetry::{LogFormat, TelemetrySettings},
 };

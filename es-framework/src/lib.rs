@@ -10,16 +10,12 @@ extern crate self as es_framework;
 
 mod app;
 pub mod config;
-mod generated_token;
-pub mod http;
 pub mod prelude;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod simulation;
 pub mod store;
-#[cfg(test)]
-mod test_fixture;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -27,9 +23,10 @@ pub use es_command::{command, reaction, settings, state, validate};
 pub use es_event::{self as event, Declaration, declaration, json_impls};
 #[cfg(feature = "server")]
 pub use es_eventql as eventql;
+pub use es_http as http;
 pub use es_read::{projection, query};
 pub use es_runtime::{ApiToken, Error, InvalidApiToken, Result, metrics, operator, telemetry};
-use es_runtime::{bearer, net, reloaded_value, secret_file, shutdown};
+use es_runtime::{generated_token, net, secret_file, shutdown};
 #[cfg(feature = "server")]
 pub use es_server as server;
 #[cfg(feature = "testing")]

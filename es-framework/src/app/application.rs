@@ -25,9 +25,8 @@ use crate::{
     config::Settings,
     event::Upcasters,
     http::{
-        self, HttpContext, LiveQueries, LiveQuerySettings,
+        self, BrowserPolicy, HttpContext, LiveQueries, LiveQuerySettings,
         auth::{Auth, ClientRateLimiter},
-        headers::BrowserPolicy,
         health::{Health, Lifecycle},
     },
     net::{self, tls::ServerTls},
@@ -99,10 +98,11 @@ impl OpenedResources {
         store: Option<Arc<dyn EventStore>>,
     ) -> Result<Self> {
         let name = declarations.name;
+        settings.check_authentication(name)?;
         Ok(Self {
             name,
             lifecycle: Lifecycle::begin(name, declarations.registry.version()),
-            auth: Auth::from_settings(name, &settings)?,
+            auth: Auth::from_settings(settings.auth_settings()?)?,
             tls: load_tls(&settings)?,
             has_store_of_code: store.is_some(),
             store: OpenedStore::open(&settings, store).await?,
@@ -212,7 +212,7 @@ impl Application {
         let key = console_key.as_deref();
         let console = console::routes(name, settings, registry, models, model, &context, key);
         let custom = declarations.custom;
-        let router = http::router_with(name, registry, queries, context, custom, console)
+        let router = http::router(name, registry, queries, context, custom, console)
             .await
             .map_err(|error| start_error(name, error))?;
         let drain = resources.settings.shutdown_timeout;

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Result,
     config::SettingsArguments,
-    http::{auth, operator},
+    http::{auth::token_subcommand, operator::operator_subcommand},
     settings::{self, SettingsDescriptor},
 };
 
@@ -32,8 +32,8 @@ pub(super) fn build_command(
     let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
     Ok(command
         .subcommand(describe_subcommand::clap_command())
-        .subcommand(auth::token_subcommand::clap_command())
-        .subcommands(operator::operator_subcommand::clap_subcommands())
+        .subcommand(token_subcommand::clap_command())
+        .subcommands(operator_subcommand::clap_subcommands())
         .subcommand_negates_reqs(true))
 }
 
@@ -47,9 +47,7 @@ pub(super) fn run_subcommand(
         describe_subcommand::NAME => {
             Some(describe_subcommand::run_describe_subcommand(declarations))
         }
-        auth::token_subcommand::NAME => {
-            Some(auth::token_subcommand::run_tokens_file_subcommand(matches))
-        }
-        _ => operator::operator_subcommand::run_operator_subcommand(subcommand, matches),
+        token_subcommand::NAME => Some(token_subcommand::run_tokens_file_subcommand(matches)),
+        _ => operator_subcommand::run_operator_subcommand(subcommand, matches),
     }
 }

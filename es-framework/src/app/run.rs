@@ -14,7 +14,6 @@ use super::{
 use crate::{
     Error, Result,
     config::{Settings, SettingsArguments},
-    http::auth::Auth,
     metrics,
     telemetry::Telemetry,
 };
@@ -50,7 +49,7 @@ impl App {
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?;
         let result = runtime.block_on(async {
             let address = (settings.http_host, settings.http_port).into();
-            Auth::check_settings(declarations.name, &settings)?;
+            settings.check_authentication(declarations.name)?;
             // A second start on the same port ends before it opens anything.
             let listener = listen(address, "HTTP_PORT").await?;
             let application = Application::build(declarations, settings, store).await?;

@@ -10,8 +10,7 @@ use es_runtime::hide_secrets_in_error;
 
 use super::{EventDialectName, EventStoreUrl, Secret};
 use crate::{
-    event::HashVersion, http::headers::AllowedOrigins, projection::DatabaseUrl,
-    telemetry::LogFormat,
+    event::HashVersion, http::AllowedOrigins, projection::DatabaseUrl, telemetry::LogFormat,
 };
 
 /// The flags of every application.

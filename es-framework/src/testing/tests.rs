@@ -3,13 +3,58 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{CommandExpectation, given};
-use crate::{
-    prelude::*,
-    test_fixture::{PlantTreeCommand, TreePlantedEvent, WaterTreeCommand},
-};
+use crate::prelude::*;
+
+/// Plants a tree.
+#[derive(Command)]
+#[command(subject = "/trees/{id}", condition = pristine)]
+struct PlantTreeCommand {
+    id: String,
+    kind: String,
+    #[validate(range(min = 1))]
+    num_leaves: i64,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.garden")]
+struct TreePlantedEvent {
+    kind: String,
+    num_leaves: i64,
+}
+
+#[handler]
+fn plant_tree(command: PlantTreeCommand) -> TreePlantedEvent {
+    TreePlantedEvent {
+        kind: command.kind,
+        num_leaves: command.num_leaves,
+    }
+}
+
+/// Waters a tree.
+#[derive(Command)]
+#[command(subject = "/trees/{id}", condition = exists)]
+struct WaterTreeCommand {
+    id: String,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.garden")]
+struct TreeWateredEvent {}
+
+#[handler]
+fn water_tree(_: WaterTreeCommand) -> TreeWateredEvent {
+    TreeWateredEvent {}
+}
 
 fn planted() -> TreePlantedEvent {
-    TreePlantedEvent::new("oak", 7)
+    tree("oak")
+}
+
+fn tree(kind: &str) -> TreePlantedEvent {
+    TreePlantedEvent {
+        kind: kind.into(),
+        num_leaves: 7,
+    }
 }
 
 fn plant() -> PlantTreeCommand {
@@ -48,7 +93,7 @@ fn what_holds_passes() {
 #[test]
 fn a_difference_in_the_events_is_shown_line_by_line() {
     let text = printed(|| {
-        planting().then(TreePlantedEvent::new("elm", 7));
+        planting().then(tree("elm"));
     });
     assert!(text.contains("-     \"kind\": \"elm\""), "{text}");
     assert!(text.contains("+     \"kind\": \"oak\""), "{text}");

@@ -14,6 +14,7 @@ mod api_token;
 mod application_error;
 pub mod bearer;
 mod dialect_name;
+pub mod generated_token;
 mod line_batches;
 pub mod metrics;
 pub mod net;
@@ -22,6 +23,7 @@ mod postgres_scheme;
 mod program_name;
 pub mod reloaded_value;
 mod reserved_path;
+mod secret;
 mod secret_arguments;
 pub mod secret_file;
 mod server_runtime;
@@ -39,6 +41,7 @@ pub use postgres_scheme::strip_postgres_scheme;
 pub use program_name::program_name;
 #[doc(hidden)]
 pub use reserved_path::is_reserved_path;
+pub use secret::{InvalidSecret, Secret};
 pub use secret_arguments::hide_secrets_in_error;
 #[doc(hidden)]
 pub use server_runtime::{max_inline_reads, start_server_runtime};

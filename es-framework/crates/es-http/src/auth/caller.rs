@@ -1,0 +1,71 @@
+//! The caller of a request whose credential is valid.
+
+use std::time::Instant;
+
+use es_event::{AuthenticatedCaller, Caller};
+use uuid::Uuid;
+
+/// The caller of a request, with the time at which its credential expires.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct VerifiedCaller {
+    caller: AuthenticatedCaller,
+    until: Option<Instant>,
+}
+
+impl VerifiedCaller {
+    pub(super) fn new(
+        name: &str,
+        roles: impl IntoIterator<Item = impl Into<Box<str>>>,
+        owner_id: Option<&str>,
+    ) -> Self {
+        let caller = AuthenticatedCaller::new(name, roles);
+        let caller = match owner_id {
+            Some(id) => caller.with_owner_id(&normalize_owner_id(id)),
+            None => caller,
+        };
+        Self {
+            caller,
+            until: None,
+        }
+    }
+
+    /// Returns the caller with the time at which the credential expires.
+    #[cfg(feature = "oidc")]
+    pub(super) fn with_expiry(mut self, until: Option<Instant>) -> Self {
+        self.until = until;
+        self
+    }
+
+    /// Returns the time at which the credential expires, if it does.
+    pub(super) const fn expiry(&self) -> Option<Instant> {
+        self.until
+    }
+
+    /// Returns the name of the token, or the subject of the JWT.
+    pub(crate) fn name(&self) -> &str {
+        self.caller.name()
+    }
+
+    pub(crate) fn has_role(&self, role: &str) -> bool {
+        self.caller.has_role(role)
+    }
+
+    #[cfg(test)]
+    pub(super) fn owner_id(&self) -> Option<&str> {
+        self.caller.owner_id()
+    }
+
+    /// Returns the caller as handlers take it.
+    pub(crate) fn to_caller(&self) -> Caller {
+        Caller::Authenticated(self.caller.clone())
+    }
+}
+
+/// Writes a UUID as `Uuid` displays it, because owner ids are compared as texts. Other ids stay as they are.
+fn normalize_owner_id(id: &str) -> String {
+    Uuid::parse_str(id).map_or_else(|_| id.to_owned(), |id| id.to_string())
+}
+
+/// Marks a request without a credential to a path that everyone may read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnonymousRequest;

@@ -1,0 +1,195 @@
+//! The middleware that authenticates the caller of every request.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::HeaderMap,
+    middleware::{self, Next},
+    response::{IntoResponse as _, Response},
+    routing::MethodRouter,
+};
+use es_runtime::{
+    bearer::{self, BearerError},
+    net::PeerAddress,
+    reloaded_value::ReloadedValue,
+};
+
+use super::{
+    AnonymousRequest, Auth, ClientIdentity, ClientRateLimiter, VerifiedCaller,
+    denied::AccessDenied,
+    jwt::Issuer,
+    streams::{end_when, is_stream},
+    tokens::FileTokens,
+};
+use crate::health;
+
+/// Paths that need no credential, for orchestrators and load balancers. Without a credential, they return
+/// only the status.
+const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
+
+/// Authenticates callers by their bearer tokens.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct Authenticator {
+    tokens: Option<ReloadedValue<FileTokens>>,
+    issuer: Option<Arc<Issuer>>,
+}
+
+impl Authenticator {
+    pub(super) const fn new(
+        tokens: Option<ReloadedValue<FileTokens>>,
+        issuer: Option<Arc<Issuer>>,
+    ) -> Self {
+        Self { tokens, issuer }
+    }
+
+    pub(super) fn tokens(&self) -> Option<ReloadedValue<FileTokens>> {
+        self.tokens.clone()
+    }
+
+    /// Returns the roles of all tokens, or `None` if an issuer can give others.
+    fn known_roles(&self) -> Option<BTreeSet<String>> {
+        let tokens = self.tokens.as_ref().filter(|_| self.issuer.is_none())?;
+        Some(tokens.current().known_roles())
+    }
+
+    async fn caller(&self, headers: &HeaderMap) -> Result<VerifiedCaller, AccessDenied> {
+        let credential = bearer::read_credential(headers)?;
+        // The tokens of a file have no dots.
+        if let Some(issuer) = &self.issuer
+            && credential.contains(&b'.')
+        {
+            return issuer.authenticate(credential).await;
+        }
+        let tokens = self.tokens.as_ref().map(ReloadedValue::current);
+        let caller = tokens.and_then(|tokens| tokens.find_caller(credential));
+        caller.ok_or(AccessDenied::InvalidCredential)
+    }
+}
+
+impl Auth {
+    /// Returns all roles that a caller can have, if they are known.
+    #[must_use]
+    pub fn find_known_roles(&self) -> Option<BTreeSet<String>> {
+        match self {
+            Self::Open => None,
+            Self::Guarded(authenticator) => authenticator.known_roles(),
+        }
+    }
+}
+
+/// The state of the middleware.
+#[derive(Debug, Clone)]
+struct AuthenticationState {
+    auth: Auth,
+    rate: Option<ClientRateLimiter>,
+}
+
+/// Adds authentication and the rate limit to a router. Routes that are added later have
+/// neither.
+pub(crate) fn with_authentication<S>(
+    router: Router<S>,
+    auth: Auth,
+    rate: Option<ClientRateLimiter>,
+) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    match (&auth, &rate) {
+        (Auth::Open, None) => router,
+        _ => router.layer(middleware::from_fn_with_state(
+            AuthenticationState { auth, rate },
+            guard_request,
+        )),
+    }
+}
+
+impl Auth {
+    /// Returns the caller, or `None` where the service is open to everyone.
+    async fn caller(&self, headers: &HeaderMap) -> Result<Option<VerifiedCaller>, AccessDenied> {
+        match self {
+            Self::Open => Ok(None),
+            Self::Guarded(guard) => guard.caller(headers).await.map(Some),
+        }
+    }
+
+    /// Restricts a route to callers with one of some roles, unless the service is open to everyone.
+    pub(crate) fn require_role<S>(
+        &self,
+        roles: &'static [&'static str],
+        route: MethodRouter<S>,
+    ) -> MethodRouter<S>
+    where
+        S: Clone + Send + Sync + 'static,
+    {
+        match self {
+            Self::Guarded(_) if !roles.is_empty() => {
+                route.route_layer(middleware::from_fn_with_state(roles, check_role))
+            }
+            Self::Guarded(_) | Self::Open => route,
+        }
+    }
+}
+
+async fn check_role(
+    State(roles): State<&'static [&'static str]>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match request.extensions().get::<VerifiedCaller>() {
+        Some(caller) if roles.iter().any(|role| caller.has_role(role)) => next.run(request).await,
+        Some(_) => AccessDenied::NoRole(roles).into_response(),
+        None => AccessDenied::NoCredential.into_response(),
+    }
+}
+
+/// Middleware that authenticates a request and enforces the rate limit.
+async fn guard_request(
+    State(gate): State<AuthenticationState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let known = gate.auth.caller(request.headers()).await;
+    if let Some(rate) = &gate.rate {
+        // A wrong credential counts against the address of the client, not against a caller.
+        let caller = known.as_ref().ok().and_then(Option::as_ref);
+        let peer = request.extensions().get::<PeerAddress>().copied();
+        if let Err(too_many) = rate.admit_request(ClientIdentity::identify(caller, peer)) {
+            return *too_many;
+        }
+    }
+    match known {
+        Ok(None) => next.run(request).await,
+        Ok(Some(caller)) => {
+            // Custom routes take the caller as handlers do.
+            request.extensions_mut().insert(caller.to_caller());
+            request.extensions_mut().insert(caller.clone());
+            let end = gate
+                .auth
+                .wait_until_credential_invalid(request.headers(), &caller);
+            let mut response = next.run(request).await;
+            if is_stream(&response) {
+                response = end_when(response, end);
+            }
+            // The log needs the caller.
+            response.extensions_mut().insert(caller);
+            response
+        }
+        Err(AccessDenied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {
+            request.extensions_mut().insert(AnonymousRequest);
+            next.run(request).await
+        }
+        Err(denied) => denied.into_response(),
+    }
+}
+
+impl From<BearerError> for AccessDenied {
+    fn from(none: BearerError) -> Self {
+        match none {
+            BearerError::Missing => Self::NoCredential,
+            BearerError::Invalid => Self::InvalidCredential,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The authentication of callers. It runs before the body of a request is read.
+
+mod caller;
+mod client_identity;
+mod denied;
+mod guard;
+mod issuer_settings;
+#[cfg(feature = "oidc")]
+mod jwt;
+#[cfg(not(feature = "oidc"))]
+#[path = "no_jwt.rs"]
+mod jwt;
+mod rate;
+mod setup;
+mod streams;
+pub mod token_subcommand;
+mod tokens;
+
+pub use guard::Authenticator;
+pub use issuer_settings::IssuerSettings;
+pub use rate::ClientRateLimiter;
+pub use setup::AuthSettings;
+
+pub(super) use caller::{AnonymousRequest, VerifiedCaller};
+pub(super) use client_identity::ClientIdentity;
+pub(super) use guard::with_authentication;
+
+/// The authentication of callers.
+#[doc(hidden)]
+#[derive(Debug, Clone, Default)]
+pub enum Auth {
+    /// Everyone may call.
+    #[default]
+    Open,
+    /// Callers have to authenticate.
+    Guarded(Authenticator),
+}

@@ -1,0 +1,135 @@
+//! Commands over HTTP: `POST` to the command's path.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    body::{Body, Bytes},
+    extract::{RawPathParams, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+    routing::{MethodRouter, post},
+};
+use es_command::command::{CommandDescriptor, CommandOutcome, CommandRequest};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+
+use super::{
+    HttpContext, Problem, RequestLimits, auth::VerifiedCaller, context, limits::ConcurrencyLimit,
+    path,
+};
+
+/// The header with the last event that a command appended, or that a query waits for.
+pub(super) const EVENT_POSITION: HeaderName = HeaderName::from_static("event-position");
+
+/// The number of headers of a response, to allocate them once.
+const HEADERS: usize = 8;
+
+/// Returns the route of a command.
+pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<HttpContext>>) {
+    let names: Arc<[&'static str]> = path::parameter_names(command.path).collect();
+    let handler = async move |State(http): State<Arc<HttpContext>>,
+                              Extension(limit): Extension<ConcurrencyLimit>,
+                              parameters: RawPathParams,
+                              request: Request| {
+        check_content_type(request.headers())?;
+        let mut context = context::read_command_context(request.headers(), &http.metadata_headers)?;
+        if let Some(caller) = request.extensions().get::<VerifiedCaller>() {
+            context.caller = caller.to_caller();
+            let key = context.idempotency_key;
+            context.idempotency_key = key.map(|key| key.scoped_to_caller(caller.name()));
+            if http.metadata_caller {
+                context.metadata = context.metadata.with("caller", caller.name());
+            }
+        }
+        let body = read_body(request.into_body(), http.limits).await?;
+        let _permit = limit.try_acquire()?;
+        let values = parameters.iter().map(|(_, value)| value);
+        let path_parameters: Vec<_> = names.iter().copied().zip(values).collect();
+        let request = CommandRequest {
+            body: &body,
+            path_parameters: &path_parameters,
+            context: &context,
+        };
+        let outcome = (command.execute)(&http.command_resources, request).await?;
+        Ok::<_, Problem>(respond(outcome))
+    };
+    (path::to_axum_path(command.path), post(handler))
+}
+
+/// Returns `201` with the location of the created subject, `200` with the reply, or `204`.
+fn respond(outcome: CommandOutcome) -> Response {
+    let status = match (outcome.created, &outcome.reply) {
+        (true, _) => StatusCode::CREATED,
+        (false, Some(_)) => StatusCode::OK,
+        (false, None) => StatusCode::NO_CONTENT,
+    };
+    let mut response = match outcome.reply {
+        Some(reply) => {
+            let json = [(header::CONTENT_TYPE, "application/json")];
+            (status, json, String::from(Box::<str>::from(reply))).into_response()
+        }
+        None => status.into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.reserve(HEADERS);
+    if outcome.created
+        && let Ok(location) = HeaderValue::from_str(outcome.subject.as_str())
+    {
+        headers.insert(header::LOCATION, location);
+    }
+    if let Some(position) = outcome.position {
+        headers.insert(EVENT_POSITION, HeaderValue::from(position.get()));
+    }
+    if let Some(latest) = outcome.latest
+        && let Ok(tag) = HeaderValue::from_str(&format!("\"{latest}\""))
+    {
+        headers.insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// Checks that a body is declared as JSON. An empty body needs no content type, and the parser
+/// reports it.
+pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let encodings = headers.get_all(header::CONTENT_ENCODING);
+    if encodings.iter().any(|encoding| encoding != "identity") {
+        return Err(Problem::unsupported_encoding());
+    }
+    let Some(value) = headers.get(header::CONTENT_TYPE) else {
+        let is_empty = headers
+            .get(header::CONTENT_LENGTH)
+            .is_none_or(|length| length == "0");
+        let is_empty = is_empty && !headers.contains_key(header::TRANSFER_ENCODING);
+        return if is_empty {
+            Ok(())
+        } else {
+            Err(Problem::unsupported_media_type())
+        };
+    };
+    let essence = value
+        .to_str()
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default();
+    let essence = essence.trim().to_ascii_lowercase();
+    let is_json = essence == "application/json"
+        || (essence.starts_with("application/") && essence.ends_with("+json"));
+    if is_json {
+        Ok(())
+    } else {
+        Err(Problem::unsupported_media_type())
+    }
+}
+
+pub(super) async fn read_body(body: Body, limits: RequestLimits) -> Result<Bytes, Problem> {
+    let collected = Limited::new(body, limits.body_size).collect();
+    match tokio::time::timeout(limits.body_time, collected).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err(Problem::too_large(limits.body_size))
+        }
+        Ok(Err(_)) => Err(Problem::broken_body()),
+        Err(_) => Err(Problem::too_slow()),
+    }
+}

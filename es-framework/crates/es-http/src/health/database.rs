@@ -1,0 +1,114 @@
+//! The health check of the database: it runs a query and reports the read models.
+
+use es_read::projection::{Database, ProgressRegistry, ReadModelProgress};
+use es_runtime::operator::{ComponentKind, SubscriberState, TroubleCause};
+use es_store::EventStore;
+use serde_json::{Value, json};
+
+use super::{HealthComponent, state_json};
+use crate::lag::{ReadModelLag, load_newest_id};
+
+/// Checks the database and the read models in it.
+pub(super) async fn check_database(
+    database: &Database,
+    positions: &ProgressRegistry,
+    store: &dyn EventStore,
+) -> HealthComponent {
+    let models = read_models(positions, store).await;
+    let details = |size: Option<u64>, error: Value| {
+        json!({
+            "database": database.kind(),
+            "sizeInBytes": size,
+            "error": error,
+            "readModels": models,
+        })
+    };
+    let has_outage = has_outage(positions, store).await;
+    match database.probe().await {
+        Ok(()) => {
+            let details = details(database.size().await.ok(), Value::Null);
+            if has_outage {
+                HealthComponent::down(details)
+            } else {
+                HealthComponent::up(details)
+            }
+        }
+        Err(error) => HealthComponent::down(details(None, error.to_string().into())),
+    }
+}
+
+/// Returns true if a read model has stopped, or has retried for some time. While the event store is away, its own
+/// component reports that.
+async fn has_outage(positions: &ProgressRegistry, store: &dyn EventStore) -> bool {
+    let mut down = Vec::new();
+    for (_, progress) in positions.iter() {
+        let shadow = progress.shadow_progress().map(|shadow| shadow.state());
+        down.extend([Some(progress.state()), shadow].into_iter().flatten());
+    }
+    down.retain(SubscriberState::is_down);
+    let is_of_store = |state: &SubscriberState| {
+        let cause = state.trouble().map(|trouble| trouble.cause);
+        !state.is_stopped() && cause == Some(TroubleCause::EventStore)
+    };
+    if down.iter().all(is_of_store) {
+        !down.is_empty() && store.health().await.is_ok()
+    } else {
+        true
+    }
+}
+
+/// Returns the status of each read model as JSON.
+pub(crate) async fn read_models(positions: &ProgressRegistry, store: &dyn EventStore) -> Value {
+    let newest = load_newest_id(store).await;
+    let mut models = serde_json::Map::new();
+    for (name, progress) in positions.iter() {
+        let lag = ReadModelLag::measure(progress, store, newest).await;
+        models.insert(name.to_owned(), read_model(progress, lag));
+    }
+    Value::Object(models)
+}
+
+fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
+    let mut members = state_json(&progress.state(), ComponentKind::ReadModel);
+    let more = [
+        (
+            "position",
+            progress.visible_position().map(|id| id.to_string()).into(),
+        ),
+        ("eventsBehind", lag.events.into()),
+        ("secondsBehind", lag.seconds.into()),
+        ("rebuilt", progress.has_caught_up().into()),
+        ("rebuild", rebuild_to_json(progress)),
+    ];
+    members.extend(more.map(|(name, value): (&str, Value)| (name.to_owned(), value)));
+    members.into()
+}
+
+/// Returns the progress of a rebuild, in place or in a shadow table.
+fn rebuild_to_json(progress: &ReadModelProgress) -> Value {
+    let shadow = progress.shadow_progress();
+    if shadow.is_none() && progress.has_caught_up() {
+        return Value::Null;
+    }
+    let rebuilt = shadow.as_ref().unwrap_or(progress);
+    let pace = rebuilt.rebuild_pace();
+    let mut members = state_json(&rebuilt.state(), ComponentKind::ReadModel);
+    let more = [
+        ("beside", shadow.is_some().into()),
+        (
+            "position",
+            rebuilt.visible_position().map(|id| id.to_string()).into(),
+        ),
+        ("eventsLeft", pace.map(|pace| pace.events_left).into()),
+        (
+            "eventsPerSecond",
+            pace.map(|pace| pace.events_per_second).into(),
+        ),
+        (
+            "secondsLeft",
+            pace.and_then(|pace| pace.seconds_left).into(),
+        ),
+    ];
+    members.extend(more.map(|(name, value): (&str, Value)| (name.to_owned(), value)));
+    members.into()
+}

@@ -1,0 +1,234 @@
+//! `GET /actuator/health`: checks every component at the time of the request.
+
+mod certificate_health;
+mod database;
+mod disk;
+mod event_store_health;
+mod probes;
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+
+use axum::{
+    Extension, Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
+use es_command::reaction::ReactionStatuses;
+use es_event::{EventType, Subject};
+use es_read::projection::{Database, PoisonEvent, ProgressRegistry};
+use es_runtime::{
+    net::tls::ServerTls,
+    operator::{ComponentKind, SubscriberState},
+};
+use es_store::EventStore;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+pub(super) use database::read_models;
+pub(super) use event_store_health::reactions;
+
+use super::{HttpContext, auth::AnonymousRequest};
+
+pub use probes::Lifecycle;
+pub(super) use probes::{info, liveness, readiness};
+
+/// Longest time of a check. A slower one fails.
+const CHECK_LIMIT: Duration = Duration::from_secs(3);
+
+/// The path of the report.
+pub(super) const PATH: &str = "/actuator/health";
+/// The paths of the probes and of the information about the application.
+pub(super) const LIVENESS: &str = "/actuator/health/liveness";
+pub(super) const READINESS: &str = "/actuator/health/readiness";
+pub(super) const INFO: &str = "/actuator/info";
+
+/// The components that the health check examines.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Health {
+    /// The event store.
+    pub store: Arc<dyn EventStore>,
+    /// The secondary database.
+    pub database: Database,
+    /// The positions of the read models.
+    pub positions: ProgressRegistry,
+    /// The statuses of the reactions.
+    pub reactions: ReactionStatuses,
+    /// A folder on the disk whose free space is checked.
+    pub folder: PathBuf,
+    /// A PEM file with certificates that the service trusts.
+    pub certificates: Option<PathBuf>,
+    /// The lifecycle of the process.
+    pub lifecycle: Lifecycle,
+    /// The service's own certificate, if it speaks TLS.
+    pub tls: Option<ServerTls>,
+}
+
+/// The health of a component or of the whole service.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[schemars(rename = "HealthStatus", description = "The status of a component.")]
+pub enum HealthStatus {
+    /// The component or the service works.
+    Up,
+    /// The component or the service does not work.
+    Down,
+}
+
+/// One component's health.
+#[doc(hidden)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "HealthOfComponent", description = "One component's health.")]
+pub struct HealthComponent {
+    status: HealthStatus,
+    /// Further details, such as the reason.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    details: Value,
+}
+
+/// The health of the service and of each component.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Health")]
+struct HealthReport {
+    status: HealthStatus,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    components: BTreeMap<&'static str, HealthComponent>,
+}
+
+impl HealthComponent {
+    const fn up(details: Value) -> Self {
+        Self {
+            status: HealthStatus::Up,
+            details,
+        }
+    }
+
+    const fn down(details: Value) -> Self {
+        Self {
+            status: HealthStatus::Down,
+            details,
+        }
+    }
+
+    /// Returns a component whose check did not end in time.
+    fn silent() -> Self {
+        Self::down(json!({ "error": format!("no answer within {} s", CHECK_LIMIT.as_secs()) }))
+    }
+}
+
+impl Health {
+    async fn report(&self) -> HealthReport {
+        let (db, event_store, disk, ssl) = tokio::join!(
+            within_limit(database::check_database(
+                &self.database,
+                &self.positions,
+                &*self.store
+            )),
+            within_limit(event_store_health::check_store_and_reactions(
+                &*self.store,
+                &self.reactions
+            )),
+            within_limit(disk::check_disk(self.folder.clone())),
+            within_limit(certificate_health::check_certificates(
+                self.tls
+                    .as_ref()
+                    .map(ServerTls::current_certificates)
+                    .unwrap_or_default(),
+                self.certificates.clone(),
+            )),
+        );
+        let components = BTreeMap::from([
+            ("db", db),
+            ("diskSpace", disk),
+            ("eventstore", event_store),
+            ("ping", HealthComponent::up(Value::Null)),
+            ("ssl", ssl),
+        ]);
+        HealthReport::from_components(components)
+    }
+}
+
+impl HealthReport {
+    /// The service is up if each component is.
+    fn from_components(components: BTreeMap<&'static str, HealthComponent>) -> Self {
+        let mut components_up = components
+            .values()
+            .map(|one| one.status == HealthStatus::Up);
+        let status = if components_up.all(|is_up| is_up) {
+            HealthStatus::Up
+        } else {
+            HealthStatus::Down
+        };
+        Self { status, components }
+    }
+}
+
+async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthComponent {
+    tokio::time::timeout(CHECK_LIMIT, check)
+        .await
+        .unwrap_or_else(|_| HealthComponent::silent())
+}
+
+/// Returns the event that stopped a read model or a reaction as JSON.
+pub(super) fn poison_event_json(event: &PoisonEvent) -> Value {
+    json!({
+        "id": event.id.to_string(),
+        "subject": event.subject.as_ref().map(Subject::as_str),
+        "type": event.event_type.as_ref().map(EventType::as_str),
+        "error": event.reason,
+        "fingerprint": event.fingerprint(),
+    })
+}
+
+/// Returns the members that tell the state of a read model or a reaction.
+fn state_json(state: &SubscriberState, kind: ComponentKind) -> Map<String, Value> {
+    let trouble = state.trouble();
+    let exits = state.exits(kind);
+    let members = [
+        ("state", state.name().into()),
+        ("stopped", state.is_stopped().into()),
+        (
+            "since",
+            trouble.map(|trouble| trouble.since.to_string()).into(),
+        ),
+        (
+            "error",
+            trouble.map(|trouble| trouble.reason.clone()).into(),
+        ),
+        ("event", state.poison_event().map(poison_event_json).into()),
+        ("exits", exits.iter().map(|exit| exit.verb()).collect()),
+    ];
+    members
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+/// Returns the JSON schema of the report.
+pub(super) fn report_schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<HealthReport>()
+}
+
+/// Returns the report. A caller without a credential gets only the status where the service
+/// authenticates callers, because the details name folders and addresses.
+pub(super) async fn show_report(
+    State(context): State<Arc<HttpContext>>,
+    anonymous: Option<Extension<AnonymousRequest>>,
+) -> Response {
+    answer(context.health.report().await, anonymous)
+}
+
+/// Creates the response with a report. Anonymous requests see no components.
+fn answer(mut report: HealthReport, anonymous: Option<Extension<AnonymousRequest>>) -> Response {
+    if anonymous.is_some() {
+        report.components.clear();
+    }
+    let status = match report.status {
+        HealthStatus::Up => StatusCode::OK,
+        HealthStatus::Down => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    (status, Json(report)).into_response()
+}

@@ -1,0 +1,147 @@
+//! The liveness probe reports if a restart of the service would help. The readiness probe reports if
+//! it can handle commands and queries now.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use axum::{Extension, Json, extract::State, response::Response};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Health, HealthComponent, HealthReport, answer, event_store_health, within_limit};
+use crate::{HttpContext, auth::AnonymousRequest};
+
+/// The lifecycle of the process: its start, its shutdown and its broken threads. Clones share it.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct Lifecycle(Arc<SharedLifecycle>);
+
+/// The start, the shutdown and the broken threads of the process, which all clones of a `Lifecycle` share.
+#[derive(Debug)]
+struct SharedLifecycle {
+    name: &'static str,
+    version: &'static str,
+    begin: Timestamp,
+    stops: AtomicBool,
+    broken: Mutex<Vec<String>>,
+}
+
+impl Lifecycle {
+    /// Begins the lifecycle of an application of this name and version.
+    #[must_use]
+    pub fn begin(name: &'static str, version: &'static str) -> Self {
+        Self(Arc::new(SharedLifecycle {
+            name,
+            version,
+            begin: Timestamp::now(),
+            stops: AtomicBool::new(false),
+            broken: Mutex::default(),
+        }))
+    }
+
+    /// Records that the shutdown began.
+    pub fn record_shutdown(&self) {
+        self.0.stops.store(true, Ordering::Release);
+    }
+
+    /// Records a thread that panicked. Only a restart of the application helps.
+    pub fn record_broken_thread(&self, thread: &str) {
+        self.lock().push(thread.to_owned());
+    }
+
+    /// Returns the information about the application and the framework.
+    fn info(&self) -> Value {
+        json!({
+            "app": { "name": self.0.name, "version": self.0.version, "startedAt": self.0.begin },
+            "framework": { "name": "es-framework", "version": env!("CARGO_PKG_VERSION") },
+        })
+    }
+
+    /// Returns the threads that panicked.
+    pub fn broken_threads(&self) -> Vec<String> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.broken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Health {
+    fn liveness(&self) -> HealthReport {
+        let broken = self.lifecycle.broken_threads();
+        let threads = if broken.is_empty() {
+            HealthComponent::up(Value::Null)
+        } else {
+            HealthComponent::down(json!({ "broken": broken }))
+        };
+        HealthReport::from_components(BTreeMap::from([("threads", threads)]))
+    }
+
+    async fn readiness(&self) -> HealthReport {
+        let (event_store, db) = tokio::join!(
+            within_limit(event_store_health::check_event_store(
+                &*self.store,
+                &self.reactions
+            )),
+            within_limit(self.database_answers()),
+        );
+        HealthReport::from_components(BTreeMap::from([
+            ("db", db),
+            ("eventstore", event_store),
+            ("readModels", self.rebuilt()),
+            ("requests", self.requests()),
+        ]))
+    }
+
+    async fn database_answers(&self) -> HealthComponent {
+        match self.database.probe().await {
+            Ok(()) => HealthComponent::up(Value::Null),
+            Err(error) => HealthComponent::down(json!({ "error": error.to_string() })),
+        }
+    }
+
+    /// Checks that no read model is being rebuilt. A stopped one is ignored: waiting does not repair
+    /// it, and the others still answer.
+    fn rebuilt(&self) -> HealthComponent {
+        let positions = self.positions.iter();
+        let missing = positions.filter(|(_, model)| !model.has_caught_up() && !model.is_stopped());
+        let missing: Vec<_> = missing.map(|(name, _)| name).collect();
+        if missing.is_empty() {
+            HealthComponent::up(Value::Null)
+        } else {
+            HealthComponent::down(json!({ "beingRebuilt": missing }))
+        }
+    }
+
+    fn requests(&self) -> HealthComponent {
+        if self.lifecycle.0.stops.load(Ordering::Acquire) {
+            HealthComponent::down(json!({ "error": "the service stops" }))
+        } else {
+            HealthComponent::up(Value::Null)
+        }
+    }
+}
+
+pub(crate) async fn liveness(
+    State(context): State<Arc<HttpContext>>,
+    anonymous: Option<Extension<AnonymousRequest>>,
+) -> Response {
+    answer(context.health.liveness(), anonymous)
+}
+
+pub(crate) async fn readiness(
+    State(context): State<Arc<HttpContext>>,
+    anonymous: Option<Extension<AnonymousRequest>>,
+) -> Response {
+    answer(context.health.readiness().await, anonymous)
+}
+
+pub(crate) async fn info(State(context): State<Arc<HttpContext>>) -> Json<Value> {
+    Json(context.health.lifecycle.info())
+}

@@ -1,0 +1,346 @@
+//! The HTTP API of an application: commands, queries, health, and the operator API.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+pub mod auth;
+mod caller_shares;
+mod command;
+mod context;
+mod custom;
+pub mod docs;
+mod entity_tag;
+mod event_position;
+mod headers;
+pub mod health;
+mod lag;
+mod limits;
+mod live;
+mod metrics;
+pub mod openapi;
+pub mod operator;
+mod operator_paths;
+mod output_id;
+mod path;
+mod problem;
+mod query;
+mod query_response;
+mod query_route;
+mod request_metrics;
+#[cfg(test)]
+mod test_fixture;
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderName, Method, Uri},
+    middleware::{self, Next},
+    response::{IntoResponse as _, Response},
+    routing::{MethodRouter, get},
+};
+use es_command::command::{Clock, CommandDescriptor, CommandResources, Registry};
+use es_read::{
+    projection::{Database, ProgressRegistry},
+    query::QueryRoute,
+};
+use es_runtime::{ApiToken, operator::OperatorClient};
+
+use auth::{Auth, ClientRateLimiter};
+use caller_shares::CallerShares;
+pub use custom::{CustomRouteCollision, CustomRoutes};
+pub use headers::{AllowedOrigins, BrowserPolicy};
+use health::Health;
+use limits::EnforcedLimits;
+pub use live::{LiveQueries, LiveQuerySettings};
+use operator_paths::{CONSOLE, OperatorPaths};
+pub use problem::Problem;
+use request_metrics::RouteTemplates;
+
+/// The limits of requests.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct RequestLimits {
+    /// Longest body, in bytes.
+    pub body_size: usize,
+    /// Time that a client has to send a body.
+    pub body_time: Duration,
+    /// Size of all headers together, in bytes.
+    pub headers_size: usize,
+    /// Number of headers.
+    pub header_count: usize,
+    /// Number of commands and queries that may run at once.
+    pub requests: usize,
+    /// The part, in percent, that one caller may use at once of the queries, the live queries and the expensive
+    /// statements of the database.
+    pub caller_share: u8,
+    /// Time from the headers of a request to its response.
+    pub request_time: Duration,
+    /// Time that a query waits for the position in its `Event-Position` header.
+    pub position_wait: Duration,
+}
+
+impl Default for RequestLimits {
+    fn default() -> Self {
+        Self {
+            body_size: 1024 * 1024,
+            body_time: Duration::from_secs(20),
+            headers_size: 16 * 1024,
+            header_count: 64,
+            requests: 400,
+            caller_share: 50,
+            request_time: Duration::from_secs(60),
+            position_wait: Duration::from_secs(5),
+        }
+    }
+}
+
+/// The shared state of all routes.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct HttpContext {
+    /// Handles commands.
+    pub command_resources: CommandResources,
+    /// The clock of queries.
+    pub clock: Clock,
+    /// The database of the read models.
+    pub database: Database,
+    /// The positions of the read models.
+    pub positions: ProgressRegistry,
+    /// The health checks.
+    pub health: Health,
+    /// The open live queries.
+    pub live: LiveQueries,
+    /// The limits of requests.
+    pub limits: RequestLimits,
+    /// The authentication of callers.
+    pub auth: Auth,
+    /// The rate limit of each client.
+    pub rate: Option<ClientRateLimiter>,
+    /// The headers for browsers.
+    pub browsers: BrowserPolicy,
+    /// The request headers that are copied into the metadata of events.
+    pub metadata_headers: Vec<HeaderName>,
+    /// True if the name of the caller is copied into the metadata of events.
+    pub metadata_caller: bool,
+    /// Sends the commands of operators to the read models.
+    pub read_models: OperatorClient,
+    /// Sends the commands of operators to the reactions.
+    pub reactions: OperatorClient,
+    /// The credential of operators. Without it, nobody is an operator.
+    pub operator_token: Option<ApiToken>,
+}
+
+/// Returns the router of an application, with custom routes and layers.
+///
+/// # Errors
+/// A custom route has the path of a declared one.
+#[doc(hidden)]
+pub async fn router(
+    name: &str,
+    registry: &Registry,
+    queries: Vec<QueryRoute>,
+    context: HttpContext,
+    custom: CustomRoutes<Arc<HttpContext>>,
+    console: Option<Router>,
+) -> Result<Router, CustomRouteCollision> {
+    let document = openapi::document(name, registry, &queries);
+    let routes = routes(registry, queries, openapi::OpenApiDocument::new(&document));
+    for route in &routes {
+        custom
+            .check_path_is_free(&route.template, &route.owner)
+            .await?;
+    }
+    let operators = operator::routes(registry.commands());
+    for (path, _) in &operators {
+        custom.check_path_is_free(path, FRAMEWORK).await?;
+    }
+    if console.is_some() {
+        for path in [CONSOLE, "/console/{page}", "/console/{section}/{page}"] {
+            custom.check_path_is_free(path, FRAMEWORK).await?;
+        }
+    }
+    for path in docs::page_paths() {
+        custom.check_path_is_free(path, FRAMEWORK).await?;
+    }
+    let is_root_free = routes.iter().all(|route| route.path != "/");
+    let is_root_free = is_root_free && custom.find_route_path("/").await.is_none();
+    let (custom, apply_layers) = custom.into_parts();
+    Ok(assemble(
+        routes,
+        operators,
+        context,
+        custom,
+        apply_layers,
+        is_root_free,
+        console,
+    ))
+}
+
+/// Puts all routes behind the authentication, the limits and the log.
+fn assemble(
+    routes: Vec<MountedRoute>,
+    operator_routes: Vec<(String, MethodRouter<Arc<HttpContext>>)>,
+    context: HttpContext,
+    custom: Router<Arc<HttpContext>>,
+    apply_layers: impl FnOnce(Router<Arc<HttpContext>>) -> Router<Arc<HttpContext>>,
+    is_root_free: bool,
+    console: Option<Router>,
+) -> Router {
+    let mut router = custom;
+    let mut templates = Vec::new();
+    for MountedRoute {
+        template,
+        path,
+        roles,
+        route,
+        ..
+    } in routes
+    {
+        router = router.route(&path, context.auth.require_role(roles, route));
+        templates.push((path, template));
+    }
+    let router = router
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed);
+    let router = auth::with_authentication(router, context.auth.clone(), context.rate.clone());
+    // Not behind the authentication of callers: the event store's token authorizes operators.
+    let mut operators = Router::new();
+    let operator_paths = OperatorPaths::new(&operator_routes, console.is_some());
+    for (path, route) in operator_routes {
+        operators = operators.route(&path, route);
+    }
+    // The page itself holds nothing secret; its requests need the credential of its reader.
+    let mut others = docs::add_routes(operators.method_not_allowed_fallback(method_not_allowed));
+    if is_root_free {
+        others = others.route("/", get(docs::redirect));
+    }
+    // The console knows operators by itself, because a browser opens pages without a header.
+    if let Some(console) = console {
+        others = others.merge(console.with_state(()));
+    }
+    let others = auth::with_authentication(others, Auth::Open, context.rate.clone());
+    let router = apply_layers(router.merge(others));
+    let router = router.layer(middleware::from_fn_with_state(
+        EnforcedLimits::new(
+            context.limits,
+            context.browsers.local_hosts_only,
+            CallerShares::new(&context),
+        ),
+        limits::enforce_limits,
+    ));
+    // Outside of the authentication: a browser's preflight request carries no credential.
+    let router = match context.browsers.origins.clone() {
+        Some(origins) => router.layer(headers::cors_layer(origins, operator_paths)),
+        None => router,
+    };
+    let edge = OuterLayer {
+        templates: RouteTemplates::new(templates),
+        tls: context.browsers.tls,
+    };
+    router
+        .layer(middleware::from_fn_with_state(edge, OuterLayer::handle))
+        .with_state(Arc::new(context))
+}
+
+/// The outermost layer: logs and measures a request, and adds headers to its response. It is one
+/// layer, since each layer costs time for each request.
+#[derive(Debug, Clone)]
+struct OuterLayer {
+    templates: RouteTemplates,
+    /// True if the service speaks TLS only.
+    tls: bool,
+}
+
+impl OuterLayer {
+    async fn handle(State(edge): State<Self>, request: Request, next: Next) -> Response {
+        let mut answer = request_metrics::measure_request(&edge.templates, request, next).await;
+        headers::add_security_headers(answer.headers_mut(), edge.tls);
+        answer
+    }
+}
+
+/// A route with its path.
+struct MountedRoute {
+    /// The path with the declared names of its parameters.
+    template: String,
+    path: String,
+    /// The roles of which a caller needs one.
+    roles: &'static [&'static str],
+    /// The declaration that the route comes from, as the end of a sentence.
+    owner: String,
+    route: MethodRouter<Arc<HttpContext>>,
+}
+
+const FRAMEWORK: &str = "belongs to the framework";
+
+impl MountedRoute {
+    fn own(path: &str, route: MethodRouter<Arc<HttpContext>>) -> Self {
+        Self {
+            template: path.to_owned(),
+            path: path.to_owned(),
+            roles: &[],
+            owner: FRAMEWORK.to_owned(),
+            route,
+        }
+    }
+
+    fn command(command: CommandDescriptor) -> Self {
+        let (path, route) = command::route(command);
+        Self {
+            template: command.path.to_owned(),
+            path,
+            roles: command.roles,
+            owner: format!(
+                "the command {} declares at {}",
+                command.name, command.declaration
+            ),
+            route,
+        }
+    }
+
+    fn query(query: QueryRoute) -> Self {
+        let (template, roles) = (query.path.clone(), query.roles());
+        let owner = format!("a query declares at {}", query.declaration);
+        let (path, route) = query_route::route(query);
+        Self {
+            template,
+            path,
+            roles,
+            owner,
+            route,
+        }
+    }
+}
+
+/// Returns the routes that the OpenAPI document describes, without those of operators.
+fn routes(
+    registry: &Registry,
+    queries: Vec<QueryRoute>,
+    document: openapi::OpenApiDocument,
+) -> Vec<MountedRoute> {
+    let mut routes = vec![
+        MountedRoute::own(health::PATH, get(health::show_report)),
+        MountedRoute::own(health::LIVENESS, get(health::liveness)),
+        MountedRoute::own(health::READINESS, get(health::readiness)),
+        MountedRoute::own(health::INFO, get(health::info)),
+        MountedRoute::own(metrics::PATH, get(metrics::show_metrics)),
+        MountedRoute::own(openapi::PATH, get(async move || document.show())),
+    ];
+    let commands = registry.commands().iter().copied();
+    let posted = commands.filter(|command| !command.is_internal());
+    routes.extend(posted.map(MountedRoute::command));
+    routes.extend(queries.into_iter().map(MountedRoute::query));
+    routes
+}
+
+async fn not_found(uri: Uri) -> Problem {
+    Problem::no_such_path(uri.path())
+}
+
+async fn method_not_allowed(method: Method, request: Request) -> Response {
+    Problem::method_not_allowed(&method, request.uri().path()).into_response()
+}

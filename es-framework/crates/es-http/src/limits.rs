@@ -1,0 +1,110 @@
+//! The limits of a request: size of the head, concurrency, and time.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use es_runtime::net::{has_valid_host, names_this_machine};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+use super::{Problem, RequestLimits, caller_shares::CallerShares};
+
+/// The longest path with its query, in bytes.
+const MAX_ADDRESS: usize = 8 * 1024;
+
+/// Limits the number of requests that use the store and the database at once. A request acquires its
+/// permit after its body is read, so a slow client holds none.
+#[derive(Debug, Clone)]
+pub(super) struct ConcurrencyLimit(Arc<Semaphore>);
+
+impl ConcurrencyLimit {
+    /// Acquires a permit, or refuses the request if all are taken.
+    pub(super) fn try_acquire(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let permit = Arc::clone(&self.0).try_acquire_owned();
+        permit.map_err(|_| Problem::too_busy())
+    }
+}
+
+/// The limits that [`enforce_limits`] enforces for each request.
+#[derive(Debug, Clone)]
+pub(super) struct EnforcedLimits {
+    limits: RequestLimits,
+    local_hosts_only: bool,
+    concurrency: ConcurrencyLimit,
+    shares: CallerShares,
+}
+
+impl EnforcedLimits {
+    pub(super) fn new(limits: RequestLimits, local_hosts_only: bool, shares: CallerShares) -> Self {
+        let permits = limits.requests.min(Semaphore::MAX_PERMITS);
+        Self {
+            limits,
+            local_hosts_only,
+            concurrency: ConcurrencyLimit(Arc::new(Semaphore::new(permits))),
+            shares,
+        }
+    }
+}
+
+/// Refuses a request whose head is too long or names another host, ends a request that takes too long, and hands
+/// the concurrency limit and the shares of callers to the routes.
+pub(super) async fn enforce_limits(
+    State(limiter): State<EnforcedLimits>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if let Err(problem) = check_head(&request, &limiter) {
+        return problem.into_response();
+    }
+    request.extensions_mut().insert(limiter.concurrency);
+    request.extensions_mut().insert(limiter.shares);
+    let is_safe = request.method().is_safe();
+    let time = limiter.limits.request_time;
+    let answer = timeout(time, next.run(request)).await;
+    answer.unwrap_or_else(|_| timeout_problem(is_safe, time).into_response())
+}
+
+fn check_head(request: &Request, limiter: &EnforcedLimits) -> Result<(), Problem> {
+    let limits = limiter.limits;
+    let address = request.uri().path_and_query();
+    if address.is_some_and(|address| address.as_str().len() > MAX_ADDRESS) {
+        return Err(Problem::address_too_long(MAX_ADDRESS));
+    }
+    if !has_valid_host(request) {
+        return Err(Problem::invalid_header(
+            "Host",
+            "must be there exactly once",
+        ));
+    }
+    if limiter.local_hosts_only && !names_this_machine(request) {
+        return Err(Problem::foreign_host());
+    }
+    let headers = request.headers();
+    if headers.len() > limits.header_count {
+        return Err(Problem::too_many_headers(limits.header_count));
+    }
+    let sizes = headers
+        .iter()
+        .flat_map(|(name, value)| [name.as_str().len(), value.len()]);
+    let size: usize = sizes.sum();
+    if size > limits.headers_size {
+        return Err(Problem::headers_too_large(limits.headers_size));
+    }
+    Ok(())
+}
+
+/// Returns the problem of a request that took too long. The outcome of one that changes something is
+/// unknown.
+fn timeout_problem(is_safe: bool, time: Duration) -> Problem {
+    if is_safe {
+        Problem::took_too_long(time)
+    } else {
+        Problem::ended_midway(time)
+    }
+}

@@ -1,0 +1,98 @@
+//! The open live queries and their settings.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use super::super::{Problem, problem::kind};
+
+/// The media type of server-sent events.
+pub(super) const EVENT_STREAM: &str = "text/event-stream";
+
+/// The settings of live queries.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct LiveQuerySettings {
+    /// The maximum number of live queries that are open at once.
+    pub max_open: usize,
+    /// The time without a new output after which the query runs again, because its output may depend
+    /// on the time. If the output is the same, the client gets a comment as a heartbeat.
+    pub heartbeat: Duration,
+    /// The time in which further changes are gathered before the query runs again. A query that takes longer
+    /// rests as long as it took.
+    pub gather_window: Duration,
+    /// The time for which a client waits while the read models lack events, because they are rebuilt or lag behind
+    /// what the client saw. Then the stream ends, and the client reconnects.
+    pub catch_up_time: Duration,
+}
+
+impl Default for LiveQuerySettings {
+    fn default() -> Self {
+        Self {
+            max_open: 64,
+            heartbeat: Duration::from_secs(15),
+            gather_window: Duration::from_millis(25),
+            catch_up_time: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The open live queries. Clones share them.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct LiveQueries {
+    pub(super) settings: LiveQuerySettings,
+    permits: Arc<Semaphore>,
+    pub(super) is_over: Arc<watch::Sender<bool>>,
+}
+
+impl LiveQueries {
+    /// Creates a registry without an open live query.
+    #[must_use]
+    pub fn new(settings: LiveQuerySettings) -> Self {
+        Self {
+            settings,
+            permits: Arc::new(Semaphore::new(
+                settings.max_open.min(Semaphore::MAX_PERMITS),
+            )),
+            is_over: Arc::new(watch::Sender::new(false)),
+        }
+    }
+
+    /// Closes all open live queries, and each one that opens later. Clients reconnect to another
+    /// instance.
+    pub fn end_streams(&self) {
+        self.is_over.send_replace(true);
+    }
+
+    /// Returns a receiver that becomes true when all streams have to end.
+    #[must_use]
+    pub fn shutdown_receiver(&self) -> watch::Receiver<bool> {
+        self.is_over.subscribe()
+    }
+
+    /// Returns the maximum number of live queries that are open at once.
+    pub(crate) const fn max_open(&self) -> usize {
+        self.settings.max_open
+    }
+
+    /// Returns the number of open live queries.
+    pub(crate) fn open_count(&self) -> f64 {
+        let open = self
+            .settings
+            .max_open
+            .saturating_sub(self.permits.available_permits());
+        u32::try_from(open).map_or(f64::INFINITY, f64::from)
+    }
+
+    pub(super) fn try_acquire_permit(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let permit = Arc::clone(&self.permits).try_acquire_owned();
+        permit.map_err(|_| {
+            let detail = format!(
+                "{} are open at once at the most: try again later, or ask without Accept: {EVENT_STREAM}",
+                self.settings.max_open
+            );
+            Problem::new(kind::TOO_MANY_LIVE_QUERIES, detail)
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! `GET /actuator/prometheus`: all metrics, with the current lag of read models and reactions.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::State,
+    http::header,
+    response::{IntoResponse as _, Response},
+};
+use es_command::reaction::ReactionStatuses;
+use es_event::EventId;
+use es_runtime::metrics::{
+    LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG,
+    READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render,
+};
+
+use super::{
+    HttpContext,
+    lag::{ReadModelLag, events_behind, load_newest_id},
+};
+
+/// The path of the metrics.
+pub(super) const PATH: &str = "/actuator/prometheus";
+
+/// Time to measure the lag. After it, the response has the lag of the last measurement.
+const LAG_LIMIT: Duration = Duration::from_secs(3);
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+pub(super) async fn show_metrics(State(context): State<Arc<HttpContext>>) -> Response {
+    gauge(&LIVE_QUERIES, &[]).set(context.live.open_count());
+    let _ = tokio::time::timeout(LAG_LIMIT, measure_lag(&context)).await;
+    ([(header::CONTENT_TYPE, TEXT)], render()).into_response()
+}
+
+async fn measure_lag(context: &HttpContext) {
+    let store = &*context.health.store;
+    let newest = load_newest_id(store).await;
+    measure_reactions(&context.health.reactions, newest);
+    for (name, progress) in context.positions.iter() {
+        let model = [("read_model", name)];
+        gauge(&READ_MODEL_STOPPED, &model).set(flag(progress.is_stopped()));
+        // Without the newest event, the lag is unknown.
+        if newest.is_none() && progress.visible_position().is_some() {
+            continue;
+        }
+        let lag = ReadModelLag::measure(progress, store, newest).await;
+        gauge(&READ_MODEL_LAG, &model).set(number(lag.events));
+        if let Some(seconds) = lag.seconds {
+            gauge(&READ_MODEL_LAG_SECONDS, &model).set(seconds);
+        }
+    }
+}
+
+fn measure_reactions(reactions: &ReactionStatuses, newest: Option<EventId>) {
+    for (name, status) in reactions.all_by_name() {
+        let reaction = [("reaction", name)];
+        gauge(&REACTION_STOPPED, &reaction).set(flag(status.is_stopped()));
+        let open = u64::try_from(status.open_deadlines).unwrap_or(u64::MAX);
+        gauge(&REACTION_DEADLINES, &reaction).set(number(open));
+        if newest.is_some() {
+            let behind = events_behind(status.position, newest);
+            gauge(&REACTION_LAG, &reaction).set(number(behind));
+        }
+    }
+}
+
+/// Converts a flag to 1 or 0.
+fn flag(is_so: bool) -> f64 {
+    f64::from(u8::from(is_so))
+}
+
+/// Converts a count, exactly up to 2^53.
+#[allow(clippy::cast_precision_loss)]
+const fn number(count: u64) -> f64 {
+    count as f64
+}

@@ -1,0 +1,123 @@
+//! The OpenAPI 3.1 document of an application, made from the descriptors alone: no server, no store.
+//!
+//! | what | where |
+//! |---|---|
+//! | a command, a query, rows that are events | `command_operation.rs`, `query_operation.rs` |
+//! | what the framework answers by itself | `own.rs`, `../operator/openapi.rs` |
+//! | headers of requests and answers | `header.rs` |
+//! | problems | `problem_schemas.rs` |
+//! | schemas, and their form for generators | `schemas.rs`, `generator_form.rs` |
+//! | who may do what | `security.rs` |
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "the index of a JSON value is a name: what it has not is null, and only objects made here are written to"
+)]
+
+mod command_operation;
+mod doc_comment;
+mod document_route;
+mod generator_form;
+mod header;
+mod operation;
+mod own;
+mod problem_schemas;
+mod query_operation;
+mod request_schema;
+mod schemas;
+mod security;
+#[cfg(test)]
+mod tests;
+
+use es_command::command::Registry;
+use es_read::query::QueryRoute;
+use serde_json::{Map, Value, json};
+
+use crate::operator;
+
+pub(super) use operation::{OpenApiResponse, Operation};
+pub(super) use schemas::Schemas;
+pub(super) use security::OperatorAccess;
+
+pub(super) use document_route::{OpenApiDocument, PATH};
+
+/// The version of the specification that the document follows.
+const OPENAPI: &str = "3.1.1";
+
+/// Returns a reference to the schema that fits every problem.
+pub(super) fn problem_reference() -> Value {
+    schemas::handwritten_schema_reference(problem_schemas::SCHEMA)
+}
+
+/// Splits a doc comment into its sentences and its first example.
+#[doc(hidden)]
+#[must_use]
+pub fn split_documentation(documentation: &str) -> (String, Option<Value>) {
+    let text = doc_comment::DocComment::parse(documentation);
+    (
+        text.text_without_examples().to_owned(),
+        text.examples.into_iter().next(),
+    )
+}
+
+/// The document of the application of this name.
+#[doc(hidden)]
+#[must_use]
+pub fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) -> Value {
+    let mut schemas = Schemas::default();
+    let mut paths = PathItems::default();
+    let commands = registry.commands().iter();
+    for command in commands.filter(|command| !command.is_internal()) {
+        let operation = command_operation::operation(command, &mut schemas);
+        paths.add(command.path, "post", operation);
+    }
+    for route in queries {
+        let operation = query_operation::operation(route, &mut schemas);
+        paths.add(&route.path, "get", operation);
+    }
+    for (path, method, operation) in own::framework_operations(&mut schemas) {
+        paths.add(path, method, operation);
+    }
+    for (path, method, operation) in operator::operations(&mut schemas) {
+        paths.add(&path, method, operation);
+    }
+    problem_schemas::add_schemas(&mut schemas);
+    let document = json!({
+        "openapi": OPENAPI,
+        "info": { "title": name, "version": registry.version() },
+        "paths": paths.all,
+        "components": {
+            "schemas": {},
+            "parameters": header::request_headers(),
+            "headers": header::response_headers(),
+            "securitySchemes": security::security_schemes(),
+        },
+    });
+    schemas.add_to_document(document)
+}
+
+/// The operations of each path.
+#[derive(Debug, Default)]
+struct PathItems {
+    all: Map<String, Value>,
+    /// The names of operations so far: each is there once.
+    ids: std::collections::BTreeSet<String>,
+}
+
+impl PathItems {
+    fn add(&mut self, path: &str, method: &str, mut operation: Operation) {
+        let mut number = 2_u32;
+        let id = operation.id.clone();
+        while !self.ids.insert(operation.id.clone()) {
+            operation.id = format!("{id}{number}");
+            number = number.saturating_add(1);
+        }
+        let first = path.split('/').nth(1).unwrap_or_default();
+        let is_own = path == PATH || path.starts_with("/actuator/");
+        let tag = if is_own { "service" } else { first };
+        let operations = self.all.entry(path).or_insert_with(|| json!({}));
+        if let Some(operations) = operations.as_object_mut() {
+            operations.insert(method.to_owned(), operation.into_json(tag));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The operations that the framework adds to every application.
+
+use serde_json::json;
+
+use super::{OpenApiResponse, Operation, Schemas, document_route};
+use crate::{health, metrics};
+
+/// A path, a method and its operation.
+pub(super) type DescribedOperation = (&'static str, &'static str, Operation);
+
+/// Returns the operations of the framework that need no role.
+pub(super) fn framework_operations(schemas: &mut Schemas) -> Vec<DescribedOperation> {
+    let shown = shown(schemas).into_iter();
+    shown
+        .map(|(path, operation)| (path, "get", operation))
+        .collect()
+}
+
+/// Returns the `GET` operations, each with its path.
+fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
+    vec![
+        (
+            health::PATH,
+            health(
+                "health",
+                "Reports the health of the service and its components.",
+                schemas,
+            ),
+        ),
+        (
+            health::LIVENESS,
+            health(
+                "liveness",
+                "Reports if a restart of the service would help.",
+                schemas,
+            ),
+        ),
+        (
+            health::READINESS,
+            health(
+                "readiness",
+                "Reports if the service can handle commands and queries now.",
+                schemas,
+            ),
+        ),
+        (health::INFO, info(schemas)),
+        (metrics::PATH, measurements()),
+        (document_route::PATH, this_document(schemas)),
+    ]
+}
+
+fn info(schemas: &mut Schemas) -> Operation {
+    let app = json!({
+        "type": "object",
+        "description": "The application.",
+        "properties": {
+            "name": { "type": "string" },
+            "version": { "type": "string" },
+            "startedAt": { "type": "string", "format": "date-time" },
+        },
+        "required": ["name", "version", "startedAt"],
+    });
+    let framework = json!({
+        "type": "object",
+        "description": "The framework of the application.",
+        "properties": { "name": { "type": "string" }, "version": { "type": "string" } },
+        "required": ["name", "version"],
+    });
+    let info = json!({
+        "type": "object",
+        "description": "The application and its framework.",
+        "properties": {
+            "app": schemas.add("ApplicationInfo", app),
+            "framework": schemas.add("FrameworkInfo", framework),
+        },
+        "required": ["app", "framework"],
+    });
+    let answer = OpenApiResponse::new(200, "The application and its framework.", &[])
+        .with_json(schemas.add("ServiceInfo", info));
+    Operation::new(
+        "info",
+        "Returns the name, the version and the start time of the application.",
+        "",
+    )
+    .with_answer(answer)
+}
+
+fn health(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
+    let report = health::report_schema(schemas.response_generator_mut()).to_value();
+    let answer = |status, description| {
+        OpenApiResponse::new(status, description, &[]).with_json(report.clone())
+    };
+    Operation::new(id, summary, "")
+        .with_answer(answer(200, "Every component works."))
+        .with_answer(answer(503, "A component does not work."))
+}
+
+fn measurements() -> Operation {
+    let summary = "Returns the metrics in the text format of Prometheus.";
+    let answer = OpenApiResponse::new(200, "The metrics.", &[])
+        .with_content("text/plain", json!({ "type": "string" }));
+    Operation::new("prometheus", summary, "").with_answer(answer)
+}
+
+fn this_document(schemas: &mut Schemas) -> Operation {
+    let summary = "Returns this OpenAPI document.";
+    let schema = json!({
+        "type": "object",
+        "description": "A document of OpenAPI 3.1.",
+        "additionalProperties": true,
+    });
+    let answer = OpenApiResponse::new(200, "A document of OpenAPI 3.1.", &[])
+        .with_json(schemas.add("OpenApiDocument", schema));
+    Operation::new("openapi", summary, "").with_answer(answer)
+}

@@ -1,0 +1,89 @@
+//! The security section of the document: the credentials and roles of operations. The document does
+//! not depend on settings, so it lists them even if the service runs without authentication.
+
+use es_event::OwnerRule;
+use serde_json::{Value, json};
+
+use crate::problem::kind::{self, ProblemKind};
+
+const BEARER: &str = "bearer";
+const OPERATOR: &str = "operator";
+
+/// The problems of all operations that require a credential.
+pub(super) const PROBLEMS: [ProblemKind; 3] = [
+    kind::UNAUTHORIZED,
+    kind::TOO_MANY_REQUESTS,
+    kind::ISSUER_AWAY,
+];
+
+/// The requests to an operation for operators that need the credential of an operator.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum OperatorAccess {
+    /// All requests.
+    Always,
+    /// Only requests to a service that authenticates its callers.
+    IfAuthenticated,
+}
+
+pub(super) fn security_schemes() -> Value {
+    json!({
+        BEARER: {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A token of the service, or a JWT of its issuer. Required if the service authenticates its clients.",
+        },
+        OPERATOR: {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "The API token of the event store. `POST` always requires it; `GET` requires it if the service authenticates its clients.",
+        },
+    })
+}
+
+/// Returns the security requirement of an operation for operators. The credential is optional if the
+/// service can run without authentication.
+pub(super) fn operator_requirement(access: OperatorAccess) -> Value {
+    match access {
+        OperatorAccess::Always => json!([{ OPERATOR: [] }]),
+        OperatorAccess::IfAuthenticated => json!([{ OPERATOR: [] }, {}]),
+    }
+}
+
+/// Returns the security requirement of all other operations. The credential is optional, because a service can run
+/// without authentication.
+pub(super) fn caller_requirement(roles: &[&str]) -> Value {
+    if roles.is_empty() {
+        return json!([{ BEARER: [] }, {}]);
+    }
+    let alternatives = roles.iter().map(|role| json!({ BEARER: [role] }));
+    alternatives.chain([json!({})]).collect()
+}
+
+/// Describes the required roles in a sentence. Without roles, the text is empty.
+pub(super) fn role_description(roles: &[&str]) -> String {
+    if roles.is_empty() {
+        return String::new();
+    }
+    let roles = quote_roles(roles, "or");
+    format!("Requires the role {roles} if the service authenticates its clients.")
+}
+
+/// Describes the rule about the owner in a sentence.
+pub(super) fn owner_description(rule: OwnerRule) -> String {
+    let owned = match rule.field {
+        Some(field) => format!("only for their own `{field}`"),
+        None => "only about what belongs to them".to_owned(),
+    };
+    match rule.excepted_roles {
+        [] => format!("Clients send it {owned}."),
+        roles => {
+            let roles = quote_roles(roles, "and");
+            format!("Clients send it {owned}, except those with the role {roles}.")
+        }
+    }
+}
+
+fn quote_roles(roles: &[&str], conjunction: &str) -> String {
+    let roles: Vec<_> = roles.iter().map(|role| format!("`{role}`")).collect();
+    roles.join(&format!(" {conjunction} "))
+}

@@ -1,0 +1,112 @@
+//! The client of the operator API, for the command line.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+use es_runtime::{Error, Result, Secret, generated_token};
+use reqwest::{Method, header};
+use serde_json::Value;
+
+use super::{application_host::ApplicationHost, client_tls};
+
+/// Time that the application has to respond.
+const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// The address of a running application and the credential of an operator.
+#[derive(Debug, Args)]
+pub(super) struct OperatorArguments {
+    /// Port that the application listens on.
+    #[arg(long, env = "HTTP_PORT", default_value_t = 8080, global = true)]
+    http_port: u16,
+    /// Address or host name of the application.
+    #[arg(long, env = "HTTP_HOST", default_value = "127.0.0.1", global = true)]
+    http_host: ApplicationHost,
+    /// PEM file with the certificate chain of the application. With it, requests use https.
+    #[arg(long, env = "HTTP_TLS_CERTIFICATE", value_name = "FILE", global = true)]
+    http_tls_certificate: Option<PathBuf>,
+    /// API token of the event store. Without it, the token in EVENT_STORE_DATA_DIR is used.
+    #[arg(
+        long,
+        env = "EVENT_STORE_API_TOKEN",
+        value_name = "TOKEN",
+        hide_env_values = true,
+        global = true
+    )]
+    event_store_api_token: Option<Secret>,
+    /// Folder of the embedded event store.
+    #[arg(
+        long,
+        env = "EVENT_STORE_DATA_DIR",
+        default_value = "./data",
+        value_name = "FOLDER",
+        global = true
+    )]
+    event_store_data_dir: PathBuf,
+}
+
+impl OperatorArguments {
+    /// Returns the configured token, or the generated one in the data folder.
+    fn token(&self) -> Result<Secret> {
+        if let Some(token) = &self.event_store_api_token {
+            return Ok(token.clone());
+        }
+        generated_token::find_existing(&self.event_store_data_dir)?.ok_or_else(|| {
+            Error::new(format!(
+                "there is no API token in {}: set EVENT_STORE_API_TOKEN, or EVENT_STORE_DATA_DIR to the folder of the application",
+                self.event_store_data_dir.display()
+            ))
+        })
+    }
+
+    /// Sends a request without a body, and returns the JSON of a successful response.
+    ///
+    /// # Errors
+    /// The application cannot be reached, or its response is not successful.
+    pub(super) async fn send_request(&self, method: Method, path: &str) -> Result<Value> {
+        self.send_body(method, path, None).await
+    }
+
+    /// Sends a request with a JSON body, if there is one, and returns the JSON of a successful response.
+    ///
+    /// # Errors
+    /// As [`OperatorArguments::send_request`].
+    pub(super) async fn send_body(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<Value> {
+        let token = self.token()?;
+        let address = format!("{}:{}", self.http_host, self.http_port);
+        let failed = |error: reqwest::Error| {
+            client_tls::handshake_error(&error, &address).unwrap_or_else(|| {
+                let sentence = format!(
+                    "the application at {address} does not answer (HTTP_HOST and HTTP_PORT say where it listens, HTTP_TLS_CERTIFICATE that it speaks TLS)"
+                );
+                Error::because(sentence, error)
+            })
+        };
+        es_runtime::net::tls::install_cryptography();
+        let client = reqwest::Client::builder().no_proxy().timeout(TIMEOUT);
+        let (client, scheme) = match &self.http_tls_certificate {
+            Some(file) => (client_tls::trust_only(client, file)?, "https"),
+            None => (client, "http"),
+        };
+        let client = client.build().map_err(failed)?;
+        let url = format!("{scheme}://{address}{path}");
+        let mut request = client.request(method, url).bearer_auth(token.reveal());
+        if let Some(body) = body {
+            let json = (header::CONTENT_TYPE, "application/json");
+            request = request.header(json.0, json.1).body(body);
+        }
+        let response = request.send().await.map_err(failed)?;
+        let is_success = response.status().is_success();
+        let body = response.bytes().await.map_err(failed)?;
+        let json: Value = serde_json::from_slice(&body).unwrap_or_default();
+        if is_success {
+            return Ok(json);
+        }
+        let detail = json.get("detail").and_then(Value::as_str);
+        Err(Error::new(detail.unwrap_or("the application refuses")))
+    }
+}

@@ -1,0 +1,97 @@
+//! The texts and paths by which operators reach read models and reactions.
+
+use es_runtime::operator::{ComponentKind, OperatorCommand};
+
+use crate::problem::kind::{self, ProblemKind};
+
+/// Both kinds of components.
+pub(super) const COMPONENTS: [ComponentKind; 2] =
+    [ComponentKind::ReadModel, ComponentKind::Reaction];
+
+/// The ways in which operators reach a kind of component: paths, subcommand, problems.
+pub(super) trait OperatorInterface {
+    /// Returns the path that shows the status of all components.
+    fn path(self) -> &'static str;
+
+    /// Returns the path that takes a command.
+    fn command_path(self, command: OperatorCommand) -> String;
+
+    /// Returns the name of the subcommand.
+    fn subcommand(self) -> &'static str;
+
+    /// Returns the JSON member that names a component.
+    fn member(self) -> &'static str;
+
+    /// Returns the sentence that describes an operator's command in OpenAPI and in the help.
+    fn description(self, command: OperatorCommand) -> &'static str;
+
+    /// Returns the problem of a command that needs a stopped component.
+    fn not_stopped(self) -> ProblemKind;
+
+    /// Returns the problem of a component that cannot handle a command at the moment.
+    fn unavailable(self) -> ProblemKind;
+}
+
+impl OperatorInterface for ComponentKind {
+    fn path(self) -> &'static str {
+        match self {
+            Self::ReadModel => "/actuator/projections",
+            Self::Reaction => "/actuator/reactions",
+        }
+    }
+
+    fn command_path(self, command: OperatorCommand) -> String {
+        format!("{}/{{name}}/{}", self.path(), command.verb())
+    }
+
+    fn subcommand(self) -> &'static str {
+        match self {
+            Self::ReadModel => "projection",
+            Self::Reaction => "reaction",
+        }
+    }
+
+    fn member(self) -> &'static str {
+        match self {
+            Self::ReadModel => "readModel",
+            Self::Reaction => "reaction",
+        }
+    }
+
+    fn description(self, command: OperatorCommand) -> &'static str {
+        match (self, command) {
+            (Self::ReadModel, OperatorCommand::Rebuild) => {
+                "Rebuilds a read model in a shadow table while the current one keeps answering queries."
+            }
+            (Self::Reaction, OperatorCommand::Rebuild) => {
+                "Lets a reaction whose checkpoints cannot be read begin as at its first start."
+            }
+            (Self::ReadModel, OperatorCommand::Retry) => {
+                "Lets a read model that has stopped or retries try again at once, or ends the skips of some events."
+            }
+            (Self::ReadModel, OperatorCommand::Skip) => {
+                "Skips the event that stopped a read model, or events that it cannot apply, now and in every rebuild."
+            }
+            (Self::Reaction, OperatorCommand::Retry) => {
+                "Lets a reaction that has stopped or retries try again at once, or ends the skips of some events."
+            }
+            (Self::Reaction, OperatorCommand::Skip) => {
+                "Skips the action that failed for the event that stopped a reaction, or events that it cannot handle, in every instance."
+            }
+        }
+    }
+
+    fn not_stopped(self) -> ProblemKind {
+        match self {
+            Self::ReadModel => kind::READ_MODEL_NOT_STOPPED,
+            Self::Reaction => kind::REACTION_NOT_STOPPED,
+        }
+    }
+
+    fn unavailable(self) -> ProblemKind {
+        match self {
+            Self::ReadModel => kind::READ_MODELS_UNAVAILABLE,
+            Self::Reaction => kind::REACTIONS_UNAVAILABLE,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The dry runs of the console. The result contains the dry run as a test.
+
+use std::sync::Arc;
+
+use axum::http::request::Parts;
+use es_command::command::{Clock, RecordingStore};
+use es_console::DryRunService;
+use es_event::DecodeError;
+use futures_util::future::{BoxFuture, FutureExt as _};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{
+    copied_test::DryRunTestSource,
+    dry_runner::{DryRunResponse, DryRunner},
+};
+use crate::Problem;
+
+/// The result of a dry run, and its test.
+#[derive(Debug, Serialize)]
+struct DryRunWithTest {
+    #[serde(flatten)]
+    response: DryRunResponse,
+    test: CopiedTest,
+}
+
+/// The source code of a test, or the reason for which there is none.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum CopiedTest {
+    Code(String),
+    Reason(String),
+}
+
+impl DryRunService for DryRunner {
+    fn decide<'a>(
+        &'a self,
+        command: &'a str,
+        at: &'a str,
+        json: &'a str,
+        request: &'a Parts,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        async move {
+            let at = Some(at).filter(|at| !at.is_empty());
+            let run = self.run_as_test(command, at, json, request).await?;
+            serde_json::to_string(&run).map_err(|error| Problem::log_internal_error(&error))
+        }
+        .map(|result: Result<String, Problem>| result.map_err(|problem| problem.to_json()))
+        .boxed()
+    }
+}
+
+impl DryRunner {
+    /// Makes a dry run at a time that a test can repeat, and remembers the events that it reads.
+    async fn run_as_test(
+        &self,
+        command: &str,
+        at: Option<&str>,
+        json: &str,
+        request: &Parts,
+    ) -> Result<DryRunWithTest, Problem> {
+        let command = self.find_command(command)?;
+        let time = whole_second(self.clock().now());
+        let recorder = Arc::new(RecordingStore::new(self.store()));
+        let runner = self.with_other_store_and_clock(Arc::clone(&recorder) as _, Clock::at(time));
+        let response = runner
+            .decide_command(command, at, json.as_bytes(), request)
+            .await?;
+        let code = |past: Vec<_>| {
+            let test = DryRunTestSource {
+                command,
+                json,
+                time,
+                past: &past,
+                response: &response,
+            };
+            test.to_rust()
+        };
+        let test = match recorder.recorded_events().map(code) {
+            Some(Ok(code)) => CopiedTest::Code(code),
+            Some(Err(error)) => CopiedTest::Reason(undecodable(&error)),
+            None => CopiedTest::Reason(RecordingStore::limit_message()),
+        };
+        Ok(DryRunWithTest { response, test })
+    }
+}
+
+fn whole_second(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
+}
+
+fn undecodable(error: &DecodeError) -> String {
+    format!("An event cannot be a part of a test: {error}.")
+}

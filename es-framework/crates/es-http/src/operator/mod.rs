@@ -1,0 +1,25 @@
+//! The operator API: status, rebuild, retry and skip of projections and reactions, and dry runs of commands,
+//! over HTTP and on the command line.
+
+mod application_host;
+mod authorization;
+mod client;
+mod client_tls;
+mod component;
+#[cfg(feature = "console")]
+mod console_dry_run;
+#[cfg(feature = "console")]
+mod copied_test;
+mod dry_run;
+mod dry_run_subcommand;
+mod dry_runner;
+mod event_selection_arguments;
+mod openapi;
+pub mod operator_subcommand;
+mod response_schemas;
+mod routes;
+
+#[cfg(feature = "console")]
+pub use dry_runner::DryRunner;
+pub(super) use openapi::operations;
+pub(super) use routes::routes;

@@ -1,0 +1,148 @@
+//! The OpenAPI operations of the operator API.
+
+use es_runtime::operator::{ComponentKind, OperatorCommand};
+use serde_json::{Value, json};
+
+use super::{
+    component::{COMPONENTS, OperatorInterface as _},
+    dry_run, dry_runner, response_schemas,
+};
+use crate::{
+    openapi::{OpenApiResponse, Operation, OperatorAccess, Schemas},
+    problem::kind,
+};
+
+/// Returns the path, the method and the description of each operation.
+pub(crate) fn operations(schemas: &mut Schemas) -> Vec<(String, &'static str, Operation)> {
+    let dry_run = (dry_run::PATH.to_owned(), "post", dry_run_operation(schemas));
+    let mut operations = vec![dry_run];
+    for component in COMPONENTS {
+        let status = match component {
+            ComponentKind::ReadModel => read_models(schemas),
+            ComponentKind::Reaction => all_reactions(schemas),
+        };
+        operations.push((component.path().to_owned(), "get", status));
+        for &command in component.commands() {
+            let path = component.command_path(command);
+            let operation = command_operation(component, command, schemas);
+            operations.push((path, "post", operation));
+        }
+    }
+    operations
+}
+
+fn read_models(schemas: &mut Schemas) -> Operation {
+    let summary = "Shows the status of each read model.";
+    let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]);
+    Operation::new("readModels", summary, "")
+        .with_answer(answer.with_json(response_schemas::add_read_model_statuses(schemas)))
+        .for_operators(OperatorAccess::IfAuthenticated)
+}
+
+fn all_reactions(schemas: &mut Schemas) -> Operation {
+    let summary = "Shows the status of each reaction.";
+    let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]);
+    Operation::new("reactions", summary, "")
+        .with_answer(answer.with_json(response_schemas::add_reaction_statuses(schemas)))
+        .for_operators(OperatorAccess::IfAuthenticated)
+}
+
+fn command_operation(
+    component: ComponentKind,
+    command: OperatorCommand,
+    schemas: &mut Schemas,
+) -> Operation {
+    let noun = response_schemas::component_type_name(component);
+    let unless = match (component, command) {
+        (ComponentKind::ReadModel, OperatorCommand::Rebuild) => kind::READ_MODEL_REBUILDING,
+        _ => component.not_stopped(),
+    };
+    let response = response_schemas::add_command_reply(component, command, schemas);
+    let name = json!({
+        "name": "name",
+        "in": "path",
+        "required": true,
+        "schema": { "type": "string" },
+    });
+    let id = format!("{}{noun}", command.verb());
+    let operation = Operation::new(&id, component.description(command), "")
+        .with_parameter(name)
+        .with_answer(
+            OpenApiResponse::new(200, "The command was carried out.", &[]).with_json(response),
+        )
+        .with_problems([kind::NOT_FOUND])
+        .for_operators(OperatorAccess::Always)
+        .with_problems([unless, component.unavailable()]);
+    let operation = match command {
+        OperatorCommand::Rebuild => operation,
+        OperatorCommand::Retry | OperatorCommand::Skip => {
+            let with_parameters = selection_parameters()
+                .into_iter()
+                .fold(operation, Operation::with_parameter);
+            with_parameters.with_problems([kind::INVALID_PARAMETER])
+        }
+    };
+    match component {
+        ComponentKind::ReadModel => operation.with_problems([kind::STANDS_BY]),
+        ComponentKind::Reaction => operation,
+    }
+}
+
+/// Returns the parameters that select events.
+fn selection_parameters() -> [Value; 5] {
+    let id = "^[0-9]{1,19}$";
+    [
+        ("event", id, "One event. Without a parameter, the command is about the event that stopped the component."),
+        ("from", id, "The first event of a range."),
+        ("to", id, "The last event of a range."),
+        ("type", r"^[0-9A-Za-z_-]{2,}\.([0-9A-Za-z_-]+\.)+[0-9A-Za-z_-]+$", "The type of the events."),
+        ("fingerprint", "^[0-9a-f]{16}$", "The fingerprint of a failure, as the status shows it: the events that fail alike."),
+    ]
+    .map(|(name, pattern, description)| {
+        json!({
+            "name": name,
+            "in": "query",
+            "description": description,
+            "schema": { "type": "string", "pattern": pattern },
+        })
+    })
+}
+
+/// Returns the operation of dry runs. It takes any command, so its body has no schema of its own.
+fn dry_run_operation(schemas: &mut Schemas) -> Operation {
+    let name = json!({
+        "name": "name",
+        "in": "path",
+        "required": true,
+        "description": "The name of the command's type.",
+        "schema": { "type": "string" },
+    });
+    let at = json!({
+        "name": dry_runner::AT,
+        "in": "query",
+        "description": "The last event that the states contain. Without it, they contain all events.",
+        "schema": { "type": "string", "pattern": "^[0-9]{1,18}$" },
+    });
+    let summary = "Shows the events or the rejection that a command would lead to.";
+    let description = "Rebuilds the states, now or as of an event in the past, and calls the handler. Nothing is written.";
+    let answer = OpenApiResponse::new(200, "The decision on the command.", &[]);
+    Operation::new("dryRun", summary, description)
+        .with_parameter(name)
+        .with_parameter(at)
+        .with_headers(&["If-Match"])
+        .with_body(&response_schemas::add_any_command(schemas), true)
+        .with_answer(answer.with_json(response_schemas::add_dry_run_reply(schemas)))
+        .with_problems([
+            kind::NOT_FOUND,
+            kind::INVALID_PARAMETER,
+            kind::INVALID_HEADER,
+            kind::UNSUPPORTED_MEDIA_TYPE,
+            kind::BODY_TOO_LARGE,
+            kind::BODY_TOO_SLOW,
+            kind::EVENT_STORE_UNAVAILABLE,
+            kind::TOO_BUSY,
+            kind::TOOK_TOO_LONG,
+            kind::INTERNAL_ERROR,
+        ])
+        .for_operators(OperatorAccess::Always)
+}

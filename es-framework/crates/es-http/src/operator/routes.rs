@@ -1,0 +1,130 @@
+//! The HTTP routes of the operator API.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{
+        Path, Query, State,
+        rejection::{PathRejection, QueryRejection},
+    },
+    response::{IntoResponse as _, Response},
+    routing::{MethodRouter, get, post},
+};
+use es_command::command::CommandDescriptor;
+use es_event::{EventSelection, EventSelectionParts, InvalidEventSelection};
+use es_runtime::operator::{ComponentKind, OperatorCommand, OperatorError};
+use serde_json::json;
+
+use super::{
+    authorization::{RequireOperator, RequireOperatorOrOpen},
+    component::{COMPONENTS, OperatorInterface as _},
+    dry_run,
+};
+use crate::{HttpContext, Problem, health, lag::load_newest_id, problem::kind};
+
+type Route = MethodRouter<Arc<HttpContext>>;
+
+/// Returns the paths of the operator API with their routes.
+pub(crate) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
+    let mut routes = vec![dry_run::route(commands)];
+    for component in COMPONENTS {
+        let show = move |_: RequireOperatorOrOpen, State(context): State<Arc<HttpContext>>| {
+            show_status(component, context)
+        };
+        routes.push((component.path().to_owned(), get(show)));
+        for &command in component.commands() {
+            let send = move |_: RequireOperator,
+                             name,
+                             selection,
+                             State(context): State<Arc<HttpContext>>| {
+                send_command(component, command, (name, selection), context)
+            };
+            routes.push((component.command_path(command), post(send)));
+        }
+    }
+    routes
+}
+
+/// Returns the status of all components of a kind, as in the health check.
+async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Response {
+    let health = &context.health;
+    let status = match component {
+        ComponentKind::ReadModel => health::read_models(&health.positions, &*health.store).await,
+        ComponentKind::Reaction => {
+            health::reactions(&health.reactions, load_newest_id(&*health.store).await)
+        }
+    };
+    Json(status).into_response()
+}
+
+/// Sends an operator's command, such as a retry, to the read model or reaction that the path names.
+async fn send_command(
+    component: ComponentKind,
+    command: OperatorCommand,
+    (name, selection): (
+        Result<Path<String>, PathRejection>,
+        Result<Query<EventSelectionParts>, QueryRejection>,
+    ),
+    context: Arc<HttpContext>,
+) -> Response {
+    let Ok(Path(name)) = name else {
+        let detail = "the name in the path is no UTF-8 text";
+        return Problem::new(kind::NOT_FOUND, detail).into_response();
+    };
+    let selection = match read_selection(command, selection) {
+        Ok(selection) => selection,
+        Err(problem) => return problem.into_response(),
+    };
+    let operator = match component {
+        ComponentKind::ReadModel => &context.read_models,
+        ComponentKind::Reaction => &context.reactions,
+    };
+    match operator.send_selection(&name, command, selection).await {
+        Ok(event) => {
+            let event = event.as_ref().map(health::poison_event_json);
+            Json(json!({ component.member(): name, "event": event })).into_response()
+        }
+        Err(error) => problem(component, &error).into_response(),
+    }
+}
+
+/// Reads the events that a command is about from the query.
+fn read_selection(
+    command: OperatorCommand,
+    parts: Result<Query<EventSelectionParts>, QueryRejection>,
+) -> Result<Option<EventSelection>, Problem> {
+    let invalid = |detail: String| Problem::new(kind::INVALID_PARAMETER, detail);
+    let Query(parts) = parts.map_err(|error| invalid(error.body_text()))?;
+    let selection: Option<EventSelection> = parts
+        .try_into()
+        .map_err(|error: InvalidEventSelection| invalid(error.to_string()))?;
+    if command == OperatorCommand::Rebuild && selection.is_some() {
+        return Err(invalid("a rebuild takes no selection of events".to_owned()));
+    }
+    Ok(selection)
+}
+
+fn problem(component: ComponentKind, error: &OperatorError) -> Problem {
+    let detail = error.to_string();
+    match error {
+        OperatorError::Unknown(..) => Problem::new(kind::NOT_FOUND, detail),
+        OperatorError::NotStopped(..) | OperatorError::CannotRebuild(_) => {
+            Problem::new(component.not_stopped(), detail)
+        }
+        OperatorError::Rebuilding(..) => Problem::new(kind::READ_MODEL_REBUILDING, detail),
+        OperatorError::StandsBy => Problem::new(kind::STANDS_BY, detail),
+        OperatorError::Failed(..) | OperatorError::Busy(_) => {
+            tracing::error!(error = detail, "an operator's command failed");
+            let detail = match component {
+                ComponentKind::ReadModel => {
+                    "the read models cannot do this at the moment; the log says why"
+                }
+                ComponentKind::Reaction => {
+                    "the reaction cannot do this at the moment; the log says why"
+                }
+            };
+            Problem::new(component.unavailable(), detail)
+        }
+    }
+}

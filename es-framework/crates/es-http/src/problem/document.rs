@@ -1,0 +1,41 @@
+//! The JSON of a problem.
+
+use serde::Serialize;
+
+use super::Problem;
+
+/// The members of a problem (RFC 9457).
+#[derive(Serialize)]
+struct ProblemBody<'a> {
+    r#type: String,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<ProblemErrorMember<'a>>,
+}
+
+/// One element of the member `errors`.
+#[derive(Serialize)]
+struct ProblemErrorMember<'a> {
+    pointer: &'a str,
+    message: &'a str,
+}
+
+impl Problem {
+    /// Returns the JSON document.
+    pub(crate) fn to_json(&self) -> String {
+        let errors = self.errors.iter().map(|violation| ProblemErrorMember {
+            pointer: &violation.pointer,
+            message: &violation.message,
+        });
+        let body = ProblemBody {
+            r#type: self.kind.uri(),
+            title: self.kind.title,
+            status: self.kind.status.as_u16(),
+            detail: &self.detail,
+            errors: errors.collect(),
+        };
+        serde_json::to_string(&body).unwrap_or_default()
+    }
+}

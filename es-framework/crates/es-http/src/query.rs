@@ -1,0 +1,154 @@
+//! The pipeline of a query over HTTP. `query_route` receives the request. This file parses the
+//! parameters, waits for the requested position, and runs the query. `query_response` or `live`
+//! answers.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{
+        Query, RawPathParams,
+        rejection::{QueryRejection, RawPathParamsRejection},
+    },
+    http::{HeaderMap, Uri},
+};
+use es_event::EventId;
+use es_read::{
+    projection::{Database, ReadModelWatcher},
+    query::{ErasedQuery, QueryError, QueryParameters, QueryRoute, QueryRouteTarget},
+};
+
+use super::{
+    HttpContext, Problem,
+    caller_shares::ActiveCaller,
+    event_position::wait_for_position,
+    output_id::OutputId,
+    path,
+    query_response::{QueryFailure, QueryOutput},
+};
+
+/// The parameters in the path, as axum extracts them.
+pub(super) type PathExtraction = Result<RawPathParams, RawPathParamsRejection>;
+/// The parameters in the query string, as axum extracts them.
+pub(super) type QueryExtraction = Result<Query<Vec<(String, String)>>, QueryRejection>;
+
+/// A query that a client sent. A live query runs it again and again.
+pub(super) struct QueryRequest {
+    route: Arc<QueryRoute>,
+    pub(super) context: Arc<HttpContext>,
+    uri: Uri,
+    parameters: QueryParameters,
+    pub(super) headers: HeaderMap,
+    pub(super) caller: ActiveCaller,
+    /// Runs the statements within the share of the caller.
+    database: Database,
+}
+
+impl QueryRequest {
+    /// Collects the parameters of a request for this route.
+    pub(super) fn new(
+        route: Arc<QueryRoute>,
+        context: Arc<HttpContext>,
+        uri: Uri,
+        (in_path, in_query): (PathExtraction, QueryExtraction),
+        headers: HeaderMap,
+        caller: ActiveCaller,
+    ) -> Result<Self, Problem> {
+        let parameters = parameters(&route, &uri, in_path, in_query)?;
+        let database = context.database.with_share(caller.scans());
+        Ok(Self {
+            route,
+            context,
+            uri,
+            parameters,
+            headers,
+            caller,
+            database,
+        })
+    }
+
+    /// Returns the tables that the query reads; if empty, it may read all of them.
+    pub(super) fn tables(&self) -> &[&'static str] {
+        match &self.route.target {
+            QueryRouteTarget::Query(query) => query.tables,
+            QueryRouteTarget::BrowseEvents(table) | QueryRouteTarget::FindEvent(table) => {
+                std::slice::from_ref(&table.model.name)
+            }
+        }
+    }
+
+    /// Checks the parameters, before the read models are ready for the query.
+    pub(super) fn check_parameters(&self) -> Result<(), Problem> {
+        let parsed = self.parse();
+        let failure = parsed.err().map(QueryFailure::from);
+        failure.map_or(Ok(()), |failure| Err(failure.into_problem(self.uri.path())))
+    }
+
+    /// Parses the parameters, and checks the rule about the owner.
+    fn parse(&self) -> Result<Box<dyn ErasedQuery + '_>, QueryError> {
+        let parameters = self.parameters.clone();
+        self.route
+            .parse(self.uri.path(), parameters, self.caller.caller())
+    }
+
+    /// Parses the parameters, waits for the requested position, and runs the query.
+    pub(super) async fn run(&self) -> Result<QueryOutput, Problem> {
+        let output = self.try_run().await;
+        output.map_err(|failure| failure.into_problem(self.uri.path()))
+    }
+
+    async fn try_run(&self) -> Result<QueryOutput, QueryFailure> {
+        let query = self.parse()?;
+        let requested = wait_for_position(&self.context, self.tables(), &self.headers).await?;
+        // Rows that appends write can be ahead of the position that the projection knows.
+        let position = self.applied_position().max(requested);
+        let json = query.run(&self.database, self.context.clock.now()).await?;
+        let id = OutputId::new(position, &json);
+        let stopped_at = self.first_poison_event();
+        Ok(QueryOutput {
+            json,
+            id,
+            stopped_at,
+        })
+    }
+
+    /// Returns the first event at which a read model of the query has stopped.
+    fn first_poison_event(&self) -> Option<EventId> {
+        let tables = self.tables();
+        let read_models = self.context.positions.iter();
+        let selected = read_models.filter(|(name, _)| tables.is_empty() || tables.contains(name));
+        let poison = selected.filter_map(|(_, progress)| progress.poison_event());
+        poison.map(|event| event.id).min()
+    }
+
+    /// Returns the last event that all rows of the query contain.
+    fn applied_position(&self) -> Option<EventId> {
+        ReadModelWatcher::subscribe(self.tables(), &self.context.positions).applied_position()
+    }
+}
+
+/// Collects the values that a request sends in its path and in its query string.
+fn parameters(
+    route: &QueryRoute,
+    uri: &Uri,
+    in_path: PathExtraction,
+    in_query: QueryExtraction,
+) -> Result<QueryParameters, Problem> {
+    // A path that is not UTF-8 names no row.
+    let in_path = in_path.map_err(|_| Problem::no_such_row(uri.path()))?;
+    let Query(in_query) = in_query.map_err(|_| malformed_parameters())?;
+    let names = path::parameter_names(&route.path).map(str::to_owned);
+    let values = in_path.iter().map(|(_, value)| value.to_owned());
+    let in_path: Vec<_> = match route.target {
+        // The whole path is the subject of the event.
+        QueryRouteTarget::FindEvent(_) => Vec::new(),
+        QueryRouteTarget::Query(_) | QueryRouteTarget::BrowseEvents(_) => {
+            names.zip(values).collect()
+        }
+    };
+    Ok(QueryParameters::new(in_query)?.with_path_values(in_path)?)
+}
+
+fn malformed_parameters() -> Problem {
+    let message = "is malformed: write name=value pairs with & between them";
+    QueryError::invalid("list", message).into()
+}

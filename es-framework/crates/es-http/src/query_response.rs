@@ -1,0 +1,131 @@
+//! The response to a query: its output with an entity tag, or a problem.
+
+use axum::{
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use es_event::EventId;
+use es_read::query::QueryError;
+use serde_json::value::RawValue;
+
+use super::{
+    Problem,
+    entity_tag::{EntityTags, MalformedEntityTags},
+    output_id::OutputId,
+};
+
+/// The reason why a query over HTTP has no output.
+pub(super) enum QueryFailure {
+    /// The query itself failed.
+    Query(QueryError),
+    /// A step before the query failed.
+    Problem(Problem),
+}
+
+impl From<QueryError> for QueryFailure {
+    fn from(error: QueryError) -> Self {
+        Self::Query(error)
+    }
+}
+
+impl From<Problem> for QueryFailure {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl QueryFailure {
+    /// Returns the problem for the client that requested this path.
+    pub(super) fn into_problem(self, path: &str) -> Problem {
+        match self {
+            Self::Query(QueryError::NotFound) => Problem::no_such_row(path),
+            Self::Query(error) => error.into(),
+            Self::Problem(problem) => problem,
+        }
+    }
+}
+
+/// The response header with the event at which a read model of the query has stopped.
+pub(super) const READ_MODEL_STOPPED_AT: HeaderName =
+    HeaderName::from_static("read-model-stopped-at");
+
+/// The output of a query as JSON.
+pub(super) struct QueryOutput {
+    pub(super) json: Box<RawValue>,
+    pub(super) id: OutputId,
+    /// The event at which a read model of the query has stopped. The output lacks this event and later ones.
+    pub(super) stopped_at: Option<EventId>,
+}
+
+/// Returns `200` with the output, or `304` if the caller has this output already.
+pub(super) fn ok_or_not_modified(output: QueryOutput, headers: &HeaderMap) -> Response {
+    let QueryOutput {
+        json,
+        id,
+        stopped_at,
+    } = output;
+    let mut response = if is_known(&id, headers) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let content_type = [(header::CONTENT_TYPE, "application/json")];
+        let json = String::from(Box::<str>::from(json));
+        (content_type, json).into_response()
+    };
+    let headers = response.headers_mut();
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{id}\"")) {
+        headers.insert(header::ETAG, tag);
+    }
+    if let Some(event) = stopped_at {
+        headers.insert(READ_MODEL_STOPPED_AT, HeaderValue::from(event.get()));
+    }
+    headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    // The output can change at any time, so that caches have to revalidate it.
+    let no_cache = HeaderValue::from_static("no-cache");
+    headers.insert(header::CACHE_CONTROL, no_cache);
+    response
+}
+
+/// Returns true if `If-None-Match` has the tag of this output. Events that did not change the output change only the
+/// position in its tag, and then the new tag goes with the `304`.
+fn is_known(id: &OutputId, headers: &HeaderMap) -> bool {
+    match EntityTags::from_headers(headers, &header::IF_NONE_MATCH) {
+        Ok(Some(EntityTags::Any)) => true,
+        Ok(Some(EntityTags::List(tags))) => {
+            let mut known = tags.iter().filter_map(|tag| OutputId::parse(&tag.opaque));
+            known.any(|known| known.digest == id.digest)
+        }
+        Ok(None) | Err(MalformedEntityTags) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn respond(position: u64, if_none_match: &str) -> (StatusCode, String) {
+        let json = RawValue::from_string("[]".to_owned()).unwrap();
+        let id = OutputId::new(EventId::new(position), &json);
+        let tag = HeaderValue::from_str(if_none_match).unwrap();
+        let headers = HeaderMap::from_iter([(header::IF_NONE_MATCH, tag)]);
+        let stopped_at = None;
+        let output = QueryOutput {
+            json,
+            id,
+            stopped_at,
+        };
+        let response = ok_or_not_modified(output, &headers);
+        let tag = response.headers()[header::ETAG].to_str().unwrap();
+        (response.status(), tag.to_owned())
+    }
+
+    #[test]
+    fn who_has_the_output_gets_its_newest_tag() {
+        let (status, first) = respond(7, "\"foreign\"");
+        assert_eq!(status, StatusCode::OK);
+        let (status, second) = respond(9, &format!("\"foreign\", W/{first},"));
+        assert_eq!(status, StatusCode::NOT_MODIFIED);
+        assert!(second.starts_with("\"9-"), "{second}");
+        assert_eq!(respond(9, "*").0, StatusCode::NOT_MODIFIED);
+        assert_eq!(respond(9, "malformed").0, StatusCode::OK);
+    }
+}

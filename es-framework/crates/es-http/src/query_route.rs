@@ -1,0 +1,53 @@
+//! The route of a query: it answers once, or with a live query.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    extract::State,
+    http::{HeaderMap, Uri},
+    routing::{MethodRouter, get},
+};
+use es_read::query::QueryRoute;
+use es_runtime::net::PeerAddress;
+
+use super::{
+    HttpContext,
+    auth::{ClientIdentity, VerifiedCaller},
+    caller_shares::CallerShares,
+    limits::ConcurrencyLimit,
+    live, path,
+    query::{PathExtraction, QueryExtraction, QueryRequest},
+    query_response::ok_or_not_modified,
+};
+
+/// Returns the path of a query's route, and its handler.
+pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>>) {
+    let mounted = path::to_axum_path(&route.path);
+    let route = Arc::new(route);
+    let handler = async move |State(context): State<Arc<HttpContext>>,
+                              Extension(limit): Extension<ConcurrencyLimit>,
+                              Extension(shares): Extension<CallerShares>,
+                              uri: Uri,
+                              in_path: PathExtraction,
+                              in_query: QueryExtraction,
+                              caller: Option<Extension<VerifiedCaller>>,
+                              peer: Option<Extension<PeerAddress>>,
+                              headers: HeaderMap| {
+        let (caller, peer) = (caller.as_deref(), peer.map(|peer| peer.0));
+        let identity = ClientIdentity::identify(caller, peer);
+        let caller = caller.map(VerifiedCaller::to_caller).unwrap_or_default();
+        let caller = shares.enter(identity, caller);
+        let _permit = limit.try_acquire()?;
+        let _share = caller.try_acquire_query()?;
+        let parameters = (in_path, in_query);
+        let route = Arc::clone(&route);
+        let request = QueryRequest::new(route, context, uri, parameters, headers, caller)?;
+        if live::is_requested(&request.headers) {
+            live::stream_outputs(request).await
+        } else {
+            Ok(ok_or_not_modified(request.run().await?, &request.headers))
+        }
+    };
+    (mounted, get(handler))
+}
