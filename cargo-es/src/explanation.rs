@@ -41,6 +41,9 @@ pub(crate) fn describe_node(node: &Value, model: &Value) -> String {
             push_line(&mut text, label, &names.join(", "));
         }
     }
+    for finding in array(model, "findings").filter(|one| member(one, "node") == id) {
+        push_line(&mut text, "finding", member(finding, "message"));
+    }
     if let Some(schema) = node.get("schema").filter(|schema| !schema.is_null()) {
         let schema = serde_json::to_string_pretty(schema).unwrap_or_default();
         push_line(&mut text, "schema", &schema.replace('\n', "\n  "));
@@ -68,15 +71,19 @@ fn connected<'a>(
     (own, id): (&str, &str),
     other: &str,
 ) -> Vec<&'a str> {
-    let edges = model.get("edges").and_then(Value::as_array);
-    let edges = edges.into_iter().flatten();
-    let edges = edges.filter(|edge| member(edge, "kind") == kind && member(edge, own) == id);
+    let edges = array(model, "edges")
+        .filter(|edge| member(edge, "kind") == kind && member(edge, own) == id);
     let name_of = |edge| {
         // An id is the kind and the name.
         let id: &str = member(edge, other);
         id.split_once(':').map_or(id, |(_, name)| name)
     };
     edges.map(name_of).collect()
+}
+
+fn array<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    let elements = value.get(name).and_then(Value::as_array);
+    elements.into_iter().flatten()
 }
 
 fn member<'a>(value: &'a Value, name: &str) -> &'a str {
@@ -110,6 +117,9 @@ mod tests {
             { "from": "event:com.example.BookBorrowedEvent", "to": "read-model:loans", "kind": "projects" },
             { "from": "read-model:loans", "to": "query:BrowseLoans", "kind": "answers" },
             { "from": "read-model:loans", "to": "query:FindLoan", "kind": "answers" },
+        ], "findings": [
+            { "node": "read-model:loans", "message": "nobody reads it" },
+            { "node": "read-model:readers", "message": "it is empty" },
         ]});
         let expected = [
             "Read model at src/loan.rs:10",
@@ -118,6 +128,7 @@ mod tests {
             "  subject       /books/{id}",
             "  follows from  com.example.BookBorrowedEvent",
             "  answers       BrowseLoans, FindLoan",
+            "  finding       nobody reads it",
             "  schema        {",
             "    \"type\": \"object\"",
             "  }\n",

@@ -25,7 +25,7 @@ use es_framework::{
     event::{EventCandidate, Metadata, Subject, encode},
     prelude::*,
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
-    query::{Queries, QueryDescriptor},
+    query::QueryDescriptor,
     store::{
         EventStore, ObserveOptions,
         eventsourcingdb::{ClientSettings, EventSourcingDbStore},
@@ -125,7 +125,7 @@ async fn rebuild(
     what: &str,
 ) {
     let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()]).unwrap();
-    let (_, models) = Queries::new(queries, models).unwrap();
+    let models = models.with_indexes_of(&queries);
     let begin = Instant::now();
     let database = Database::in_memory(&models).await.unwrap();
     let processor = Processor::new(store, database, models);

@@ -19,6 +19,7 @@ pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use es_catalog as catalog;
 pub use es_command::{command, reaction, settings, state, validate};
 pub use es_event::{self as event, Declaration, declaration, json_impls};
 #[cfg(feature = "server")]

@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use es_framework::{
-    command::{CommandContext, CommandDescriptor, CommandRequest, CommandResources, Registry},
+    catalog::Catalog,
+    command::{CommandContext, CommandDescriptor, CommandRequest, CommandResources},
     event::{EventCandidate, encode},
     prelude::*,
     store::{EventStore, memory::MemoryStore},
@@ -106,10 +107,10 @@ async fn a_handler_decides_on_old_events_as_on_new_ones() {
     )
     .await;
     store(&memory, "com.example.library.BookScannedEvent", &json!({})).await;
-    // The registry of everything that this program declares, like that of an application.
-    let registry = Registry::builder().linked().build().unwrap();
+    // The catalog of everything that this program declares, like that of an application.
+    let catalog = Catalog::builder().linked().build().unwrap();
     let resources = CommandResources::new(Arc::new(memory.clone()), "today")
-        .with_upcasters(registry.upcasters());
+        .with_upcasters(catalog.upcasters().clone());
 
     assert_eq!(raise_the_price(&resources).await, Ok(2));
 
@@ -140,13 +141,13 @@ async fn an_old_event_that_does_not_fit_stops_the_command_and_is_named() {
         &json!({ "cost": "12.50" }),
     )
     .await;
-    let registry = Registry::builder()
+    let catalog = Catalog::builder()
         .command::<RaisePriceCommand>()
         .upcaster::<BookPricedV1>()
         .build()
         .unwrap();
-    let resources =
-        CommandResources::new(Arc::new(memory), "today").with_upcasters(registry.upcasters());
+    let resources = CommandResources::new(Arc::new(memory), "today")
+        .with_upcasters(catalog.upcasters().clone());
     let error = raise_the_price(&resources).await.unwrap_err();
     assert!(
         error.contains("event 0 of type com.example.library.BookPricedEvent"),

@@ -99,3 +99,54 @@ fn each_probable_mistake_is_one_warning_that_an_attribute_silences() {
     let count = warnings.iter().filter(is_of_declarations).count();
     assert_eq!(count, expected.len(), "{warnings:#?}");
 }
+
+#[test]
+fn the_description_lists_the_findings_that_the_start_warns_about() {
+    let output = Command::new(env!("CARGO_BIN_EXE_careless"))
+        .arg("describe")
+        .output()
+        .unwrap();
+    let description: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = description["model"]["findings"].as_array().unwrap();
+    let text = |finding: &serde_json::Value, member: &str| {
+        let text = finding[member].as_str().unwrap();
+        text.to_owned()
+    };
+    let found: Vec<_> = findings
+        .iter()
+        .map(|one| (text(one, "kind"), text(one, "node"), one["line"].clone()))
+        .collect();
+    let line = |start| {
+        let place = place("careless", CARELESS, start);
+        let (_, line) = place.rsplit_once(':').unwrap();
+        serde_json::Value::from(line.parse::<u32>().unwrap())
+    };
+    // The roles of callers are known to a running service only.
+    let expected = [
+        (
+            "ignoredEvent",
+            "event:com.example.tests.BookCountedEvent",
+            line("pub struct BookCountedEvent"),
+        ),
+        (
+            "unconsumedEvent",
+            "event:com.example.tests.BookPricedEvent",
+            line("pub struct BookPricedEvent"),
+        ),
+        ("reactionLoop", "reaction:Recount", line("impl Recount")),
+        (
+            "unusedSettings",
+            "settings:Prices",
+            line("pub struct Prices"),
+        ),
+    ];
+    let expected = expected.map(|(kind, node, line)| (kind.to_owned(), node.to_owned(), line));
+    assert_eq!(found, expected);
+    let ignored = text(&findings[0], "message");
+    assert!(
+        ignored.starts_with(
+            "the state Book ignores com.example.tests.BookCountedEvent, which occurs on its subject /books/{id}: add a function"
+        ),
+        "{ignored}"
+    );
+}

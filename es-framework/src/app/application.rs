@@ -101,12 +101,12 @@ impl OpenedResources {
         settings.check_authentication(name)?;
         Ok(Self {
             name,
-            lifecycle: Lifecycle::begin(name, declarations.registry.version()),
+            lifecycle: Lifecycle::begin(name, declarations.catalog.version()),
             auth: Auth::from_settings(settings.auth_settings()?)?,
             tls: load_tls(&settings)?,
             has_store_of_code: store.is_some(),
             store: OpenedStore::open(&settings, store).await?,
-            database: open_database(&settings, &declarations.models).await?,
+            database: open_database(&settings, declarations.catalog.read_models()).await?,
             settings,
         })
     }
@@ -176,17 +176,15 @@ impl Application {
         let resources = OpenedResources::open(&declarations, settings, store).await?;
         let name = resources.name;
         declarations.log_routes();
-        let model = declarations.build_application_model();
-        declarations.log_probable_mistakes(resources.auth.find_known_roles().as_ref());
-        let services = declarations.services;
-        let upcasters = declarations.registry.upcasters();
+        let findings = declarations.log_findings(resources.auth.find_known_roles().as_ref());
+        let (catalog, services) = (declarations.catalog, declarations.services);
+        let upcasters = catalog.upcasters().clone();
         let (store, database) = (&resources.store, &resources.database);
         store.enable_inline_rows(database, &upcasters).await?;
-        let models = declarations.models.clone();
         let processor = Processor::new(
             resources.store.as_event_store(),
             resources.database.clone(),
-            declarations.models,
+            catalog.read_models().clone(),
         )
         .with_upcasters(upcasters.clone())
         .with_source(source(name, &resources.settings).into());
@@ -200,19 +198,17 @@ impl Application {
             instance: Uuid::new_v4(),
             sent_commands: None,
         };
-        let runner = ReactionRunner::new(runtime, declarations.reactions);
+        let runner = ReactionRunner::new(runtime, catalog.reactions().clone());
         let live = live_queries(&resources.settings);
         let clock = services.clock();
         let context =
             resources.http_context(command_resources, clock, &processor, &runner, live.clone());
-        let (registry, queries) = (&declarations.registry, declarations.queries);
         let settings = &resources.settings;
         // Only where everyone on this machine may call. Elsewhere, operators sign in.
         let console_key = context.browsers.local_hosts_only.then(generate_secret);
         let key = console_key.as_deref();
-        let console = console::routes(name, settings, registry, models, model, &context, key);
-        let custom = declarations.custom;
-        let router = http::router(name, registry, queries, context, custom, console)
+        let console = console::routes(name, settings, &catalog, &findings, &context, key);
+        let router = http::router(name, &catalog, context, declarations.custom, console)
             .await
             .map_err(|error| start_error(name, error))?;
         let drain = resources.settings.shutdown_timeout;

@@ -20,7 +20,7 @@ pub(super) fn build_command(
     has_framework_settings: bool,
     declared: &[&SettingsDescriptor],
 ) -> Result<Command> {
-    let Declarations { name, registry, .. } = declarations;
+    let Declarations { name, catalog, .. } = declarations;
     let framework = SettingsArguments::command().name(name);
     settings::check_clashes(&framework, declared).map_err(|error| start_error(name, error))?;
     let command = if has_framework_settings {
@@ -28,7 +28,7 @@ pub(super) fn build_command(
     } else {
         Command::new(name).about("An event-sourced application.")
     };
-    let command = command.version(registry.version());
+    let command = command.version(catalog.version());
     let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
     Ok(command
         .subcommand(describe_subcommand::clap_command())

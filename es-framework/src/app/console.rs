@@ -9,38 +9,38 @@ use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
 
 use crate::{
-    command::{CommandDescriptor, ParameterOrigin, Registry},
+    catalog::{Catalog, Finding, StateParameter},
+    command::CommandDescriptor,
     config::Settings,
     http::{HttpContext, auth::Auth, openapi, operator::DryRunner},
-    projection::ReadModels,
 };
 
 /// Returns the routes of the console, unless the settings turn it off.
 pub(super) fn routes(
     name: &'static str,
     settings: &Settings,
-    registry: &Registry,
-    models: ReadModels,
-    model: ApplicationModel,
+    catalog: &Catalog,
+    findings: &[Finding],
     context: &HttpContext,
     link_key: Option<&str>,
 ) -> Option<Router> {
     if !settings.console {
         return None;
     }
+    let model = catalog.to_model(name, findings);
     Some(es_console::router(Console {
         name,
         store: context.health.store.clone(),
-        upcasters: registry.upcasters(),
-        states: declared_states(registry),
+        upcasters: catalog.upcasters().clone(),
+        states: declared_states(catalog),
         snapshots: context.command_resources.snapshots(),
-        commands: declared_commands(registry, &model),
-        dry_run: Arc::new(DryRunner::new(registry.commands().into(), context)),
+        commands: declared_commands(catalog, &model),
+        dry_run: Arc::new(DryRunner::new(catalog.commands().into(), context)),
         authenticates_callers: !matches!(context.auth, Auth::Open),
         command_size: context.limits.body_size,
         query_limits: query_limits(settings),
-        event_types: registry.events().iter().map(|one| one.event_type).collect(),
-        models,
+        event_types: catalog.events().iter().map(|one| one.event_type).collect(),
+        models: catalog.read_models().clone(),
         model,
         read_models: context.positions.clone(),
         database: context.database.clone(),
@@ -67,20 +67,13 @@ fn query_limits(settings: &Settings) -> QueryLimits {
 }
 
 /// Returns each state that a handler takes, once for each shape of a subject.
-fn declared_states(registry: &Registry) -> Vec<DeclaredState> {
-    let mut states = Vec::<DeclaredState>::new();
-    for command in registry.commands() {
-        for parameter in command.parameters {
-            let ParameterOrigin::State(descriptor) = parameter.origin else {
-                continue;
-            };
-            states.push(DeclaredState {
-                descriptor,
-                template: parameter.subject.unwrap_or(command.subject),
-                recursive: parameter.recursive,
-            });
-        }
-    }
+fn declared_states(catalog: &Catalog) -> Vec<DeclaredState> {
+    let state = |taken: StateParameter<'_>| DeclaredState {
+        descriptor: taken.state,
+        template: taken.subject,
+        recursive: taken.parameter.recursive,
+    };
+    let mut states: Vec<_> = catalog.states().map(state).collect();
     let key = |state: &DeclaredState| {
         let shape = subject_template::shape(state.template);
         (state.descriptor.name, shape, state.recursive)
@@ -91,8 +84,8 @@ fn declared_states(registry: &Registry) -> Vec<DeclaredState> {
 }
 
 /// Returns the commands, first those that clients can send.
-fn declared_commands(registry: &Registry, model: &ApplicationModel) -> Vec<DeclaredCommand> {
-    let commands = registry.commands().iter();
+fn declared_commands(catalog: &Catalog, model: &ApplicationModel) -> Vec<DeclaredCommand> {
+    let commands = catalog.commands().iter();
     let command = |command: &CommandDescriptor| {
         let node = model.node(&format!("command:{}", command.name));
         let documentation = node.map_or("", |node| node.documentation.as_str());

@@ -31,15 +31,10 @@ pub(super) fn clap_command() -> clap::Command {
 
 /// Runs the subcommand.
 pub(super) fn run_describe_subcommand(declarations: &Declarations) -> Result<()> {
-    let Declarations {
-        name,
-        registry,
-        queries,
-        ..
-    } = declarations;
+    let Declarations { name, catalog, .. } = declarations;
     let description = ApplicationDescription {
-        model: declarations.build_application_model(),
-        openapi: openapi::document(name, registry, queries),
+        model: catalog.to_model(name, &catalog.findings(None)),
+        openapi: openapi::document(name, catalog),
     };
     let text = serde_json::to_string_pretty(&description)
         .map_err(|error| Error::because("the description cannot be written as JSON", error))?;

@@ -24,7 +24,6 @@ mod postgres_store;
 #[path = "no_postgres_store.rs"]
 mod postgres_store;
 mod run;
-mod start_checks;
 #[cfg(all(feature = "embedded", feature = "server"))]
 mod store_api;
 #[cfg(all(feature = "embedded", not(feature = "server")))]
@@ -38,13 +37,14 @@ use tower::{Layer, Service};
 
 use crate::{
     Result,
-    command::{Clock, Handle, Inject, Registry, RegistryBuilder, Services},
+    catalog::{Catalog, CatalogBuilder},
+    command::{Clock, Handle, Inject, Services},
     config::Settings,
     event::{Event, Upcast},
     http::{CustomRoutes, HttpContext},
-    projection::{Project, ReadModelDescriptor},
-    query::{QueryDescriptor, QueryHandler},
-    reaction::{React, ReactionDescriptor},
+    projection::Project,
+    query::QueryHandler,
+    reaction::React,
     store::EventStore,
 };
 
@@ -62,10 +62,7 @@ pub use in_process_client::{ApplicationClient, ClientResponse};
 /// ```
 pub struct App {
     name: &'static str,
-    registry: RegistryBuilder,
-    models: Vec<ReadModelDescriptor>,
-    queries: Vec<QueryDescriptor>,
-    reactions: Vec<ReactionDescriptor>,
+    catalog: CatalogBuilder,
     services: Services,
     custom: CustomRoutes<Arc<HttpContext>>,
     settings: Option<Settings>,
@@ -79,10 +76,7 @@ impl App {
     pub fn new(name: &'static str) -> Self {
         Self {
             name,
-            registry: Registry::builder().linked(),
-            models: inventory::iter::<ReadModelDescriptor>().copied().collect(),
-            queries: inventory::iter::<QueryDescriptor>().copied().collect(),
-            reactions: inventory::iter::<ReactionDescriptor>().copied().collect(),
+            catalog: Catalog::builder().linked(),
             services: Services::default().with(Clock::system()),
             custom: CustomRoutes::default(),
             settings: None,
@@ -93,35 +87,35 @@ impl App {
     /// Adds a command by its type. Adding the same command again changes nothing.
     #[must_use]
     pub fn register<C: Handle>(mut self) -> Self {
-        self.registry = self.registry.command::<C>();
+        self.catalog = self.catalog.command::<C>();
         self
     }
 
     /// Adds an event by its type. Adding the same event again changes nothing.
     #[must_use]
     pub fn register_event<E: Event>(mut self) -> Self {
-        self.registry = self.registry.event::<E>();
+        self.catalog = self.catalog.event::<E>();
         self
     }
 
     /// Adds a read model by its type. Adding the same read model again changes nothing.
     #[must_use]
     pub fn register_read_model<R: Project>(mut self) -> Self {
-        self.models.push(ReadModelDescriptor::of::<R>());
+        self.catalog = self.catalog.read_model::<R>();
         self
     }
 
     /// Adds a query by its type. Adding the same query again changes nothing.
     #[must_use]
     pub fn register_query<Q: QueryHandler>(mut self) -> Self {
-        self.queries.push(QueryDescriptor::of::<Q>());
+        self.catalog = self.catalog.query::<Q>();
         self
     }
 
     /// Adds a reaction by its type. Adding the same reaction again changes nothing.
     #[must_use]
     pub fn register_reaction<R: React>(mut self) -> Self {
-        self.reactions.push(ReactionDescriptor::of::<R>());
+        self.catalog = self.catalog.reaction::<R>();
         self
     }
 
@@ -129,7 +123,7 @@ impl App {
     /// nothing.
     #[must_use]
     pub fn register_upcaster<E: Upcast>(mut self) -> Self {
-        self.registry = self.registry.upcaster::<E>();
+        self.catalog = self.catalog.upcaster::<E>();
         self
     }
 
@@ -145,7 +139,7 @@ impl App {
     /// come from several packages has to mount each package that it serves.
     #[must_use]
     pub fn mount(mut self, package: impl Into<String>) -> Self {
-        self.registry = self.registry.mount(package);
+        self.catalog = self.catalog.mount(package);
         self
     }
 

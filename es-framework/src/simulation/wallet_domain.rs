@@ -8,7 +8,7 @@ use super::{printer_connection::PrinterConnection, wallet_reactions::OfferExpire
 use crate::{
     command::CommandDescriptor,
     prelude::*,
-    projection::{InvalidReadModels, ReadModelDescriptor, ReadModels},
+    projection::{ReadModelDescriptor, ReadModels},
 };
 
 #[derive(Command)]
@@ -311,7 +311,7 @@ pub(super) fn command_descriptor<C: Command + crate::command::Handle>() -> Comma
     CommandDescriptor::of::<C>()
 }
 
-pub(super) fn read_models() -> Result<ReadModels, InvalidReadModels> {
+pub(super) fn read_models() -> Result<ReadModels, crate::event::DuplicateDeclaration> {
     ReadModels::new([ReadModelDescriptor::of::<WalletRow>()])
 }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     prelude::*,
-    reaction::{ReactionDescriptor, Reactions, ReactionsError},
+    reaction::{ReactionDescriptor, Reactions},
 };
 
 /// Its handler releases without a look at the offer, so that a second command is seen in the log.
@@ -94,7 +94,7 @@ impl OfferReminder {
     }
 }
 
-pub(super) fn reactions() -> Result<Reactions, ReactionsError> {
+pub(super) fn reactions() -> Result<Reactions, crate::event::DuplicateDeclaration> {
     Reactions::new([
         ReactionDescriptor::of::<OfferExpirer>(),
         ReactionDescriptor::of::<TransferReporter>(),

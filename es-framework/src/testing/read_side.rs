@@ -12,7 +12,7 @@ use crate::{
     ReadModel,
     event::{EventId, Subject, UpcasterDescriptor, Upcasters},
     projection::{Database, Processor, ReadModelDescriptor, ReadModels},
-    query::{PageParameters, Queries, QueryContext, QueryDescriptor, QueryError, QueryHandler},
+    query::{PageParameters, QueryContext, QueryDescriptor, QueryError, QueryHandler},
     store::{EventStore, memory::MemoryStore},
 };
 
@@ -95,8 +95,8 @@ async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
     let runner = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
     let count = runner.append_past_events(past).await?;
     let models = ReadModels::new(inventory::iter::<ReadModelDescriptor>().copied())?;
-    let queries = inventory::iter::<QueryDescriptor>().copied();
-    let (_, models) = Queries::new(queries, models)?;
+    let queries: Vec<_> = inventory::iter::<QueryDescriptor>().copied().collect();
+    let models = models.with_indexes_of(&queries);
     let database = Database::in_memory(&models).await?;
     let store: Arc<dyn EventStore> = Arc::new(store);
     let processor = Processor::new(store, database.clone(), models).with_upcasters(upcasters);

@@ -63,8 +63,9 @@ fn findings(model: &ApplicationModel) -> Markup {
                 @for finding in &model.findings {
                     li.bad {
                         (finding.message) " "
-                        @if let Some(node) = model.node(&finding.node) {
-                            a href=(address(node)) { (finding.file) ":" (finding.line) }
+                        @match model.node(&finding.node) {
+                            Some(node) => a href=(address(node)) { (finding.file) ":" (finding.line) },
+                            None => code { (finding.file) ":" (finding.line) },
                         }
                     }
                 }

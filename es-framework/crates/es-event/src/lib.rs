@@ -18,6 +18,7 @@ mod candidate;
 mod codec;
 mod const_text;
 mod declaration;
+mod declared;
 mod descriptor;
 mod dialect;
 #[doc(hidden)]
@@ -63,6 +64,9 @@ pub use codec::{StreamFailure, StreamLine, StreamLineParser};
 #[doc(hidden)]
 pub use const_text::are_equal;
 pub use declaration::Declaration;
+pub use declared::{DuplicateDeclaration, NamedKind};
+#[doc(hidden)]
+pub use declared::{check_unique, sort_by_unique_name, sort_declarations};
 pub use descriptor::{Event, EventDescriptor, UnreadablePayload};
 pub use dialect::Dialect;
 pub use envelope::{DecodeError, Metadata, encode};

@@ -42,7 +42,8 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get},
 };
-use es_command::command::{Clock, CommandDescriptor, CommandResources, Registry};
+use es_catalog::Catalog;
+use es_command::command::{Clock, CommandDescriptor, CommandResources};
 use es_read::{
     projection::{Database, ProgressRegistry},
     query::QueryRoute,
@@ -141,20 +142,19 @@ pub struct HttpContext {
 #[doc(hidden)]
 pub async fn router(
     name: &str,
-    registry: &Registry,
-    queries: Vec<QueryRoute>,
+    catalog: &Catalog,
     context: HttpContext,
     custom: CustomRoutes<Arc<HttpContext>>,
     console: Option<Router>,
 ) -> Result<Router, CustomRouteCollision> {
-    let document = openapi::document(name, registry, &queries);
-    let routes = routes(registry, queries, openapi::OpenApiDocument::new(&document));
+    let document = openapi::document(name, catalog);
+    let routes = routes(catalog, openapi::OpenApiDocument::new(&document));
     for route in &routes {
         custom
             .check_path_is_free(&route.template, &route.owner)
             .await?;
     }
-    let operators = operator::routes(registry.commands());
+    let operators = operator::routes(catalog.commands());
     for (path, _) in &operators {
         custom.check_path_is_free(path, FRAMEWORK).await?;
     }
@@ -317,11 +317,7 @@ impl MountedRoute {
 }
 
 /// Returns the routes that the OpenAPI document describes, without those of operators.
-fn routes(
-    registry: &Registry,
-    queries: Vec<QueryRoute>,
-    document: openapi::OpenApiDocument,
-) -> Vec<MountedRoute> {
+fn routes(catalog: &Catalog, document: openapi::OpenApiDocument) -> Vec<MountedRoute> {
     let mut routes = vec![
         MountedRoute::own(health::PATH, get(health::show_report)),
         MountedRoute::own(health::LIVENESS, get(health::liveness)),
@@ -330,10 +326,11 @@ fn routes(
         MountedRoute::own(metrics::PATH, get(metrics::show_metrics)),
         MountedRoute::own(openapi::PATH, get(async move || document.show())),
     ];
-    let commands = registry.commands().iter().copied();
+    let commands = catalog.commands().iter().copied();
     let posted = commands.filter(|command| !command.is_internal());
     routes.extend(posted.map(MountedRoute::command));
-    routes.extend(queries.into_iter().map(MountedRoute::query));
+    let queries = catalog.queries().iter().cloned();
+    routes.extend(queries.map(MountedRoute::query));
     routes
 }
 

@@ -12,13 +12,14 @@ use axum::{
     body::Body,
     http::{Method, Request, StatusCode},
 };
+use es_catalog::{Catalog, CatalogBuilder};
 use es_command::{
-    command::{Clock, CommandResources, Registry, RegistryBuilder},
+    command::{Clock, CommandResources},
     reaction::ReactionStatuses,
 };
 use es_read::{
-    projection::{Database, Processor, ReadModels},
-    query::{Queries, QueryDescriptor},
+    projection::{Database, Processor},
+    query::QueryDescriptor,
 };
 use es_runtime::operator::{ComponentKind, OperatorClient};
 use es_store::{EventStore, memory::MemoryStore};
@@ -36,35 +37,37 @@ use super::{
 use crate::test_fixture::{PlantTreeCommand, TREES};
 
 async fn garden() -> Router {
-    serve(Registry::builder().command::<PlantTreeCommand>()).await
+    serve(Catalog::builder().command::<PlantTreeCommand>()).await
 }
 
-async fn serve(registry: RegistryBuilder) -> Router {
-    serve_with(registry, [], LiveQuerySettings::default()).await
+async fn serve(catalog: CatalogBuilder) -> Router {
+    serve_with(catalog, [], LiveQuerySettings::default()).await
 }
 
 async fn serve_with(
-    registry: RegistryBuilder,
+    catalog: CatalogBuilder,
     queries: impl IntoIterator<Item = QueryDescriptor>,
     live: LiveQuerySettings,
 ) -> Router {
     let (router, processor) =
-        serve_without_rows(registry, queries, live, RequestLimits::default()).await;
+        serve_without_rows(catalog, queries, live, RequestLimits::default()).await;
     tokio::spawn(processor.run());
     router
 }
 
 /// Returns the routes, and the processor of the read models, which does not run yet.
 async fn serve_without_rows(
-    registry: RegistryBuilder,
+    catalog: CatalogBuilder,
     queries: impl IntoIterator<Item = QueryDescriptor>,
     live: LiveQuerySettings,
     limits: RequestLimits,
 ) -> (Router, Processor) {
     let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
-    let models = ReadModels::new([TREES]).unwrap();
+    let catalog = catalog.read_models([TREES]).queries(queries);
+    let catalog = catalog.build().unwrap();
+    let models = catalog.read_models().clone();
     let database = Database::in_memory(&models).await.unwrap();
-    let processor = Processor::new(Arc::clone(&store), database.clone(), models.clone());
+    let processor = Processor::new(Arc::clone(&store), database.clone(), models);
     let positions = processor.progress();
     let health = Health {
         store: Arc::clone(&store),
@@ -93,11 +96,8 @@ async fn serve_without_rows(
         reactions: OperatorClient::with_own_queues(ComponentKind::Reaction, [].into_iter()).0,
         operator_token: None,
     };
-    let (queries, models) = Queries::new(queries, models).unwrap();
-    let registry = registry.build().unwrap();
     let custom = CustomRoutes::default();
-    let queries = queries.routes(&models);
-    let router = router("garden", &registry, queries, context, custom, None)
+    let router = router("garden", &catalog, context, custom, None)
         .await
         .unwrap();
     (router, processor)

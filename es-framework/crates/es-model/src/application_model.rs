@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     edge::ModelEdge,
-    finding::{ModelFinding, find_in},
+    finding::{FindingKind, ModelFinding, find_unreachable_commands},
     node::ModelNode,
 };
 
@@ -28,11 +28,43 @@ pub struct ApplicationModel {
 }
 
 impl ApplicationModel {
+    /// Returns a model with these findings, and one for each command that nobody can send.
+    #[must_use]
+    pub fn new(
+        application: &str,
+        subjects: Vec<String>,
+        nodes: Vec<ModelNode>,
+        edges: Vec<ModelEdge>,
+        findings: Vec<ModelFinding>,
+    ) -> Self {
+        let mut model = Self {
+            application: application.to_owned(),
+            subjects,
+            nodes,
+            edges,
+            findings,
+        };
+        model.find_unreachable_commands(None);
+        model
+    }
+
     /// Returns the model with the findings for callers that can have no other roles than these.
     #[must_use]
-    pub fn with_findings_for(self, roles: &BTreeSet<String>) -> Self {
-        let findings = find_in(&self.nodes, &self.edges, Some(roles));
-        Self { findings, ..self }
+    pub fn with_findings_for(mut self, roles: &BTreeSet<String>) -> Self {
+        self.find_unreachable_commands(Some(roles));
+        self
+    }
+
+    /// Finds the commands that nobody can send. The findings stand in the order of the nodes.
+    fn find_unreachable_commands(&mut self, roles: Option<&BTreeSet<String>>) {
+        let is_other = |one: &ModelFinding| one.kind != FindingKind::UnreachableCommand;
+        self.findings.retain(is_other);
+        let unreachable = find_unreachable_commands(&self.nodes, &self.edges, roles);
+        self.findings.extend(unreachable);
+        let nodes = &self.nodes;
+        let position = |one: &ModelFinding| nodes.iter().position(|node| node.id == one.node);
+        self.findings
+            .sort_by_key(|one| position(one).unwrap_or(usize::MAX));
     }
 
     /// Returns the node with this id.

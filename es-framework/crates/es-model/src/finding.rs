@@ -1,4 +1,4 @@
-//! The findings of a model: events that nothing consumes, and commands that nobody can send.
+//! The findings of a model: probable mistakes in the declarations.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ use crate::{
 pub struct ModelFinding {
     /// The kind of finding.
     pub kind: FindingKind,
-    /// The id of the node.
+    /// The id of the node. Settings have no node.
     pub node: String,
-    /// The name of the node.
+    /// The name of the declaration.
     pub name: String,
     /// A sentence without its full stop.
     pub message: String,
@@ -37,6 +37,14 @@ pub enum FindingKind {
     UnconsumedEvent,
     /// The command has no route and no reaction sends it, or no caller can have its role.
     UnreachableCommand,
+    /// No state of the event's subject has a function for it.
+    IgnoredEvent,
+    /// The reaction leads to the event that starts it.
+    ReactionLoop,
+    /// No handler and no reaction takes the settings.
+    UnusedSettings,
+    /// No token has the role that the command or query requires.
+    UnknownRole,
 }
 
 impl FindingKind {
@@ -46,43 +54,32 @@ impl FindingKind {
         match self {
             Self::UnconsumedEvent => "nothing consumes this",
             Self::UnreachableCommand => "nobody can send this",
+            Self::IgnoredEvent => "no state has a function for this",
+            Self::ReactionLoop => "this can start itself for ever",
+            Self::UnusedSettings => "nothing takes these",
+            Self::UnknownRole => "no token has the role",
         }
     }
 }
 
-/// Returns the findings of all nodes. Without a list of roles, every role can be had.
-pub(crate) fn find_in(
+/// Returns a finding for each command that nobody can send. Without a list of roles, every role can be had.
+pub(crate) fn find_unreachable_commands(
     nodes: &[ModelNode],
     edges: &[ModelEdge],
     roles: Option<&BTreeSet<String>>,
 ) -> Vec<ModelFinding> {
+    let commands = nodes.iter().filter(|node| node.kind == NodeKind::Command);
     let find = |node: &ModelNode| {
-        let (kind, message) = match node.kind {
-            NodeKind::Event => (FindingKind::UnconsumedEvent, unconsumed(node, edges)?),
-            NodeKind::Command => (
-                FindingKind::UnreachableCommand,
-                unreachable(node, edges, roles)?,
-            ),
-            NodeKind::State | NodeKind::ReadModel | NodeKind::Query | NodeKind::Reaction => {
-                return None;
-            }
-        };
         Some(ModelFinding {
-            kind,
+            kind: FindingKind::UnreachableCommand,
             node: node.id.clone(),
             name: node.name.clone(),
-            message,
+            message: unreachable(node, edges, roles)?,
             file: node.file.clone(),
             line: node.line,
         })
     };
-    nodes.iter().filter_map(find).collect()
-}
-
-fn unconsumed(node: &ModelNode, edges: &[ModelEdge]) -> Option<String> {
-    let is_consumed = node.informational || edges.iter().any(|edge| edge.from == node.id);
-    let name = &node.name;
-    (!is_consumed).then(|| format!("no state, read model or reaction consumes the event {name}"))
+    commands.filter_map(find).collect()
 }
 
 fn unreachable(

@@ -9,19 +9,11 @@
 mod application_model;
 mod edge;
 mod finding;
-#[cfg(feature = "declarations")]
-mod json_schema;
 #[cfg(feature = "drawing")]
 mod layout;
 #[cfg(feature = "drawing")]
 mod mermaid;
-#[cfg(feature = "declarations")]
-mod model_builder;
 mod node;
-#[cfg(feature = "declarations")]
-mod source_path;
-#[cfg(feature = "declarations")]
-mod subject_lanes;
 #[cfg(feature = "drawing")]
 mod svg;
 #[cfg(test)]

@@ -22,7 +22,6 @@ pub mod operator;
 mod postgres_scheme;
 mod program_name;
 pub mod reloaded_value;
-mod reserved_path;
 mod secret;
 mod secret_arguments;
 pub mod secret_file;
@@ -39,8 +38,6 @@ pub use line_batches::LINE_BATCHES_HEADER;
 #[doc(hidden)]
 pub use postgres_scheme::strip_postgres_scheme;
 pub use program_name::program_name;
-#[doc(hidden)]
-pub use reserved_path::is_reserved_path;
 pub use secret::{InvalidSecret, Secret};
 pub use secret_arguments::hide_secrets_in_error;
 #[doc(hidden)]

@@ -34,7 +34,6 @@ pub(crate) fn expand_reaction(
             const REPEATS: bool = true;
         )
     });
-    let commands = commands(steps, framework);
     let steps = steps.iter().map(|step| step_code(step, framework));
     let at = framework.with_span(ty.span());
     let declaration = quote_spanned!(ty.span()=> #at::declaration!());
@@ -50,31 +49,12 @@ pub(crate) fn expand_reaction(
             const STEPS: &'static [#module::ReactionStep] = &[#(#steps),*];
             const DECLARATION: #framework::Declaration = #declaration;
 
-            #commands
         }
 
         #framework::__private::inventory::submit! {
             #module::ReactionDescriptor::of::<#ty>()
         }
     }
-}
-
-/// Generates the function that lists the commands, if a step sends any.
-fn commands(steps: &[ReactionStep], framework: &Framework) -> Option<TokenStream> {
-    let outputs: Vec<_> = steps
-        .iter()
-        .filter_map(|step| match &step.leads_to {
-            ReactionEffect::Commands(output) => Some(output),
-            ReactionEffect::Call { .. } => None,
-        })
-        .collect();
-    (!outputs.is_empty()).then(|| {
-        quote! {
-            fn commands() -> ::std::vec::Vec<#framework::command::CommandDescriptor> {
-                [#(<#outputs as #framework::reaction::IntoCommands>::commands()),*].concat()
-            }
-        }
-    })
 }
 
 fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {

@@ -1,12 +1,9 @@
-//! The errors of the command pipeline and of the registry.
+//! The errors of the command pipeline.
 
 use std::borrow::Cow;
 
 use super::{Rejection, Violation};
-use es_event::{
-    Declaration, DecodeError, EventId, InvalidSubjectValue, NotOwner, Subject, UnreadableValue,
-    UpcastersError,
-};
+use es_event::{DecodeError, EventId, InvalidSubjectValue, NotOwner, Subject, UnreadableValue};
 use es_store::StoreError;
 
 /// The error for a body that is empty or not JSON.
@@ -149,103 +146,4 @@ pub enum HandlerError {
     /// describe.
     #[error("parameter {0} of the handler was not described to the framework, or otherwise")]
     Parameter(usize),
-}
-
-/// The reason why a registry cannot be built. An error about declarations names their places in
-/// the source.
-///
-/// ```
-/// use es_framework::command::{Registry, RegistryError};
-///
-/// let error = Registry::builder().mount("books").build().unwrap_err();
-/// assert_eq!(error, RegistryError::NothingInPackage { package: "books".into() });
-/// assert!(error.to_string().ends_with("write `use books as _;`"), "{error}");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RegistryError {
-    /// No command is declared.
-    #[error(
-        "no command is declared: put #[derive(Command)] on a struct, or link the crate that holds the commands with `use the_crate as _;`"
-    )]
-    Empty,
-    /// Two commands have the same path.
-    #[error(
-        "two commands are posted to {path}: {first_name} at {first} and {second_name} at {second}: give one of them another path with #[command(path = \"…\")]"
-    )]
-    DuplicateRoute {
-        /// The path.
-        path: &'static str,
-        /// One of the commands.
-        first_name: &'static str,
-        /// The place of the declaration.
-        first: Declaration,
-        /// The other command.
-        second_name: &'static str,
-        /// The place of the second declaration.
-        second: Declaration,
-    },
-    /// Two events have one type.
-    #[error(
-        "two events have the type {event_type}: at {first} and at {second}: rename one of them, or give it a name of its own with #[event(name = \"…\")]"
-    )]
-    DuplicateEventType {
-        /// The type.
-        event_type: &'static str,
-        /// The place of the first declaration.
-        first: Declaration,
-        /// The place of the second declaration.
-        second: Declaration,
-    },
-    /// Two different rejections have the same name.
-    #[error(
-        "two rejections are called {name} and differ in their sort or title: at {first} and at {second}: give one of them another name with #[rejection(name = \"…\")]"
-    )]
-    AmbiguousRejection {
-        /// The name.
-        name: &'static str,
-        /// The place of the first declaration.
-        first: Declaration,
-        /// The place of the second declaration.
-        second: Declaration,
-    },
-    /// The upcasters contradict each other.
-    #[error(transparent)]
-    Upcasters(#[from] UpcastersError),
-    /// The path of a command belongs to the framework.
-    #[error(
-        "{name} at {declaration} is posted to {path}, which the framework keeps for itself: give it another path with #[command(path = \"…\")]"
-    )]
-    ReservedRoute {
-        /// The command.
-        name: &'static str,
-        /// The path.
-        path: &'static str,
-        /// The place of the declaration.
-        declaration: Declaration,
-    },
-    /// Several packages declare commands or events, so the application has to name those that it
-    /// mounts.
-    #[error("commands and events are declared in the packages {}: name each one that is to be served with App::mount(\"…\")", packages.join(", "))]
-    SeveralPackages {
-        /// The packages, in order.
-        packages: Vec<&'static str>,
-    },
-    /// The application does not provide a service that a handler takes.
-    #[error(
-        "the handler of {command} at {handler} takes `&{name}`, which the application does not provide: write App::provide({name} {{ … }})"
-    )]
-    NotProvided {
-        /// The type of the service.
-        name: &'static str,
-        /// The command.
-        command: &'static str,
-        /// The place of the handler.
-        handler: Declaration,
-    },
-    /// The application mounts a package that declares nothing.
-    #[error("App::mount(\"{package}\"): the package declares no command and no event, or is not linked: write `use {} as _;`", package.replace('-', "_"))]
-    NothingInPackage {
-        /// The package.
-        package: String,
-    },
 }

@@ -25,7 +25,6 @@ mod pipeline;
 mod random_numbers;
 mod read_only;
 mod recording_store;
-mod registry;
 mod rejection;
 mod retry;
 mod shared_fields;
@@ -44,7 +43,7 @@ pub use decision::{Decision, HandlerEvent, IntoDecision, NewEvent, ReplySchema, 
 pub use declared::Command;
 pub use descriptor::{CommandDescriptor, CommandFunction};
 pub use dry_run::{DryRun, DryRunFunction};
-pub use error::{CommandError, HandlerError, NoJsonBody, RegistryError};
+pub use error::{CommandError, HandlerError, NoJsonBody};
 pub use handler::Handle;
 pub use handler_context::HandlerContext;
 pub use inject::{Inject, IsState, Parameter, ParameterOrigin, ServiceType, Services};
@@ -53,7 +52,6 @@ pub use pipeline::handle_command;
 pub use random_numbers::RandomNumbers;
 #[doc(hidden)]
 pub use recording_store::RecordingStore;
-pub use registry::{Registry, RegistryBuilder};
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 #[doc(hidden)]
 pub use shared_fields::{HasField, SameType, has_field};

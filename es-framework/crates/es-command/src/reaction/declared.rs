@@ -45,11 +45,6 @@ pub trait React: Send + Sync + 'static {
     const STEPS: &'static [ReactionStep];
     /// The place of the reaction's declaration in the source.
     const DECLARATION: Declaration;
-
-    /// Returns the commands that the steps may send.
-    fn commands() -> Vec<CommandDescriptor> {
-        Vec::new()
-    }
 }
 
 /// The event at which the first start of a reaction begins.
@@ -334,8 +329,6 @@ pub struct ReactionDescriptor {
     pub steps: &'static [ReactionStep],
     /// The place of the reaction's declaration in the source.
     pub declaration: Declaration,
-    /// Returns the commands that the steps may send.
-    pub commands: fn() -> Vec<CommandDescriptor>,
 }
 
 inventory::collect!(ReactionDescriptor);
@@ -351,7 +344,6 @@ impl ReactionDescriptor {
             repeats: R::REPEATS,
             steps: R::STEPS,
             declaration: R::DECLARATION,
-            commands: R::commands,
         }
     }
 }

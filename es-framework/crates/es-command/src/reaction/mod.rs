@@ -31,7 +31,7 @@ pub use declared::{
 pub use error::ReactionError;
 pub use executor::ReactionRuntime;
 pub use reaction_key::ReactionKey;
-pub use reactions::{Reactions, ReactionsError};
+pub use reactions::Reactions;
 pub use runner::ReactionRunner;
 pub use runner::catch_up;
 pub use status::{ReactionStatus, ReactionStatuses};

@@ -9,7 +9,7 @@ use super::{
     DecodeError, EventCandidate, EventId, EventTime, EventView, Hash, RecordedEvent,
     UpcasterDescriptor,
 };
-use crate::Declaration;
+use crate::{Declaration, DuplicateDeclaration, NamedKind, sort_by_unique_name};
 
 /// All upcasters of an application. They convert stored events into the events that the application
 /// declares today.
@@ -43,25 +43,15 @@ pub struct Upcasters {
 /// ```
 /// use es_framework::{declaration, event::UpcastersError};
 ///
-/// let event_type = "com.example.library.BookBoughtEvent";
-/// let (first, second) = (declaration!(), declaration!());
-/// let error = UpcastersError::Duplicate { event_type, first, second };
-/// assert!(error.to_string().ends_with("remove one of them"), "{error}");
+/// let bought = ("com.example.library.BookBoughtEvent", declaration!());
+/// let error = UpcastersError::Cycle(vec![bought]);
+/// assert!(error.to_string().starts_with("upcasters lead back to the event they start from"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpcastersError {
     /// One event has two upcasters.
-    #[error(
-        "the event {event_type} has two upcasters: at {first} and at {second}: remove one of them"
-    )]
-    Duplicate {
-        /// The type of the stored event.
-        event_type: &'static str,
-        /// The place of the first upcaster.
-        first: Declaration,
-        /// The place of the second upcaster.
-        second: Declaration,
-    },
+    #[error(transparent)]
+    Duplicate(#[from] DuplicateDeclaration),
     /// Upcasters form a cycle.
     #[error("upcasters lead back to the event they start from: {}: let the last one make an event of a new version, with #[event(version = …)]", steps(.0))]
     Cycle(Vec<(&'static str, Declaration)>),
@@ -91,18 +81,9 @@ impl Upcasters {
     pub fn new(
         upcasters: impl IntoIterator<Item = UpcasterDescriptor>,
     ) -> Result<Self, UpcastersError> {
-        let mut upcasters: Vec<_> = upcasters.into_iter().collect();
-        upcasters.sort_by_key(|one| (key(one.from), one.declaration));
-        upcasters.dedup_by_key(|one| (one.from, one.declaration));
-        for (first, second) in upcasters.iter().zip(upcasters.iter().skip(1)) {
-            if first.from == second.from {
-                return Err(UpcastersError::Duplicate {
-                    event_type: first.from,
-                    first: first.declaration,
-                    second: second.declaration,
-                });
-            }
-        }
+        let name = |one: &UpcasterDescriptor| (one.from, one.declaration);
+        let mut upcasters = sort_by_unique_name(NamedKind::Upcaster, upcasters, name)?;
+        upcasters.sort_by_key(|one| key(one.from));
         let upcasters = Self {
             by_type: upcasters.into(),
         };

@@ -29,8 +29,7 @@ mod security;
 #[cfg(test)]
 mod tests;
 
-use es_command::command::Registry;
-use es_read::query::QueryRoute;
+use es_catalog::Catalog;
 use serde_json::{Map, Value, json};
 
 use crate::operator;
@@ -63,15 +62,15 @@ pub fn split_documentation(documentation: &str) -> (String, Option<Value>) {
 /// The document of the application of this name.
 #[doc(hidden)]
 #[must_use]
-pub fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) -> Value {
+pub fn document(name: &str, catalog: &Catalog) -> Value {
     let mut schemas = Schemas::default();
     let mut paths = PathItems::default();
-    let commands = registry.commands().iter();
+    let commands = catalog.commands().iter();
     for command in commands.filter(|command| !command.is_internal()) {
         let operation = command_operation::operation(command, &mut schemas);
         paths.add(command.path, "post", operation);
     }
-    for route in queries {
+    for route in catalog.queries() {
         let operation = query_operation::operation(route, &mut schemas);
         paths.add(&route.path, "get", operation);
     }
@@ -84,7 +83,7 @@ pub fn document(name: &str, registry: &Registry, queries: &[QueryRoute]) -> Valu
     problem_schemas::add_schemas(&mut schemas);
     let document = json!({
         "openapi": OPENAPI,
-        "info": { "title": name, "version": registry.version() },
+        "info": { "title": name, "version": catalog.version() },
         "paths": paths.all,
         "components": {
             "schemas": {},

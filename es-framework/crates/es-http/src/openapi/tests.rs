@@ -2,11 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use es_command::command::Registry;
-use es_read::{
-    projection::ReadModels,
-    query::{Queries, QueryRoute},
-};
+use es_catalog::Catalog;
 use serde_json::{Value, json};
 
 use super::document;
@@ -15,19 +11,14 @@ use crate::{
     test_fixture::{PlantTreeCommand, TREES, WaterTreeCommand},
 };
 
-fn registry() -> Registry {
-    let registry = Registry::builder().command::<PlantTreeCommand>();
-    registry.command::<WaterTreeCommand>().build().unwrap()
-}
-
-fn queries() -> Vec<QueryRoute> {
-    let models = ReadModels::new([TREES]).unwrap();
-    let (queries, models) = Queries::new([], models).unwrap();
-    queries.routes(&models)
+fn catalog() -> Catalog {
+    let catalog = Catalog::builder().command::<PlantTreeCommand>();
+    let catalog = catalog.command::<WaterTreeCommand>().read_models([TREES]);
+    catalog.build().unwrap()
 }
 
 fn garden() -> Value {
-    document("garden", &registry(), &queries())
+    document("garden", &catalog())
 }
 
 /// Returns a path without the names of its parameters.
@@ -46,7 +37,7 @@ fn shape(path: &str) -> String {
 fn every_route_is_in_the_document_and_the_other_way_round() {
     let document = garden();
     let served = super::OpenApiDocument::new(&document);
-    let mounted = routes(&registry(), queries(), served).into_iter();
+    let mounted = routes(&catalog(), served).into_iter();
     let operators = operator::routes(&[]).into_iter().map(|(path, _)| path);
     let mounted = mounted.map(|one| one.path).chain(operators);
     let mounted: BTreeSet<_> = mounted.map(|path| shape(&path)).collect();

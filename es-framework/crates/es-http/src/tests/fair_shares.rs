@@ -10,7 +10,7 @@ use axum::{
     body::Body,
     http::{Request, StatusCode},
 };
-use es_command::command::Registry;
+use es_catalog::Catalog;
 use es_macros::Query;
 use es_read::{
     projection::Sql,
@@ -58,9 +58,9 @@ async fn ask(garden: &Router, path: &str, last_byte: u8) -> Answer {
 
 #[tokio::test]
 async fn expensive_queries_of_one_caller_keep_nobody_else_waiting() {
-    let registry = Registry::builder().command::<PlantTreeCommand>();
+    let catalog = Catalog::builder().command::<PlantTreeCommand>();
     let queries = [QueryDescriptor::of::<CountForLong>()];
-    let garden = serve_with(registry, queries, LiveQuerySettings::default()).await;
+    let garden = serve_with(catalog, queries, LiveQuerySettings::default()).await;
     plant(&garden, "t1", &oak()).await;
     let position = Request::get("/trees/t1").header("event-position", "0");
     let found = send(&garden, position.body(Body::empty()).unwrap()).await;
@@ -100,8 +100,8 @@ async fn one_caller_does_not_open_all_live_queries() {
         max_open: 12,
         ..LiveQuerySettings::default()
     };
-    let registry = Registry::builder().command::<PlantTreeCommand>();
-    let garden = serve_with(registry, [], live).await;
+    let catalog = Catalog::builder().command::<PlantTreeCommand>();
+    let garden = serve_with(catalog, [], live).await;
     let open = async |last_byte| {
         let address = IpAddr::V4(Ipv4Addr::new(192, 0, 2, last_byte));
         let request = Request::get("/trees")

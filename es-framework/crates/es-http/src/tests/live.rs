@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_command::command::Registry;
+use es_catalog::Catalog;
 use es_macros::Query;
 use es_read::{
     projection::Processor,
@@ -58,8 +58,8 @@ async fn listen_without_rows(live: LiveQuerySettings) -> (Router, SocketAddr, Pr
         position_wait: Duration::from_millis(20),
         ..RequestLimits::default()
     };
-    let registry = Registry::builder().command::<PlantTreeCommand>();
-    let (garden, processor) = serve_without_rows(registry, [], live, limits).await;
+    let catalog = Catalog::builder().command::<PlantTreeCommand>();
+    let (garden, processor) = serve_without_rows(catalog, [], live, limits).await;
     let address = listen(garden.clone()).await;
     (garden, address, processor)
 }
@@ -96,7 +96,7 @@ async fn until(stream: &mut TcpStream, end: &str) -> String {
 
 #[tokio::test]
 async fn a_client_is_sent_signs_of_life_while_nothing_is_new() {
-    let garden = serve_with(Registry::builder().command::<PlantTreeCommand>(), [], HASTY).await;
+    let garden = serve_with(Catalog::builder().command::<PlantTreeCommand>(), [], HASTY).await;
     let address = listen(garden).await;
     let mut client = open(address, "/trees").await;
     let begin = until(&mut client, "retry: 2000\n").await;
@@ -107,7 +107,7 @@ async fn a_client_is_sent_signs_of_life_while_nothing_is_new() {
 
 #[tokio::test]
 async fn a_client_that_takes_nothing_loses_its_place_to_another() {
-    let garden = serve_with(Registry::builder().command::<PlantTreeCommand>(), [], HASTY).await;
+    let garden = serve_with(Catalog::builder().command::<PlantTreeCommand>(), [], HASTY).await;
     let address = listen(garden.clone()).await;
     let path = "/trees?limit=1000&total=true";
     let mut slow = open(address, path).await;
@@ -170,7 +170,7 @@ async fn a_client_of_an_instance_that_does_not_catch_up_is_sent_elsewhere() {
 
 #[tokio::test]
 async fn a_client_that_saw_events_which_a_restored_store_lacks_begins_anew() {
-    let garden = serve_with(Registry::builder().command::<PlantTreeCommand>(), [], HASTY).await;
+    let garden = serve_with(Catalog::builder().command::<PlantTreeCommand>(), [], HASTY).await;
     let tree = json!({ "kind": "oak", "numLeaves": 7 });
     plant(&garden, "t1", &tree).await;
     let address = listen(garden.clone()).await;
@@ -216,7 +216,7 @@ impl QueryHandler for FadingQuery {
 async fn what_is_gone_is_told_and_ends_the_stream() {
     let fading = [QueryDescriptor::of::<FadingQuery>()];
     let garden = serve_with(
-        Registry::builder().command::<PlantTreeCommand>(),
+        Catalog::builder().command::<PlantTreeCommand>(),
         fading,
         HASTY,
     )
@@ -235,7 +235,7 @@ async fn what_is_gone_is_told_and_ends_the_stream() {
 #[tokio::test]
 async fn a_change_is_shown_within_fifty_milliseconds() {
     let live = LiveQuerySettings::default();
-    let garden = serve_with(Registry::builder().command::<PlantTreeCommand>(), [], live).await;
+    let garden = serve_with(Catalog::builder().command::<PlantTreeCommand>(), [], live).await;
     let mut client = open(listen(garden.clone()).await, "/trees?total=true").await;
     until(&mut client, r#""total":0"#).await;
     let mut delays = Vec::new();

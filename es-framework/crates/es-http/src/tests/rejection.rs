@@ -4,7 +4,7 @@ use axum::{
     body::Body,
     http::{Request, StatusCode},
 };
-use es_command::command::Registry;
+use es_catalog::Catalog;
 use serde_json::{Value, json};
 
 use super::{Answer, send, serve};
@@ -58,7 +58,7 @@ fn cut(command: CutBranchCommand) -> Result<BranchCutEvent, CuttingError> {
 }
 
 async fn cut_over_http(metres: u32) -> Answer {
-    let garden = serve(Registry::builder().command::<CutBranchCommand>()).await;
+    let garden = serve(Catalog::builder().command::<CutBranchCommand>()).await;
     let body = json!({ "id": "oak", "metres": metres });
     let request = Request::post("/trees/cut")
         .header("content-type", "application/json")

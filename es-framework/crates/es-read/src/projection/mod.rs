@@ -38,7 +38,7 @@ pub use descriptor::{ReadModelDescriptor, RowIdentity};
 pub use es_event::PoisonEvent;
 pub(crate) use fold::TableRow;
 pub use key_in_subject::find_key_in_subject;
-pub use models::{IndexKind, InvalidReadModels, ReadModels, Table};
+pub use models::{IndexKind, ReadModels, Table};
 pub use processor::Processor;
 pub use progress::{ProgressError, ProgressRegistry, ReadModelProgress, RebuildPace};
 pub use read_model::{Cells, EventRow, Project, ProjectionError, ReadModel, RowChange};

@@ -6,7 +6,8 @@ use std::{
 };
 
 use super::{ReadModelDescriptor, SearchForm};
-use es_event::Declaration;
+use crate::query::QueryDescriptor;
+use es_event::{DuplicateDeclaration, NamedKind, sort_by_unique_name};
 
 /// The checked read models of an application, sorted by name.
 ///
@@ -29,7 +30,7 @@ use es_event::Declaration;
 /// # }
 /// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
 /// assert!(models.find_table("book_copies").is_some());
-/// # Ok::<_, es_framework::projection::InvalidReadModels>(())
+/// # Ok::<_, es_framework::event::DuplicateDeclaration>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ReadModels(Vec<Table>);
@@ -56,7 +57,7 @@ pub struct ReadModels(Vec<Table>);
 /// let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()])?;
 /// let mut keys = models.iter().map(|table| table.model.identity);
 /// assert_eq!(keys.next(), Some(RowIdentity::Column("id")));
-/// # Ok::<_, es_framework::projection::InvalidReadModels>(())
+/// # Ok::<_, es_framework::event::DuplicateDeclaration>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -130,29 +131,6 @@ pub enum IndexKind {
     Searched,
 }
 
-/// The error for read models that contradict each other.
-///
-/// ```
-/// use es_framework::projection::InvalidReadModels;
-///
-/// let [first, second] = [es_framework::declaration!(), es_framework::declaration!()];
-/// let error = InvalidReadModels::DuplicateName { name: "book_copies", first, second };
-/// assert!(error.to_string().starts_with("two read models are named book_copies: at "));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidReadModels {
-    /// Two read models have one name.
-    #[error("two read models are named {name}: at {first} and at {second}: rename one of them")]
-    DuplicateName {
-        /// The name.
-        name: &'static str,
-        /// The place of one declaration.
-        first: Declaration,
-        /// The place of the other declaration.
-        second: Declaration,
-    },
-}
-
 impl ReadModels {
     /// Checks the read models that were declared.
     ///
@@ -160,19 +138,9 @@ impl ReadModels {
     /// Two read models have the same name.
     pub fn new(
         declared: impl IntoIterator<Item = ReadModelDescriptor>,
-    ) -> Result<Self, InvalidReadModels> {
-        let mut models: Vec<_> = declared.into_iter().collect();
-        models.sort_by_key(|model| (model.name, model.declaration));
-        models.dedup_by_key(|model| (model.name, model.declaration));
-        for (first, second) in models.iter().zip(models.iter().skip(1)) {
-            if first.name == second.name {
-                return Err(InvalidReadModels::DuplicateName {
-                    name: first.name,
-                    first: first.declaration,
-                    second: second.declaration,
-                });
-            }
-        }
+    ) -> Result<Self, DuplicateDeclaration> {
+        let name = |model: &ReadModelDescriptor| (model.name, model.declaration);
+        let models = sort_by_unique_name(NamedKind::ReadModel, declared, name)?;
         let table = |model: ReadModelDescriptor| Table {
             model,
             indexed: model.indexed.iter().copied().collect(),
@@ -182,9 +150,22 @@ impl ReadModels {
         Ok(Self(models.into_iter().map(table).collect()))
     }
 
-    /// Adds the index that a use of a column needs.
+    /// Adds the indexes that queries need.
     #[must_use]
-    pub fn with_column_index(mut self, table: &str, column: &'static str, by: IndexKind) -> Self {
+    pub fn with_indexes_of(self, queries: &[QueryDescriptor]) -> Self {
+        let indexes = queries.iter().flat_map(|query| query.indexes);
+        indexes.fold(self, |models, index| {
+            models.with_column_index(index.table, index.column, index.by)
+        })
+    }
+
+    /// Adds the index that a use of a column needs.
+    pub(crate) fn with_column_index(
+        mut self,
+        table: &str,
+        column: &'static str,
+        by: IndexKind,
+    ) -> Self {
         let tables = self.0.iter_mut().filter(|known| known.model.name == table);
         for known in tables {
             match by {

@@ -1,4 +1,4 @@
-//! The descriptor of a query: what the registry, the routes and the OpenAPI document know about it.
+//! The descriptor of a query: what the catalog, the routes and the OpenAPI document know about it.
 
 use schemars::{Schema, SchemaGenerator};
 

@@ -10,10 +10,10 @@ mod group_query;
 pub mod page;
 mod parameter_descriptions;
 pub mod parameters;
-mod queries;
 mod query_context;
 mod query_field;
 mod query_handler;
+mod query_route;
 mod row_query;
 mod sort_order;
 mod typed_column;
@@ -30,10 +30,12 @@ pub use group_query::{Group, GroupQuery};
 pub use page::{Page, PageParameters};
 pub use parameter_descriptions::{ParameterDescription, ParameterDescriptions};
 pub use parameters::QueryParameters;
-pub use queries::{Queries, QueriesError, QueryRoute, QueryRouteTarget};
 pub use query_context::QueryContext;
 pub use query_field::{ParameterValue, QueryField, ValueCount};
 pub use query_handler::{Query, QueryHandler};
+#[doc(hidden)]
+pub use query_route::query_routes;
+pub use query_route::{QueryRoute, QueryRouteTarget};
 pub use row_query::RowQuery;
 #[doc(hidden)]
 pub use typed_column::names_key;

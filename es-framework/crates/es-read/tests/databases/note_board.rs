@@ -9,7 +9,7 @@ use es_framework::{
     projection::{
         Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModelProgress, ReadModels,
     },
-    query::{Group, PageParameters, Queries, QueryDescriptor, QueryParameters},
+    query::{Group, PageParameters, QueryDescriptor, QueryParameters},
     store::{EventStore, memory::MemoryStore},
 };
 use serde::de::DeserializeOwned;
@@ -133,7 +133,7 @@ fn declared() -> ReadModels {
         QueryDescriptor::of::<BrowseTexts>(),
         QueryDescriptor::of::<BrowseByPages>(),
     ];
-    Queries::new(queries, models).unwrap().1
+    models.with_indexes_of(&queries)
 }
 
 impl NoteBoard {

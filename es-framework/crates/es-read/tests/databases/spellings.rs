@@ -6,7 +6,7 @@ use es_framework::{
     event::{Event as _, EventCandidate, Metadata, encode},
     prelude::*,
     projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
-    query::{Condition, Group, PageParameters, Queries, QueryDescriptor},
+    query::{Condition, Group, PageParameters, QueryDescriptor},
     store::{EventStore, memory::MemoryStore},
 };
 
@@ -94,7 +94,7 @@ impl Shelf {
     async fn fill(server: Option<PostgresServer>) -> Self {
         let models = ReadModels::new([ReadModelDescriptor::of::<Edition>()]).unwrap();
         let queries = [QueryDescriptor::of::<BrowseEditions>()];
-        let (_, models) = Queries::new(queries, models).unwrap();
+        let models = models.with_indexes_of(&queries);
         let url = match &server {
             None => DatabaseUrl::Memory,
             Some(server) => server.url().parse().unwrap(),

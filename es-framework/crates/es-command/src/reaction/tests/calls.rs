@@ -10,11 +10,11 @@ use futures_util::FutureExt as _;
 use super::{
     super::{
         React, ReactionAction, ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming,
-        Reactions, StartPosition, check_services,
+        StartPosition, check_services,
     },
     DUE, Dunning, InvoiceSentEvent, World, eventually,
 };
-use crate::command::{Parameter, Services};
+use crate::command::Parameter;
 use crate::prelude::*;
 use es_event::{Declaration, declaration};
 
@@ -125,11 +125,4 @@ async fn an_event_that_one_cannot_deal_with_stops_no_other() {
     assert!(trouble("PhoneCaller").ends_with("the call failed: nobody answers"));
     assert_eq!(PANICS.load(Ordering::Relaxed), 1);
     running.abort();
-}
-
-#[test]
-fn what_a_call_takes_has_to_be_provided() {
-    let reactions = Reactions::new([ReactionDescriptor::of::<PhoneCaller>()]).unwrap();
-    let refused = reactions.check_services(&Services::default()).unwrap_err();
-    assert!(refused.to_string().contains("`.provide(Phone { … })`"));
 }

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use es_event::subject_template::{is_field, segments, shape};
-
-use crate::{command::Registry, event::EventDescriptor};
+use es_command::command::CommandDescriptor;
+use es_event::{
+    EventDescriptor, Upcasters,
+    subject_template::{is_field, segments, shape},
+};
 
 /// The templates of the subjects on which each event can occur, as far as the declarations say so.
 #[derive(Debug)]
-pub(super) struct EventSubjects {
+pub(crate) struct EventSubjects {
     by_event: BTreeMap<&'static str, BTreeSet<String>>,
     /// The events that an upcaster makes of older ones, which may be on any subject.
     upcast: BTreeSet<&'static str>,
@@ -18,16 +20,18 @@ pub(super) struct EventSubjects {
 
 impl EventSubjects {
     /// Collects the subjects of the events that the handlers return.
-    pub(super) fn new(registry: &Registry) -> Self {
+    pub(crate) fn new(
+        commands: &[CommandDescriptor],
+        events: &[EventDescriptor],
+        upcasters: &Upcasters,
+    ) -> Self {
         let mut by_event: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         let mut is_complete = true;
-        for command in registry.commands() {
-            let events = (command.events)();
-            is_complete &= !events.is_empty();
-            for event_type in events {
-                let declared = registry.events().iter();
-                let event = declared.clone().find(|one| one.event_type == event_type);
-                match event {
+        for command in commands {
+            let recorded = (command.events)();
+            is_complete &= !recorded.is_empty();
+            for event_type in recorded {
+                match events.iter().find(|one| one.event_type == event_type) {
                     Some(event) => {
                         let subject = event_subject(event, command.subject);
                         by_event.entry(event_type).or_default().insert(subject);
@@ -36,7 +40,6 @@ impl EventSubjects {
                 }
             }
         }
-        let upcasters = registry.upcasters();
         let upcast = upcasters.iter().flat_map(|upcaster| upcaster.to).copied();
         Self {
             by_event,
@@ -47,13 +50,13 @@ impl EventSubjects {
 
     /// Returns the subjects of an event, or `None` if the declarations do not say all of them. An event
     /// that no handler returns may come from another service.
-    pub(super) fn all_subjects_of(&self, event_type: &str) -> Option<&BTreeSet<String>> {
+    pub(crate) fn all_subjects_of(&self, event_type: &str) -> Option<&BTreeSet<String>> {
         let is_known = self.is_complete && !self.upcast.contains(event_type);
         is_known.then(|| self.by_event.get(event_type)).flatten()
     }
 
     /// Returns the subjects of all these events, if none of them can occur in the scope.
-    pub(super) fn subjects_if_outside(
+    pub(crate) fn subjects_if_outside(
         &self,
         events: &[&'static str],
         scope: SubjectScope<'_>,
@@ -70,7 +73,7 @@ impl EventSubjects {
     }
 
     /// Returns each event that occurs on exactly this subject.
-    pub(super) fn events_on<'a>(
+    pub(crate) fn events_on<'a>(
         &'a self,
         subject: &'a str,
     ) -> impl Iterator<Item = &'static str> + 'a {
@@ -100,15 +103,15 @@ fn event_subject(event: &EventDescriptor, command_subject: &str) -> String {
 
 /// The subjects whose events something reads.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SubjectScope<'a> {
-    pub(super) template: &'a str,
+pub(crate) struct SubjectScope<'a> {
+    pub(crate) template: &'a str,
     /// True if the descendants belong to it.
-    pub(super) recursive: bool,
+    pub(crate) recursive: bool,
 }
 
 impl SubjectScope<'_> {
     /// Returns whether a subject of `template` can be in this scope.
-    pub(super) fn may_contain(self, template: &str) -> bool {
+    pub(crate) fn may_contain(self, template: &str) -> bool {
         let mut other = segments(template);
         let fits = segments(self.template).all(|expected| {
             other.next().is_some_and(|segment| {
@@ -119,7 +122,7 @@ impl SubjectScope<'_> {
     }
 
     /// Returns whether both templates are equal but for the names of fields.
-    pub(super) fn has_same_shape(self, template: &str) -> bool {
+    pub(crate) fn has_same_shape(self, template: &str) -> bool {
         shape(self.template) == shape(template)
     }
 }

@@ -31,7 +31,7 @@ impl LaneVotes {
     pub(crate) fn add_vote(&mut self, lane: Option<&String>) {
         if let Some(lane) = lane {
             let count = self.0.entry(lane.clone()).or_default();
-            *count += 1;
+            *count = count.saturating_add(1);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Registration by macros and by hand, and the errors of a registry that cannot be served.
+//! Registration by macros and by hand, and the errors of a catalog that cannot be served.
 
 // Functions that tests share also fail by panicking.
 #![allow(clippy::unwrap_used)]
@@ -6,10 +6,9 @@
 use es_framework::{
     __private::{schemars, serde},
     Declaration,
-    command::{HandlerEvent, Registry, RegistryError},
+    catalog::{Catalog, CatalogBuilder, CatalogError},
+    command::HandlerEvent,
     prelude::*,
-    projection::ReadModels,
-    query::{Queries, QueriesError, QueryDescriptor},
 };
 
 mod shop {
@@ -129,13 +128,13 @@ impl HandlerEvent for ForeignEvent {}
 
 /// Returns the place of the line that starts with this text.
 fn place(start: &str, occurrence: usize) -> String {
-    let lines = include_str!("registry.rs").lines().zip(1..);
+    let lines = include_str!("catalog.rs").lines().zip(1..);
     let mut lines = lines.filter(|(line, _)| line.trim().starts_with(start));
     let (_, line) = lines.nth(occurrence).unwrap();
     format!("{}:{line}", file!())
 }
 
-fn refused(builder: es_framework::command::RegistryBuilder) -> (RegistryError, String) {
+fn refused(builder: CatalogBuilder) -> (CatalogError, String) {
     let error = builder.build().unwrap_err();
     let sentence = error.to_string();
     (error, sentence)
@@ -143,8 +142,8 @@ fn refused(builder: es_framework::command::RegistryBuilder) -> (RegistryError, S
 
 #[test]
 fn an_application_without_a_command_does_not_start() {
-    let (error, sentence) = refused(Registry::builder().event::<shop::BookPurchasedEvent>());
-    assert_eq!(error, RegistryError::Empty);
+    let (error, sentence) = refused(Catalog::builder().event::<shop::BookPurchasedEvent>());
+    assert_eq!(error, CatalogError::Empty);
     assert_eq!(
         sentence,
         "no command is declared: put #[derive(Command)] on a struct, or link the crate that holds the commands with `use the_crate as _;`"
@@ -154,7 +153,7 @@ fn an_application_without_a_command_does_not_start() {
 #[test]
 fn two_commands_on_one_path_are_both_named() {
     let (_, sentence) = refused(
-        Registry::builder()
+        Catalog::builder()
             .command::<shop::BuyBookCommand>()
             .command::<library::PurchaseBookCommand>(),
     );
@@ -172,7 +171,7 @@ fn two_commands_on_one_path_are_both_named() {
 fn two_events_of_one_type_are_both_named() {
     // Modules are sorted by name, not by their order in the file.
     let (_, sentence) = refused(
-        Registry::builder()
+        Catalog::builder()
             .command::<shop::BuyBookCommand>()
             .event::<library::BookPurchasedEvent>()
             .event::<shop::BookPurchasedEvent>(),
@@ -189,12 +188,12 @@ fn two_events_of_one_type_are_both_named() {
 
 #[test]
 fn two_rejections_of_one_name_mean_the_same() {
-    let builder = Registry::builder().command::<SellBookCommand>();
-    let registry = builder.build().unwrap();
-    let rejections = (registry.commands()[0].rejections)();
+    let builder = Catalog::builder().command::<SellBookCommand>();
+    let catalog = builder.build().unwrap();
+    let rejections = (catalog.commands()[0].rejections)();
     assert_eq!(rejections, ShopError::all());
 
-    let builder = Registry::builder().command::<SellBookCommand>();
+    let builder = Catalog::builder().command::<SellBookCommand>();
     let (_, sentence) = refused(builder.command::<WeedBookCommand>());
     assert_eq!(
         sentence,
@@ -208,9 +207,9 @@ fn two_rejections_of_one_name_mean_the_same() {
 
 #[test]
 fn upcasters_that_lead_in_a_circle_do_not_start() {
-    let builder = || Registry::builder().command::<shop::BuyBookCommand>();
-    let registry = builder().upcaster::<BookSoldEvent>().build().unwrap();
-    let upcasters = registry.upcasters();
+    let builder = || Catalog::builder().command::<shop::BuyBookCommand>();
+    let catalog = builder().upcaster::<BookSoldEvent>().build().unwrap();
+    let upcasters = catalog.upcasters();
     let upcaster = upcasters.get(BookSoldEvent::TYPE).unwrap();
     assert_eq!(upcaster.to, [BookBoughtEvent::TYPE]);
 
@@ -228,7 +227,7 @@ fn upcasters_that_lead_in_a_circle_do_not_start() {
 
 #[test]
 fn the_paths_of_the_framework_are_its_own() {
-    let (_, sentence) = refused(Registry::builder().command::<StopCommand>());
+    let (_, sentence) = refused(Catalog::builder().command::<StopCommand>());
     assert_eq!(
         sentence,
         format!(
@@ -241,7 +240,7 @@ fn the_paths_of_the_framework_are_its_own() {
 #[test]
 fn declarations_of_several_packages_are_served_only_if_named() {
     let builder = || {
-        Registry::builder()
+        Catalog::builder()
             .command::<shop::BuyBookCommand>()
             .event::<ForeignEvent>()
     };
@@ -262,7 +261,7 @@ fn declarations_of_several_packages_are_served_only_if_named() {
 
 #[test]
 fn a_package_that_declares_nothing_cannot_be_mounted() {
-    let (_, sentence) = refused(Registry::builder().linked().mount("library-stock"));
+    let (_, sentence) = refused(Catalog::builder().linked().mount("library-stock"));
     assert_eq!(
         sentence,
         "App::mount(\"library-stock\"): the package declares no command and no event, or is not linked: write `use library_stock as _;`"
@@ -271,7 +270,7 @@ fn a_package_that_declares_nothing_cannot_be_mounted() {
 
 #[test]
 fn what_is_registered_by_hand_and_by_the_macros_is_there_once() {
-    let registry = Registry::builder()
+    let catalog = Catalog::builder()
         .command::<shop::BuyBookCommand>()
         .command::<shop::BuyBookCommand>()
         .event::<shop::BookPurchasedEvent>()
@@ -279,16 +278,16 @@ fn what_is_registered_by_hand_and_by_the_macros_is_there_once() {
         .mount("codegen-tests")
         .build()
         .unwrap();
-    assert_eq!((registry.commands().len(), registry.events().len()), (1, 1));
+    assert_eq!((catalog.commands().len(), catalog.events().len()), (1, 1));
 }
 
 #[test]
 fn the_macros_register_by_themselves() {
-    // The declarations of this program contradict each other, so a registry of all of them must fail.
-    let (error, _) = refused(Registry::builder().linked());
+    // The declarations of this program contradict each other, so a catalog of all of them must fail.
+    let (error, _) = refused(Catalog::builder().linked());
     assert!(matches!(
         error,
-        RegistryError::ReservedRoute {
+        CatalogError::ReservedCommandPath {
             name: "StopCommand",
             ..
         }
@@ -313,12 +312,12 @@ fn a_query_cannot_have_a_path_of_the_framework() {
         }
     }
 
-    let query = QueryDescriptor::of::<ConsolePage>();
-    let error = Queries::new([query], ReadModels::default()).unwrap_err();
+    let builder = Catalog::builder().command::<shop::BuyBookCommand>();
+    let (error, _) = refused(builder.query::<ConsolePage>());
     assert!(
         matches!(
             error,
-            QueriesError::ReservedRoute {
+            CatalogError::ReservedQueryPath {
                 path: "/console/{page}",
                 ..
             }

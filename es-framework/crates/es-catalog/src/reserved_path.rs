@@ -4,9 +4,7 @@
 const RESERVED: [&str; 4] = ["/actuator", "/console", "/docs", "/openapi.json"];
 
 /// Returns true if the framework serves this path itself, so that no command or query can have it.
-#[doc(hidden)]
-#[must_use]
-pub fn is_reserved_path(path: &str) -> bool {
+pub(crate) fn is_reserved_path(path: &str) -> bool {
     let is_below = |head: &&str| {
         path.strip_prefix(*head)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -1,14 +1,11 @@
-//! The subjects of events, and contradictions of projections.
+//! The subjects of events, contradictions, and loops of reactions.
 
-use super::{
-    DeclarationWarning, event_subjects::SubjectScope, find_contradiction, find_probable_mistakes,
-};
-use crate::{
-    command::{Registry, RegistryBuilder},
-    prelude::*,
-    projection::{ReadModelDescriptor, ReadModels},
-    reaction::{ReactionDescriptor, Reactions},
-};
+use es_command::command::Services;
+use es_framework::prelude::*;
+use es_model::FindingKind;
+use es_read::query::QueryDescriptor;
+
+use crate::{Catalog, CatalogBuilder, event_subjects::SubjectScope};
 
 fn scope(template: &str, recursive: bool) -> SubjectScope<'_> {
     SubjectScope {
@@ -162,25 +159,23 @@ impl ShelfById {
     }
 }
 
-fn registry() -> RegistryBuilder {
-    Registry::builder()
+fn shelves() -> CatalogBuilder {
+    Catalog::builder()
         .command::<BuildShelfCommand>()
         .event::<ShelfBuiltEvent>()
         .event::<RowAddedEvent>()
         .event::<ShelfPaintedEvent>()
 }
 
-fn contradiction(registry: RegistryBuilder, models: &[ReadModelDescriptor]) -> Option<String> {
-    let models = ReadModels::new(models.iter().copied()).unwrap();
-    let registry = registry.build().unwrap();
-    find_contradiction(&registry, &models).map(|one| one.to_string())
+fn contradiction(catalog: CatalogBuilder) -> Option<String> {
+    catalog.build().err().map(|error| error.to_string())
 }
 
 #[test]
 fn an_optional_state_that_is_never_there_is_a_contradiction_too() {
-    let text = contradiction(registry().command::<CountRowsCommand>(), &[]).unwrap();
+    let text = contradiction(shelves().command::<CountRowsCommand>()).unwrap();
     for part in [
-        "CountRowsCommand, handled at es-framework/src/app/start_checks/tests.rs:",
+        "CountRowsCommand, handled at es-framework/crates/es-catalog/src/tests.rs:",
         "takes `rows: &Rows` from its subject /shelves/{id}",
         "its events occur on /shelves/{id}/rows/{row}",
     ] {
@@ -191,25 +186,78 @@ fn an_optional_state_that_is_never_there_is_a_contradiction_too() {
 #[test]
 fn a_state_of_descendants_and_one_of_unknown_events_are_accepted() {
     assert_eq!(
-        contradiction(registry().command::<CountBelowCommand>(), &[]),
+        contradiction(shelves().command::<CountBelowCommand>()),
         None
     );
 }
 
 #[test]
 fn a_projection_whose_event_cannot_be_on_the_subject_is_a_contradiction() {
-    let text = contradiction(registry(), &[ReadModelDescriptor::of::<Room>()]).unwrap();
+    let text = contradiction(shelves().read_model::<Room>()).unwrap();
     for part in [
-        "the read model rooms at es-framework/src/app/start_checks/tests.rs:",
+        "the read model rooms at es-framework/crates/es-catalog/src/tests.rs:",
         "has its keys in the subject /rooms/{id}, where com.example.shelves.ShelfBuiltEvent cannot occur",
         "it occurs on /shelves/{id}",
     ] {
         assert!(text.contains(part), "{text}");
     }
-    assert_eq!(
-        contradiction(registry(), &[ReadModelDescriptor::of::<ShelfById>()]),
-        None
+    assert_eq!(contradiction(shelves().read_model::<ShelfById>()), None);
+}
+
+#[derive(Query)]
+#[query(path = "/rooms", rows = Room)]
+struct BrowseRooms {}
+
+#[derive(Query)]
+#[query(path = "/rooms", rows = ShelfById)]
+struct BrowseShelves {}
+
+#[test]
+fn a_query_of_a_read_model_that_is_not_served_is_refused() {
+    let text = contradiction(shelves().query::<BrowseRooms>()).unwrap();
+    assert!(
+        text.contains("reads the read model rooms, which the application does not serve"),
+        "{text}"
     );
+}
+
+#[test]
+fn two_queries_of_one_path_are_both_named() {
+    let mut other = QueryDescriptor::of::<BrowseShelves>();
+    other.declaration.line += 1;
+    let catalog = shelves().read_model::<ShelfById>();
+    let queries = [QueryDescriptor::of::<BrowseShelves>(), other];
+    let text = contradiction(catalog.queries(queries)).unwrap();
+    let [first, second] = queries.map(|query| query.declaration);
+    let sentence =
+        format!("two queries have the path /rooms: the one at {first} and the one at {second}");
+    assert!(text.starts_with(&sentence), "{text}");
+}
+
+/// Posts letters.
+#[derive(Service)]
+struct Post {}
+
+struct Letters;
+
+#[reaction]
+impl Letters {
+    async fn send(_: &RowAddedEvent, _: &Post) -> Result<(), std::io::Error> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_service_of_a_reaction_has_to_be_provided() {
+    let catalog = shelves().reaction::<Letters>().build().unwrap();
+    let missing = catalog.check_services(&Services::default()).unwrap_err();
+    let text = missing.to_string();
+    assert!(text.starts_with("the reaction Letters at "), "{text}");
+    assert!(text.ends_with(
+        "takes `&Post`, which the application does not provide: write `.provide(Post { … })` in front of `.run()`"
+    ));
+    let post = Services::default().with(Post {});
+    assert_eq!(catalog.check_services(&post), Ok(()));
 }
 
 struct Paint;
@@ -232,21 +280,14 @@ impl Rebuild {
 
 #[test]
 fn a_loop_through_another_reaction_is_found() {
-    let registry = registry().command::<CountRowsCommand>().build().unwrap();
-    let warned = |reactions: &[ReactionDescriptor]| -> Vec<_> {
-        let reactions = Reactions::new(reactions.iter().copied()).unwrap();
-        let warnings = find_probable_mistakes(&registry, &ReadModels::default(), &reactions);
-        let loops = warnings.into_iter().filter_map(|warning| match warning {
-            DeclarationWarning::ReactionLoop { reaction, .. } => Some(reaction),
-            _ => None,
-        });
-        loops.collect()
+    // The state of `CountRowsCommand` is a contradiction, so its reaction sends it without its being served.
+    let loops = |catalog: CatalogBuilder| -> Vec<_> {
+        let findings = catalog.build().unwrap().findings(None).into_iter();
+        let loops = findings.filter(|finding| finding.kind == FindingKind::ReactionLoop);
+        loops.map(|finding| finding.name).collect()
     };
-    let [paint, rebuild] = [
-        ReactionDescriptor::of::<Paint>(),
-        ReactionDescriptor::of::<Rebuild>(),
-    ];
-    assert!(warned(&[paint]).is_empty());
-    assert_eq!(warned(&[rebuild]), ["Rebuild"]);
-    assert_eq!(warned(&[paint, rebuild]), ["Paint", "Rebuild"]);
+    assert!(loops(shelves().reaction::<Paint>()).is_empty());
+    assert_eq!(loops(shelves().reaction::<Rebuild>()), ["Rebuild"]);
+    let both = shelves().reaction::<Paint>().reaction::<Rebuild>();
+    assert_eq!(loops(both), ["Paint", "Rebuild"]);
 }

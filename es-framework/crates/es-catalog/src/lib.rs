@@ -1,0 +1,25 @@
+//! The declarations of an application: collected, sorted and checked once, with the graph of their connections.
+//! Routes, the OpenAPI document, the console, the model and the checks at start read this one graph.
+
+#![warn(unreachable_pub)]
+
+mod catalog;
+mod catalog_builder;
+mod catalog_error;
+mod connections;
+mod contradictions;
+mod event_subjects;
+mod finding;
+mod findings;
+mod json_schema;
+mod model_builder;
+mod reserved_path;
+mod source_path;
+mod subject_lanes;
+#[cfg(test)]
+mod tests;
+
+pub use catalog::{Catalog, ServiceUser, StateParameter};
+pub use catalog_builder::CatalogBuilder;
+pub use catalog_error::CatalogError;
+pub use finding::Finding;

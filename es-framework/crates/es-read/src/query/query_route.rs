@@ -1,0 +1,181 @@
+//! The routes of queries, and of read models whose rows are events.
+
+use super::{
+    QueryDescriptor, QueryError, QueryParameters,
+    erased_query::{ErasedQuery, EventPageQuery, FirstEventQuery},
+    event_rows::EventPage,
+};
+use crate::projection::{ReadModels, RowIdentity, Table};
+use es_event::{Caller, Declaration, OwnerRule, Subject};
+
+/// A path that answers `GET`.
+///
+/// ```
+/// use es_framework::{
+///     prelude::*,
+///     projection::{ReadModelDescriptor, ReadModels},
+///     query::query_routes,
+/// };
+///
+/// #[derive(Event)]
+/// #[event(read_model = "donations")]
+/// struct BookDonatedEvent {
+///     title: String,
+/// }
+///
+/// let models = ReadModels::new([ReadModelDescriptor::of_events::<BookDonatedEvent>()])?;
+/// let routes = query_routes(&[], &models);
+/// let paths: Vec<_> = routes.iter().map(|route| route.path.as_str()).collect();
+/// assert_eq!(paths, ["/donations", "/donations/{key}"]);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct QueryRoute {
+    /// The path, with parameters in braces.
+    pub path: String,
+    /// The place of the declaration.
+    pub declaration: Declaration,
+    /// The query or read model that answers.
+    pub target: QueryRouteTarget,
+}
+
+/// The query or read model that answers at a path.
+///
+/// ```
+/// use es_framework::{prelude::*, query::{QueryDescriptor, QueryRouteTarget}};
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, title: String }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     title: String,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, title: event.title.clone() }
+/// #     }
+/// # }
+/// # #[derive(Query)]
+/// # #[query(path = "/books", rows = BookCopy)]
+/// # struct BrowseStock {
+/// #     #[filter(contains)]
+/// #     title: Option<String>,
+/// # }
+/// let target = QueryRouteTarget::Query(QueryDescriptor::of::<BrowseStock>());
+/// assert!(matches!(target, QueryRouteTarget::Query(query) if query.name == "BrowseStock"));
+/// ```
+#[derive(Debug, Clone)]
+pub enum QueryRouteTarget {
+    /// A query.
+    Query(QueryDescriptor),
+    /// A page of a read model whose rows are events.
+    BrowseEvents(Table),
+    /// One row of a read model whose rows are events.
+    FindEvent(Table),
+}
+
+impl QueryRoute {
+    /// Parses a request for this route: its path, and its parameters.
+    ///
+    /// # Errors
+    /// A parameter is not valid, or no row can have this path.
+    #[doc(hidden)]
+    pub fn parse(
+        &self,
+        path: &str,
+        parameters: QueryParameters,
+        caller: &Caller,
+    ) -> Result<Box<dyn ErasedQuery + '_>, QueryError> {
+        match &self.target {
+            QueryRouteTarget::Query(query) => {
+                let parsed = (query.parse)(parameters, caller);
+                parsed.map_err(|error| match error {
+                    // A path without a valid key names no row.
+                    QueryError::Invalid { parameter, .. } if is_in_path(query.path, &parameter) => {
+                        QueryError::NotFound
+                    }
+                    error => error,
+                })
+            }
+            QueryRouteTarget::BrowseEvents(table) => {
+                let page = EventPage::parse(parameters)?;
+                Ok(Box::new(EventPageQuery { table, page }))
+            }
+            QueryRouteTarget::FindEvent(table) => {
+                // Every event has a valid subject.
+                let subject = path.parse::<Subject>().map_err(|_| QueryError::NotFound)?;
+                Ok(Box::new(FirstEventQuery { table, subject }))
+            }
+        }
+    }
+
+    /// Returns the roles of which a caller needs one if the service authenticates callers.
+    #[must_use]
+    pub const fn roles(&self) -> &'static [&'static str] {
+        match &self.target {
+            QueryRouteTarget::Query(query) => query.roles,
+            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => &[],
+        }
+    }
+
+    /// Returns the rule about the owner, if there is one.
+    #[must_use]
+    pub const fn owner(&self) -> Option<OwnerRule> {
+        match &self.target {
+            QueryRouteTarget::Query(query) => query.owner,
+            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => None,
+        }
+    }
+
+    /// Returns whether the application does not warn at its start when no token has one of the roles.
+    #[must_use]
+    pub const fn role_without_token(&self) -> bool {
+        match &self.target {
+            QueryRouteTarget::Query(query) => query.role_without_token,
+            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => false,
+        }
+    }
+}
+
+/// Returns the routes of queries, and of the read models whose rows are events.
+#[doc(hidden)]
+#[must_use]
+pub fn query_routes(queries: &[QueryDescriptor], models: &ReadModels) -> Vec<QueryRoute> {
+    let queries = queries.iter().map(|query| QueryRoute {
+        path: query.path.to_owned(),
+        declaration: query.declaration,
+        target: QueryRouteTarget::Query(*query),
+    });
+    let are_events = |table: &&Table| table.model.identity == RowIdentity::Event;
+    let rows = models.iter().filter(are_events).flat_map(|table| {
+        let path = format!("/{}", table.model.name);
+        [
+            (
+                format!("{path}/{{key}}"),
+                QueryRouteTarget::FindEvent(table.clone()),
+            ),
+            (path, QueryRouteTarget::BrowseEvents(table.clone())),
+        ]
+        .map(|(path, target)| QueryRoute {
+            path,
+            declaration: table.model.declaration,
+            target,
+        })
+        .into_iter()
+        .rev()
+    });
+    queries.chain(rows).collect()
+}
+
+/// Returns whether a path has a parameter of this name.
+fn is_in_path(path: &str, parameter: &str) -> bool {
+    path.split('/').any(|segment| {
+        let name = segment
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix('}'));
+        name == Some(parameter)
+    })
+}
