@@ -1,5 +1,6 @@
 //! Writes events exactly as another store recorded them: with their ids, times and hashes.
 
+use futures_util::future::LocalBoxFuture;
 use sqlx::PgConnection;
 use tokio::time::timeout;
 
@@ -17,7 +18,9 @@ use super::{
 };
 use es_event::{EventId, EventType, RecordedEvent};
 use es_store::{
-    Chain, ChainFlaw, EventSchema, backup::BackupLine, event_row::compute_schema_checksum,
+    Chain,
+    backup::{BackupLine, RestoreCheck, RestoreFlaw, RestoredLine},
+    event_row::compute_schema_checksum,
     write::ChainHead,
 };
 
@@ -49,7 +52,7 @@ const ADD_SCHEMA: &str = "INSERT INTO es_event_types (type, schema, schema_numbe
 pub struct PostgresRestore {
     connection: PgConnection,
     address: String,
-    chain: Chain,
+    check: RestoreCheck,
     /// The chain up to the last stored event.
     stored: Chain,
     batch: Vec<RecordedEvent>,
@@ -59,9 +62,9 @@ pub struct PostgresRestore {
 /// The reason why a log was not copied.
 ///
 /// ```
-/// use es_framework::store::postgres::PostgresRestoreError;
+/// use es_framework::store::{backup::RestoreFlaw, postgres::PostgresRestoreError};
 ///
-/// let error = PostgresRestoreError::Incomplete("disk failure".into());
+/// let error = PostgresRestoreError::Source(RestoreFlaw::Incomplete("disk failure".into()));
 /// assert_eq!(error.to_string(), "the source is not whole, its store said: disk failure");
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -69,15 +72,9 @@ pub enum PostgresRestoreError {
     /// The database cannot be used.
     #[error(transparent)]
     Open(#[from] PostgresOpenError),
-    /// An event was changed, or one is missing.
-    #[error("the source is broken at event {}: {}", .0.event, .0.reason)]
-    Broken(ChainFlaw),
-    /// The source ends with an error of its store.
-    #[error("the source is not whole, its store said: {0}")]
-    Incomplete(String),
-    /// The source contains an invalid schema.
-    #[error("the source has a broken schema of {0}: {1}")]
-    Schema(EventType, String),
+    /// The lines are not those that the source wrote.
+    #[error("the source {0}")]
+    Source(#[from] RestoreFlaw),
     /// Another program wrote events at the same time.
     #[error("the {0} received other events during the copy: copy into one that nobody uses")]
     Concurrent(String),
@@ -92,54 +89,53 @@ impl PostgresRestore {
     ///
     /// # Errors
     /// The database cannot be used.
-    pub async fn begin_or_continue(address: &StoreAddress) -> Result<Self, PostgresRestoreError> {
-        let (connection, head) = open_log(address).await.map_err(PostgresOpenError::from)?;
-        let chain = Chain::at(EventId::count_to(head.last), head.chain.predecessor);
-        Ok(Self {
-            connection,
-            address: address.to_string(),
-            stored: chain.clone(),
-            chain,
-            batch: Vec::new(),
-            batch_bytes: 0,
+    pub fn begin_or_continue(
+        address: &StoreAddress,
+    ) -> LocalBoxFuture<'_, Result<Self, PostgresRestoreError>> {
+        Box::pin(async move {
+            let (connection, head) = open_log(address).await.map_err(PostgresOpenError::from)?;
+            let chain = Chain::at(EventId::count_to(head.last), head.chain.predecessor);
+            Ok(Self {
+                connection,
+                address: address.to_string(),
+                stored: chain.clone(),
+                check: RestoreCheck::of_store(chain),
+                batch: Vec::new(),
+                batch_bytes: 0,
+            })
         })
     }
 
     /// Returns the end of the chain, behind which the copy continues.
     #[must_use]
     pub const fn chain(&self) -> &Chain {
-        &self.chain
+        self.check.chain()
     }
 
     /// Adds the next line of a backup.
     ///
     /// # Errors
     /// The line breaks the hash chain or cannot be written.
-    pub async fn add_line(&mut self, line: BackupLine) -> Result<(), PostgresRestoreError> {
-        match line {
-            BackupLine::Event(event) => self.add_event(*event).await,
-            BackupLine::Schema(event_type, schema) => {
-                let parsed = EventSchema::parse_stored(schema.get());
-                if let Err(error) = parsed {
-                    let error = error.to_string();
-                    return Err(PostgresRestoreError::Schema(event_type, error));
+    pub fn add_line(
+        &mut self,
+        line: BackupLine,
+    ) -> LocalBoxFuture<'_, Result<(), PostgresRestoreError>> {
+        Box::pin(async move {
+            match self.check.check_line(line)? {
+                Some(RestoredLine::Event(event)) => self.add_event(*event).await,
+                Some(RestoredLine::Schema(event_type, schema)) => {
+                    let added = run_transaction(&mut self.connection, async |connection| {
+                        add_schema(connection, &event_type, schema.json().get()).await
+                    })
+                    .await;
+                    added.map_err(|error| self.failed(&error))
                 }
-                let added = run_transaction(&mut self.connection, async |connection| {
-                    add_schema(connection, &event_type, schema.get()).await
-                })
-                .await;
-                added.map_err(|error| self.failed(&error))
+                None => Ok(()),
             }
-            BackupLine::Error(error) => Err(PostgresRestoreError::Incomplete(error)),
-            // A copy compares both stores at its end.
-            BackupLine::End(_) => Ok(()),
-        }
+        })
     }
 
     async fn add_event(&mut self, event: RecordedEvent) -> Result<(), PostgresRestoreError> {
-        self.chain
-            .verify_next(&event)
-            .map_err(PostgresRestoreError::Broken)?;
         let ancestors = event_insertion::ancestors_below_root(event.subject.as_str()).map(str::len);
         let size = ancestors.fold(event.data.get().len(), usize::saturating_add);
         self.batch_bytes = self.batch_bytes.saturating_add(size);
@@ -166,7 +162,7 @@ impl PostgresRestore {
         if !written.map_err(|error| self.failed(&error))? {
             return Err(PostgresRestoreError::Concurrent(self.address.clone()));
         }
-        self.stored = self.chain.clone();
+        self.stored = self.chain().clone();
         self.batch.clear();
         self.batch_bytes = 0;
         Ok(())
@@ -202,11 +198,13 @@ impl PostgresRestore {
     ///
     /// # Errors
     /// The events cannot be written.
-    pub async fn finish(mut self) -> Result<Chain, PostgresRestoreError> {
-        self.write().await?;
-        let ended = run_transaction(&mut self.connection, migration::end_copy).await;
-        ended.map_err(|error| self.failed(&error))?;
-        Ok(self.chain)
+    pub fn finish(mut self) -> LocalBoxFuture<'static, Result<Chain, PostgresRestoreError>> {
+        Box::pin(async move {
+            self.write().await?;
+            let ended = run_transaction(&mut self.connection, migration::end_copy).await;
+            ended.map_err(|error| self.failed(&error))?;
+            Ok(self.stored)
+        })
     }
 
     fn failed(&self, error: &DatabaseError) -> PostgresRestoreError {

@@ -19,8 +19,8 @@ use super::{
 };
 use es_event::{EventId, EventType, RecordedEvent};
 use es_store::{
-    Chain, ChainFlaw, EventSchema, InvalidSchema,
-    backup::{BackupLine, EndMark, LineTally},
+    Chain, EventSchema,
+    backup::{BackupLine, RestoreCheck, RestoreFlaw, RestoredLine},
     event_row::compute_schema_checksum,
 };
 
@@ -47,25 +47,9 @@ pub struct Restore {
     directory: PathBuf,
     connection: Option<Connection>,
     settings: EngineSettings,
-    chain: Chain,
     types: BTreeSet<EventType>,
-    tally: LineTally,
-    end: BackupEnd,
-    is_resumable: bool,
+    check: RestoreCheck,
     lock: Option<DataDirectory>,
-}
-
-/// The end of the backup that is restored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BackupEnd {
-    /// The end mark must still follow.
-    Required,
-    /// The backup may lack the end mark, but not be empty.
-    Optional,
-    /// The lines are no backup, but come from another store.
-    None,
-    /// The end mark was read, and it fits.
-    Reached,
 }
 
 /// The reason why a backup was not restored.
@@ -86,23 +70,9 @@ pub enum RestoreError {
     /// The directory is not empty.
     #[error("{} is not empty: restore into a new directory", .0.display())]
     NotEmpty(PathBuf),
-    /// An event was changed, or one is missing.
-    #[error("the backup is broken at event {}: {}", .0.event, .0.reason)]
-    Broken(ChainFlaw),
-    /// The backup ends with an error of its store.
-    #[error("the backup is not whole, its store said: {0}")]
-    Incomplete(String),
-    /// The backup has no end mark, so its end may be missing.
-    #[error(
-        "the backup has no end mark: it broke off, or an earlier version wrote it. Back up again, or restore a backup of an earlier version with --accept-missing-end"
-    )]
-    NoEnd,
-    /// The backup differs from its end mark, or has lines after it.
-    #[error("the backup is not whole: {0}")]
-    End(String),
-    /// The backup contains an invalid schema.
-    #[error("the backup has a broken schema of {0}: {1}")]
-    Schema(EventType, InvalidSchema),
+    /// The lines are not those that were written.
+    #[error("the backup {0}")]
+    Backup(#[from] RestoreFlaw),
     /// The store cannot be written.
     #[error("cannot write the store: {0}")]
     Disk(String),
@@ -138,23 +108,23 @@ impl Restore {
         let lock = DataDirectory::create_and_lock(directory)?;
         // An earlier attempt that was killed leaves these files.
         remove(directory);
-        Self::open(directory, lock, BackupEnd::Required)
+        Self::open(directory, lock, |_| RestoreCheck::of_backup())
     }
 
     /// Accepts that the backup has no end mark, as earlier versions wrote it. Its end may be missing then. An end mark
     /// that does not fit is still refused, and so is a backup without any line.
     ///
     /// ```
-    /// use es_framework::store::sqlite::{Restore, RestoreError};
+    /// use es_framework::store::{backup::RestoreFlaw, sqlite::{Restore, RestoreError}};
     ///
     /// let folder = tempfile::tempdir()?;
     /// let empty = Restore::begin(&folder.path().join("data"))?.accept_missing_end();
-    /// assert!(matches!(empty.finish(), Err(RestoreError::NoEnd)));
+    /// assert!(matches!(empty.finish(), Err(RestoreError::Backup(RestoreFlaw::NoEnd))));
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn accept_missing_end(mut self) -> Self {
-        self.end = BackupEnd::Optional;
+        self.check.accept_missing_end();
         self
     }
 
@@ -168,10 +138,14 @@ impl Restore {
             return Err(RestoreError::NotEmpty(directory.to_owned()));
         }
         let lock = DataDirectory::create_and_lock(directory)?;
-        Self::open(directory, lock, BackupEnd::None)
+        Self::open(directory, lock, RestoreCheck::of_store)
     }
 
-    fn open(directory: &Path, lock: DataDirectory, end: BackupEnd) -> Result<Self, RestoreError> {
+    fn open(
+        directory: &Path,
+        lock: DataDirectory,
+        check: impl FnOnce(Chain) -> RestoreCheck,
+    ) -> Result<Self, RestoreError> {
         let directory = directory.to_owned();
         let settings = EngineSettings::default();
         let connection = database_format::open_writer(&directory.join(UNFINISHED), &settings)?;
@@ -183,15 +157,12 @@ impl Restore {
             directory,
             connection: Some(connection),
             settings,
-            chain: Chain::at(events, head.predecessor),
             types: types
                 .into_iter()
                 .filter(|known| !known.is_phantom)
                 .map(|known| known.event_type)
                 .collect(),
-            tally: LineTally::default(),
-            end,
-            is_resumable: end == BackupEnd::None,
+            check: check(Chain::at(events, head.predecessor)),
             lock: Some(lock),
         })
     }
@@ -199,13 +170,13 @@ impl Restore {
     /// Returns the number of events restored so far.
     #[must_use]
     pub const fn events(&self) -> u64 {
-        self.chain.events()
+        self.check.chain().events()
     }
 
     /// Returns the end of the chain, behind which the restore continues.
     #[must_use]
     pub const fn chain(&self) -> &Chain {
-        &self.chain
+        self.check.chain()
     }
 
     /// Restores the next line of the backup.
@@ -213,41 +184,28 @@ impl Restore {
     /// # Errors
     /// The line breaks the hash chain or cannot be written.
     pub fn add_line(&mut self, line: BackupLine) -> Result<(), RestoreError> {
-        if self.end == BackupEnd::Reached {
-            return Err(RestoreError::End("lines follow its end mark".to_owned()));
-        }
-        self.tally.add_line(&line);
-        match line {
-            BackupLine::Event(event) => self.add_event(&event),
-            BackupLine::Schema(event_type, schema) => {
-                let read = EventSchema::parse_stored(schema.get());
-                let schema = read.map_err(|error| {
-                    let event_type = event_type.clone();
-                    RestoreError::Schema(event_type, error)
-                })?;
-                self.connection()?.execute(
-                    "INSERT OR IGNORE INTO event_schemas (type, schema, checksum) VALUES (?1, ?2, ?3)",
-                    (
-                        event_type.as_str(),
-                        schema.json().get(),
-                        compute_schema_checksum(&event_type, schema.json().get()),
-                    ),
-                )?;
-                Ok(())
-            }
-            BackupLine::Error(error) => Err(RestoreError::Incomplete(error)),
-            BackupLine::End(mark) => {
-                self.tally.check_end(&mark).map_err(RestoreError::End)?;
-                self.end = BackupEnd::Reached;
-                Ok(())
-            }
+        match self.check.check_line(line)? {
+            Some(RestoredLine::Event(event)) => self.add_event(&event),
+            Some(RestoredLine::Schema(event_type, schema)) => self.add_schema(&event_type, &schema),
+            None => Ok(()),
         }
     }
 
+    fn add_schema(
+        &mut self,
+        event_type: &EventType,
+        schema: &EventSchema,
+    ) -> Result<(), RestoreError> {
+        let schema = schema.json().get();
+        let checksum = compute_schema_checksum(event_type, schema);
+        self.connection()?.execute(
+            "INSERT OR IGNORE INTO event_schemas (type, schema, checksum) VALUES (?1, ?2, ?3)",
+            (event_type.as_str(), schema, checksum),
+        )?;
+        Ok(())
+    }
+
     fn add_event(&mut self, event: &RecordedEvent) -> Result<(), RestoreError> {
-        self.chain
-            .verify_next(event)
-            .map_err(RestoreError::Broken)?;
         let is_new = self.types.insert(event.event_type.clone());
         let connection = self.connection()?;
         row::insert_event(&mut row::prepare_insert(connection)?, event)?;
@@ -257,7 +215,7 @@ impl Restore {
                 (event.event_type.as_str(), row::number(event.id.get())),
             )?;
         }
-        if self.chain.events().is_multiple_of(BATCH) {
+        if self.events().is_multiple_of(BATCH) {
             self.connection()?.execute_batch("COMMIT; BEGIN")?;
         }
         Ok(())
@@ -273,14 +231,7 @@ impl Restore {
     /// # Errors
     /// The backup has no end mark, or the store cannot be written.
     pub fn finish(mut self) -> Result<Chain, RestoreError> {
-        let is_whole = match self.end {
-            BackupEnd::Required => false,
-            BackupEnd::Optional => self.tally.end_mark() != EndMark::default(),
-            BackupEnd::None | BackupEnd::Reached => true,
-        };
-        if !is_whole {
-            return Err(RestoreError::NoEnd);
-        }
+        self.check.check_end()?;
         let connection = self.connection()?;
         connection.execute_batch("COMMIT")?;
         // Writes most of the index to disk now. Otherwise the first start would do it.
@@ -292,14 +243,14 @@ impl Restore {
         fs::rename(self.directory.join(UNFINISHED), &to)?;
         EndFileWriter::new(&to).record_end(&head, schemas, true);
         File::open(&self.directory)?.sync_all()?;
-        Ok(std::mem::take(&mut self.chain))
+        Ok(self.chain().clone())
     }
 }
 
 impl Drop for Restore {
     fn drop(&mut self) {
         drop(self.connection.take());
-        if !self.is_resumable {
+        if !self.check.is_copy() {
             remove(&self.directory);
         }
         drop(self.lock.take());

@@ -5,6 +5,7 @@
 //! `{"type":"end","payload":{"events":…,"hash":"…","schemas":…,"schemasHash":"…"}}`.
 
 mod end_mark;
+mod restore_check;
 
 use std::sync::Arc;
 
@@ -14,6 +15,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub use end_mark::{EndMark, LineTally};
+pub use restore_check::RestoreFlaw;
+#[doc(hidden)]
+pub use restore_check::{RestoreCheck, RestoredLine};
 
 use super::{EventStore, ReadOptions, StoreError};
 use es_event::{EventType, InvalidStreamLine, LineFormat, RecordedEvent, Subject};

@@ -10,6 +10,7 @@ use crate::{EmbeddedStore, Restore, RestoreError};
 use es_event::{RecordedEvent, Subject};
 use es_store::{
     EventSchema, EventStore as _, ReadOptions,
+    backup::RestoreFlaw,
     backup::{self, BackupLine},
 };
 
@@ -121,7 +122,10 @@ async fn a_backup_of_an_earlier_version_is_restored_when_that_is_asked_for() {
     let shorter = [&lines[..5], &[mark]].concat();
     let refused = restore(&shorter).unwrap_err().to_string();
     assert!(refused.contains("it has 4 events"), "{refused}");
-    assert!(matches!(restore(&[]), Err(RestoreError::NoEnd)));
+    assert!(matches!(
+        restore(&[]),
+        Err(RestoreError::Backup(RestoreFlaw::NoEnd))
+    ));
     assert_eq!(restore(&lines).unwrap(), 11);
 }
 
