@@ -6,20 +6,20 @@ use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{
+use crate::{
     expectation::{assert_same, expected_events_to_json},
     scenario::Scenario,
     scenario_runner::{ScenarioError, ScenarioRunner, recorded_event_to_json},
 };
-use crate::{
+use es_command::{
     command::{CommandResources, IntoDecision, Services},
-    event::{RecordedEvent, Subject, UpcasterDescriptor, Upcasters},
     reaction::{
         IntoCommands, OutgoingCommand, OutgoingCommands, React, ReactionDescriptor,
         ReactionRuntime, catch_up,
     },
-    store::{EventStore, ReadOptions, memory::MemoryStore},
 };
+use es_event::{RecordedEvent, Subject, UpcasterDescriptor, Upcasters};
+use es_store::{EventStore, ReadOptions, memory::MemoryStore};
 
 /// The parent subject of the framework's own events.
 const FRAMEWORK_SUBJECTS: &str = "/es-framework";

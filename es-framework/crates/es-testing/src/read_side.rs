@@ -4,17 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
-use super::{
+use crate::{
     scenario::Scenario,
     scenario_runner::{PastEvent, ScenarioError, ScenarioRunner},
 };
-use crate::{
-    ReadModel,
-    event::{EventId, Subject, UpcasterDescriptor, Upcasters},
-    projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+use es_event::{EventId, Subject, UpcasterDescriptor, Upcasters};
+use es_read::{
+    projection::{Database, Processor, ReadModel, ReadModelDescriptor, ReadModels},
     query::{PageParameters, QueryContext, QueryDescriptor, QueryError, QueryHandler},
-    store::{EventStore, memory::MemoryStore},
 };
+use es_store::{EventStore, memory::MemoryStore};
 
 /// The longest wait for the projection of a test's events.
 const PROJECTION_TIMEOUT: Duration = Duration::from_secs(60);

@@ -6,19 +6,19 @@ use clap::builder::Resettable;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::{
+use crate::{
     expectation::{CommandExpectation, parse_subject},
     scenario_runner::{PastEvent, ScenarioRunner},
 };
-use crate::{
+use es_command::{
     command::{
         Clock, CommandContext, CommandDescriptor, CommandRequest, CommandResources, Handle, Inject,
         Parameter, ParameterOrigin, Services, handle_command,
     },
-    event::{Caller, Event, Metadata, Subject, UpcasterDescriptor, Upcasters},
     settings::SettingsDescriptor,
-    store::{EventStore, memory::MemoryStore},
 };
+use es_event::{Caller, Event, Metadata, Subject, UpcasterDescriptor, Upcasters};
+use es_store::{EventStore, memory::MemoryStore};
 
 /// The default time of a test.
 const TIME: Timestamp = Timestamp::constant(1_767_225_600, 0);
@@ -132,18 +132,18 @@ impl Scenario {
     }
 
     /// Returns the past events and the time.
-    pub(super) fn into_past(self) -> (Vec<PastEvent>, Timestamp) {
+    pub(crate) fn into_past(self) -> (Vec<PastEvent>, Timestamp) {
         (self.past, self.services.clock().now())
     }
 
     /// Returns the sender of the command or the query.
-    pub(super) const fn sender(&self) -> &Caller {
+    pub(crate) const fn sender(&self) -> &Caller {
         &self.context.caller
     }
 
     /// Returns the past events and the services, with the defaults of settings that the test does not
     /// give.
-    pub(super) fn into_parts(self) -> (Vec<PastEvent>, Services) {
+    pub(crate) fn into_parts(self) -> (Vec<PastEvent>, Services) {
         let mut services = self.services;
         for settings in inventory::iter::<SettingsDescriptor> {
             // A handler that takes settings without a default reports them itself.

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::event::Subject;
+use es_event::Subject;
 
 /// Returns the subject, type and payload of an event as JSON.
-pub(super) fn event_to_json(
+pub(crate) fn event_to_json(
     subject: &Subject,
     event_type: &str,
     payload: &str,

@@ -1,9 +1,14 @@
 //! Messages of failed expectations.
 
+// Functions that tests share also fail by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{CommandExpectation, given};
-use crate::prelude::*;
+use es_framework::{
+    prelude::*,
+    testing::{CommandExpectation, given},
+};
 
 /// Plants a tree.
 #[derive(Command)]
@@ -15,21 +20,6 @@ struct PlantTreeCommand {
     num_leaves: i64,
 }
 
-#[derive(Event)]
-#[event(package = "com.example.garden")]
-struct TreePlantedEvent {
-    kind: String,
-    num_leaves: i64,
-}
-
-#[handler]
-fn plant_tree(command: PlantTreeCommand) -> TreePlantedEvent {
-    TreePlantedEvent {
-        kind: command.kind,
-        num_leaves: command.num_leaves,
-    }
-}
-
 /// Waters a tree.
 #[derive(Command)]
 #[command(subject = "/trees/{id}", condition = exists)]
@@ -38,8 +28,21 @@ struct WaterTreeCommand {
 }
 
 #[derive(Event)]
-#[event(package = "com.example.garden")]
+struct TreePlantedEvent {
+    kind: String,
+    num_leaves: i64,
+}
+
+#[derive(Event)]
 struct TreeWateredEvent {}
+
+#[handler]
+fn plant_tree(command: PlantTreeCommand) -> TreePlantedEvent {
+    let PlantTreeCommand {
+        kind, num_leaves, ..
+    } = command;
+    TreePlantedEvent { kind, num_leaves }
+}
 
 #[handler]
 fn water_tree(_: WaterTreeCommand) -> TreeWateredEvent {
@@ -137,15 +140,15 @@ fn a_problem_is_compared_by_its_name_and_its_detail() {
 #[test]
 fn events_in_json_are_compared_and_read() {
     let tree = r#"{"kind":"oak","numLeaves":7}"#;
-    let planted = ("/trees/t1", "com.example.garden.TreePlantedEvent", tree);
+    let planted = ("/trees/t1", "com.example.library.TreePlantedEvent", tree);
     planting().then_json([planted]);
     let (subject, event_type, payload) = planted;
     let past = || given().event_json(subject, event_type, payload);
     past().when(plant()).then_already_exists();
     assert!(printed(|| drop(planting().then_json([]))).contains("+   \"subject\": \"/trees/t1\""));
-    let text = printed(|| drop(given().event_json("/a", "com.example.garden.A", "{")));
+    let text = printed(|| drop(given().event_json("/a", "com.example.library.A", "{")));
     assert!(
-        text.starts_with("the payload of com.example.garden.A is not JSON"),
+        text.starts_with("the payload of com.example.library.A is not JSON"),
         "{text}"
     );
     let text = printed(|| drop(past().when_json("FellTreeCommand", "{}")));

@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::event_json::event_to_json;
-use crate::{
+use crate::event_json::event_to_json;
+use es_command::{
     command::{CommandError, CommandOutcome, IntoDecision, Rejection, UntypedDecision},
-    event::{DecodeError, Metadata, RecordedEvent, Subject, Upcasters},
-    http::Problem,
     state::Evolve,
 };
+use es_event::{DecodeError, Metadata, RecordedEvent, Subject, Upcasters};
+use es_http::Problem;
 
 /// The result of a command in a test. An expectation that does not hold fails the test and shows the
 /// difference.
@@ -41,7 +41,7 @@ pub struct CommandExpectation {
 }
 
 impl CommandExpectation {
-    pub(super) const fn new(
+    pub(crate) const fn new(
         subject: Subject,
         upcasters: Upcasters,
         all: Vec<RecordedEvent>,
@@ -280,7 +280,7 @@ impl CommandExpectation {
 
 /// Formats the events that a test expects, on this subject unless they have their own.
 #[track_caller]
-pub(super) fn expected_events_to_json(subject: Subject, events: impl IntoDecision) -> Vec<Value> {
+pub(crate) fn expected_events_to_json(subject: Subject, events: impl IntoDecision) -> Vec<Value> {
     let mut decision = UntypedDecision::new(subject, Metadata::default());
     if let Err(error) = events.add_to(&mut decision) {
         failed(&error);
@@ -320,7 +320,7 @@ fn actual(result: &Result<CommandOutcome, CommandError>) -> String {
 
 /// Fails the test with a line-by-line difference if the values differ.
 #[track_caller]
-pub(super) fn assert_same<T: PartialEq + AsLines>(what: &str, expected: &T, found: &T) {
+pub(crate) fn assert_same<T: PartialEq + AsLines>(what: &str, expected: &T, found: &T) {
     if expected == found {
         return;
     }
@@ -338,7 +338,7 @@ pub(super) fn assert_same<T: PartialEq + AsLines>(what: &str, expected: &T, foun
 }
 
 /// A value that a failed test shows line by line.
-pub(super) trait AsLines {
+pub(crate) trait AsLines {
     fn lines(&self) -> String;
 }
 
@@ -381,7 +381,7 @@ fn failed(message: &dyn std::fmt::Display) -> ! {
 
 #[track_caller]
 #[allow(clippy::panic, reason = "a test fails by panicking")]
-pub(super) fn parse_subject(subject: &str) -> Subject {
+pub(crate) fn parse_subject(subject: &str) -> Subject {
     match subject.parse() {
         Ok(subject) => subject,
         Err(error) => panic!("{error}"),

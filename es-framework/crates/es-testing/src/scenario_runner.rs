@@ -3,18 +3,15 @@
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, value::RawValue};
 
-use super::{event_json::event_to_json, expectation::CommandExpectation};
-use crate::{
-    command::{CommandError, CommandOutcome, HandlerError, NewEvent, UntypedDecision},
-    event::{
-        Event, EventCandidate, EventType, Metadata, RecordedEvent, Subject, UnreadableValue,
-        Upcasters,
-    },
-    store::{EventStore as _, ReadOptions, memory::MemoryStore},
+use crate::{event_json::event_to_json, expectation::CommandExpectation};
+use es_command::command::{CommandError, CommandOutcome, HandlerError, NewEvent, UntypedDecision};
+use es_event::{
+    Event, EventCandidate, EventType, Metadata, RecordedEvent, Subject, UnreadableValue, Upcasters,
 };
+use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
 
 /// A past event of a scenario.
-pub(super) struct PastEvent {
+pub(crate) struct PastEvent {
     subject: Option<Subject>,
     encode: EncodeEvent,
 }
@@ -29,7 +26,7 @@ impl std::fmt::Debug for PastEvent {
 }
 
 impl PastEvent {
-    pub(super) fn new<E: Event>(subject: Option<Subject>, event: E) -> Self {
+    pub(crate) fn new<E: Event>(subject: Option<Subject>, event: E) -> Self {
         let encode: EncodeEvent = Box::new(move |subject| {
             let mut decision = UntypedDecision::new(subject, Metadata::default());
             decision.push(&event)?;
@@ -39,13 +36,13 @@ impl PastEvent {
     }
 
     /// Creates an event from its type and the JSON of its payload, as the store keeps it.
-    pub(super) fn from_json(
+    pub(crate) fn from_json(
         subject: Subject,
         event_type: EventType,
         payload: Box<RawValue>,
     ) -> Self {
         let encode: EncodeEvent = Box::new(move |subject| {
-            let data = crate::event::encode(&Metadata::default(), &payload);
+            let data = es_event::encode(&Metadata::default(), &payload);
             let data = data.map_err(|error| HandlerError::Encode {
                 what: event_type.as_str().to_owned().into(),
                 reason: UnreadableValue {
@@ -66,17 +63,17 @@ impl PastEvent {
 
 /// The store of a test and the subject of its command.
 #[derive(Debug)]
-pub(super) struct ScenarioRunner {
+pub(crate) struct ScenarioRunner {
     store: MemoryStore,
     subject: Subject,
     upcasters: Upcasters,
 }
 
 /// The reason why a scenario cannot run.
-pub(super) type ScenarioError = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type ScenarioError = Box<dyn std::error::Error + Send + Sync>;
 
 impl ScenarioRunner {
-    pub(super) const fn new(store: MemoryStore, subject: Subject, upcasters: Upcasters) -> Self {
+    pub(crate) const fn new(store: MemoryStore, subject: Subject, upcasters: Upcasters) -> Self {
         Self {
             store,
             subject,
@@ -85,7 +82,7 @@ impl ScenarioRunner {
     }
 
     /// Runs a test on its own thread and runtime, because the test itself may be asynchronous.
-    pub(super) fn run(
+    pub(crate) fn run(
         self,
         past: Vec<PastEvent>,
         handle: impl Future<Output = Result<CommandOutcome, CommandError>> + Send,
@@ -106,7 +103,7 @@ impl ScenarioRunner {
     }
 
     /// Appends the past events and returns their number.
-    pub(super) async fn append_past_events(
+    pub(crate) async fn append_past_events(
         &self,
         past: Vec<PastEvent>,
     ) -> Result<usize, ScenarioError> {
@@ -161,7 +158,7 @@ impl ScenarioRunner {
 }
 
 /// Formats an event for the message of a failed test.
-pub(super) fn recorded_event_to_json(event: &RecordedEvent) -> Result<Value, ScenarioError> {
+pub(crate) fn recorded_event_to_json(event: &RecordedEvent) -> Result<Value, ScenarioError> {
     Ok(event_to_json(
         &event.subject,
         event.event_type.as_str(),
