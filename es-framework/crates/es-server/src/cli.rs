@@ -20,7 +20,7 @@ use std::{
 
 use clap::{Args, FromArgMatches as _, Parser, Subcommand};
 use tokio::{net::TcpListener, runtime::Runtime, time::timeout};
-use tracing_subscriber::EnvFilter;
+use tracing::level_filters::LevelFilter;
 
 use self::{
     cli_error::{CliError, StartError},
@@ -182,12 +182,11 @@ pub fn main() -> ExitCode {
         .command;
     // Other commands print their results, but a server shows only its log.
     let level = if matches!(command, EventStoreSubcommand::Run(_)) {
-        "info"
+        LevelFilter::INFO
     } else {
-        "warn"
+        LevelFilter::WARN
     };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    telemetry::log_to_stderr(filter);
+    telemetry::log_to_stderr(level);
     match run_command(&command) {
         Ok(code) => code,
         Err(error) => {

@@ -8,13 +8,17 @@ pub mod traces;
 #[path = "no_traces.rs"]
 pub mod traces;
 
-use std::{io, time::Instant};
+use std::{env, io, time::Instant};
 
 use clap::ValueEnum;
 use tracing::Subscriber;
 use tracing_subscriber::{
-    EnvFilter, Layer, Registry, filter, fmt::MakeWriter, layer::SubscriberExt as _,
-    registry::LookupSpan, util::SubscriberInitExt as _,
+    Layer, Registry,
+    filter::{self, LevelFilter, Targets},
+    fmt::MakeWriter,
+    layer::SubscriberExt as _,
+    registry::LookupSpan,
+    util::SubscriberInitExt as _,
 };
 
 use crate::{Error, Result};
@@ -94,9 +98,13 @@ impl Telemetry {
     }
 }
 
-/// Starts a log of text lines on standard error, without further settings.
+/// Starts a log of text lines on standard error. Without a valid `RUST_LOG`, this level is logged.
 #[doc(hidden)]
-pub fn log_to_stderr(filter: EnvFilter) {
+pub fn log_to_stderr(level: LevelFilter) {
+    let filter = env::var("RUST_LOG")
+        .ok()
+        .and_then(|text| filter(&text).ok());
+    let filter = filter.unwrap_or_else(|| Targets::new().with_default(level));
     subscriber(log(LogFormat::Text, filter, io::stderr), None).init();
 }
 
@@ -106,10 +114,17 @@ pub fn milliseconds_since(begin: Instant) -> u64 {
     u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Parses the log filter of `RUST_LOG`.
-fn filter(text: &str) -> Result<EnvFilter> {
-    let filter = EnvFilter::builder().with_default_directive(tracing::Level::INFO.into());
-    filter.parse(text).map_err(|error| {
+/// Parses the log filter of `RUST_LOG`. It has levels and modules alone, because the log has no spans.
+fn filter(text: &str) -> Result<Targets> {
+    let directives: Vec<_> = text
+        .split(',')
+        .map(str::trim)
+        .filter(|one| !one.is_empty())
+        .collect();
+    if directives.is_empty() {
+        return Ok(Targets::new().with_default(LevelFilter::INFO));
+    }
+    directives.join(",").parse().map_err(|error| {
         let message = "RUST_LOG is not a filter, such as info or es_framework=debug";
         Error::because(message, error)
     })
@@ -122,7 +137,7 @@ fn subscriber(log: TelemetryLayer, spans: Option<TelemetryLayer>) -> impl Subscr
 }
 
 /// Creates the layer that writes the log.
-fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> TelemetryLayer
+fn log<W>(format: LogFormat, filter: Targets, writer: W) -> TelemetryLayer
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
@@ -144,7 +159,7 @@ where
 /// layer requests cost nothing.
 fn only_events<S>(
     log: impl Layer<S> + Send + Sync + 'static,
-    filter: EnvFilter,
+    filter: Targets,
 ) -> Box<dyn Layer<S> + Send + Sync>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -157,6 +172,31 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_filter_has_levels_and_modules() {
+        let enables = |text: &str, target: &str, level: tracing::Level| {
+            filter(text).unwrap().would_enable(target, &level)
+        };
+        use tracing::Level;
+        for text in ["", " ", "info", "INFO,", "info, es_framework::http=off"] {
+            assert!(enables(text, "es_store", Level::INFO), "{text}");
+            assert!(!enables(text, "es_store", Level::DEBUG), "{text}");
+        }
+        assert!(!enables(
+            "info, es_framework::http=off",
+            "es_framework::http::log",
+            Level::ERROR
+        ));
+        assert!(enables("es_store=debug", "es_store::write", Level::DEBUG));
+        assert!(!enables("es_store=debug", "es_read", Level::ERROR));
+        assert!(
+            filter("a=b=c")
+                .unwrap_err()
+                .to_string()
+                .starts_with("RUST_LOG is not a filter")
+        );
+    }
 
     #[test]
     fn spans_cost_nothing_where_no_traces_are_collected() {
