@@ -16,8 +16,6 @@ mod reference;
 #[cfg(test)]
 mod simulation;
 pub mod store;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use es_catalog as catalog;
 pub use es_command::{command, reaction, settings, state, validate};
@@ -26,12 +24,14 @@ pub use es_event::{self as event, Declaration, declaration, json_impls};
 pub use es_eventql as eventql;
 pub use es_http as http;
 pub use es_read::{projection, query};
+#[cfg(any(feature = "embedded", feature = "postgres"))]
+use es_runtime::generated_token;
 pub use es_runtime::{ApiToken, Error, InvalidApiToken, Result, metrics, operator, telemetry};
-use es_runtime::{generated_token, net, secret_file, shutdown};
+use es_runtime::{net, secret_file, shutdown};
 #[cfg(feature = "server")]
 pub use es_server as server;
 #[cfg(feature = "testing")]
-pub use es_testing::schema_lock;
+pub use es_testing::{self as testing, schema_lock};
 
 /// ```no_run
 /// fn main() -> es_framework::Result<()> {

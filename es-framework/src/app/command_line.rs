@@ -6,10 +6,12 @@ use super::{
     declarations::{Declarations, start_error},
     describe_subcommand,
 };
+#[cfg(feature = "client")]
+use crate::http::operator::operator_subcommand;
 use crate::{
     Result,
     config::SettingsArguments,
-    http::{auth::token_subcommand, operator::operator_subcommand},
+    http::auth::token_subcommand,
     settings::{self, SettingsDescriptor},
 };
 
@@ -30,10 +32,11 @@ pub(super) fn build_command(
     };
     let command = command.version(catalog.version());
     let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
+    #[cfg(feature = "client")]
+    let command = command.subcommands(operator_subcommand::clap_subcommands());
     Ok(command
         .subcommand(describe_subcommand::clap_command())
         .subcommand(token_subcommand::clap_command())
-        .subcommands(operator_subcommand::clap_subcommands())
         .subcommand_negates_reqs(true))
 }
 
@@ -48,6 +51,9 @@ pub(super) fn run_subcommand(
             Some(describe_subcommand::run_describe_subcommand(declarations))
         }
         token_subcommand::NAME => Some(token_subcommand::run_tokens_file_subcommand(matches)),
+        #[cfg(feature = "client")]
         _ => operator_subcommand::run_operator_subcommand(subcommand, matches),
+        #[cfg(not(feature = "client"))]
+        _ => None,
     }
 }

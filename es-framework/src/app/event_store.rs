@@ -10,10 +10,7 @@ use crate::{
     config::{Secret, Settings},
     event::Upcasters,
     projection::Database,
-    store::{
-        EventStore,
-        eventsourcingdb::{self, EventSourcingDbStore},
-    },
+    store::EventStore,
 };
 
 /// The time in which the event store has to close. Every acknowledged event is durable before, so the end of the
@@ -145,12 +142,21 @@ impl OpenedStore {
     }
 }
 
+/// Refuses the URL, because the program has no client.
+#[cfg(not(feature = "client"))]
+fn create_client(_: &Settings, _: &str) -> Result<OpenedStore> {
+    Err(Error::missing_feature("EVENT_STORE_URL", "client"))
+}
+
 /// Creates the client of the event store server at a URL. It connects with its first request.
+#[cfg(feature = "client")]
 fn create_client(settings: &Settings, url: &str) -> Result<OpenedStore> {
+    use crate::store::eventsourcingdb::{ClientSettings, EventSourcingDbStore};
+
     let token = settings.event_store_api_token.as_ref().ok_or_else(|| {
         Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN has to be set as well")
     })?;
-    let mut client = eventsourcingdb::ClientSettings::new(url, token.reveal());
+    let mut client = ClientSettings::new(url, token.reveal());
     if let Some(file) = &settings.event_store_ca_file {
         client.certificates = std::fs::read(file).map_err(|error| {
             Error::because(format!("EVENT_STORE_CA_FILE {}", file.display()), error)

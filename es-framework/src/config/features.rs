@@ -23,6 +23,10 @@ const POSTGRES_STORE: FeatureSetting = (
     "postgres",
     cfg!(feature = "postgres"),
 );
+const REMOTE_STORE: FeatureSetting = ("EVENT_STORE_URL", "client", cfg!(feature = "client"));
+const TRUSTED_CERTIFICATES: FeatureSetting =
+    ("EVENT_STORE_CA_FILE", "client", cfg!(feature = "client"));
+const TLS: FeatureSetting = ("HTTP_TLS_CERTIFICATE", "tls", cfg!(feature = "tls"));
 const STORE_API: bool = cfg!(feature = "server");
 const ACCEPT_LOSS: FeatureSetting = (
     "EVENT_STORE_ACCEPT_LOSS",
@@ -62,7 +66,7 @@ impl Settings {
     }
 
     /// Returns each setting that needs a feature, and whether it asks for what the feature links.
-    fn settings_with_features(&self) -> [(FeatureSetting, bool); 13] {
+    fn settings_with_features(&self) -> [(FeatureSetting, bool); 16] {
         let default = Self::default();
         let of_server = |name, is_set| ((name, "server", STORE_API), is_set);
         [
@@ -84,6 +88,14 @@ impl Settings {
                     .as_ref()
                     .is_some_and(EventStoreUrl::is_postgres),
             ),
+            (
+                REMOTE_STORE,
+                self.event_store_url
+                    .as_ref()
+                    .is_some_and(|url| !url.is_postgres()),
+            ),
+            (TRUSTED_CERTIFICATES, self.event_store_ca_file.is_some()),
+            (TLS, self.http_tls_certificate.is_some()),
             of_server(
                 "EVENT_STORE_PORT",
                 self.event_store_port != default.event_store_port,
@@ -192,6 +204,30 @@ mod tests {
         ]
     }
 
+    /// Settings of connections to others and of TLS, in the form of [`settings`].
+    fn connection_settings() -> [(Settings, &'static str, &'static str, bool); 3] {
+        [
+            (
+                Settings::default().event_store_url(Some("http://localhost:3000".into())),
+                "EVENT_STORE_URL",
+                "client",
+                cfg!(feature = "client"),
+            ),
+            (
+                Settings::default().event_store_ca_file(Some("certificates.pem".into())),
+                "EVENT_STORE_CA_FILE",
+                "client",
+                cfg!(feature = "client"),
+            ),
+            (
+                Settings::default().http_tls_certificate(Some("certificate.pem".into())),
+                "HTTP_TLS_CERTIFICATE",
+                "tls",
+                cfg!(feature = "tls"),
+            ),
+        ]
+    }
+
     /// Settings of the event stores without a server, in the form of [`settings`].
     fn engine_settings() -> [(Settings, &'static str, &'static str, bool); 2] {
         let has_engine = cfg!(any(feature = "embedded", feature = "postgres"));
@@ -213,8 +249,10 @@ mod tests {
 
     #[test]
     fn a_setting_whose_feature_is_missing_names_the_feature() {
-        for (settings, name, feature, is_compiled) in
-            settings().into_iter().chain(engine_settings())
+        for (settings, name, feature, is_compiled) in settings()
+            .into_iter()
+            .chain(connection_settings())
+            .chain(engine_settings())
         {
             let checked = settings.check_features(true);
             if is_compiled {
@@ -236,7 +274,8 @@ mod tests {
             assert!(error.to_string().contains("feature `embedded`"), "{error}");
         }
         let remote = Settings::default().event_store_url(Some("http://localhost:3000".into()));
-        assert!(remote.check_features(false).is_ok());
+        let checked = remote.check_features(false);
+        assert_eq!(checked.is_ok(), cfg!(feature = "client"), "{checked:?}");
         assert!(Settings::default().check_features(true).is_ok());
     }
 }

@@ -2,14 +2,14 @@
 
 use std::{net::IpAddr, num::NonZeroU32};
 
-use es_runtime::net::{KeyedRateLimiter, RateLimitExceeded, client_network};
+use es_runtime::net::{ClientIdentity, KeyedRateLimiter, RateLimitExceeded};
 
 /// The number of credentials that an address may try in a minute.
 const CREDENTIALS_A_MINUTE: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
 /// Slows down those who guess the API token.
 #[derive(Debug, Clone)]
-pub(crate) struct CredentialLimiter(KeyedRateLimiter<IpAddr>);
+pub(crate) struct CredentialLimiter(KeyedRateLimiter);
 
 impl Default for CredentialLimiter {
     fn default() -> Self {
@@ -20,6 +20,6 @@ impl Default for CredentialLimiter {
 impl CredentialLimiter {
     /// Counts an attempt of an address.
     pub(crate) fn admit(&self, address: IpAddr) -> Result<(), RateLimitExceeded> {
-        self.0.admit(client_network(address))
+        self.0.admit(ClientIdentity::from_address(address))
     }
 }

@@ -8,9 +8,10 @@ use std::{
 
 use es_event::Caller;
 use es_read::projection::CallerShare;
+use es_runtime::net::ClientIdentity;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{HttpContext, Problem, auth::ClientIdentity};
+use super::{HttpContext, Problem};
 
 /// The smallest share in queries and in live queries, if the service allows as many: a browser opens six connections
 /// to a host.

@@ -3,8 +3,8 @@
 use std::{str::FromStr, time::Duration};
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use reqwest::Url;
 use tower_http::cors::{AllowOrigin, CorsLayer};
+use url::Url;
 
 use super::{operator_paths::OperatorPaths, query_response::READ_MODEL_STOPPED_AT};
 

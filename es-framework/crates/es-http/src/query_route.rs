@@ -9,11 +9,11 @@ use axum::{
     routing::{MethodRouter, get},
 };
 use es_read::query::QueryRoute;
-use es_runtime::net::PeerAddress;
+use es_runtime::net::{ClientIdentity, PeerAddress};
 
 use super::{
     HttpContext,
-    auth::{ClientIdentity, VerifiedCaller},
+    auth::VerifiedCaller,
     caller_shares::CallerShares,
     limits::ConcurrencyLimit,
     live, path,
@@ -35,7 +35,7 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
                               peer: Option<Extension<PeerAddress>>,
                               headers: HeaderMap| {
         let (caller, peer) = (caller.as_deref(), peer.map(|peer| peer.0));
-        let identity = ClientIdentity::identify(caller, peer);
+        let identity = ClientIdentity::identify(caller.map(VerifiedCaller::name), peer);
         let caller = caller.map(VerifiedCaller::to_caller).unwrap_or_default();
         let caller = shares.enter(identity, caller);
         let _permit = limit.try_acquire()?;

@@ -1,6 +1,7 @@
 //! The loop behind every HTTP listener: accepts connections, limits each of them, and lets open
 //! requests end before it returns.
 
+mod client_identity;
 mod client_wait;
 mod connection_limit;
 mod host_header;
@@ -8,6 +9,10 @@ mod keyed_rate_limiter;
 mod limits;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "tls")]
+pub mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "net/no_tls.rs"]
 pub mod tls;
 
 use std::{
@@ -44,10 +49,11 @@ use tokio::{
 };
 use tokio_io_timeout::TimeoutWriter;
 
+pub use client_identity::ClientIdentity;
 use client_wait::{BodyWithGuard, ClientWait};
 use connection_limit::ConnectionLimit;
 pub use host_header::{has_valid_host, names_this_machine};
-pub use keyed_rate_limiter::{KeyedRateLimiter, RateLimitExceeded, client_network};
+pub use keyed_rate_limiter::{KeyedRateLimiter, RateLimitExceeded};
 pub use limits::ConnectionLimits;
 use tls::ServerTls;
 
@@ -100,13 +106,25 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// which a task that occupies its thread does not.
 const ABORT_TIME: Duration = Duration::from_secs(2);
 
+/// A future whose code is compiled where it is created. That of an `async fn` is compiled in each crate that awaits it.
+type BoxFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
 /// Serves HTTP until `shutdown` completes, and then waits for open requests within the drain time.
 #[doc(hidden)]
-pub async fn serve(
+pub fn serve(
     listener: HttpListener,
     router: Router,
     limits: ConnectionLimits,
-    shutdown: impl Future<Output = ()>,
+    shutdown: BoxFuture<'_>,
+) -> BoxFuture<'_> {
+    Box::pin(accept_until(listener, router, limits, shutdown))
+}
+
+async fn accept_until(
+    listener: HttpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    mut shutdown: BoxFuture<'_>,
 ) {
     let HttpListener {
         tcp,
@@ -119,7 +137,6 @@ pub async fn serve(
     let mut http = http1_builder(&limits);
     http.title_case_headers(title_case_headers);
     let limits = Arc::new(limits);
-    let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let (stream, peer) = tokio::select! {
             () = &mut shutdown => break,
@@ -188,7 +205,7 @@ impl AcceptedConnection {
         let Some(tls) = tls else {
             return self.serve_requests(stream).await;
         };
-        let handshake = timeout(limits.handshake_time, tls.acceptor().accept(stream)).await;
+        let handshake = timeout(limits.handshake_time, tls.accept(stream)).await;
         self.serve_requests(handshake.map_err(io::Error::other)??)
             .await
     }

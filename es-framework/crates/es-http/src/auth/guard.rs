@@ -12,12 +12,12 @@ use axum::{
 };
 use es_runtime::{
     bearer::{self, BearerError},
-    net::PeerAddress,
+    net::{ClientIdentity, PeerAddress},
     reloaded_value::ReloadedValue,
 };
 
 use super::{
-    AnonymousRequest, Auth, ClientIdentity, ClientRateLimiter, VerifiedCaller,
+    AnonymousRequest, Auth, ClientRateLimiter, VerifiedCaller,
     denied::AccessDenied,
     jwt::Issuer,
     streams::{end_when, is_stream},
@@ -156,7 +156,8 @@ async fn guard_request(
         // A wrong credential counts against the address of the client, not against a caller.
         let caller = known.as_ref().ok().and_then(Option::as_ref);
         let peer = request.extensions().get::<PeerAddress>().copied();
-        if let Err(too_many) = rate.admit_request(ClientIdentity::identify(caller, peer)) {
+        let client = ClientIdentity::identify(caller.map(VerifiedCaller::name), peer);
+        if let Err(too_many) = rate.admit_request(client) {
             return *too_many;
         }
     }

@@ -1,7 +1,6 @@
 //! The authentication of callers. It runs before the body of a request is read.
 
 mod caller;
-mod client_identity;
 mod denied;
 mod guard;
 mod issuer_settings;
@@ -22,7 +21,6 @@ pub use rate::ClientRateLimiter;
 pub use setup::AuthSettings;
 
 pub(super) use caller::{AnonymousRequest, VerifiedCaller};
-pub(super) use client_identity::ClientIdentity;
 pub(super) use guard::with_authentication;
 
 /// The authentication of callers.

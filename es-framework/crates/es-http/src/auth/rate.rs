@@ -6,16 +6,15 @@ use axum::{
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use es_runtime::net::{KeyedRateLimiter, RateLimitExceeded};
+use es_runtime::net::{ClientIdentity, KeyedRateLimiter, RateLimitExceeded};
 
-use super::ClientIdentity;
 use crate::{Problem, problem::kind};
 
 /// Limits the number of requests a second for each client. It also holds for a service without
 /// authentication.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
-pub struct ClientRateLimiter(KeyedRateLimiter<ClientIdentity>);
+pub struct ClientRateLimiter(KeyedRateLimiter);
 
 impl ClientRateLimiter {
     /// Creates a limit for each second, which is also the size of a burst.

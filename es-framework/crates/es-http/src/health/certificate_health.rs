@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use es_runtime::net::tls::ServerTls;
 use rustls::pki_types::CertificateDer;
 use serde_json::{Value, json};
 use x509_parser::{certificate::X509Certificate, parse_x509_certificate, pem::Pem};
@@ -10,9 +11,10 @@ use super::HealthComponent;
 
 /// Checks the service's own certificate chain, and a file with certificates that it trusts.
 pub(super) async fn check_certificates(
-    own: Vec<CertificateDer<'static>>,
+    own: Option<&ServerTls>,
     trusted: Option<PathBuf>,
 ) -> HealthComponent {
+    let own = own.map(ServerTls::current_certificates).unwrap_or_default();
     let checked = tokio::task::spawn_blocking(move || check_all(&own, trusted.as_deref())).await;
     checked.unwrap_or_else(|error| HealthComponent::down(json!({ "error": error.to_string() })))
 }
@@ -96,7 +98,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("certificates.pem");
         std::fs::write(&file, texts.concat()).unwrap();
-        check_certificates(Vec::new(), Some(file)).await
+        check_certificates(None, Some(file)).await
     }
 
     const VALID: &str = include_str!("fixtures/valid.pem");
@@ -105,7 +107,7 @@ mod tests {
     #[tokio::test]
     async fn without_certificates_there_is_nothing_wrong() {
         assert_eq!(
-            check_certificates(Vec::new(), None).await.status,
+            check_certificates(None, None).await.status,
             HealthStatus::Up
         );
     }
@@ -140,7 +142,7 @@ mod tests {
             assert_eq!(component.status, HealthStatus::Down, "{text}");
             assert!(component.details["error"].is_string(), "{text}");
         }
-        let missing = check_certificates(Vec::new(), Some("/nowhere/at-all.pem".into())).await;
+        let missing = check_certificates(None, Some("/nowhere/at-all.pem".into())).await;
         assert_eq!(missing.status, HealthStatus::Down);
     }
 }

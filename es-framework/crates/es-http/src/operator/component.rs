@@ -17,6 +17,7 @@ pub(super) trait OperatorInterface {
     fn command_path(self, command: OperatorCommand) -> String;
 
     /// Returns the name of the subcommand.
+    #[cfg(feature = "client")]
     fn subcommand(self) -> &'static str;
 
     /// Returns the JSON member that names a component.
@@ -44,6 +45,7 @@ impl OperatorInterface for ComponentKind {
         format!("{}/{{name}}/{}", self.path(), command.verb())
     }
 
+    #[cfg(feature = "client")]
     fn subcommand(self) -> &'static str {
         match self {
             Self::ReadModel => "projection",

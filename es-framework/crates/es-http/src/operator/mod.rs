@@ -1,9 +1,12 @@
 //! The operator API: status, rebuild, retry and skip of projections and reactions, and dry runs of commands,
 //! over HTTP and on the command line.
 
+#[cfg(feature = "client")]
 mod application_host;
 mod authorization;
+#[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "client")]
 mod client_tls;
 mod component;
 #[cfg(feature = "console")]
@@ -11,10 +14,14 @@ mod console_dry_run;
 #[cfg(feature = "console")]
 mod copied_test;
 mod dry_run;
+#[cfg(feature = "client")]
 mod dry_run_subcommand;
+#[cfg_attr(not(feature = "console"), allow(unreachable_pub))]
 mod dry_runner;
+#[cfg(feature = "client")]
 mod event_selection_arguments;
 mod openapi;
+#[cfg(feature = "client")]
 pub mod operator_subcommand;
 mod response_schemas;
 mod routes;

@@ -47,7 +47,7 @@ async fn listen(garden: Router) -> SocketAddr {
         HttpListener::plain(listener),
         garden,
         limits,
-        pending(),
+        Box::pin(pending()),
     ));
     address
 }

@@ -1,15 +1,11 @@
 //! A rate limit for each of many clients, in bounded memory.
 
-use std::{
-    hash::Hash,
-    net::{IpAddr, Ipv6Addr},
-    num::NonZeroU32,
-    sync::Arc,
-    time::Duration,
-};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use moka::sync::Cache;
+
+use super::ClientIdentity;
 
 /// Number of clients that are counted. More clients evict the least active ones, so memory stays
 /// bounded.
@@ -20,9 +16,9 @@ const IDLE: Duration = Duration::from_secs(120);
 /// Limits the number of requests of each client. The quota is also the size of a burst.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
-pub struct KeyedRateLimiter<K: Hash + Eq + Send + Sync + 'static> {
+pub struct KeyedRateLimiter {
     quota: Quota,
-    clients: Cache<K, Arc<DefaultDirectRateLimiter>>,
+    clients: Cache<ClientIdentity, Arc<DefaultDirectRateLimiter>>,
 }
 
 /// A client exceeded its rate limit.
@@ -33,7 +29,7 @@ pub struct RateLimitExceeded {
     pub retry_after: u64,
 }
 
-impl<K: Hash + Eq + Send + Sync + 'static> KeyedRateLimiter<K> {
+impl KeyedRateLimiter {
     /// Creates a limit for each second.
     pub fn per_second(rate: NonZeroU32) -> Self {
         Self::with_quota(Quota::per_second(rate))
@@ -56,7 +52,7 @@ impl<K: Hash + Eq + Send + Sync + 'static> KeyedRateLimiter<K> {
     ///
     /// # Errors
     /// The client has sent too many requests.
-    pub fn admit(&self, client: K) -> Result<(), RateLimitExceeded> {
+    pub fn admit(&self, client: ClientIdentity) -> Result<(), RateLimitExceeded> {
         let limiter = self
             .clients
             .get_with(client, || Arc::new(RateLimiter::direct(self.quota)));
@@ -69,19 +65,6 @@ impl<K: Hash + Eq + Send + Sync + 'static> KeyedRateLimiter<K> {
     }
 }
 
-/// Returns the address whose requests are counted together. Of an IPv6 address, only the first half counts,
-/// since one customer commonly has all addresses of the other half.
-#[doc(hidden)]
-pub fn client_network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        address @ IpAddr::V4(_) => address,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,7 +73,7 @@ mod tests {
     fn any_number_of_clients_takes_a_bounded_memory() {
         let limiter = KeyedRateLimiter::per_second(NonZeroU32::MIN);
         for number in 0..40_000_u32 {
-            let _ = limiter.admit(number);
+            let _ = limiter.admit(ClientIdentity::At(number.to_be_bytes().into()));
         }
         limiter.clients.run_pending_tasks();
         assert!(limiter.clients.entry_count() <= MAX_CLIENTS);

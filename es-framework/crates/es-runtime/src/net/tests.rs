@@ -34,7 +34,7 @@ async fn start(router: Router, limits: ConnectionLimits) -> RunningServer {
         HttpListener::plain(listener),
         router,
         limits,
-        shutdown,
+        Box::pin(shutdown),
     ));
     RunningServer {
         address,

@@ -13,7 +13,8 @@ use rustls::{
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
 };
-use tokio_rustls::TlsAcceptor;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::{Accept, TlsAcceptor};
 
 use crate::{Error, Result, reloaded_value::ReloadedValue};
 
@@ -71,10 +72,10 @@ impl ServerTls {
         ReloadedValue::load_and_watch("the certificate and its key", both, load).map(Self)
     }
 
-    /// Returns an acceptor with the current certificate. Open connections keep the certificate that they
+    /// Accepts a connection with the current certificate. Open connections keep the certificate that they
     /// began with.
-    pub(super) fn acceptor(&self) -> TlsAcceptor {
-        TlsAcceptor::from(Arc::clone(&self.0.current().config))
+    pub(super) fn accept<S: AsyncRead + AsyncWrite + Unpin>(&self, stream: S) -> Accept<S> {
+        TlsAcceptor::from(Arc::clone(&self.0.current().config)).accept(stream)
     }
 
     /// Returns the current certificate and those between it and its root.
@@ -208,12 +209,8 @@ mod tests {
             ..ConnectionLimits::default()
         };
         let listener = HttpListener::new(tcp, tls);
-        tokio::spawn(serve(
-            listener,
-            Router::new(),
-            limits,
-            std::future::pending(),
-        ));
+        let shutdown = Box::pin(std::future::pending());
+        tokio::spawn(serve(listener, Router::new(), limits, shutdown));
         // Silent, half a greeting, and no greeting of TLS at all.
         for greeting in [&b""[..], b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n\r\n"] {
             let mut client = TcpStream::connect(address).await.unwrap();

@@ -5,13 +5,12 @@ use std::{
     sync::Arc,
 };
 
-use es_runtime::net::{PeerAddress, client_network};
-
-use super::VerifiedCaller;
+use super::PeerAddress;
 
 /// The client whose requests are counted together.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum ClientIdentity {
+pub enum ClientIdentity {
     /// An authenticated caller.
     Known(Arc<str>),
     /// All clients of this network.
@@ -19,17 +18,32 @@ pub(crate) enum ClientIdentity {
 }
 
 impl ClientIdentity {
-    /// Returns the caller, or the address at the other end of the connection.
-    pub(crate) fn identify(caller: Option<&VerifiedCaller>, peer: Option<PeerAddress>) -> Self {
+    /// Returns the caller of this name, or the address at the other end of the connection.
+    #[must_use]
+    pub fn identify(caller: Option<&str>, peer: Option<PeerAddress>) -> Self {
         match (caller, peer) {
-            (Some(caller), _) => Self::Known(caller.name().into()),
+            (Some(caller), _) => Self::Known(caller.into()),
             (None, Some(PeerAddress(address))) => Self::from_address(address),
             (None, None) => Self::from_address(Ipv6Addr::UNSPECIFIED.into()),
         }
     }
 
-    pub(crate) fn from_address(address: IpAddr) -> Self {
+    /// Returns the network of an address.
+    #[must_use]
+    pub fn from_address(address: IpAddr) -> Self {
         Self::At(client_network(address))
+    }
+}
+
+/// Returns the address whose requests are counted together. Of an IPv6 address, only the first half counts,
+/// since one customer commonly has all addresses of the other half.
+fn client_network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        address @ IpAddr::V4(_) => address,
     }
 }
 
