@@ -248,7 +248,7 @@ impl Application {
     pub async fn serve_until(
         mut self,
         listener: TcpListener,
-        stop: impl Future<Output = ()>,
+        stop: impl Future<Output = ()> + Send,
     ) -> Result<()> {
         let address = local_address(&listener)?;
         let tls = self.resources.tls.clone();
@@ -283,7 +283,7 @@ impl Application {
         };
         let limits = self.resources.settings.connection_limits();
         let listener = net::HttpListener::new(listener, tls);
-        net::serve(listener, self.router.clone(), limits, stopping).await;
+        net::serve(listener, self.router.clone(), limits, Box::pin(stopping)).await;
         self.shutdown().await;
         tracing::info!("{name} has stopped");
         Ok(())

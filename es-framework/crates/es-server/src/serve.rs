@@ -33,7 +33,7 @@ pub async fn serve(
     listener: TcpListener,
     store: Arc<dyn EventStore>,
     settings: ServerSettings,
-    shutdown: impl Future<Output = ()>,
+    shutdown: impl Future<Output = ()> + Send,
 ) {
     let limits = ConnectionLimits {
         drain_time: settings.drain_time,
@@ -56,5 +56,5 @@ pub async fn serve(
         start_shutdown.send_replace(true);
     };
     let listener = HttpListener::plain(listener).with_title_case_headers();
-    net::serve(listener, router, limits, shutdown).await;
+    net::serve(listener, router, limits, Box::pin(shutdown)).await;
 }

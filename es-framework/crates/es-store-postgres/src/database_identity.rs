@@ -1,6 +1,7 @@
 //! Returns whether two connections lead to the same database.
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use sqlx::PgConnection;
 
 use super::{database_error::DatabaseError, read_pool::ReadStep};
@@ -22,14 +23,16 @@ impl DatabaseIdentity {
     ///
     /// # Errors
     /// The server does not answer.
-    pub async fn read_from_database(
+    pub fn read_from_database(
         connection: &mut PgConnection,
-    ) -> Result<Option<Self>, sqlx::Error> {
-        match sqlx::query_scalar(READ).fetch_one(connection).await {
-            Ok(identity) => Ok(Some(Self(identity))),
-            Err(sqlx::Error::Database(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+    ) -> BoxFuture<'_, Result<Option<Self>, sqlx::Error>> {
+        Box::pin(async move {
+            match sqlx::query_scalar(READ).fetch_one(connection).await {
+                Ok(identity) => Ok(Some(Self(identity))),
+                Err(sqlx::Error::Database(_)) => Ok(None),
+                Err(error) => Err(error),
+            }
+        })
     }
 }
 

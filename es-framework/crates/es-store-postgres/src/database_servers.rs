@@ -2,6 +2,7 @@
 
 use std::{fmt, io, str::FromStr, sync::Arc, time::Duration};
 
+use futures_util::future::BoxFuture;
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::time::timeout;
 
@@ -51,20 +52,22 @@ impl DatabaseServers {
     ///
     /// # Errors
     /// No server accepts writes. The error says why, by the server whose error says most.
-    pub async fn connect_to_primary(&self) -> Result<PrimaryConnection, sqlx::Error> {
-        let servers = self.servers.iter().enumerate();
-        let attempts = servers.map(|(server, options)| async move {
-            let connecting = timeout(CONNECT_TIMEOUT, connect_to_primary(options)).await;
-            let connection = connecting.unwrap_or_else(|_| {
-                let reason = format!("{} does not answer", options.get_host());
-                Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
-            })?;
-            Ok(PrimaryConnection { connection, server })
-        });
-        let connection = first_success(attempts).await;
-        connection.map_err(|failures| {
-            let failure = failures.into_iter().max_by_key(rank);
-            failure.unwrap_or_else(|| io::Error::other("the URL names no server").into())
+    pub fn connect_to_primary(&self) -> BoxFuture<'_, Result<PrimaryConnection, sqlx::Error>> {
+        Box::pin(async move {
+            let servers = self.servers.iter().enumerate();
+            let attempts = servers.map(|(server, options)| async move {
+                let connecting = timeout(CONNECT_TIMEOUT, connect_to_primary(options)).await;
+                let connection = connecting.unwrap_or_else(|_| {
+                    let reason = format!("{} does not answer", options.get_host());
+                    Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
+                })?;
+                Ok(PrimaryConnection { connection, server })
+            });
+            let connection = first_success(attempts).await;
+            connection.map_err(|failures| {
+                let failure = failures.into_iter().max_by_key(rank);
+                failure.unwrap_or_else(|| io::Error::other("the URL names no server").into())
+            })
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
-use futures_util::TryStreamExt as _;
+use futures_util::{TryStreamExt as _, future::BoxFuture};
 use sqlx::{PgConnection, postgres::PgRow};
 
 use super::{
@@ -44,43 +44,45 @@ pub trait InlineRows: Debug + Send + Sync {
 /// # Errors
 /// The database does not answer, or holds an event that no program wrote.
 #[doc(hidden)]
-pub async fn read_events_between(
+pub fn read_events_between(
     connection: &mut PgConnection,
     first: EventId,
     end: EventId,
     bytes: usize,
-) -> Result<Option<Vec<RecordedEvent>>, sqlx::Error> {
-    let query = sqlx::query(READ)
-        .bind(row::number(first.get()))
-        .bind(row::number(end.get()));
-    let mut rows = query.fetch(connection);
-    let mut decoder = StoredRowDecoder::default();
-    let (mut events, mut size) = (Vec::new(), 0_usize);
-    while let Some(row) = rows.try_next().await? {
-        let event = decode_checked(&mut decoder, &row).map_err(into_sql_error)?;
-        size = size.saturating_add(event.data.get().len());
-        if size > bytes {
-            return Ok(None);
+) -> BoxFuture<'_, Result<Option<Vec<RecordedEvent>>, sqlx::Error>> {
+    Box::pin(async move {
+        let query = sqlx::query(READ)
+            .bind(row::number(first.get()))
+            .bind(row::number(end.get()));
+        let mut rows = query.fetch(connection);
+        let mut decoder = StoredRowDecoder::default();
+        let (mut events, mut size) = (Vec::new(), 0_usize);
+        while let Some(row) = rows.try_next().await? {
+            let event = decode_checked(&mut decoder, &row).map_err(into_sql_error)?;
+            size = size.saturating_add(event.data.get().len());
+            if size > bytes {
+                return Ok(None);
+            }
+            events.push(event);
         }
-        events.push(event);
-    }
-    check_neighbours(&events).map_err(|flaw| into_sql_error(flaw.into()))?;
-    let expected = end.get().saturating_sub(first.get());
-    let missing = (first.get()..)
-        .zip(&events)
-        .find(|(id, event)| event.id.get() != *id);
-    let missing = match missing {
-        Some((id, _)) => Some(id),
-        None => {
-            let found = u64::try_from(events.len()).unwrap_or(u64::MAX);
-            (found < expected).then(|| first.get().saturating_add(found))
+        check_neighbours(&events).map_err(|flaw| into_sql_error(flaw.into()))?;
+        let expected = end.get().saturating_sub(first.get());
+        let missing = (first.get()..)
+            .zip(&events)
+            .find(|(id, event)| event.id.get() != *id);
+        let missing = match missing {
+            Some((id, _)) => Some(id),
+            None => {
+                let found = u64::try_from(events.len()).unwrap_or(u64::MAX);
+                (found < expected).then(|| first.get().saturating_add(found))
+            }
+        };
+        if let Some(id) = missing {
+            let flaw = DatabaseError::flawed_event(row::number(id), "is missing");
+            return Err(into_sql_error(flaw));
         }
-    };
-    if let Some(id) = missing {
-        let flaw = DatabaseError::flawed_event(row::number(id), "is missing");
-        return Err(into_sql_error(flaw));
-    }
-    Ok(Some(events))
+        Ok(Some(events))
+    })
 }
 
 fn decode_checked(

@@ -45,7 +45,11 @@ mod table_monitor;
 use std::{fmt::Display, sync::Arc};
 
 use async_trait::async_trait;
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{
+    StreamExt as _, TryStreamExt as _,
+    future::{BoxFuture, LocalBoxFuture},
+    stream,
+};
 use tokio::sync::oneshot;
 
 use self::{
@@ -104,57 +108,59 @@ impl PostgresStore {
     /// # Errors
     /// No server accepts writes, the server is too old or may lose confirmed events, or the tables
     /// cannot be used.
-    pub async fn open(address: StoreAddress) -> Result<Self, PostgresOpenError> {
-        Self::open_with_options(address, PostgresStoreOptions::default()).await
+    pub fn open(address: StoreAddress) -> LocalBoxFuture<'static, Result<Self, PostgresOpenError>> {
+        Self::open_with_options(address, PostgresStoreOptions::default())
     }
 
     /// Connects to the database, and creates the tables if they are missing.
     ///
     /// # Errors
     /// Those of [`open`](Self::open), or the database lacks a part of the log that the data folder remembers.
-    pub async fn open_with_options(
+    pub fn open_with_options(
         address: StoreAddress,
         options: PostgresStoreOptions,
-    ) -> Result<Self, PostgresOpenError> {
-        let mut limits = StoreLimits::default();
-        limits.poll_time = options.poll_time.unwrap_or(limits.poll_time);
-        let (remembered, known) = RememberedEnd::open(options.data_folder.as_deref());
-        let connecting = address.connect_at_start(&limits, known, options.accept_loss);
-        let (mut found, known) = connecting.await?;
-        let connection = &mut found.connection;
-        let catalogue = migration::open_tables(connection, &limits).await?;
-        let identity = store_identity::load_or_create_identity(connection).await?;
-        let state = StoreState::new(
-            address,
-            limits,
-            catalogue,
-            found.server,
-            (identity, remembered),
-        );
-        known
-            .last
-            .into_iter()
-            .for_each(|last| state.record_seen(last));
-        let state = Arc::new(state);
-        let reader = LogReader {
-            pool: Arc::new(ReadPool::new(&limits)),
-            state: Arc::clone(&state),
-        };
-        let failed = |error: &dyn Display| PostgresOpenError::Tables(error.to_string());
-        let length = reader.read_length().await.map_err(|error| failed(&error))?;
-        state.publish(length);
-        let mut is_checked = false;
-        if !options.skip_table_check {
-            let checked = table_monitor::correct_at_start(reader.clone(), length).await;
-            is_checked = checked.map_err(|error| failed(&error))?;
-        }
-        let mut writer = RunningWriter::start(state, found).map_err(|error| failed(&error))?;
-        if !options.skip_table_check {
-            writer.watch_tables(reader.clone(), is_checked);
-        }
-        Ok(Self {
-            writer: Arc::new(writer),
-            reader,
+    ) -> LocalBoxFuture<'static, Result<Self, PostgresOpenError>> {
+        Box::pin(async move {
+            let mut limits = StoreLimits::default();
+            limits.poll_time = options.poll_time.unwrap_or(limits.poll_time);
+            let (remembered, known) = RememberedEnd::open(options.data_folder.as_deref());
+            let connecting = address.connect_at_start(&limits, known, options.accept_loss);
+            let (mut found, known) = connecting.await?;
+            let connection = &mut found.connection;
+            let catalogue = migration::open_tables(connection, &limits).await?;
+            let identity = store_identity::load_or_create_identity(connection).await?;
+            let state = StoreState::new(
+                address,
+                limits,
+                catalogue,
+                found.server,
+                (identity, remembered),
+            );
+            known
+                .last
+                .into_iter()
+                .for_each(|last| state.record_seen(last));
+            let state = Arc::new(state);
+            let reader = LogReader {
+                pool: Arc::new(ReadPool::new(&limits)),
+                state: Arc::clone(&state),
+            };
+            let failed = |error: &dyn Display| PostgresOpenError::Tables(error.to_string());
+            let length = reader.read_length().await.map_err(|error| failed(&error))?;
+            state.publish(length);
+            let mut is_checked = false;
+            if !options.skip_table_check {
+                let checked = table_monitor::correct_at_start(reader.clone(), length).await;
+                is_checked = checked.map_err(|error| failed(&error))?;
+            }
+            let mut writer = RunningWriter::start(state, found).map_err(|error| failed(&error))?;
+            if !options.skip_table_check {
+                writer.watch_tables(reader.clone(), is_checked);
+            }
+            Ok(Self {
+                writer: Arc::new(writer),
+                reader,
+            })
         })
     }
 
@@ -164,9 +170,11 @@ impl PostgresStore {
     /// # Errors
     /// The server does not answer.
     #[doc(hidden)]
-    pub async fn identity(&self) -> Result<Option<DatabaseIdentity>, StoreError> {
-        let LogReader { pool, state } = &self.reader;
-        pool.run_step(state, &IdentityReadStep).await
+    pub fn identity(&self) -> BoxFuture<'_, Result<Option<DatabaseIdentity>, StoreError>> {
+        Box::pin(async move {
+            let LogReader { pool, state } = &self.reader;
+            pool.run_step(state, &IdentityReadStep).await
+        })
     }
 
     /// Writes rows in the transaction of each later append. Only the first call has an effect.

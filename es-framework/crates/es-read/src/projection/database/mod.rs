@@ -19,6 +19,7 @@ mod url;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use super::{
@@ -79,37 +80,42 @@ impl Database {
     ///
     /// # Errors
     /// It cannot be opened or reached.
-    pub async fn open(url: &DatabaseUrl, models: &ReadModels) -> Result<Self, DatabaseError> {
-        Self::open_with_query_timeout(url, models, QUERY_TIME).await
+    pub fn open<'a>(
+        url: &'a DatabaseUrl,
+        models: &'a ReadModels,
+    ) -> BoxFuture<'a, Result<Self, DatabaseError>> {
+        Self::open_with_query_timeout(url, models, QUERY_TIME)
     }
 
     /// Opens the database that a setting names. The database ends each query that runs longer than
     /// `query_time`.
-    pub async fn open_with_query_timeout(
-        url: &DatabaseUrl,
-        models: &ReadModels,
+    pub fn open_with_query_timeout<'a>(
+        url: &'a DatabaseUrl,
+        models: &'a ReadModels,
         query_time: Duration,
-    ) -> Result<Self, DatabaseError> {
-        let sqlite = async |location| {
-            let store = SqliteReadModelStore::open(location, query_time).await?;
-            Ok::<Arc<dyn ReadModelStore>, DatabaseError>(Arc::new(store))
-        };
-        let store = match url {
-            DatabaseUrl::Memory => sqlite(SqliteLocation::unique_in_memory()).await?,
-            DatabaseUrl::File(path) => sqlite(SqliteLocation::File(path.clone())).await?,
-            #[cfg(not(feature = "postgres"))]
-            DatabaseUrl::Postgres(_) => return Err(DatabaseError::MissingFeature),
-            #[cfg(feature = "postgres")]
-            DatabaseUrl::Postgres(url) => {
-                Arc::new(PostgresReadModelStore::open(url, query_time).await?)
-            }
-        };
-        let tables = Arc::new(models.tables_by_name());
-        Ok(Self {
-            store,
-            tables,
-            share: None,
-            damage: Arc::default(),
+    ) -> BoxFuture<'a, Result<Self, DatabaseError>> {
+        Box::pin(async move {
+            let sqlite = async |location| {
+                let store = SqliteReadModelStore::open(location, query_time).await?;
+                Ok::<Arc<dyn ReadModelStore>, DatabaseError>(Arc::new(store))
+            };
+            let store = match url {
+                DatabaseUrl::Memory => sqlite(SqliteLocation::unique_in_memory()).await?,
+                DatabaseUrl::File(path) => sqlite(SqliteLocation::File(path.clone())).await?,
+                #[cfg(not(feature = "postgres"))]
+                DatabaseUrl::Postgres(_) => return Err(DatabaseError::MissingFeature),
+                #[cfg(feature = "postgres")]
+                DatabaseUrl::Postgres(url) => {
+                    Arc::new(PostgresReadModelStore::open(url, query_time).await?)
+                }
+            };
+            let tables = Arc::new(models.tables_by_name());
+            Ok(Self {
+                store,
+                tables,
+                share: None,
+                damage: Arc::default(),
+            })
         })
     }
 
@@ -117,8 +123,8 @@ impl Database {
     ///
     /// # Errors
     /// SQLite cannot be opened.
-    pub async fn in_memory(models: &ReadModels) -> Result<Self, DatabaseError> {
-        Self::open(&DatabaseUrl::Memory, models).await
+    pub fn in_memory(models: &ReadModels) -> BoxFuture<'_, Result<Self, DatabaseError>> {
+        Self::open(&DatabaseUrl::Memory, models)
     }
 
     /// Returns the name of the database product.
