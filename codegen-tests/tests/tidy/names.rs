@@ -13,8 +13,8 @@ const PARTICIPLES: &[&str] = &[
 
 /// Nouns that look like participles.
 const NOUNS: &[&str] = &[
-    "Binding", "Dunning", "Embed", "Feed", "Grouping", "Lending", "Posting", "Seed", "Setting",
-    "Shipping", "String",
+    "Binding", "Dunning", "Embed", "Feed", "Finding", "Grouping", "Lending", "Posting", "Seed",
+    "Setting", "Shipping", "String",
 ];
 
 /// Files that play the same role in several folders.

@@ -1,17 +1,18 @@
 //! The checked declarations of an application.
 
 use es_command::{
-    command::{CommandDescriptor, Parameter, ParameterOrigin, ServiceType, Services},
+    command::{CommandDescriptor, ParameterOrigin, ServiceType, Services},
     reaction::{ReactionDescriptor, Reactions},
     settings::SettingsDescriptor,
-    state::StateDescriptor,
 };
 use es_event::{EventDescriptor, Upcasters};
 use es_read::{projection::ReadModels, query::QueryRoute};
 
 use crate::{
-    catalog_builder::CatalogBuilder, catalog_error::CatalogError, connections::Connections,
+    catalog_error::CatalogError,
+    connections::Connections,
     event_subjects::EventSubjects,
+    state_parameter::{StateParameter, states_of},
 };
 
 /// The declarations of an application, sorted and checked against each other.
@@ -47,20 +48,6 @@ pub struct Catalog {
     pub(crate) subjects: EventSubjects,
 }
 
-/// A state that a handler takes.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
-pub struct StateParameter<'a> {
-    /// The command of the handler.
-    pub command: &'a CommandDescriptor,
-    /// The parameter of the handler.
-    pub parameter: &'a Parameter,
-    /// The state.
-    pub state: StateDescriptor,
-    /// The template of the subject that the state is rebuilt from.
-    pub subject: &'static str,
-}
-
 /// A declaration whose code takes a service.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
@@ -72,12 +59,6 @@ pub enum ServiceUser<'a> {
 }
 
 impl Catalog {
-    /// Returns an empty builder.
-    #[must_use]
-    pub fn builder() -> CatalogBuilder {
-        CatalogBuilder::default()
-    }
-
     /// Returns the commands, sorted by path.
     #[must_use]
     pub fn commands(&self) -> &[CommandDescriptor] {
@@ -172,24 +153,4 @@ impl Catalog {
     pub(crate) fn find_event(&self, event_type: &str) -> Option<&EventDescriptor> {
         self.events.iter().find(|one| one.event_type == event_type)
     }
-}
-
-/// Returns the states that the handlers of these commands take.
-pub(crate) fn states_of(
-    commands: &[CommandDescriptor],
-) -> impl Iterator<Item = StateParameter<'_>> {
-    commands.iter().flat_map(|command| {
-        let parameters = command.parameters.iter();
-        parameters.filter_map(move |parameter| match parameter.origin {
-            ParameterOrigin::State(state) => Some(StateParameter {
-                command,
-                parameter,
-                state,
-                subject: parameter.subject.unwrap_or(command.subject),
-            }),
-            ParameterOrigin::Service(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => {
-                None
-            }
-        })
-    })
 }

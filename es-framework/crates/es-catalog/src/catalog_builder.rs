@@ -52,6 +52,14 @@ pub struct CatalogBuilder {
     settings: Vec<SettingsDescriptor>,
 }
 
+impl Catalog {
+    /// Returns an empty builder.
+    #[must_use]
+    pub fn builder() -> CatalogBuilder {
+        CatalogBuilder::default()
+    }
+}
+
 impl CatalogBuilder {
     /// Adds all declarations that the macros registered.
     #[must_use]

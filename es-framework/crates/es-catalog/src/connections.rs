@@ -13,7 +13,7 @@ use es_read::{
     query::{QueryRoute, QueryRouteTarget},
 };
 
-use crate::catalog::states_of;
+use crate::state_parameter::states_of;
 
 /// A declaration at one end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    catalog::{Catalog, StateParameter},
-    event_subjects::SubjectScope,
-};
+use crate::{catalog::Catalog, event_subjects::SubjectScope, state_parameter::StateParameter};
 
 /// Returns a sentence about the first contradiction.
 pub(crate) fn find_contradiction(catalog: &Catalog) -> Option<String> {

@@ -9,9 +9,10 @@ use es_event::{Declaration, EventDescriptor, subject_template::shape};
 use es_model::{EdgeKind, FindingKind};
 
 use crate::{
-    catalog::{Catalog, StateParameter},
+    catalog::Catalog,
     connections::{CatalogEntry, Connection},
     finding::Finding,
+    state_parameter::StateParameter,
 };
 
 impl Catalog {

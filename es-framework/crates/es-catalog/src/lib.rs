@@ -15,11 +15,13 @@ mod json_schema;
 mod model_builder;
 mod reserved_path;
 mod source_path;
+mod state_parameter;
 mod subject_lanes;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, ServiceUser, StateParameter};
+pub use catalog::{Catalog, ServiceUser};
 pub use catalog_builder::CatalogBuilder;
 pub use catalog_error::CatalogError;
 pub use finding::Finding;
+pub use state_parameter::StateParameter;

@@ -9,11 +9,12 @@ use es_read::query::{QueryRoute, QueryRouteTarget};
 use serde_json::Value;
 
 use crate::{
-    catalog::{Catalog, StateParameter},
+    catalog::Catalog,
     connections::CatalogEntry,
     finding::Finding,
     json_schema,
     source_path::path_from_package,
+    state_parameter::StateParameter,
     subject_lanes::{LaneVotes, SubjectLanes},
 };
 

@@ -6,7 +6,6 @@ use std::{
 };
 
 use super::{ReadModelDescriptor, SearchForm};
-use crate::query::QueryDescriptor;
 use es_event::{DuplicateDeclaration, NamedKind, sort_by_unique_name};
 
 /// The checked read models of an application, sorted by name.
@@ -148,15 +147,6 @@ impl ReadModels {
             is_shadow: false,
         };
         Ok(Self(models.into_iter().map(table).collect()))
-    }
-
-    /// Adds the indexes that queries need.
-    #[must_use]
-    pub fn with_indexes_of(self, queries: &[QueryDescriptor]) -> Self {
-        let indexes = queries.iter().flat_map(|query| query.indexes);
-        indexes.fold(self, |models, index| {
-            models.with_column_index(index.table, index.column, index.by)
-        })
     }
 
     /// Adds the index that a use of a column needs.

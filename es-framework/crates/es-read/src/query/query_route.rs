@@ -140,6 +140,17 @@ impl QueryRoute {
     }
 }
 
+impl ReadModels {
+    /// Adds the indexes that queries need.
+    #[must_use]
+    pub fn with_indexes_of(self, queries: &[QueryDescriptor]) -> Self {
+        let indexes = queries.iter().flat_map(|query| query.indexes);
+        indexes.fold(self, |models, index| {
+            models.with_column_index(index.table, index.column, index.by)
+        })
+    }
+}
+
 /// Returns the routes of queries, and of the read models whose rows are events.
 #[doc(hidden)]
 #[must_use]
