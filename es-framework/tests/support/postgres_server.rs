@@ -103,20 +103,7 @@ impl PostgresServer {
 
     /// Sends a signal to all processes of this server.
     pub(crate) fn signal(&self, signal: &str) {
-        let Some(main) = self.main_process() else {
-            return;
-        };
-        let children = std::fs::read_to_string(format!("/proc/{main}/task/{main}/children"));
-        let children = children.unwrap_or_default();
-        send_signal(
-            signal,
-            [&*main].into_iter().chain(children.split_whitespace()),
-        );
-    }
-
-    fn main_process(&self) -> Option<String> {
-        let file = std::fs::read_to_string(self.folder.join("data/postmaster.pid"));
-        file.ok()?.lines().next().map(ToOwned::to_owned)
+        signal_server(&self.folder.join("data"), signal);
     }
 
     fn await_start(&self) {
@@ -198,7 +185,7 @@ impl Drop for PostgresServer {
         let starter = self.child.id().to_string();
         send_signal("-CONT", [&*starter]);
         // SIGINT is a fast shutdown; a kill would leave the server's other processes for a while.
-        if let Some(id) = self.main_process() {
+        if let Some(id) = main_process(&self.folder.join("data")) {
             send_signal("-INT", [&*id]);
         }
         let _ = self.child.wait();
@@ -206,8 +193,27 @@ impl Drop for PostgresServer {
     }
 }
 
+/// Sends a signal to all processes of the server that uses a data folder.
+pub(crate) fn signal_server(data: &Path, signal: &str) {
+    let Some(main) = main_process(data) else {
+        return;
+    };
+    let children = std::fs::read_to_string(format!("/proc/{main}/task/{main}/children"));
+    let children = children.unwrap_or_default();
+    send_signal(
+        signal,
+        [&*main].into_iter().chain(children.split_whitespace()),
+    );
+}
+
+/// Returns the main process of the server that uses a data folder.
+pub(crate) fn main_process(data: &Path) -> Option<String> {
+    let file = std::fs::read_to_string(data.join("postmaster.pid"));
+    file.ok()?.lines().next().map(ToOwned::to_owned)
+}
+
 /// Sends a signal to processes. One of them may have ended meanwhile.
-fn send_signal<'a>(signal: &str, processes: impl IntoIterator<Item = &'a str>) {
+pub(crate) fn send_signal<'a>(signal: &str, processes: impl IntoIterator<Item = &'a str>) {
     let mut kill = Command::new("sh");
     kill.args(["-c", "kill \"$@\"", "kill", signal])
         .args(processes);
@@ -278,12 +284,12 @@ impl StartScript {
 }
 
 /// Creates a folder of the server's user.
-fn create_folder() -> PathBuf {
+pub(crate) fn create_folder() -> PathBuf {
     PathBuf::from(run(as_server(Path::new("mktemp")).arg("-d")).trim())
 }
 
 /// The server refuses to run as root; its package brings a user for it.
-fn as_server(program: &Path) -> Command {
+pub(crate) fn as_server(program: &Path) -> Command {
     let is_root = run(Command::new("id").arg("-u")).trim() == "0";
     if !is_root {
         return Command::new(program);
@@ -294,7 +300,7 @@ fn as_server(program: &Path) -> Command {
     command
 }
 
-fn program(name: &str) -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     program_path(name).unwrap_or_else(|| panic!("{name} is missing beside initdb"))
 }
 
@@ -310,14 +316,14 @@ fn program_path(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-fn run(command: &mut Command) -> String {
+pub(crate) fn run(command: &mut Command) -> String {
     let output = command.output().expect("the program starts");
     let complaints = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {complaints}");
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     listener.local_addr().unwrap().port()
 }

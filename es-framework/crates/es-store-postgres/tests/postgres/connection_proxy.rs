@@ -6,10 +6,16 @@ use tokio::{
     sync::watch,
 };
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 /// A proxy in front of a server. It ends with its runtime.
 pub(crate) struct ConnectionProxy {
     pub(crate) port: u16,
     cuts: watch::Sender<u32>,
+    is_closed: Arc<AtomicBool>,
 }
 
 impl ConnectionProxy {
@@ -20,9 +26,14 @@ impl ConnectionProxy {
         let proxy = Self {
             port,
             cuts: cuts.clone(),
+            is_closed: Arc::default(),
         };
+        let is_closed = Arc::clone(&proxy.is_closed);
         tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
+                if is_closed.load(Ordering::Relaxed) {
+                    continue;
+                }
                 let (server, mut cut) = (server.clone(), cuts.subscribe());
                 tokio::spawn(async move {
                     let mut server = TcpStream::connect(server).await?;
@@ -40,5 +51,15 @@ impl ConnectionProxy {
     /// Ends all connections. The server notices it later than the client.
     pub(crate) fn cut(&self) {
         self.cuts.send_modify(|count| *count += 1);
+    }
+
+    /// Ends all connections, and refuses others.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        self.cut();
+    }
+
+    pub(crate) fn reopen(&self) {
+        self.is_closed.store(false, Ordering::Relaxed);
     }
 }

@@ -23,13 +23,17 @@ use crate::{
 /// The events that one client knows to be written, those that are not, and those of which it knows
 /// nothing.
 #[derive(Default)]
-struct WriterLog {
+pub(crate) struct WriterLog {
     written: Vec<String>,
     unknown: Vec<String>,
     refused: Vec<String>,
 }
 
-async fn write_until(store: PostgresStore, writer: usize, is_done: Arc<AtomicBool>) -> WriterLog {
+pub(crate) async fn write_until(
+    store: PostgresStore,
+    writer: usize,
+    is_done: Arc<AtomicBool>,
+) -> WriterLog {
     let mut log = WriterLog::default();
     for number in 0.. {
         if is_done.load(Ordering::Relaxed) {
@@ -90,10 +94,12 @@ async fn fail_over(signal: &str) {
         let after = vec![candidate("/after", 0)];
         store.append(after, vec![]).await.unwrap();
     }
-    check(&stores[1], &logs, recovery).await;
+    eprintln!("writes again after {recovery:?}");
+    check_log(&stores[1], &logs).await;
 }
 
-async fn check(store: &PostgresStore, logs: &[WriterLog], recovery: Duration) {
+/// Checks that each confirmed event is stored once, that no refused one is stored, and that the chain is whole.
+pub(crate) async fn check_log(store: &PostgresStore, logs: &[WriterLog]) {
     let events = read_all(store).await;
     assert_chain(&events);
     let stored = events.iter().map(|event| event.subject.to_string());
@@ -107,7 +113,7 @@ async fn check(store: &PostgresStore, logs: &[WriterLog], recovery: Duration) {
     let count =
         |of: fn(&WriterLog) -> &Vec<String>| logs.iter().map(|log| of(log).len()).sum::<usize>();
     let (written, unknown) = (count(|log| &log.written), count(|log| &log.unknown));
-    eprintln!("{written} written, {unknown} unknown, writes again after {recovery:?}");
+    eprintln!("{written} written, {unknown} unknown");
 }
 
 /// The long form is `FAILOVER_ROUNDS=20 cargo test -p es-store-postgres failover::a_`.

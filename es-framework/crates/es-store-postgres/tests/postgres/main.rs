@@ -9,6 +9,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod automatic_failover;
 mod cluster;
 mod connection_proxy;
 mod contract;
@@ -17,6 +18,7 @@ mod damage;
 mod failover;
 mod instances;
 mod interruptions;
+mod patroni_cluster;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../../tests/support/postgres_server.rs"]
 mod postgres_server;
