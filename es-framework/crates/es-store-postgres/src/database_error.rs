@@ -36,6 +36,9 @@ pub enum PostgresOpenError {
         /// The setting and its value.
         setting: &'static str,
     },
+    /// A connection pool in transaction mode stands before the server.
+    #[error("{0}")]
+    Pooled(String),
     /// The tables were written by a newer version of this program.
     #[error(
         "the tables of the event store have version {found}, but this program knows only versions up to {known}: use a newer one"
@@ -127,6 +130,9 @@ impl From<DatabaseError> for PostgresOpenError {
     fn from(error: DatabaseError) -> Self {
         match error {
             DatabaseError::Server(error) => error,
+            DatabaseError::Sql(sqlx::Error::Configuration(error)) => {
+                Self::Pooled(error.to_string())
+            }
             error => Self::Tables(error.to_string()),
         }
     }
@@ -237,7 +243,8 @@ impl DatabaseError {
             (_, Some(_)) | (Self::Broken(_) | Self::Index(_) | Self::Lost(_), _) => Remedy::GiveUp,
             (
                 Self::Sql(
-                    sqlx::Error::Decode(_)
+                    sqlx::Error::Configuration(_)
+                    | sqlx::Error::Decode(_)
                     | sqlx::Error::ColumnDecode { .. }
                     | sqlx::Error::RowNotFound
                     | sqlx::Error::Encode(_),

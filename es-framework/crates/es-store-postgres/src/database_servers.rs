@@ -6,7 +6,10 @@ use futures_util::future::BoxFuture;
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::time::timeout;
 
-use super::server_race::{accepts_writes, first_success};
+use super::{
+    server_race::{accepts_writes, first_success},
+    transaction_pool::explain_refusal,
+};
 use es_runtime::strip_postgres_scheme;
 
 /// The time in which a server that works accepts a connection.
@@ -102,7 +105,8 @@ impl fmt::Debug for DatabaseServers {
 }
 
 async fn connect_to_primary(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    let mut connection = PgConnection::connect_with(options).await?;
+    let connection = PgConnection::connect_with(options).await;
+    let mut connection = connection.map_err(explain_refusal)?;
     if !accepts_writes(&mut connection).await? {
         let reason = format!("{} is a standby or read-only", options.get_host());
         return Err(io::Error::other(reason).into());

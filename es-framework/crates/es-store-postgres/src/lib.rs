@@ -41,6 +41,7 @@ mod store_version;
 mod subject_listing;
 mod table_check;
 mod table_monitor;
+mod transaction_pool;
 
 use std::{fmt::Display, sync::Arc};
 
@@ -79,6 +80,8 @@ pub use inline_rows::{InlineRows, read_events_between};
 pub use postgres_store_options::PostgresStoreOptions;
 pub use restore::{PostgresRestore, PostgresRestoreError};
 pub use store_address::{InvalidStoreAddress, StoreAddress};
+#[doc(hidden)]
+pub use transaction_pool::{TransactionPool, refuse_transaction_pool};
 
 /// An event store in a PostgreSQL database. Several instances may have it open.
 ///
@@ -127,6 +130,9 @@ impl PostgresStore {
             let connecting = address.connect_at_start(&limits, known, options.accept_loss);
             let (mut found, known) = connecting.await?;
             let connection = &mut found.connection;
+            address
+                .refuse_transaction_pool(connection, found.server)
+                .await?;
             let catalogue = migration::open_tables(connection, &limits).await?;
             let identity = store_identity::load_or_create_identity(connection).await?;
             let state = StoreState::new(

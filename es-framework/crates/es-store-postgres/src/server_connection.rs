@@ -11,6 +11,7 @@ use super::{
     server_race::{accepts_writes, first_success},
     store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
+    transaction_pool::{explain_refusal, refuse_transaction_pool},
 };
 
 /// The oldest version of PostgreSQL that is supported, as `server_version_num` gives it.
@@ -120,12 +121,25 @@ impl StoreAddress {
         Ok((found, nothing))
     }
 
+    /// Refuses a connection pool in transaction mode before the server with this position in the URL.
+    pub(super) async fn refuse_transaction_pool(
+        &self,
+        connection: &mut PgConnection,
+        server: usize,
+    ) -> Result<(), DatabaseError> {
+        let Some(server) = self.servers.get(server) else {
+            return Ok(());
+        };
+        Ok(refuse_transaction_pool(connection, &server.options).await?)
+    }
+
     async fn connect_to(
         &self,
         server: &ServerConnectOptions,
         known: &KnownLog,
     ) -> Result<PgConnection, DatabaseError> {
-        let mut connection = PgConnection::connect_with(&server.options).await?;
+        let connection = PgConnection::connect_with(&server.options).await;
+        let mut connection = connection.map_err(explain_refusal)?;
         if !accepts_writes(&mut connection).await? {
             return Err(DatabaseError::Server(PostgresOpenError::Unavailable {
                 address: self.to_string(),

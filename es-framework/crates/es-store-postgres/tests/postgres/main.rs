@@ -19,6 +19,7 @@ mod failover;
 mod instances;
 mod interruptions;
 mod patroni_cluster;
+mod pooled;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../../tests/support/postgres_server.rs"]
 mod postgres_server;

@@ -274,7 +274,7 @@ fn path_text(path: &Path) -> String {
 
 /// A program that runs as the server's user. Unlike `runuser`, `setpriv` becomes the program, so that signals
 /// reach it.
-fn as_program_of_server(program: &str) -> Command {
+pub(crate) fn as_program_of_server(program: &str) -> Command {
     if run(Command::new("id").arg("-u")).trim() != "0" {
         return Command::new(program);
     }

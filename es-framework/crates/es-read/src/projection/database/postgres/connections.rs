@@ -16,7 +16,7 @@ use super::{
     super::{DatabaseError, QueryCost},
     reader_pool::{ACQUIRE_TIMEOUT, ReaderPool},
 };
-use es_store_postgres::{DatabaseServers, PrimaryConnection};
+use es_store_postgres::{DatabaseServers, PrimaryConnection, refuse_transaction_pool};
 
 /// The time in which a server that works accepts a connection.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -60,10 +60,14 @@ impl Connections {
     pub(super) async fn open(url: &str, query_time: Duration) -> Result<Self, DatabaseError> {
         let servers: DatabaseServers = url.parse()?;
         let query_time = query_time.as_millis().to_string();
-        let PrimaryConnection { connection, server } = servers.connect_to_primary().await?;
+        let PrimaryConnection {
+            mut connection,
+            server,
+        } = servers.connect_to_primary().await?;
         let options = servers
             .connection_options(server)
             .ok_or(DatabaseError::Lost)?;
+        refuse_transaction_pool(&mut connection, options).await?;
         let readers = RwLock::new(ReaderPool::new(options, server, &query_time));
         let writer = Arc::default();
         tokio::spawn(send_heartbeats(Arc::downgrade(&writer)));

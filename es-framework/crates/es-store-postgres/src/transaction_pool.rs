@@ -1,0 +1,54 @@
+//! Refuses a connection pool that gives the connection of a session to others between transactions.
+
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _, postgres::PgConnectOptions};
+use uuid::Uuid;
+
+/// The error for a connection pool in transaction mode. Locks, notifications and settings belong to a session,
+/// and such a pool mixes the sessions.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error(
+    "a connection pool such as PgBouncer mixes the sessions of its clients, and locks and notifications would get lost: connect to PostgreSQL itself, or let the pool work in session mode"
+)]
+pub struct TransactionPool;
+
+/// The reason that PgBouncer gives for a session with settings, unless its configuration ignores them.
+const REFUSAL_OF_POOL: &str = "unsupported startup parameter";
+
+/// Returns an error if two sessions of the server are one. Call it where no other session works yet, because the
+/// pool lends the connection that became free last.
+///
+/// # Errors
+/// [`TransactionPool`] as a configuration error, or that of the connection.
+#[doc(hidden)]
+pub async fn refuse_transaction_pool(
+    connection: &mut PgConnection,
+    options: &PgConnectOptions,
+) -> Result<(), sqlx::Error> {
+    let mark = Uuid::new_v4().to_string();
+    let set = AssertSqlSafe(format!("SET es_store.session = '{mark}'"));
+    // Statements without a name, because the pool would mix up the names, too.
+    if sqlx::raw_sql(set).execute(&mut *connection).await.is_err() {
+        // An engine without settings of applications.
+        return Ok(());
+    }
+    let mut other = PgConnection::connect_with(options).await?;
+    let read = sqlx::raw_sql("SELECT current_setting('es_store.session', true)");
+    let seen: Option<String> = read.fetch_one(&mut other).await?.try_get(0)?;
+    other.close().await?;
+    if seen == Some(mark) {
+        return Err(sqlx::Error::Configuration(TransactionPool.into()));
+    }
+    Ok(())
+}
+
+/// Replaces the refusal of a connection pool by its remedy.
+pub(crate) fn explain_refusal(error: sqlx::Error) -> sqlx::Error {
+    let message = error.as_database_error().map(|error| error.message());
+    match message {
+        Some(message) if message.starts_with(REFUSAL_OF_POOL) => {
+            sqlx::Error::Configuration(TransactionPool.into())
+        }
+        _ => error,
+    }
+}
