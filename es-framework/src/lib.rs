@@ -192,7 +192,7 @@ pub use es_macros::Value;
 /// ```
 pub use es_macros::evolve;
 /// ```
-/// use es_framework::{command::{Handle, HandlerContext}, prelude::*};
+/// use es_framework::{command::Handle, prelude::*};
 ///
 /// #[derive(Command)]
 /// #[command(subject = "/books/{id}")]
@@ -210,11 +210,7 @@ pub use es_macros::evolve;
 ///     BookPurchasedEvent { id: command.id }
 /// }
 ///
-/// let command = PurchaseBookCommand { id: Uuid::nil() };
-/// let context = HandlerContext::new(command.subject()?, Metadata::default());
-/// let (events, _) = command.handle(&context)?.into_parts();
-/// assert_eq!(events[0].event_type.as_str(), "com.example.library.BookPurchasedEvent");
-/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// assert_eq!(PurchaseBookCommand::FUNCTION.events(), [BookPurchasedEvent::TYPE]);
 /// ```
 pub use es_macros::handler;
 /// ```

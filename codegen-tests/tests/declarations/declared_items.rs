@@ -1,7 +1,7 @@
 //! The generated implementations of one derive, through the public traits.
 
 use es_framework::{
-    command::{Handle, HandlerContext, SubjectCondition},
+    command::{Handle, SubjectCondition},
     event::EventDescriptor,
     prelude::*,
     validate::{Validate, Violations},
@@ -157,13 +157,9 @@ fn a_place_is_the_line_of_the_name() {
 
 #[test]
 fn the_handler_decides() {
-    let command = command();
-    let given = HandlerContext::new(command.subject().unwrap(), Metadata::default());
-    let (events, reply) = command.handle(&given).unwrap().into_parts();
-    assert!(reply.is_none());
-    let types: Vec<_> = events
-        .iter()
-        .map(|event| event.event_type.as_str())
-        .collect();
-    assert_eq!(types, [BookPurchasedEvent::TYPE]);
+    let BookPurchasedEvent { id, num_pages } = purchase(command());
+    assert_eq!((id, num_pages), (command().id, 0));
+    let function = PurchaseBookCommand::FUNCTION;
+    assert_eq!(function.events(), [BookPurchasedEvent::TYPE]);
+    assert!(function.parameters().is_empty() && function.rejections().is_empty());
 }

@@ -112,12 +112,12 @@ impl Catalog {
     #[doc(hidden)]
     pub fn required_services(&self) -> impl Iterator<Item = (ServiceType, ServiceUser<'_>)> {
         let by_handlers = self.commands.iter().flat_map(|command| {
-            let parameters = command.parameters.iter();
+            let parameters = (command.parameters)().into_iter();
             parameters.map(move |parameter| (parameter, ServiceUser::Handler(command)))
         });
         let by_reactions = self.reactions.iter().flat_map(|reaction| {
             let parameters = reaction.steps.iter().flat_map(|step| step.parameters);
-            parameters.map(move |parameter| (parameter, ServiceUser::Reaction(reaction)))
+            parameters.map(move |parameter| (*parameter, ServiceUser::Reaction(reaction)))
         });
         let all = by_handlers.chain(by_reactions);
         all.filter_map(|(parameter, user)| match parameter.origin {

@@ -12,7 +12,7 @@ pub struct StateParameter<'a> {
     /// The command of the handler.
     pub command: &'a CommandDescriptor,
     /// The parameter of the handler.
-    pub parameter: &'a Parameter,
+    pub parameter: Parameter,
     /// The state.
     pub state: StateDescriptor,
     /// The template of the subject that the state is rebuilt from.
@@ -24,7 +24,7 @@ pub(crate) fn states_of(
     commands: &[CommandDescriptor],
 ) -> impl Iterator<Item = StateParameter<'_>> {
     commands.iter().flat_map(|command| {
-        let parameters = command.parameters.iter();
+        let parameters = (command.parameters)().into_iter();
         parameters.filter_map(move |parameter| match parameter.origin {
             ParameterOrigin::State(state) => Some(StateParameter {
                 command,

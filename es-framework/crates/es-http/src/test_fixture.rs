@@ -1,10 +1,7 @@
 //! Commands, events and a read model for tests, written without macros.
 
 use es_command::{
-    command::{
-        Command, Handle, HandlerContext, HandlerError, HandlerEvent, SubjectCondition,
-        UntypedDecision,
-    },
+    command::{Command, Handle, Handler, HandlerEvent, HandlerFunction, SubjectCondition},
     validate::{Validate, Violations, rules},
 };
 use es_event::{
@@ -63,13 +60,12 @@ impl Command for PlantTreeCommand {
 
 impl Handle for PlantTreeCommand {
     const HANDLER: Declaration = declaration!();
-
-    fn handle(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError> {
+    const FUNCTION: &'static dyn HandlerFunction<Self> = &Handler::new((), |command, ()| {
         let Self {
             kind, num_leaves, ..
-        } = self;
-        context.build_decision(TreePlantedEvent { kind, num_leaves })
-    }
+        } = command;
+        TreePlantedEvent { kind, num_leaves }
+    });
 }
 
 impl EventRow for TreePlantedEvent {
@@ -136,8 +132,6 @@ impl Command for WaterTreeCommand {
 
 impl Handle for WaterTreeCommand {
     const HANDLER: Declaration = declaration!();
-
-    fn handle(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError> {
-        context.build_decision(TreeWateredEvent {})
-    }
+    const FUNCTION: &'static dyn HandlerFunction<Self> =
+        &Handler::new((), |_, ()| TreeWateredEvent {});
 }

@@ -202,7 +202,8 @@ impl Scenario {
             Ok(subject) => subject,
             Err(error) => panic!("the command has no subject: {error}"),
         };
-        let (runner, command_resources, past, context) = self.prepare(subject, C::PARAMETERS);
+        let (runner, command_resources, past, context) =
+            self.prepare(subject, C::FUNCTION.parameters());
         let handle = handle_command(&command_resources, &command, &context);
         match runner.run(past, handle) {
             Ok(then) => then,
@@ -252,7 +253,7 @@ impl Scenario {
             panic!("no command of this program has the name {command}");
         };
         let (runner, command_resources, past, context) =
-            self.prepare(Subject::root(), descriptor.parameters);
+            self.prepare(Subject::root(), (descriptor.parameters)());
         let request = CommandRequest {
             body: json.as_bytes(),
             path_parameters: &[],
@@ -271,7 +272,7 @@ impl Scenario {
     fn prepare(
         self,
         subject: Subject,
-        parameters: &[Parameter],
+        parameters: Vec<Parameter>,
     ) -> (
         ScenarioRunner,
         CommandResources,
@@ -297,7 +298,7 @@ impl Scenario {
 /// environment of the test has no effect.
 #[allow(clippy::panic, reason = "a test fails by panicking")]
 #[track_caller]
-fn with_default_settings(mut services: Services, parameters: &[Parameter]) -> Services {
+fn with_default_settings(mut services: Services, parameters: Vec<Parameter>) -> Services {
     for parameter in parameters {
         let ParameterOrigin::Service(service) = parameter.origin else {
             continue;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{ItemFn, Type, parse_quote, spanned::Spanned as _};
 
@@ -25,19 +25,11 @@ pub(crate) fn expand_handler(
         forwarded,
     } = handler;
     let declaration = declaration(ident, framework);
-    let arguments = arguments(parameters);
-    let known: Vec<_> = parameters.iter().flatten().collect();
-    let body = HandleImplTokens {
-        context: format_ident!("context"),
-        parameters: described(&known, framework),
-        subjects: subjects(&known, framework),
-        // With the output type in the code, the compiler points at it if it is not an event.
-        decision: quote! {
-            <#output as #framework::command::IntoDecision>::into_decision(#ident(#(#arguments),*), context)
-        },
-        answers: Some(answers(output, framework)),
-    };
-    let implementation = implementation(command, &declaration, &body, framework);
+    let known = parameters.iter().flatten();
+    let inputs: Vec<_> = known.map(|parameter| input(parameter, framework)).collect();
+    let inputs = (!inputs.is_empty()).then(|| quote!(#(#inputs),*,));
+    let function_value = handler_value(&inputs, &call(ident, parameters, output), framework);
+    let implementation = implementation(command, &declaration, &function_value, framework);
     quote! {
         #function
 
@@ -46,114 +38,84 @@ pub(crate) fn expand_handler(
     }
 }
 
-/// The generated code in which the implementation of a handler differs from that of a stub.
-struct HandleImplTokens {
-    context: Ident,
-    parameters: Option<TokenStream>,
-    subjects: Option<TokenStream>,
-    decision: TokenStream,
-    answers: Option<TokenStream>,
+/// Generates the handler with its inputs and its function.
+fn handler_value(
+    inputs: &Option<TokenStream>,
+    closure: &TokenStream,
+    framework: &Framework,
+) -> TokenStream {
+    quote!(#framework::command::Handler::new((#inputs), #closure))
 }
 
-/// Generates the functions that describe events, rejections and the reply.
-fn answers(output: &Type, framework: &Framework) -> TokenStream {
-    quote! {
-        fn events() -> ::std::vec::Vec<&'static str> {
-            <#output as #framework::command::IntoDecision>::events()
+/// Generates the closure that calls the function.
+fn call(function: &Ident, parameters: &[Option<InjectedParameter>], output: &Type) -> TokenStream {
+    let (command, arguments) = (variable("command"), variable("arguments"));
+    let mut indices = 0_usize..;
+    let values = parameters.iter().map(|parameter| match parameter {
+        None => quote!(#command),
+        Some(_) => {
+            let index = indices.next().map(Literal::usize_unsuffixed);
+            quote!(#arguments.#index)
         }
-
-        fn rejections() -> &'static [#framework::command::RejectionDescriptor] {
-            <#output as #framework::command::IntoDecision>::rejections()
-        }
-
-        fn reply(
-            generator: &mut #framework::__private::schemars::SchemaGenerator,
-        ) -> ::core::option::Option<#framework::command::ReplySchema> {
-            <#output as #framework::command::IntoDecision>::reply_schema(generator)
-        }
-    }
-}
-
-/// Generates the arguments of the call.
-fn arguments(parameters: &[Option<InjectedParameter>]) -> Vec<TokenStream> {
-    let mut index = 0_usize;
-    let argument = |parameter: &Option<InjectedParameter>| {
-        let Some(InjectedParameter {
-            ty, is_optional, ..
-        }) = parameter
-        else {
-            return quote!(self);
-        };
-        let number = Literal::usize_unsuffixed(index);
-        index += 1;
-        if *is_optional {
-            quote!(context.optional_state::<#ty>(#number)?)
-        } else {
-            quote!(context.required_argument::<#ty>(#number)?)
-        }
-    };
-    parameters.iter().map(argument).collect()
-}
-
-/// Generates `PARAMETERS`, if the function has parameters besides the command.
-fn described(parameters: &[&InjectedParameter], framework: &Framework) -> Option<TokenStream> {
-    let described = parameters.iter().map(|parameter| {
-        let InjectedParameter { name, ty, .. } = parameter;
-        let kind = if parameter.must_be_state() {
-            quote!(state)
-        } else {
-            quote!(injected)
-        };
-        // The compiler reports a type that cannot be injected at the parameter.
-        let path = framework.with_span(ty.span());
-        let made = quote_spanned!(ty.span()=> #path::command::Parameter::#kind::<#ty>);
-        let optional = parameter.is_optional.then(|| quote!(.optional()));
-        let at = parameter.subject.as_ref().map(|(_, template)| {
-            let text = template.render(naming::camel_case);
-            quote!(.on_subject(#text))
-        });
-        let recursive = parameter.is_recursive.then(|| quote!(.recursive()));
-        quote!(#made(#name) #optional #at #recursive)
     });
-    (!parameters.is_empty()).then(|| {
-        quote! {
-            const PARAMETERS: &'static [#framework::command::Parameter] = &[#(#described),*];
-        }
-    })
+    let mut values = Group::new(Delimiter::Parenthesis, quote!(#(#values),*));
+    // The compiler reports a type that is no decision at the closure, which it finds between these spans.
+    let spans: Vec<_> = output
+        .to_token_stream()
+        .into_iter()
+        .map(|token| token.span())
+        .collect();
+    let first = spans.first().copied().unwrap_or_else(Span::call_site);
+    values.set_span(spans.last().copied().unwrap_or_else(Span::call_site));
+    let arguments = if parameters.iter().all(Option::is_none) {
+        quote!(())
+    } else {
+        arguments.into_token_stream()
+    };
+    let parameters = quote_spanned!(first=> |#command, #arguments|);
+    quote!(#parameters #function #values)
 }
 
-/// Generates `parameter_subject`, if a parameter has its own subject.
-fn subjects(parameters: &[&InjectedParameter], framework: &Framework) -> Option<TokenStream> {
-    let arms: Vec<_> = parameters
-        .iter()
-        .enumerate()
-        .filter_map(|(index, parameter)| {
-            let (text, template) = parameter.subject.as_ref()?;
-            let index = Literal::usize_unsuffixed(index);
+/// Returns a variable of the generated code. It cannot hide a function of the application.
+fn variable(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
+
+/// Generates the input for a parameter besides the command.
+fn input(parameter: &InjectedParameter, framework: &Framework) -> TokenStream {
+    let InjectedParameter {
+        name,
+        ty,
+        is_optional,
+        subject,
+        is_recursive,
+    } = parameter;
+    // The compiler reports a type that cannot be injected at the parameter.
+    let span = ty.span();
+    let path = framework.with_span(span);
+    let (kind, new) = if *is_optional {
+        ("OptionalState", "new")
+    } else {
+        ("Input", "injected")
+    };
+    let [kind, new] = [kind, new].map(|name| Ident::new(name, span));
+    let input = quote_spanned!(span=> #path::command::#kind::<_, #ty>);
+    let value = match subject {
+        None => quote_spanned!(span=> #input::#new(#name)),
+        Some((text, template)) => {
+            let shown = template.render(naming::camel_case);
             let parts = template::subject_parts(template, framework, |name| {
                 Some(subject_part(name, text.span(), framework))
             });
-            Some(quote! {
-                #index => #framework::event::Subject::fill_template(&[#(#parts),*]),
-            })
-        })
-        .collect();
-    (!arms.is_empty()).then(|| {
-        quote! {
-            fn parameter_subject(
-                &self,
-                parameter: usize,
-            ) -> ::core::result::Result<
-                #framework::event::Subject,
-                #framework::event::InvalidSubjectValue,
-            > {
-                match parameter {
-                    #(#arms)*
-                    _ => #framework::command::Command::subject(self),
-                }
-            }
+            let command = variable("command");
+            let subject = quote! {
+                |#command: &Self| #framework::event::Subject::fill_template(&[#(#parts),*])
+            };
+            quote_spanned!(span=> #input::on_subject(#name, #shown, #subject))
         }
-    })
+    };
+    let recursive = is_recursive.then(|| quote_spanned!(span=> .recursive()));
+    quote!(#value #recursive)
 }
 
 /// Generates the subject part of a command's field. The compiler reports an unknown field at the
@@ -166,41 +128,21 @@ fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
     let mut field = naming::field_ident(name).unwrap_or_else(|| format_ident!("_"));
     field.set_span(span);
     let framework = framework.with_span(span);
-    quote_spanned!(span=> #framework::event::SubjectTemplatePart::field(#member, &self.#field))
+    let command = variable("command");
+    quote_spanned!(span=> #framework::event::SubjectTemplatePart::field(#member, &#command.#field))
 }
 
 fn implementation(
     command: &Type,
     declaration: &TokenStream,
-    body: &HandleImplTokens,
+    handler: &TokenStream,
     framework: &Framework,
 ) -> TokenStream {
-    let HandleImplTokens {
-        context,
-        parameters,
-        subjects,
-        decision,
-        answers,
-    } = body;
     quote! {
         #[automatically_derived]
         impl #framework::command::Handle for #command {
             const HANDLER: #framework::Declaration = #declaration;
-            #parameters
-
-            #subjects
-
-            fn handle(
-                self,
-                #context: &#framework::command::HandlerContext,
-            ) -> ::core::result::Result<
-                #framework::command::UntypedDecision,
-                #framework::command::HandlerError,
-            > {
-                #decision
-            }
-
-            #answers
+            const FUNCTION: &'static dyn #framework::command::HandlerFunction<Self> = &#handler;
         }
     }
 }
@@ -215,13 +157,7 @@ pub(crate) fn generate_stub(declared: &AnnotatedFunction, framework: &Framework)
         return quote!(#function);
     }
     let declaration = declaration(&function.sig.ident, framework);
-    let body = HandleImplTokens {
-        context: format_ident!("_context"),
-        parameters: None,
-        subjects: None,
-        decision: quote!(::core::unreachable!()),
-        answers: None,
-    };
+    let body = handler_value(&None, &quote!(|_, _| ()), framework);
     let implementations: TokenStream = command_parameter::possible_command_types(declared)
         .into_iter()
         .filter({

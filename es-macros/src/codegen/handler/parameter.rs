@@ -19,13 +19,6 @@ pub(crate) struct InjectedParameter {
     pub(crate) is_recursive: bool,
 }
 
-impl InjectedParameter {
-    /// Returns true if the parameter can only be a state.
-    pub(crate) fn must_be_state(&self) -> bool {
-        self.is_optional || self.subject.is_some() || self.is_recursive
-    }
-}
-
 /// Parses a parameter that is a reference or an `Option` of a reference.
 pub(crate) fn parse_parameter(
     parameter: &PatType,

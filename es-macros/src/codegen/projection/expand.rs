@@ -1,6 +1,6 @@
 //! Generates the code of a projection that passed the checks.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, ItemImpl, Type, spanned::Spanned as _};
 
@@ -82,72 +82,60 @@ fn subject_is_there(model: &Type, forwarded: &[Attribute], framework: &Framework
 }
 
 fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
-    let event = &step.event;
+    let ProjectionStep {
+        conditions, event, ..
+    } = step;
     let module = quote!(#framework::projection);
-    let key_before = step.key.is_none().then(|| {
-        quote! {
-            let ::core::option::Option::Some(key) = #module::find_key_in_subject::<Self>(event)? else {
-                return ::core::result::Result::Ok(::core::option::Option::None);
-            };
-        }
-    });
-    let key_after = step.key.as_ref().map(|field| {
-        let key_type = quote!(<Self as #module::ReadModel>::Key);
-        // The compiler reports a field of another type at the attribute.
-        let value = format_ident!("key", span = field.span());
-        quote! {
-            let #value = &happened.#field;
-            let key: &#key_type = #value;
-            let key = #module::RowKey::from_value(key)?;
-        }
-    });
     let recorded = step
         .takes_recorded
         .then(|| quote!(let recorded = ::core::clone::Clone::clone(event.recorded());));
-    let mut arguments = if step.by_reference {
-        quote!(&happened)
+    let place = if step.key.is_some() {
+        "field"
     } else {
-        quote!(happened)
+        "subject"
     };
-    if step.takes_recorded {
-        arguments.extend(quote!(, &recorded));
-    }
-    let change = change(step, &arguments, &module);
-    let conditions = &step.conditions;
+    // The compiler reports a field of another type at the attribute.
+    let key = step.key.as_ref().map(|field| {
+        let happened = Ident::new("happened", field.span().resolved_at(Span::mixed_site()));
+        let value = quote_spanned!(field.span()=> &#happened.#field);
+        quote!(|#happened: &#event| #value,)
+    });
+    let (operation, function) = change(step);
+    let operation = format_ident!("{operation}_on_{place}");
     quote! {
         #(#conditions)*
         if event.is::<#event>() {
-            #key_before
-            let happened: #event = event.payload()?;
-            #key_after
             #recorded
-            return ::core::result::Result::Ok(::core::option::Option::Some(#change));
+            return #module::RowChange::#operation(event, #key #function);
         }
     }
 }
 
-fn change(step: &ProjectionStep, arguments: &TokenStream, module: &TokenStream) -> TokenStream {
-    let function = &step.function;
-    match step.shape {
-        StepShape::Put => quote!(#module::RowChange::put(key, Self::#function(#arguments))?),
-        StepShape::Change => quote! {
-            #module::RowChange::update(key, move |mut row: Self| {
-                row.#function(#arguments);
-                ::core::option::Option::Some(row)
-            })
-        },
-        StepShape::Replace => quote! {
-            #module::RowChange::update(key, move |row: Self| {
-                ::core::option::Option::Some(row.#function(#arguments))
-            })
-        },
-        StepShape::Remove => quote! {
-            #module::RowChange::update(key, move |row: Self| row.#function(#arguments))
-        },
-        StepShape::Follow => quote! {
-            #module::RowChange::compute(key, move |row| Self::#function(row, #arguments))
-        },
-    }
+/// Returns the kind of change, and the closure that calls the function of the step.
+fn change(step: &ProjectionStep) -> (&'static str, TokenStream) {
+    let ProjectionStep {
+        function, event, ..
+    } = step;
+    let reference = step.by_reference.then(|| quote!(&));
+    let recorded = step.takes_recorded.then(|| quote!(, &recorded));
+    let arguments = quote!(#reference happened #recorded);
+    let capture = step.takes_recorded.then(|| quote!(move));
+    let row = match step.shape {
+        StepShape::Put => {
+            let closure = quote!(|happened: #event| Self::#function(#arguments));
+            return ("put", closure);
+        }
+        StepShape::Change => quote!({
+            let mut row: Self = row?;
+            row.#function(#arguments);
+            ::core::option::Option::Some(row)
+        }),
+        StepShape::Replace => quote!(::core::option::Option::Some(row?.#function(#arguments))),
+        StepShape::Remove => quote!(row?.#function(#arguments)),
+        StepShape::Follow => quote!(Self::#function(row, #arguments)),
+    };
+    let closure = quote!(#capture |row: ::core::option::Option<Self>, happened: #event| #row);
+    ("compute", closure)
 }
 
 /// Returns the block of a projection with mistakes and its stub, so that the compiler reports only these

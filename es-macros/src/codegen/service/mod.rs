@@ -27,9 +27,8 @@ pub(crate) fn inject_impl(ident: &Ident, framework: &Framework) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl #framework::command::Inject for #ident {
-            const ORIGIN: #framework::command::ParameterOrigin = #framework::command::ParameterOrigin::Service(
-                #framework::command::ServiceType::of::<#ident>(#name),
-            );
+            const SOURCE: #framework::command::InputSource<Self> =
+                #framework::command::InputSource::service(#name);
         }
     }
 }

@@ -34,10 +34,8 @@ pub(crate) fn derive_state(input: TokenStream, manifest: &Manifest) -> TokenStre
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let json = json_impls::expand_item(item, framework);
     let ident = &item.ident;
-    let origin = quote! {
-        #framework::command::ParameterOrigin::State(#framework::state::StateDescriptor::of::<#ident>())
-    };
-    let implementations = implementations(ident, &origin, framework);
+    let source = quote!(state());
+    let implementations = implementations(ident, &source, framework);
     quote!(#json #implementations)
 }
 
@@ -45,12 +43,12 @@ fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let json = json_impls::generate_stub(ident, framework);
     // The stub does not require `#[evolve]`, so that the compiler reports the mistakes in the item and not
     // a missing `#[evolve]` as well.
-    let origin = quote!(#framework::command::ParameterOrigin::Metadata);
-    let implementations = implementations(ident, &origin, framework);
+    let source = quote!(service(""));
+    let implementations = implementations(ident, &source, framework);
     quote!(#json #implementations)
 }
 
-fn implementations(ident: &Ident, origin: &TokenStream, framework: &Framework) -> TokenStream {
+fn implementations(ident: &Ident, source: &TokenStream, framework: &Framework) -> TokenStream {
     let name = ident.unraw().to_string();
     let declaration = declaration(ident, framework);
     quote! {
@@ -62,7 +60,8 @@ fn implementations(ident: &Ident, origin: &TokenStream, framework: &Framework) -
 
         #[automatically_derived]
         impl #framework::command::Inject for #ident {
-            const ORIGIN: #framework::command::ParameterOrigin = #origin;
+            const SOURCE: #framework::command::InputSource<Self> =
+                #framework::command::InputSource::#source;
         }
     }
 }

@@ -26,8 +26,7 @@ pub struct CommandRequest<'a> {
     pub context: &'a CommandContext,
 }
 
-/// The additions of a sender to its command: who they are, the metadata and the trace of the events, and conditions. A
-/// handler gets a [`HandlerContext`](super::HandlerContext).
+/// The additions of a sender to its command: who they are, the metadata and the trace of the events, and conditions.
 ///
 /// ```
 /// use es_framework::command::CommandContext;

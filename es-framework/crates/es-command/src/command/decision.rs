@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{HandlerContext, HandlerError, Rejection, RejectionDescriptor};
+use super::{HandlerError, Rejection, RejectionDescriptor};
 use es_event::{Event, EventType, Metadata, Subject};
 
 /// Events together with a reply to the sender of the command. A handler without a reply returns the
@@ -180,22 +180,6 @@ impl UntypedDecision {
     }
 }
 
-impl HandlerContext {
-    /// Converts a handler's output into a decision.
-    ///
-    /// # Errors
-    /// The handler rejects the command, an event or the reply cannot be encoded as JSON, or a field of
-    /// an event cannot be a part of its subject.
-    pub fn build_decision<D: IntoDecision>(
-        &self,
-        output: D,
-    ) -> Result<UntypedDecision, HandlerError> {
-        let mut decision = UntypedDecision::new(self.subject.clone(), self.metadata.clone());
-        output.add_to(&mut decision)?;
-        Ok(decision)
-    }
-}
-
 /// A type that a handler may return: an event, several as a tuple or a `Vec`, an optional one as
 /// an `Option`, none as `()`, a [`Decision`] with a reply, or a `Result` of any of these.
 ///
@@ -223,18 +207,6 @@ pub trait IntoDecision {
     /// The handler rejects the command, an event or the reply cannot be encoded as JSON, or a field of
     /// an event cannot be a part of its subject.
     fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError>;
-
-    /// Converts a handler's output into a decision on the command of this context.
-    ///
-    /// # Errors
-    /// The handler rejects the command, an event or the reply cannot be encoded as JSON, or a field of
-    /// an event cannot be a part of its subject.
-    fn into_decision(self, context: &HandlerContext) -> Result<UntypedDecision, HandlerError>
-    where
-        Self: Sized,
-    {
-        context.build_decision(self)
-    }
 
     /// Returns the types of the events that the handler may return, in order.
     fn events() -> Vec<&'static str> {

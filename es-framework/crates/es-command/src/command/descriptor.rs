@@ -5,8 +5,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     Command, CommandError, CommandOutcome, CommandRequest, CommandResources, DryRunFunction,
-    Handle, Parameter, ParameterOrigin, RejectionDescriptor, ReplySchema, SubjectCondition,
-    pipeline,
+    Handle, Parameter, RejectionDescriptor, ReplySchema, SubjectCondition, pipeline,
 };
 use es_event::{Declaration, OwnerRule};
 
@@ -51,8 +50,8 @@ pub struct CommandDescriptor {
     pub declaration: Declaration,
     /// The place of the command's handler in the source.
     pub handler: Declaration,
-    /// The handler's parameters besides the command.
-    pub parameters: &'static [Parameter],
+    /// Returns the handler's parameters besides the command.
+    pub parameters: fn() -> Vec<Parameter>,
     /// Generates the JSON schema of the command's body.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// Generates the JSON schema of the handler's reply, if it has one.
@@ -95,7 +94,8 @@ impl CommandDescriptor {
     /// Returns the descriptor of the command `C`.
     #[must_use]
     pub const fn of<C: Handle>() -> Self {
-        check_parameters(C::CONDITION, C::PARAMETERS);
+        // The compiler evaluates the assertions of the inputs here.
+        let _ = C::FUNCTION;
         Self {
             name: C::NAME,
             summary: C::SUMMARY,
@@ -107,11 +107,11 @@ impl CommandDescriptor {
             owner: C::OWNER,
             declaration: <C as Command>::DECLARATION,
             handler: C::HANDLER,
-            parameters: C::PARAMETERS,
+            parameters: || C::FUNCTION.parameters(),
             schema: SchemaGenerator::subschema_for::<C>,
-            reply: C::reply,
-            rejections: C::rejections,
-            events: C::events,
+            reply: |generator| C::FUNCTION.reply_schema(generator),
+            rejections: || C::FUNCTION.rejections(),
+            events: || C::FUNCTION.events(),
             execute: pipeline::handle_request::<C>,
             dry_run: pipeline::dry_run::<C>,
         }
@@ -119,17 +119,3 @@ impl CommandDescriptor {
 }
 
 inventory::collect!(CommandDescriptor);
-
-/// Rejects a required state of a pristine subject at compile time, because there is no such state.
-const fn check_parameters(condition: SubjectCondition, parameters: &[Parameter]) {
-    let mut rest = parameters;
-    while let [first, others @ ..] = rest {
-        let is_own_state =
-            matches!(first.origin, ParameterOrigin::State(_)) && first.subject.is_none();
-        assert!(
-            !matches!(condition, SubjectCondition::Pristine) || !is_own_state || first.optional,
-            "the command asks for a pristine subject, which has no state: remove the handler's parameter, or `condition = pristine`"
-        );
-        rest = others;
-    }
-}

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Rejection, Violation};
+use crate::state::RebuildError;
 use es_event::{DecodeError, EventId, InvalidSubjectValue, NotOwner, Subject, UnreadableValue};
 use es_store::StoreError;
 
@@ -99,6 +100,34 @@ pub enum CommandError {
     NotProvided(&'static str),
 }
 
+impl From<InvalidSubjectValue> for CommandError {
+    fn from(part: InvalidSubjectValue) -> Self {
+        let message = part.to_string();
+        let pointer = format!("/{}", part.field);
+        Self::Invalid(vec![Violation { pointer, message }])
+    }
+}
+
+impl From<HandlerError> for CommandError {
+    fn from(error: HandlerError) -> Self {
+        match error {
+            HandlerError::Rejected(rejection) => Self::Rejected(rejection),
+            HandlerError::Encode { .. } | HandlerError::Subject { .. } => {
+                Self::Encode(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<RebuildError> for CommandError {
+    fn from(error: RebuildError) -> Self {
+        match error {
+            RebuildError::Store(error) => error.into(),
+            RebuildError::Decode(error) => Self::Decode(error),
+        }
+    }
+}
+
 fn not_as_expected(subject: &Subject, latest: Option<EventId>) -> String {
     match latest {
         Some(latest) => format!("{subject} has changed: its last event is {latest}"),
@@ -142,8 +171,4 @@ pub enum HandlerError {
         /// The field.
         part: InvalidSubjectValue,
     },
-    /// The handler reads a parameter that [`Handle::PARAMETERS`](super::Handle::PARAMETERS) does not
-    /// describe.
-    #[error("parameter {0} of the handler was not described to the framework, or otherwise")]
-    Parameter(usize),
 }

@@ -1,15 +1,12 @@
-//! The parameters that a handler may take besides its command, and where their values come from.
+//! The types that a handler may take besides its command, and where their values come from.
 
-use std::{
-    any::{Any, TypeId},
-    collections::BTreeMap,
-    fmt,
-    sync::Arc,
-};
+use std::any::TypeId;
 
-use super::Clock;
-use crate::state::{Evolve, StateDescriptor};
-use es_event::{Caller, Metadata};
+use futures_util::{FutureExt as _, future::BoxFuture};
+
+use super::{Clock, CommandContext};
+use crate::state::{Evolve, RebuildError, RebuiltState, StateDescriptor, StateLoader, StateScope};
+use es_event::{Caller, Metadata, OwnerRule};
 
 /// A type that a handler may take by reference.
 ///
@@ -21,23 +18,24 @@ use es_event::{Caller, Metadata};
 ///     name: String,
 /// }
 ///
-/// assert!(matches!(Courier::ORIGIN, ParameterOrigin::Service(service) if service.name == "Courier"));
+/// let origin = Courier::SOURCE.origin();
+/// assert!(matches!(origin, ParameterOrigin::Service(service) if service.name == "Courier"));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `&{Self}`",
     label = "nothing says where this comes from",
     note = "besides its command, a handler takes references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `Caller` and the `Metadata`"
 )]
-pub trait Inject: Send + Sync + 'static {
-    /// The origin of the values of this type.
-    const ORIGIN: ParameterOrigin;
+pub trait Inject: Send + Sync + Sized + 'static {
+    /// The source of the values of this type.
+    const SOURCE: InputSource<Self>;
 }
 
 /// A type that a handler may take as an `Option`, or with a subject. The trait exists for the
 /// compiler's message about other types.
 ///
 /// ```
-/// use es_framework::{command::Parameter, prelude::*};
+/// use es_framework::{command::OptionalState, prelude::*};
 /// # #[derive(Event)]
 /// # struct BookPurchasedEvent {}
 /// # #[derive(State)]
@@ -46,8 +44,13 @@ pub trait Inject: Send + Sync + 'static {
 /// # impl Book {
 /// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
 /// # }
-/// let parameter = Parameter::state::<Book>("book"); // Book: IsState
-/// assert!(parameter.optional().optional);
+/// # #[derive(Command)]
+/// # #[command(subject = "/books/{id}")]
+/// # struct RemoveBookCommand { id: String }
+/// # #[handler]
+/// # fn remove(_: RemoveBookCommand) {}
+/// // Book: IsState
+/// const BOOK: OptionalState<RemoveBookCommand, Book> = OptionalState::new("book");
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no state",
@@ -63,8 +66,8 @@ impl<S: Evolve> IsState for S {}
 /// ```
 /// use es_framework::{command::{Inject, ParameterOrigin}, prelude::*};
 ///
-/// assert!(matches!(Metadata::ORIGIN, ParameterOrigin::Metadata));
-/// assert!(matches!(Clock::ORIGIN, ParameterOrigin::Service(_)));
+/// assert!(matches!(Metadata::SOURCE.origin(), ParameterOrigin::Metadata));
+/// assert!(matches!(Clock::SOURCE.origin(), ParameterOrigin::Service(_)));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub enum ParameterOrigin {
@@ -100,148 +103,99 @@ impl ServiceType {
         let id = TypeId::of::<T>();
         Self { name, id }
     }
+
+    /// Returns the identity of the type.
+    pub(super) const fn id(self) -> TypeId {
+        self.id
+    }
 }
 
-impl Inject for Clock {
-    const ORIGIN: ParameterOrigin = ParameterOrigin::Service(ServiceType::of::<Self>("Clock"));
-}
-
-impl Inject for Caller {
-    const ORIGIN: ParameterOrigin = ParameterOrigin::Caller;
-}
-
-impl Inject for Metadata {
-    const ORIGIN: ParameterOrigin = ParameterOrigin::Metadata;
-}
-
-/// One parameter of a handler besides its command, as `#[handler]` describes it.
+/// The source of the values of `T`: the events of a subject, the application, or the request.
 ///
 /// ```
-/// use es_framework::{command::Parameter, prelude::*};
-/// # #[derive(Event)]
-/// # struct BookPurchasedEvent {}
-/// # #[derive(State)]
-/// # struct Book {}
-/// # #[evolve]
-/// # impl Book {
-/// #     fn purchased(_: &BookPurchasedEvent) -> Self { Self {} }
-/// # }
-/// // fn borrow(…, #[subject("/readers/{reader}")] lent: Option<&Book>)
-/// let lent = Parameter::state::<Book>("lent").on_subject("/readers/{reader}").optional();
-/// assert_eq!((lent.subject, lent.optional), (Some("/readers/{reader}"), true));
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct Parameter {
-    /// The parameter's name in the source.
-    pub name: &'static str,
-    /// The origin of the parameter's value.
-    pub origin: ParameterOrigin,
-    /// True if the handler also decides without a value.
-    pub optional: bool,
-    /// The template of the state's subject. By default it is the command's own subject.
-    pub subject: Option<&'static str>,
-    /// True if the state includes the events of all subjects below its own.
-    pub recursive: bool,
-}
-
-impl Parameter {
-    /// Describes a parameter of any injectable type.
-    #[must_use]
-    pub const fn injected<T: Inject>(name: &'static str) -> Self {
-        Self::from(name, T::ORIGIN)
-    }
-
-    /// Describes a state. It can be optional, recursive or have its own subject. If a required state
-    /// does not exist, the command ends with [`CommandError::NotFound`](super::CommandError::NotFound).
-    #[must_use]
-    pub const fn state<S: IsState>(name: &'static str) -> Self {
-        Self::from(name, ParameterOrigin::State(StateDescriptor::of::<S>()))
-    }
-
-    const fn from(name: &'static str, origin: ParameterOrigin) -> Self {
-        Self {
-            name,
-            origin,
-            optional: false,
-            subject: None,
-            recursive: false,
-        }
-    }
-
-    /// Makes the parameter optional.
-    #[must_use]
-    pub const fn optional(self) -> Self {
-        let optional = true;
-        Self { optional, ..self }
-    }
-
-    /// Rebuilds the state from the subject of this template.
-    #[must_use]
-    pub const fn on_subject(self, subject: &'static str) -> Self {
-        let subject = Some(subject);
-        Self { subject, ..self }
-    }
-
-    /// Includes the events of all subjects below the one of the state.
-    #[must_use]
-    pub const fn recursive(self) -> Self {
-        let recursive = true;
-        Self { recursive, ..self }
-    }
-}
-
-/// The services that an application provides, by type.
+/// use es_framework::command::{Inject, InputSource};
 ///
-/// ```
-/// use es_framework::{command::{Clock, Services}, prelude::*};
-///
-/// #[derive(Service)]
 /// struct Courier {
 ///     name: String,
 /// }
 ///
-/// let services = Services::default()
-///     .with(Clock::at("2026-07-01T12:00:00Z".parse()?))
-///     .with(Courier { name: "Jo".into() });
-/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// impl Inject for Courier {
+///     const SOURCE: InputSource<Self> = InputSource::service("Courier");
+/// }
 /// ```
-#[derive(Clone, Default)]
-pub struct Services(BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>);
+#[derive(Debug)]
+pub struct InputSource<T: 'static>(pub(super) SourceKind<T>);
 
-impl Services {
-    /// Provides a value. It replaces an earlier value of the same type.
+/// The functions of a source keep the type of its values.
+#[derive(Debug)]
+pub(super) enum SourceKind<T: 'static> {
+    State(StateFunctions<T>),
+    Service(ServiceType),
+    Request(ParameterOrigin, fn(&CommandContext, Option<OwnerRule>) -> T),
+}
+
+/// The functions that rebuild and cache a state of type `S`.
+#[derive(Debug)]
+pub(super) struct StateFunctions<S> {
+    pub(super) descriptor: StateDescriptor,
+    pub(super) rebuild: RebuildFunction<S>,
+    pub(super) store_in_cache: fn(&StateLoader, &StateScope, RebuiltState<S>),
+}
+
+type RebuildFunction<S> = for<'a> fn(
+    &'a StateLoader,
+    &'a StateScope,
+) -> BoxFuture<'a, Result<RebuiltState<S>, RebuildError>>;
+
+impl<T: 'static> InputSource<T> {
+    /// The application provides one value, with [`App::provide`]. `name` is the name of the type.
+    ///
+    /// [`App::provide`]: https://docs.rs/es-framework/latest/es_framework/struct.App.html#method.provide
     #[must_use]
-    pub fn with<T: Inject>(self, value: T) -> Self {
-        self.with_shared(Arc::new(value))
+    pub const fn service(name: &'static str) -> Self {
+        Self(SourceKind::Service(ServiceType::of::<T>(name)))
     }
 
-    /// Provides a shared value.
+    /// The value is a state, rebuilt from events.
     #[must_use]
-    pub fn with_shared<T: Inject>(mut self, value: Arc<T>) -> Self {
-        self.0.insert(TypeId::of::<T>(), value);
-        self
+    pub const fn state() -> Self
+    where
+        T: Evolve,
+    {
+        Self(SourceKind::State(StateFunctions {
+            descriptor: StateDescriptor::of::<T>(),
+            rebuild: |states, scope| states.rebuild(&scope.subject, scope.recursive).boxed(),
+            store_in_cache: |states, scope, rebuilt| {
+                states.store_in_cache(&scope.subject, scope.recursive, rebuilt);
+            },
+        }))
     }
 
-    /// Returns whether a value of this type is provided.
+    /// Returns the source without the type of its values.
     #[must_use]
-    pub fn provides(&self, service: ServiceType) -> bool {
-        self.0.contains_key(&service.id)
-    }
-
-    /// Returns the provided clock, or the system clock.
-    pub fn clock(&self) -> Clock {
-        let clock = self.0.get(&TypeId::of::<Clock>());
-        let clock = clock.and_then(|clock| clock.downcast_ref::<Clock>());
-        clock.cloned().unwrap_or_default()
-    }
-
-    pub(crate) fn get(&self, service: ServiceType) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.0.get(&service.id).cloned()
+    pub const fn origin(&self) -> ParameterOrigin {
+        match &self.0 {
+            SourceKind::State(state) => ParameterOrigin::State(state.descriptor),
+            SourceKind::Service(service) => ParameterOrigin::Service(*service),
+            SourceKind::Request(origin, _) => *origin,
+        }
     }
 }
 
-impl fmt::Debug for Services {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Services").field(&self.0.len()).finish()
-    }
+impl Inject for Clock {
+    const SOURCE: InputSource<Self> = InputSource::service("Clock");
+}
+
+impl Inject for Caller {
+    const SOURCE: InputSource<Self> = InputSource(SourceKind::Request(
+        ParameterOrigin::Caller,
+        |context, owner| context.caller.under_rule(owner),
+    ));
+}
+
+impl Inject for Metadata {
+    const SOURCE: InputSource<Self> = InputSource(SourceKind::Request(
+        ParameterOrigin::Metadata,
+        |context, _| context.metadata.clone(),
+    ));
 }

@@ -17,16 +17,15 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::{
     Command, CommandContext, CommandError, CommandOutcome, CommandRequest, CommandResources,
-    DryRun, Handle, HandlerContext, HandlerError, NewEvent, SubjectCondition, UntypedDecision,
+    DryRun, Handle, NewEvent, SubjectCondition, UntypedDecision,
     append::{AppendResult, append_decision, candidate},
     idempotency::IdempotentRequest,
-    inputs::{DecisionInputs, InputPlan, cache_states, check_conditions, rebuild_arguments},
-    lock::LockedSubjects,
+    inputs::{DecisionInputs, ReadEvents},
     metrics,
     parse::{parse_command, validate_command},
     retry,
 };
-use es_event::EventId;
+use es_event::{EventId, Subject};
 use es_store::latest_event;
 
 /// Handles a command from its JSON text to its recorded events. Descriptors and through them the
@@ -54,15 +53,15 @@ pub(super) fn dry_run<'a, C: Handle>(
         let command: C = parse_command(&request)?;
         check_owner(&command, request.context)?;
         validate_command(&command, request.body)?;
-        let plan = InputPlan::from_command(&command)?;
         let past = resources.as_of(last);
-        let inputs = read_inputs(&past, &plan, request.context).await?;
-        let decision = decide(&past, command, &inputs.handler_context)?;
+        let mut inputs = DecisionInputs::from_command(&command, &past, request.context)?;
+        inputs.read(&past, request.context).await?;
+        let decision = decide(&past, command, &inputs, request.context)?;
         let (events, reply) = decision.into_parts();
+        let subject = inputs.subject;
         if !events.is_empty() {
-            check_pristine::<C>(&past, &plan).await?;
+            check_pristine::<C>(&past, &subject).await?;
         }
-        let subject = plan.subject;
         Ok(DryRun {
             subject,
             events,
@@ -105,18 +104,18 @@ async fn handle_parsed<C: Handle>(
     context: &CommandContext,
     idempotency: Option<&IdempotentRequest>,
 ) -> Result<CommandOutcome, CommandError> {
-    let plan = InputPlan::from_command(command)?;
+    let mut inputs = DecisionInputs::from_command(command, resources, context)?;
     for attempt in 0..retry::MAX_ATTEMPTS {
         if attempt > 0 {
             retry::back_off(attempt, &resources.random).await;
             metrics::count_retry(C::NAME);
         }
-        match decide_and_append(resources, command, &plan, context, idempotency).await? {
+        match decide_and_append(resources, command, &mut inputs, context, idempotency).await? {
             AppendResult::Finished(outcome) => return Ok(outcome),
             AppendResult::Conflict => {}
         }
     }
-    Err(CommandError::Contended(plan.subject))
+    Err(CommandError::Contended(inputs.subject))
 }
 
 /// Checks the rule of the command about its owner, before anything is read.
@@ -128,25 +127,23 @@ fn check_owner<C: Command>(command: &C, context: &CommandContext) -> Result<(), 
 async fn decide_and_append<C: Handle>(
     resources: &CommandResources,
     command: &C,
-    plan: &InputPlan,
+    inputs: &mut DecisionInputs<C>,
     context: &CommandContext,
     idempotency: Option<&IdempotentRequest>,
 ) -> Result<AppendResult, CommandError> {
-    let _guard = lock_subjects(resources, plan, context).await?;
+    let _guard = inputs.lock_subjects(resources, context).await?;
     if let Some(outcome) = find_recorded_outcome(resources, idempotency).await? {
         return Ok(AppendResult::Finished(outcome));
     }
-    let inputs = read_inputs(resources, plan, context).await?;
-    let decision = decide(resources, command.clone(), &inputs.handler_context);
-    let DecisionInputs {
+    let ReadEvents {
         latest,
         preconditions,
-        handler_context,
-    } = inputs;
+    } = inputs.read(resources, context).await?;
+    let decision = decide(resources, command.clone(), inputs, context);
     // The states are current even if the handler rejects the command.
-    cache_states(resources, plan, handler_context);
+    inputs.cache_states(resources);
     let outcome = CommandOutcome {
-        subject: plan.subject.clone(),
+        subject: inputs.subject.clone(),
         created: C::CONDITION == SubjectCondition::Pristine,
         position: latest,
         latest,
@@ -163,29 +160,10 @@ async fn decide_and_append<C: Handle>(
     .await?;
     match appended {
         AppendResult::Finished(outcome) => Ok(AppendResult::Finished(outcome)),
-        AppendResult::Conflict => examine_conflict::<C>(resources, plan, idempotency).await,
+        AppendResult::Conflict => {
+            examine_conflict::<C>(resources, &inputs.subject, idempotency).await
+        }
     }
-}
-
-/// Reads events, rebuilds the states, and checks the conditions of the command.
-async fn read_inputs(
-    resources: &CommandResources,
-    plan: &InputPlan,
-    context: &CommandContext,
-) -> Result<DecisionInputs, CommandError> {
-    let arguments = rebuild_arguments(resources, plan).await?;
-    check_conditions(resources, plan, context, arguments).await
-}
-
-/// Waits until no other command of this process decides on the same subjects.
-async fn lock_subjects(
-    resources: &CommandResources,
-    plan: &InputPlan,
-    context: &CommandContext,
-) -> Result<LockedSubjects, CommandError> {
-    let subjects = plan.subjects_to_read(context).into_iter();
-    let guard = resources.locks.lock_subjects(subjects).await;
-    guard.map_err(|_| CommandError::Contended(plan.subject.clone()))
 }
 
 /// Returns the outcome of an earlier command with the same idempotency key.
@@ -203,16 +181,12 @@ async fn find_recorded_outcome(
 fn decide<C: Handle>(
     resources: &CommandResources,
     command: C,
-    handler_context: &HandlerContext,
+    inputs: &DecisionInputs<C>,
+    context: &CommandContext,
 ) -> Result<UntypedDecision, CommandError> {
+    let mut decision = UntypedDecision::new(inputs.subject.clone(), context.metadata.clone());
     let span = tracing::info_span!("decide", command = C::NAME);
-    let decision = span.in_scope(|| command.handle(handler_context));
-    let decision = decision.map_err(|error| match error {
-        HandlerError::Rejected(rejection) => CommandError::Rejected(rejection),
-        HandlerError::Encode { .. } | HandlerError::Subject { .. } | HandlerError::Parameter(_) => {
-            CommandError::Encode(error.to_string())
-        }
-    })?;
+    span.in_scope(|| inputs.decide(command, &mut decision))?;
     check_upcasts(resources, &decision)?;
     Ok(decision)
 }
@@ -241,13 +215,13 @@ fn check_upcasts(
 /// command was recorded first, or a subject that has to be pristine has events.
 async fn examine_conflict<C: Handle>(
     resources: &CommandResources,
-    plan: &InputPlan,
+    subject: &Subject,
     idempotency: Option<&IdempotentRequest>,
 ) -> Result<AppendResult, CommandError> {
     if let Some(outcome) = find_recorded_outcome(resources, idempotency).await? {
         return Ok(AppendResult::Finished(outcome));
     }
-    check_pristine::<C>(resources, plan).await?;
+    check_pristine::<C>(resources, subject).await?;
     Ok(AppendResult::Conflict)
 }
 
@@ -255,13 +229,13 @@ async fn examine_conflict<C: Handle>(
 /// this function only explains the conflict.
 async fn check_pristine<C: Handle>(
     resources: &CommandResources,
-    plan: &InputPlan,
+    subject: &Subject,
 ) -> Result<(), CommandError> {
     if C::CONDITION != SubjectCondition::Pristine {
         return Ok(());
     }
-    match latest_event(&*resources.store, plan.subject.clone(), false).await? {
-        Some(_) => Err(CommandError::AlreadyExists(plan.subject.clone())),
+    match latest_event(&*resources.store, subject.clone(), false).await? {
+        Some(_) => Err(CommandError::AlreadyExists(subject.clone())),
         None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{ReactionError, ReactionKey};
-use crate::command::{CommandDescriptor, Handle, Inject, ParameterOrigin, Services};
+use crate::command::{CommandDescriptor, Handle, Inject, Services};
 
 /// The commands that a step sends.
 ///
@@ -189,11 +189,7 @@ impl ReactionContext<'_> {
     /// # Errors
     /// The application does not provide a service of this type.
     pub fn service<T: Inject>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
-        let provided = match T::ORIGIN {
-            ParameterOrigin::Service(kind) => self.services.get(kind),
-            ParameterOrigin::State(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => None,
-        };
-        let provided = provided.and_then(|service| service.downcast().ok());
+        let provided = self.services.get();
         provided.ok_or(ReactionError::NotProvided(name))
     }
 

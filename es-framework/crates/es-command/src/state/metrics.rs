@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use metrics::{Counter, Histogram};
 
-use super::Evolve;
 use es_runtime::{
     metrics as registry,
     metrics::{RegisteredMetrics, STATE_LOOKUPS, STATE_REBUILD},
@@ -43,20 +42,16 @@ fn register(state: &&'static str) -> StateMetrics {
     }
 }
 
-/// Counts a rebuild by its starting point.
-pub(super) fn count_rebuild<S: Evolve>(start: RebuildStart) {
-    STATES.record_or_register(S::NAME, register, |state| {
+/// Counts a rebuild of a state of this name by its starting point and the number of events that it read.
+pub(super) fn count_rebuild(state: &'static str, start: RebuildStart, events: u32) {
+    tracing::Span::current().record("events", events);
+    STATES.record_or_register(state, register, |state| {
         let counter = match start {
             RebuildStart::Cache => &state.from_cache,
             RebuildStart::Snapshot => &state.from_snapshot,
             RebuildStart::FirstEvent => &state.from_first_event,
         };
         counter.increment(1);
+        state.events.record(events);
     });
-}
-
-/// Records the number of events that a rebuild read.
-pub(super) fn record_event_count<S: Evolve>(events: u32) {
-    tracing::Span::current().record("events", events);
-    STATES.record_or_register(S::NAME, register, |state| state.events.record(events));
 }

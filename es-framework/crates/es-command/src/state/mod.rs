@@ -1,8 +1,8 @@
 //! States: what handlers decide on, rebuilt from the events of a subject.
 
 mod cache;
-mod cached;
 mod declared;
+mod descriptor;
 mod metrics;
 mod rebuild;
 mod rebuilt_state;
@@ -11,8 +11,8 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
-pub use cached::{CachedState, StateDescriptor, StateScope};
 pub use declared::{Evolve, State};
+pub use descriptor::{StateDescriptor, StateScope};
 pub use rebuild::{RebuildError, StateLoader};
 pub use rebuilt_state::{LastEvent, RebuiltState};
 pub use replay::StateReplay;

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use futures_util::TryStreamExt as _;
+use futures_util::{FutureExt as _, TryStreamExt as _, future::BoxFuture};
 
 use super::{
     Evolve, LastEvent, RebuiltState, Snapshots,
     cache::StateCache,
     metrics::{self, RebuildStart},
+    rebuilt_state::FoldState,
 };
-use es_event::{DecodeError, RecordedEvent, Subject, Upcasters};
+use es_event::{DecodeError, Subject, Upcasters};
 use es_store::{Bound, EventStore, EventStream, ReadOptions, StoreError};
 
 /// The number of events after which a new snapshot is saved.
@@ -118,26 +119,37 @@ impl StateLoader {
         subject: &Subject,
         recursive: bool,
     ) -> Result<RebuiltState<S>, RebuildError> {
-        if let Some(cached) = self.cache.take_state(subject, recursive) {
-            let rebuilt = self.fold_newer_events(subject, recursive, cached).await?;
-            if let Some(rebuilt) = rebuilt {
-                metrics::count_rebuild::<S>(RebuildStart::Cache);
-                return Ok(rebuilt);
+        if let Some(mut cached) = self.cache.take_state(subject, recursive) {
+            if let Some(events) = self
+                .fold_newer_events(subject, recursive, &mut cached)
+                .await?
+            {
+                metrics::count_rebuild(S::NAME, RebuildStart::Cache, events);
+                return Ok(cached);
             }
             tracing::warn!(
                 %subject,
                 "the event store lacks an event that this process has read, as after a failover that lost events; the state is rebuilt without it, and commands that were confirmed before may have to be sent again"
             );
         }
-        if let Some(snapshot) = self.load_snapshot(subject, recursive).await
-            && let Some(rebuilt) = self.fold_newer_events(subject, recursive, snapshot).await?
+        if let Some(mut snapshot) = self.load_snapshot(subject, recursive).await
+            && let Some(events) = self
+                .fold_newer_events(subject, recursive, &mut snapshot)
+                .await?
         {
-            metrics::count_rebuild::<S>(RebuildStart::Snapshot);
-            return Ok(rebuilt);
+            metrics::count_rebuild(S::NAME, RebuildStart::Snapshot, events);
+            return Ok(snapshot);
         }
-        metrics::count_rebuild::<S>(RebuildStart::FirstEvent);
-        let events = self.read(subject, recursive, None);
-        self.fold(RebuiltState::EMPTY, events, 0).await
+        let mut rebuilt = RebuiltState::EMPTY;
+        let events = self
+            .fold_newer_events(subject, recursive, &mut rebuilt)
+            .await?;
+        metrics::count_rebuild(
+            S::NAME,
+            RebuildStart::FirstEvent,
+            events.unwrap_or_default(),
+        );
+        Ok(rebuilt)
     }
 
     /// Caches a state for the next command on its subject. Saves a snapshot if many events were
@@ -172,25 +184,33 @@ impl StateLoader {
         })
     }
 
-    /// Folds the events after a cached state or a snapshot into it. Returns nothing if its last event is
-    /// not the one in the store, as after a restore from a backup.
-    async fn fold_newer_events<S: Evolve>(
-        &self,
-        subject: &Subject,
+    /// Folds the events after the last one of a state into it, and returns the number of events that were read.
+    /// Returns nothing if the last one is not in the store, as after a restore from a backup.
+    fn fold_newer_events<'a>(
+        &'a self,
+        subject: &'a Subject,
         recursive: bool,
-        known: RebuiltState<S>,
-    ) -> Result<Option<RebuiltState<S>>, RebuildError> {
-        let Some(latest) = known.latest else {
-            let events = self.read(subject, recursive, None);
-            return self.fold(known, events, 0).await.map(Some);
-        };
-        let lower_bound = Some(Bound::Inclusive(latest.id));
-        let mut events = self.read(subject, recursive, lower_bound);
-        let first = events.try_next().await?;
-        if first.map(|event| LastEvent::from_event(&event)) != Some(latest) {
-            return Ok(None);
+        state: &'a mut dyn FoldState,
+    ) -> BoxFuture<'a, Result<Option<u32>, RebuildError>> {
+        async move {
+            let latest = state.latest();
+            let lower_bound = latest.map(|latest| Bound::Inclusive(latest.id));
+            let mut events = self.read(subject, recursive, lower_bound);
+            let mut count = 0_u32;
+            if latest.is_some() {
+                let first = events.try_next().await?;
+                if first.map(|event| LastEvent::from_event(&event)) != latest {
+                    return Ok(None);
+                }
+                count = 1;
+            }
+            while let Some(event) = events.try_next().await? {
+                state.apply(&self.upcasters, &event)?;
+                count = count.saturating_add(1);
+            }
+            Ok(Some(count))
         }
-        self.fold(known, events, 1).await.map(Some)
+        .boxed()
     }
 
     /// Reads the events of a subject.
@@ -201,36 +221,5 @@ impl StateLoader {
             ..ReadOptions::default()
         };
         self.store.read(subject.clone(), options)
-    }
-
-    /// Folds all of these events into a state. `already_read` counts for the metrics.
-    async fn fold<S: Evolve>(
-        &self,
-        mut rebuilt: RebuiltState<S>,
-        mut events: EventStream,
-        already_read: u32,
-    ) -> Result<RebuiltState<S>, RebuildError> {
-        let mut count = already_read;
-        while let Some(event) = events.try_next().await? {
-            self.apply(&mut rebuilt, &event)?;
-            count = count.saturating_add(1);
-        }
-        metrics::record_event_count::<S>(count);
-        Ok(rebuilt)
-    }
-
-    /// Applies one event to a state.
-    fn apply<S: Evolve>(
-        &self,
-        rebuilt: &mut RebuiltState<S>,
-        event: &RecordedEvent,
-    ) -> Result<(), DecodeError> {
-        self.upcasters.read(event, |view| {
-            rebuilt.state = S::evolve(rebuilt.state.take(), &view)?;
-            Ok::<_, DecodeError>(())
-        })?;
-        rebuilt.latest = Some(LastEvent::from_event(event));
-        rebuilt.events_since_snapshot = rebuilt.events_since_snapshot.saturating_add(1);
-        Ok(())
     }
 }

@@ -1,6 +1,9 @@
 //! A rebuilt state and its last event.
 
-use es_event::{EventId, Hash, RecordedEvent};
+use serde_json::Value;
+
+use super::Evolve;
+use es_event::{DecodeError, EventId, Hash, RecordedEvent, Upcasters};
 
 /// A state and the last event that was folded into it.
 ///
@@ -59,5 +62,37 @@ impl LastEvent {
     pub(super) fn from_event(event: &RecordedEvent) -> Self {
         let RecordedEvent { id, hash, .. } = *event;
         Self { id, hash }
+    }
+}
+
+/// A state of any type that events are folded into, so that the code around the fold is compiled once.
+pub(super) trait FoldState: Send {
+    /// Folds the next event of the scope. Events of other types change nothing.
+    fn apply(&mut self, upcasters: &Upcasters, event: &RecordedEvent) -> Result<(), DecodeError>;
+
+    /// Returns the last event that was folded.
+    fn latest(&self) -> Option<LastEvent>;
+
+    /// Returns the state as JSON.
+    fn to_json(&self) -> serde_json::Result<Option<Value>>;
+}
+
+impl<S: Evolve> FoldState for RebuiltState<S> {
+    fn apply(&mut self, upcasters: &Upcasters, event: &RecordedEvent) -> Result<(), DecodeError> {
+        upcasters.read(event, |view| {
+            self.state = S::evolve(self.state.take(), &view)?;
+            Ok::<_, DecodeError>(())
+        })?;
+        self.latest = Some(LastEvent::from_event(event));
+        self.events_since_snapshot = self.events_since_snapshot.saturating_add(1);
+        Ok(())
+    }
+
+    fn latest(&self) -> Option<LastEvent> {
+        self.latest
+    }
+
+    fn to_json(&self) -> serde_json::Result<Option<Value>> {
+        self.state.as_ref().map(serde_json::to_value).transpose()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::Evolve;
+use super::{Evolve, RebuiltState, rebuilt_state::FoldState};
 use es_event::{DecodeError, RecordedEvent, Upcasters};
 
 /// A state that is folded event by event and shown as JSON after each one.
@@ -46,34 +46,13 @@ use es_event::{DecodeError, RecordedEvent, Upcasters};
 /// ```
 pub struct StateReplay {
     upcasters: Upcasters,
-    state: Box<dyn StateFold>,
-}
-
-/// A state of a known type behind [`StateReplay`].
-trait StateFold: Send {
-    fn apply(&mut self, upcasters: &Upcasters, event: &RecordedEvent) -> Result<(), DecodeError>;
-    fn to_json(&self) -> serde_json::Result<Option<Value>>;
-}
-
-struct TypedState<S>(Option<S>);
-
-impl<S: Evolve> StateFold for TypedState<S> {
-    fn apply(&mut self, upcasters: &Upcasters, event: &RecordedEvent) -> Result<(), DecodeError> {
-        upcasters.read(event, |view| {
-            self.0 = S::evolve(self.0.take(), &view)?;
-            Ok(())
-        })
-    }
-
-    fn to_json(&self) -> serde_json::Result<Option<Value>> {
-        self.0.as_ref().map(serde_json::to_value).transpose()
-    }
+    state: Box<dyn FoldState>,
 }
 
 impl StateReplay {
     /// Starts the replay of a state of type `S`.
     pub(super) fn begin_replay<S: Evolve>(upcasters: Upcasters) -> Self {
-        let state = Box::new(TypedState::<S>(None));
+        let state = Box::new(RebuiltState::<S>::EMPTY);
         Self { upcasters, state }
     }
 

@@ -131,7 +131,7 @@ fn by_condition(command: &CommandDescriptor) -> impl Iterator<Item = ProblemKind
     let is_required = |parameter: &Parameter| {
         matches!(parameter.origin, ParameterOrigin::State(_)) && !parameter.optional
     };
-    let needs_a_state = command.parameters.iter().any(is_required);
+    let needs_a_state = (command.parameters)().iter().any(is_required);
     let own = match command.condition {
         SubjectCondition::Pristine => Some(kind::ALREADY_EXISTS),
         SubjectCondition::Exists => Some(kind::NOT_FOUND),

@@ -127,7 +127,7 @@ impl DryRunTestSource<'_> {
 
     /// Returns the services and settings that the handler takes, except for the clock.
     fn services(&self) -> String {
-        let parameters = self.command.parameters.iter();
+        let parameters = (self.command.parameters)().into_iter();
         let names = parameters.filter_map(|parameter| match parameter.origin {
             ParameterOrigin::Service(service) if service.name != "Clock" => {
                 Some(format!("`{}`", service.name))

@@ -1,0 +1,150 @@
+//! The changes that follow from an event, with the key in the event's subject or in one of its fields.
+
+use super::{KeyError, ProjectionError, ReadModel, RowChange, RowKey, column};
+use es_event::{Event, EventView, Subject};
+
+/// The changes that follow from an event of type `E`. `#[projection]` writes calls of these functions.
+impl<R: ReadModel> RowChange<R> {
+    /// Returns the change that puts a row. Its key is the segment of the event's subject where the subject of the read
+    /// model has the field of the key. Returns `None` if the subjects differ elsewhere.
+    ///
+    /// ```
+    /// use es_framework::{event::EventView, projection::RowChange};
+    /// # #[derive(Event)]
+    /// # struct BookPurchasedEvent { id: Uuid, title: String }
+    /// # #[derive(ReadModel)]
+    /// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+    /// # struct BookCopy {
+    /// #     #[key]
+    /// #     id: Uuid,
+    /// #     title: String,
+    /// # }
+    /// # #[projection]
+    /// # impl BookCopy {
+    /// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+    /// #         Self { id: event.id, title: event.title.clone() }
+    /// #     }
+    /// # }
+    /// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
+    /// # let candidate = EventCandidate {
+    /// #     source: "library-service".into(),
+    /// #     subject: "/books/42".parse()?,
+    /// #     event_type: EventType::declared("com.example.library.BookPurchasedEvent"),
+    /// #     data: es_framework::event::encode(&Metadata::default(), &serde_json::json!({ "id": "8e03978e-40d5-43e8-bc93-6894a57f9324", "title": "Emma" }))?,
+    /// #     trace: None,
+    /// # };
+    /// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+    /// # let event = RecordedEvent { subject: "/books/8e03978e-40d5-43e8-bc93-6894a57f9324".parse()?, ..event };
+    /// let event = EventView::from_recorded(&event);
+    /// let put = RowChange::put_on_subject(&event, |event: BookPurchasedEvent| BookCopy {
+    ///     id: event.id,
+    ///     title: event.title,
+    /// })?;
+    /// assert!(put.is_some());
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The segment cannot be a key, the event does not fit its declaration, or the row has another key.
+    pub fn put_on_subject<E: Event>(
+        event: &EventView<'_>,
+        row: impl FnOnce(E) -> R,
+    ) -> Result<Option<Self>, ProjectionError> {
+        let Some(key) = find_key_in_subject::<R>(event)? else {
+            return Ok(None);
+        };
+        Self::put(key, row(event.payload()?)).map(Some)
+    }
+
+    /// Returns the change that computes a row from the stored row, if there is one. Its key is found as in
+    /// [`put_on_subject`](Self::put_on_subject).
+    ///
+    /// # Errors
+    /// The segment cannot be a key, or the event does not fit its declaration.
+    pub fn compute_on_subject<E: Event>(
+        event: &EventView<'_>,
+        change: impl FnOnce(Option<R>, E) -> Option<R> + Send + 'static,
+    ) -> Result<Option<Self>, ProjectionError> {
+        let Some(key) = find_key_in_subject::<R>(event)? else {
+            return Ok(None);
+        };
+        let happened = event.payload()?;
+        Ok(Some(Self::compute(key, move |row| change(row, happened))))
+    }
+
+    /// Returns the change that puts a row. Its key is a field of the event.
+    ///
+    /// # Errors
+    /// The field cannot be a key, the event does not fit its declaration, or the row has another key.
+    pub fn put_on_field<E: Event>(
+        event: &EventView<'_>,
+        key: impl FnOnce(&E) -> &R::Key,
+        row: impl FnOnce(E) -> R,
+    ) -> Result<Option<Self>, ProjectionError> {
+        let happened = event.payload()?;
+        let key = RowKey::from_value(key(&happened))?;
+        Self::put(key, row(happened)).map(Some)
+    }
+
+    /// Returns the change that computes a row from the stored row, if there is one. Its key is a field of the event.
+    ///
+    /// # Errors
+    /// The field cannot be a key, or the event does not fit its declaration.
+    pub fn compute_on_field<E: Event>(
+        event: &EventView<'_>,
+        key: impl FnOnce(&E) -> &R::Key,
+        change: impl FnOnce(Option<R>, E) -> Option<R> + Send + 'static,
+    ) -> Result<Option<Self>, ProjectionError> {
+        let happened = event.payload()?;
+        let key = RowKey::from_value(key(&happened))?;
+        Ok(Some(Self::compute(key, move |row| change(row, happened))))
+    }
+}
+
+fn find_key_in_subject<R: ReadModel>(event: &EventView<'_>) -> Result<Option<RowKey>, KeyError> {
+    let Some(segment) = segment_of_key(R::SUBJECT, &event.recorded().subject) else {
+        return Ok(None);
+    };
+    let key: R::Key = column::parse_value(segment).map_err(|reason| KeyError::Segment {
+        segment: segment.to_owned(),
+        reason,
+    })?;
+    RowKey::from_value(&key).map(Some)
+}
+
+fn segment_of_key<'a>(template: &str, subject: &'a Subject) -> Option<&'a str> {
+    let mut key = None;
+    let mut segments = subject.as_str().split('/');
+    for expected in template.split('/') {
+        let segment = segments.next()?;
+        if expected.starts_with('{') {
+            key = Some(segment);
+        } else if expected != segment {
+            return None;
+        }
+    }
+    key.filter(|_| segments.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_stands_where_the_template_has_its_field() {
+        let key = |subject: &str| {
+            let subject: Subject = subject.parse().unwrap();
+            segment_of_key("/books/{id}", &subject).map(str::to_owned)
+        };
+        assert_eq!(key("/books/42").as_deref(), Some("42"));
+        for other in [
+            "/",
+            "/books",
+            "/readers/42",
+            "/books/42/pages",
+            "/books2/42",
+        ] {
+            assert_eq!(key(other), None, "{other}");
+        }
+    }
+}
