@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 /// The members of a node, with their labels.
-const MEMBERS: [(&str, &str); 3] = [("route", "route"), ("role", "role"), ("subject", "subject")];
+const MEMBERS: [(&str, &str); 2] = [("route", "route"), ("subject", "subject")];
 
 /// The connections of a node: the kind of an edge, the label at the node where it begins, and the label at
 /// the node where it ends.
@@ -33,6 +33,11 @@ pub(crate) fn describe_node(node: &Value, model: &Value) -> String {
     push_line(&mut text, name_label, member(node, "name"));
     for (name, label) in MEMBERS {
         push_line(&mut text, label, member(node, name));
+    }
+    let roles: Vec<_> = array(node, "roles").filter_map(Value::as_str).collect();
+    push_line(&mut text, "role", &roles.join(" or "));
+    for rule in array(node, "rules") {
+        push_line(&mut text, "rule", member(rule, "sentence"));
     }
     let id = member(node, "id");
     for (kind, from_label, to_label) in CONNECTIONS {
@@ -110,7 +115,8 @@ mod tests {
     fn a_node_shows_its_members_and_connections() {
         let table = json!({
             "id": "read-model:loans", "kind": "readModel", "name": "loans", "subject": "/books/{id}",
-            "summary": "A loan.", "route": null, "role": null, "file": "src/loan.rs", "line": 10,
+            "summary": "A loan.", "route": null, "roles": ["reader", "staff"], "file": "src/loan.rs", "line": 10,
+            "rules": [{ "label": "reader for staff", "sentence": "Only staff see `reader`." }],
             "schema": { "type": "object" },
         });
         let model = json!({ "nodes": [table], "edges": [
@@ -126,6 +132,8 @@ mod tests {
             "  A loan.",
             "  table         loans",
             "  subject       /books/{id}",
+            "  role          reader or staff",
+            "  rule          Only staff see `reader`.",
             "  follows from  com.example.BookBorrowedEvent",
             "  answers       BrowseLoans, FindLoan",
             "  finding       nobody reads it",

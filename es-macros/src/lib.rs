@@ -254,10 +254,21 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// with `#[filter(contains)]` is prepared automatically. `#[search(alphanumeric)]` lets all comparisons, sort orders
 /// and groups use the letters and digits of the text alone, so that two spellings of an ISBN are one.
 ///
+/// # `#[visible(…)]` above a field
+///
+/// Only some callers see the field, whose type is an `Option`. The others get rows without it, and cannot filter, sort
+/// or group by it. With both keys, those whom one of them names see it.
+///
+/// | key | |
+/// |---|---|
+/// | `role = "staff"` | callers with this role, or with one of several in brackets |
+/// | `owner = reader` | callers whose owner id is in the field `reader` of the row |
+/// | `owner` | callers whose owner id is the field itself |
+///
 /// `#[serde(…)]`, `#[schemars(…)]` and `#[es(crate = "…")]` are as for `#[derive(Event)]`.
 #[proc_macro_derive(
     ReadModel,
-    attributes(read_model, key, index, search, serde, schemars, es)
+    attributes(read_model, key, index, search, visible, serde, schemars, es)
 )]
 pub fn derive_read_model(item: TokenStream) -> TokenStream {
     codegen::read_model::derive_read_model(item.into(), &Manifest::of_this_crate()).into()

@@ -31,7 +31,7 @@ pub(crate) struct CheckedCallerRules {
 }
 
 /// The types that no owner id has, by their last word.
-const NO_OWNER_IDS: [&str; 8] = [
+pub(crate) const NO_OWNER_IDS: [&str; 8] = [
     "Option",
     "Vec",
     "bool",
@@ -68,7 +68,7 @@ impl CallerKeys {
 }
 
 /// Parses one role, or several in brackets.
-fn parse_roles(meta: &Meta, example: &str, errors: &mut Errors) -> Vec<LitStr> {
+pub(crate) fn parse_roles(meta: &Meta, example: &str, errors: &mut Errors) -> Vec<LitStr> {
     let Some(value) = attribute::parse_value(meta, example, errors) else {
         return Vec::new();
     };
@@ -140,7 +140,7 @@ pub(crate) fn check_caller_rules(
     }
 }
 
-fn check_names(roles: &[LitStr], errors: &mut Errors) -> Vec<String> {
+pub(crate) fn check_names(roles: &[LitStr], errors: &mut Errors) -> Vec<String> {
     let names = roles.iter().filter_map(|role| check_name(role, errors));
     names.collect()
 }
@@ -154,6 +154,13 @@ fn check_name(literal: &LitStr, errors: &mut Errors) -> Option<String> {
     let message = "a role is one word of 1 to 64 letters, digits and `.`, `_`, `:`, `@`, `-`: write `role = \"staff\"`";
     errors.record(literal, message);
     None
+}
+
+/// Returns the message about a field of a type that no owner id has.
+pub(crate) fn no_owner_id(field: &str, type_name: &str) -> String {
+    format!(
+        "`{field}` holds the id of the owner, and a `{type_name}` is no id: make it a `Uuid`, a `String` or a number"
+    )
 }
 
 fn check_owner(
@@ -172,10 +179,7 @@ fn check_owner(
     if let Some(type_name) = field.type_name()
         && NO_OWNER_IDS.contains(&type_name.as_str())
     {
-        let message = format!(
-            "`{name}` holds the id of the owner, and a `{type_name}` is no id: make it a `Uuid`, a `String` or a number"
-        );
-        errors.record(&field.ty, message);
+        errors.record(&field.ty, no_owner_id(&name, &type_name));
         return None;
     }
     Some((field.ident.clone(), field.member.clone(), field.ty.span()))

@@ -43,10 +43,12 @@ struct Row {
     count: u32,
     weight: f64,
     fine: bool,
+    #[visible(role = ["staff", "auditor"], owner = kind_of_row)]
     at: Option<Timestamp>,
     tags: Vec<String>,
     named: BTreeMap<String, i64>,
     #[search(alphanumeric)]
+    #[visible(owner)]
     r#type: Option<String>,
     #[search(alphanumeric)]
     #[serde(rename = "kind")]

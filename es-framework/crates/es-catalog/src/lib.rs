@@ -3,6 +3,7 @@
 
 #![warn(unreachable_pub)]
 
+mod caller_rules;
 mod catalog;
 mod catalog_builder;
 mod catalog_error;

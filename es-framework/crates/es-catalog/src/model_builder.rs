@@ -9,6 +9,7 @@ use es_read::query::{QueryRoute, QueryRouteTarget};
 use serde_json::Value;
 
 use crate::{
+    caller_rules::{rule_about_column, rule_about_owner},
     catalog::Catalog,
     connections::CatalogEntry,
     finding::Finding,
@@ -70,6 +71,7 @@ impl ModelBuilder<'_> {
             let mut node = self.node(NodeKind::ReadModel, model.name, model.declaration);
             node.subject = self.lane_before([entry], EdgeKind::Projects);
             node.schema = Some(json_schema::of_columns(model.columns));
+            node.rules = model.visibility.iter().map(rule_about_column).collect();
             self.push([entry], node);
         }
         for (index, route) in catalog.queries.iter().enumerate() {
@@ -91,6 +93,7 @@ impl ModelBuilder<'_> {
         node.summary = command.summary.to_owned();
         node.route = (!command.is_internal()).then(|| format!("POST {}", command.path));
         node.roles = owned(command.roles);
+        node.rules = command.owner.iter().map(rule_about_owner).collect();
         self.push([CatalogEntry::command(command)], node);
     }
 
@@ -130,6 +133,7 @@ impl ModelBuilder<'_> {
         node.subject = self.lane_before([entry], EdgeKind::Answers);
         node.route = Some(format!("GET {}", route.path));
         node.roles = owned(route.roles());
+        node.rules = route.owner().iter().map(rule_about_owner).collect();
         self.push([entry], node);
     }
 
@@ -178,6 +182,7 @@ impl ModelBuilder<'_> {
             documentation: String::new(),
             route: None,
             roles: Vec::new(),
+            rules: Vec::new(),
             informational: false,
             package: declaration.package.to_owned(),
             file: path_from_package(&declaration),

@@ -98,6 +98,7 @@ fn declaration(model: &ApplicationModel, node: &ModelNode) -> Markup {
                 dd { code { (node.file) ":" (node.line) } " of " (node.package) }
                 @if let Some(route) = &node.route { dt { "Route" } dd { code { (route) } } }
                 @if let Some(role) = node.role_text() { dt { "Role" } dd { (role) } }
+                @for rule in &node.rules { dt { "Rule" } dd { (rule.sentence) } }
                 @if let Some(subject) = &node.subject { dt { "Subject" } dd { code { (subject) } } }
                 @for (label, ids) in neighbours {
                     @if !ids.is_empty() {
@@ -166,6 +167,10 @@ mod tests {
             documentation: "<script>alert(1)</script>".to_owned(),
             route: None,
             roles: Vec::new(),
+            rules: vec![es_model::CallerRule {
+                label: "owner reader".to_owned(),
+                sentence: "Clients send it only for their own `reader`.".to_owned(),
+            }],
             informational: false,
             package: "library-app".to_owned(),
             file: "src/book/purchase.rs".to_owned(),
@@ -184,6 +189,7 @@ mod tests {
         let model = model.with_findings_for(&std::collections::BTreeSet::new());
         let page = declaration(&model, &event()).into_string();
         assert!(page.contains("src/book/purchase.rs:7"), "{page}");
+        assert!(page.contains("only for their own `reader`"), "{page}");
         assert!(
             page.contains("/console?type=com.example.library.BookPurchasedEvent"),
             "{page}"

@@ -73,6 +73,30 @@ pub struct OwnerRule {
     pub excepted_roles: &'static [&'static str],
 }
 
+impl OwnerRule {
+    /// Describes the rule in a sentence for those who send the command or the query.
+    ///
+    /// ```
+    /// use es_framework::event::OwnerRule;
+    ///
+    /// let rule = OwnerRule { field: Some("reader"), excepted_roles: &["staff"] };
+    /// let sentence = "Clients send it only for their own `reader`, except those with the role `staff`.";
+    /// assert_eq!(rule.describe(), sentence);
+    /// ```
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let owned = match self.field {
+            Some(field) => format!("only for their own `{field}`"),
+            None => "only about what belongs to them".to_owned(),
+        };
+        let roles = self.excepted_roles.iter().map(|role| format!("`{role}`"));
+        match roles.collect::<Vec<_>>().join(" and ") {
+            none if none.is_empty() => format!("Clients send it {owned}."),
+            roles => format!("Clients send it {owned}, except those with the role {roles}."),
+        }
+    }
+}
+
 /// The caller does not own what a rule requires. It is a rejection with the status 403.
 ///
 /// ```

@@ -222,6 +222,7 @@ impl From<QueryError> for Problem {
             ),
             QueryError::NotFound => Self::new(kind::NOT_FOUND, error.to_string()),
             QueryError::NotOwner(_) => Self::new(kind::NOT_OWNER, error.to_string()),
+            QueryError::NotVisible { .. } => Self::new(kind::NOT_VISIBLE, error.to_string()),
             QueryError::Database(DatabaseError::TooExpensive) => Self::new(
                 kind::TOOK_TOO_LONG,
                 "the database ended the query: ask for less",

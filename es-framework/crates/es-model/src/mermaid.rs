@@ -75,7 +75,9 @@ impl ApplicationModel {
         let role = node.role_text().map(|role| format!("role {role}"));
         let finding = self.finding(&node.id);
         let mark = finding.map(|finding| finding.kind.mark().to_owned());
-        for line in [node.route.clone(), role, mark].into_iter().flatten() {
+        let rules = node.rules.iter().map(|rule| rule.label.clone());
+        let lines = node.route.iter().cloned().chain(role).chain(rules);
+        for line in lines.chain(mark) {
             let _ = write!(label, "<br/>{}", escape(&line));
         }
         format!("n{number}[\"{label}\"]:::{}", class(node.kind))

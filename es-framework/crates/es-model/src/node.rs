@@ -24,6 +24,9 @@ pub struct ModelNode {
     pub route: Option<String>,
     /// The roles of which a caller needs one for the route.
     pub roles: Vec<String>,
+    /// The rules about what belongs to the caller, and about what the caller sees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<CallerRule>,
     /// True for an event that is recorded for readers outside of the application.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub informational: bool,
@@ -35,6 +38,16 @@ pub struct ModelNode {
     pub line: u32,
     /// The JSON schema of a command, of an event's payload, of a read model's row or of a query's output.
     pub schema: Option<Value>,
+}
+
+/// A rule about the caller.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallerRule {
+    /// The rule in a few words, such as `owner reader, or staff`.
+    pub label: String,
+    /// The rule in a sentence.
+    pub sentence: String,
 }
 
 /// The kind of a declaration.

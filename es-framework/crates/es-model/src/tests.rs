@@ -64,8 +64,10 @@ fn pay(_: &Order, _: PayOrderCommand) -> OrderPaidEvent {
 
 #[derive(Command)]
 #[command(subject = "/orders/{id}")]
+#[command(role = ["customer", "staff"], owner = customer, owner_except = "staff")]
 struct PraiseOrderCommand {
     id: Uuid,
+    customer: Uuid,
 }
 
 #[handler]
@@ -110,6 +112,9 @@ impl Shipping {
 struct ParcelRow {
     #[key]
     parcel: Uuid,
+    #[visible(role = "packer", owner = packed_by)]
+    weight: Option<u32>,
+    packed_by: Option<String>,
 }
 
 #[projection]
@@ -118,6 +123,8 @@ impl ParcelRow {
     fn packed(event: &ParcelPackedEvent) -> Self {
         Self {
             parcel: event.parcel,
+            weight: None,
+            packed_by: None,
         }
     }
 }
@@ -271,11 +278,36 @@ fn node(kind: NodeKind, name: &str) -> ModelNode {
         documentation: String::new(),
         route: None,
         roles: Vec::new(),
+        rules: Vec::new(),
         informational: false,
         package: "rooms".to_owned(),
         file: "src/rooms.rs".to_owned(),
         line: 1,
         schema: None,
+    }
+}
+
+#[test]
+fn rules_about_callers_are_in_the_model_and_in_its_pictures() {
+    let model = shop();
+    let sentences = |id: &str| {
+        let rules = &model.node(id).unwrap().rules;
+        rules
+            .iter()
+            .map(|rule| rule.sentence.clone())
+            .collect::<Vec<_>>()
+    };
+    let about_owner =
+        "Clients send it only for their own `customer`, except those with the role `staff`.";
+    assert_eq!(sentences("command:PraiseOrderCommand"), [about_owner]);
+    let about_column = "Only clients with the role `packer` and clients whose owner id is the `packedBy` see `weight`.";
+    assert_eq!(sentences("read-model:parcels"), [about_column]);
+    for picture in [model.to_svg(), model.to_mermaid()] {
+        assert!(picture.contains("owner customer, or staff"), "{picture}");
+        assert!(
+            picture.contains("weight for packer or owner pac"),
+            "{picture}"
+        );
     }
 }
 

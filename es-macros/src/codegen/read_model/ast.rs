@@ -5,6 +5,7 @@ use syn::{Attribute, DeriveInput, Ident, Meta};
 use super::{
     attr::{self, ReadModelAttr},
     search_attr::is_search,
+    visible_attr::is_visible,
 };
 use crate::codegen::{
     declaration_kind::DeclarationKind,
@@ -43,6 +44,10 @@ pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> ReadModelIn
     }
     for attr in item.attrs.iter().filter(|attr| is_search(attr)) {
         errors.record(attr, "`#[search]` stands above the field that is searched");
+    }
+    for attr in item.attrs.iter().filter(|attr| is_visible(attr)) {
+        let message = "`#[visible(…)]` stands above the field that only some callers see; `role` of a query says who may send it";
+        errors.record(attr, message);
     }
     for attr in known.iter().flat_map(|field| &field.attrs) {
         if is_index(attr) && !matches!(attr.meta, Meta::Path(_)) {

@@ -6,12 +6,13 @@ use super::{
     ast::{ReadModelInput, is_key},
     attr::ReadModelAttr,
     search_attr::{self, SearchForm, is_search},
+    visible_attr::{self, Viewers, is_visible},
 };
 use crate::codegen::{
     column,
     errors::Errors,
     fields::Field,
-    naming,
+    naming, serde_words,
     template::{self, Template},
 };
 
@@ -29,6 +30,8 @@ pub(crate) struct CheckedReadModel {
     pub(crate) key: Field,
     /// The fields that are prepared for searches.
     pub(crate) searched: Vec<(Field, SearchForm)>,
+    /// The indexes of the fields that only some callers see, and these callers.
+    pub(crate) visibility: Vec<(usize, Viewers)>,
 }
 
 /// Checks everything and reports all mistakes.
@@ -48,6 +51,7 @@ pub(crate) fn check_read_model(
         key(&ident, fields, errors)
     });
     let searched = searched(fields.as_deref().unwrap_or_default(), errors);
+    let visibility = visibility(fields.as_deref().unwrap_or_default(), errors);
     let subject = match &attr.subject {
         None => String::new(),
         Some(text) => subject(text, key, fields.as_deref(), errors)?,
@@ -61,6 +65,7 @@ pub(crate) fn check_read_model(
         inline: attr.inline,
         key: key?.clone(),
         searched,
+        visibility,
         fields: fields?,
     })
 }
@@ -119,6 +124,28 @@ fn searched(fields: &[Field], errors: &mut Errors) -> Vec<(Field, SearchForm)> {
         searched.push((field.clone(), form));
     }
     searched
+}
+
+/// Returns the fields with `#[visible(…)]`.
+fn visibility(fields: &[Field], errors: &mut Errors) -> Vec<(usize, Viewers)> {
+    let mut restricted = Vec::new();
+    for (index, field) in fields.iter().enumerate() {
+        let Some(attr) = field.attrs.iter().find(|attr| is_visible(attr)) else {
+            continue;
+        };
+        if field.attrs.iter().any(is_key) {
+            let message = "everybody who sees a row sees its key: remove `#[visible(…)]`, or let the query name a role";
+            errors.record(attr, message);
+        }
+        if serde_words::has_word(&field.attrs, "skip_serializing_if") {
+            let message = "`#[visible(…)]` leaves the member out for those who do not see it: remove `skip_serializing_if`";
+            errors.record(attr, message);
+        }
+        if let Some(viewers) = visible_attr::parse_viewers(index, fields, errors) {
+            restricted.push((index, viewers));
+        }
+    }
+    restricted
 }
 
 fn subject(

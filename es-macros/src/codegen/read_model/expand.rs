@@ -1,12 +1,16 @@
 //! Generates the code of a read model that passed the checks.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{DeriveInput, spanned::Spanned as _};
+use syn::{Attribute, DeriveInput, parse_quote, spanned::Spanned as _};
 
-use super::{ast::is_index, check::CheckedReadModel, search_attr::SearchForm};
+use super::{
+    ast::is_index, check::CheckedReadModel, search_attr::SearchForm, visible_attr::Viewers,
+};
 use crate::codegen::{
-    column, declaration,
+    caller_rules, column, declaration,
     declaration_kind::DeclarationKind,
     errors::Errors,
     fields,
@@ -20,8 +24,11 @@ pub(crate) fn expand_read_model(model: &CheckedReadModel, framework: &Framework)
     let implementation = implementation(model, framework);
     let ident = &model.ident;
     let columns = column::column_functions(ident, &model.fields, framework);
+    let owners = check_owner_columns(model, framework);
     quote! {
         #json
+
+        #owners
 
         #implementation
 
@@ -34,15 +41,32 @@ pub(crate) fn expand_read_model(model: &CheckedReadModel, framework: &Framework)
 }
 
 fn json(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
-    let field = |field| FieldWithConstraints {
-        field,
-        constraints: None,
+    let projection = format!("{}::projection", framework.path_text());
+    let ident = &model.ident;
+    // The members that the caller of a query does not see are left out.
+    let constraints = |index| -> Option<Attribute> {
+        let mut rules = model.visibility.iter();
+        let rule = rules.position(|(field, _)| *field == index)?;
+        let is_hidden = format!("{projection}::is_hidden::<{ident}, {rule}, _>");
+        Some(parse_quote!(#[serde(skip_serializing_if = #is_hidden)]))
     };
-    let fields: Vec<_> = model.fields.iter().map(field).collect();
+    let fields = model.fields.iter().enumerate();
+    let fields: Vec<_> = fields
+        .map(|(index, field)| FieldWithConstraints {
+            field,
+            constraints: constraints(index),
+        })
+        .collect();
+    let mut attrs = model.attrs.clone();
+    if !model.visibility.is_empty() {
+        attrs.push(parse_quote! {
+            #[schemars(transform = #framework::projection::describe_visibility::<#ident>)]
+        });
+    }
     let wire = JsonStruct {
         kind: DeclarationKind::ReadModel,
-        ident: &model.ident,
-        attrs: &model.attrs,
+        ident,
+        attrs: &attrs,
         fields: &fields,
     };
     wire.expand_impls(framework)
@@ -69,6 +93,7 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
         )
     });
     let searched = searched_columns(model, framework);
+    let visibility = visibility(model, framework);
     let columns = column::column_descriptions(fields, framework);
     let to_cells = column::to_cells(fields, framework);
     let (key_column, key_type, key) = (column::name_of(key), &key.ty, &key.ident);
@@ -92,6 +117,7 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
             const INDEXED: &'static [&'static str] = &[#(#indexed),*];
             const VERSION: u32 = #version;
             #searched
+            #visibility
             #inline
             const DECLARATION: #framework::Declaration = #declaration;
 
@@ -131,6 +157,51 @@ fn searched_columns(model: &CheckedReadModel, framework: &Framework) -> Option<T
             const SEARCHED: &'static [#framework::projection::SearchedColumn] = &[#(#columns),*];
         }
     })
+}
+
+/// Returns the constant with the columns that only some callers see, if there are any. The compiler reports a type that
+/// does not fit at the field.
+fn visibility(model: &CheckedReadModel, framework: &Framework) -> Option<TokenStream> {
+    let projection = quote!(#framework::projection);
+    let rules = model.visibility.iter().filter_map(|(index, viewers)| {
+        let Viewers { roles, owner } = viewers;
+        let owner = match owner {
+            None => quote!(::core::option::Option::None),
+            Some(owner) => quote!(::core::option::Option::Some(Self::COLUMNS[#owner])),
+        };
+        let ty = &model.fields.get(*index)?.ty;
+        let of = quote_spanned!(ty.span()=> of::<#ty>);
+        Some(quote! {
+            #projection::ColumnVisibility::#of(Self::COLUMNS[#index], &[#(#roles),*], #owner)
+        })
+    });
+    (!model.visibility.is_empty()).then(|| {
+        quote! {
+            const VISIBILITY: &'static [#projection::ColumnVisibility] = &[#(#rules),*];
+        }
+    })
+}
+
+/// Generates checks at compile time that the columns with owner ids have a fitting kind, for types that the macro does
+/// not know.
+fn check_owner_columns(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
+    let owners = model
+        .visibility
+        .iter()
+        .filter_map(|(_, viewers)| viewers.owner);
+    let checks = owners.collect::<BTreeSet<_>>().into_iter();
+    let checks = checks.filter_map(|owner| {
+        let field = model.fields.get(owner)?;
+        let ty = &field.ty;
+        let message = caller_rules::no_owner_id(&field.name(), &quote!(#ty).to_string());
+        Some(quote_spanned! {ty.span()=>
+            const _: () = ::core::assert!(
+                <#ty as #framework::projection::ColumnType>::KIND.is_owner_id(),
+                #message,
+            );
+        })
+    });
+    quote!(#(#checks)*)
 }
 
 /// Generates stub implementations for a read model with mistakes, so that the compiler reports only

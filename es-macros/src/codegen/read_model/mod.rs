@@ -5,6 +5,7 @@ mod attr;
 mod check;
 mod expand;
 mod search_attr;
+mod visible_attr;
 
 use proc_macro2::TokenStream;
 

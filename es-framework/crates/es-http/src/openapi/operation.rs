@@ -160,9 +160,7 @@ impl Operation {
         let rules = [
             this.description.clone(),
             security::role_description(this.roles),
-            this.owner
-                .map(security::owner_description)
-                .unwrap_or_default(),
+            this.owner.map(|rule| rule.describe()).unwrap_or_default(),
         ];
         let paragraphs = rules.into_iter();
         let paragraphs: Vec<_> = paragraphs.filter(|text| !text.is_empty()).collect();

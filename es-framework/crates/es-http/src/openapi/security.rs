@@ -1,7 +1,6 @@
 //! The security section of the document: the credentials and roles of operations. The document does
 //! not depend on settings, so it lists them even if the service runs without authentication.
 
-use es_event::OwnerRule;
 use serde_json::{Value, json};
 
 use crate::problem::kind::{self, ProblemKind};
@@ -64,26 +63,7 @@ pub(super) fn role_description(roles: &[&str]) -> String {
     if roles.is_empty() {
         return String::new();
     }
-    let roles = quote_roles(roles, "or");
-    format!("Requires the role {roles} if the service authenticates its clients.")
-}
-
-/// Describes the rule about the owner in a sentence.
-pub(super) fn owner_description(rule: OwnerRule) -> String {
-    let owned = match rule.field {
-        Some(field) => format!("only for their own `{field}`"),
-        None => "only about what belongs to them".to_owned(),
-    };
-    match rule.excepted_roles {
-        [] => format!("Clients send it {owned}."),
-        roles => {
-            let roles = quote_roles(roles, "and");
-            format!("Clients send it {owned}, except those with the role {roles}.")
-        }
-    }
-}
-
-fn quote_roles(roles: &[&str], conjunction: &str) -> String {
     let roles: Vec<_> = roles.iter().map(|role| format!("`{role}`")).collect();
-    roles.join(&format!(" {conjunction} "))
+    let roles = roles.join(" or ");
+    format!("Requires the role {roles} if the service authenticates its clients.")
 }

@@ -218,6 +218,12 @@ pub(crate) const NOT_OWNER: ProblemKind = ProblemKind::new(
     "This does not belong to the caller",
 );
 
+pub(crate) const NOT_VISIBLE: ProblemKind = ProblemKind::new(
+    StatusCode::FORBIDDEN,
+    "not-visible",
+    "This is not visible to the caller",
+);
+
 pub(crate) const ISSUER_AWAY: ProblemKind = ProblemKind::new(
     StatusCode::SERVICE_UNAVAILABLE,
     "issuer-away",

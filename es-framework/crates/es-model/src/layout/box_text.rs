@@ -63,6 +63,9 @@ impl BoxText {
         if let Some(role) = node.role_text() {
             add(BoxLineKind::Remark, &format!("role {role}"));
         }
+        for rule in &node.rules {
+            add(BoxLineKind::Remark, &rule.label);
+        }
         let states = neighbours(model, |edge| {
             (edge.kind == EdgeKind::Decides && edge.to == node.id).then_some(&edge.from)
         });

@@ -236,6 +236,9 @@ fn tooltip(node: &ModelNode, finding: Option<&str>) -> String {
     if let Some(role) = node.role_text() {
         let _ = write!(text, "\nNeeds the role {role}.");
     }
+    for rule in &node.rules {
+        let _ = write!(text, "\n{}", rule.sentence);
+    }
     if let Some(finding) = finding {
         let _ = write!(text, "\nFinding: {finding}.");
     }

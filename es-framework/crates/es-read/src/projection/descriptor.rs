@@ -3,7 +3,7 @@
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    ColumnDescriptor, EventRow, Project, SearchedColumn,
+    ColumnDescriptor, ColumnVisibility, EventRow, Project, SearchedColumn,
     fold::{KeyedRowFold, ReadModelFold, RowPerEventFold},
 };
 use es_event::Declaration;
@@ -48,6 +48,8 @@ pub struct ReadModelDescriptor {
     pub indexed: &'static [&'static str],
     /// The columns that the declaration prepares for searches.
     pub searched: &'static [SearchedColumn],
+    /// The columns that only some callers see.
+    pub visibility: &'static [ColumnVisibility],
     /// The version of the declaration. A new version rebuilds the read model.
     pub version: u32,
     /// True if appends write the rows in the transaction of the events, where the event store can.
@@ -97,6 +99,7 @@ impl ReadModelDescriptor {
             identity: RowIdentity::Column(R::KEY),
             indexed: R::INDEXED,
             searched: R::SEARCHED,
+            visibility: R::VISIBILITY,
             version: R::VERSION,
             inline: R::INLINE,
             declaration: R::DECLARATION,
@@ -118,6 +121,7 @@ impl ReadModelDescriptor {
             identity: RowIdentity::Event,
             indexed: &[],
             searched: &[],
+            visibility: &[],
             version: 1,
             inline: false,
             declaration: E::DECLARATION,

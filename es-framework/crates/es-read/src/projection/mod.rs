@@ -29,6 +29,8 @@ pub(crate) mod table_statements;
 mod tests;
 mod text_folding;
 pub(crate) mod text_prefix;
+pub(crate) mod viewer;
+mod visibility;
 
 pub use changes::ReadModelWatcher;
 pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnType};
@@ -44,3 +46,9 @@ pub use read_model::{Cells, EventRow, Project, ProjectionError, ReadModel, RowCh
 pub use row_key::{KeyError, RowKey};
 pub use search_form::{SearchForm, SearchedColumn};
 pub use text_folding::fold_text;
+#[doc(hidden)]
+pub use viewer::is_hidden;
+pub(crate) use visibility::ColumnAccess;
+#[doc(hidden)]
+pub use visibility::describe_visibility;
+pub use visibility::{ColumnVisibility, OptionalColumn};

@@ -2,7 +2,10 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Cell, CellError, ColumnDescriptor, ColumnType, KeyError, RowKey, SearchedColumn};
+use super::{
+    Cell, CellError, ColumnDescriptor, ColumnType, ColumnVisibility, KeyError, RowKey,
+    SearchedColumn,
+};
 use es_event::{Declaration, DecodeError, Event, EventView};
 
 /// A row of a table that queries read. `#[derive(ReadModel)]` implements it.
@@ -53,6 +56,8 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
     const INDEXED: &'static [&'static str];
     /// The columns that the declaration prepares for searches.
     const SEARCHED: &'static [SearchedColumn] = &[];
+    /// The columns that only some callers see.
+    const VISIBILITY: &'static [ColumnVisibility] = &[];
     /// The version of the declaration. A new version rebuilds the read model.
     const VERSION: u32;
     /// True if appends write the rows in the transaction of the events, where the event store can.

@@ -2,9 +2,9 @@
 
 use std::marker::PhantomData;
 
-use super::QueryError;
+use super::{QueryError, table_view::TableView};
 use crate::projection::{
-    Cell, CellError, ColumnType, Database, Table,
+    Cell, CellError, ColumnType,
     table_statements::quote_name,
     text_prefix::{is_shorter_than_prefix, text_prefix},
 };
@@ -140,12 +140,8 @@ impl<R> Condition<R> {
     }
 
     /// Returns the condition in SQL, with a `?` for each of its parameters.
-    pub(super) fn to_sql(
-        &self,
-        database: &Database,
-        table: &Table,
-    ) -> Result<SqlFragment, QueryError> {
-        self.expression.to_sql(database, table)
+    pub(super) fn to_sql(&self, view: TableView<'_>) -> Result<SqlFragment, QueryError> {
+        self.expression.to_sql(view)
     }
 }
 
@@ -162,6 +158,11 @@ impl SqlFragment {
         Self { text, parameters }
     }
 
+    pub(super) fn in_parentheses(self) -> Self {
+        let text = format!("({})", self.text);
+        Self { text, ..self }
+    }
+
     /// Joins several fragments with a separator such as ` AND `.
     pub(super) fn join(parts: impl IntoIterator<Item = Self>, separator: &str) -> Self {
         let (mut texts, mut parameters) = (Vec::new(), Vec::new());
@@ -174,55 +175,85 @@ impl SqlFragment {
 }
 
 impl Expression {
-    fn to_sql(&self, database: &Database, table: &Table) -> Result<SqlFragment, QueryError> {
-        Ok(match self {
+    fn to_sql(&self, view: TableView<'_>) -> Result<SqlFragment, QueryError> {
+        let is_null = |column, is| SqlFragment::new(format!("{} {is}", quote_name(column)), vec![]);
+        let (column, condition) = match self {
             // `= NULL` is never true in SQL.
             Self::Compare(column, Comparison::Equal, Cell::Null) | Self::IsNull(column) => {
-                SqlFragment::new(format!("{} IS NULL", quote_name(column)), Vec::new())
+                return view.restrict(column, is_null(column, "IS NULL"), true);
             }
             Self::Compare(column, Comparison::NotEqual, Cell::Null) | Self::IsNotNull(column) => {
-                SqlFragment::new(format!("{} IS NOT NULL", quote_name(column)), Vec::new())
+                (column, is_null(column, "IS NOT NULL"))
             }
             Self::Compare(column, comparison, cell) => {
-                let prefix = database.indexed_prefix(table, column);
-                let cell = table.compared_cell(column, cell.clone());
-                let column = table.compared_column(column);
-                compare(&column, *comparison, cell, prefix.as_deref())
+                (column, compare_in(view, column, *comparison, cell))
             }
-            Self::OneOf(_, cells) if cells.is_empty() => SqlFragment::new("1 = 0", Vec::new()),
-            Self::OneOf(column, cells) => {
-                let cells = cells.iter().cloned();
-                let cells: Vec<_> = cells
-                    .map(|cell| table.compared_cell(column, cell))
-                    .collect();
-                let exact = one_of(&table.compared_column(column), cells.clone());
-                match database.indexed_prefix(table, column) {
-                    None => exact,
-                    Some(prefix) => {
-                        let prefixes = cells.into_iter().map(prefix_of).collect();
-                        SqlFragment::join([one_of(&prefix, prefixes), exact], " AND ")
-                    }
-                }
-            }
-            Self::Contains(column, substring) => {
-                let searched = table.search_column(column, substring);
-                let (column, part) = searched.ok_or(QueryError::NotSearchable {
-                    table: table.model.name,
-                    column,
-                })?;
-                let Some(part) = part else {
-                    return Ok(SqlFragment::new("1 = 0", Vec::new()));
-                };
-                let conditions = database.substring_conditions(table, &column, &part);
-                let conditions = conditions.into_iter();
-                let conditions = conditions.map(|(text, cell)| SqlFragment::new(text, vec![cell]));
-                SqlFragment::join(conditions, " AND ")
-            }
-            Self::And(one, other) => join_sides(one, other, database, table, " AND ")?,
-            Self::Or(one, other) => join_sides(one, other, database, table, " OR ")?,
+            Self::OneOf(column, cells) => (column, one_of_in(view, column, cells)),
+            Self::Contains(column, substring) => (column, contains_in(view, column, substring)?),
+            Self::And(one, other) => return join_sides(one, other, view, " AND "),
+            Self::Or(one, other) => return join_sides(one, other, view, " OR "),
             Self::Invalid(error) => return Err(error.clone().into()),
-        })
+        };
+        view.restrict(column, condition, false)
     }
+}
+
+fn compare_in(
+    view: TableView<'_>,
+    column: &str,
+    comparison: Comparison,
+    cell: &Cell,
+) -> SqlFragment {
+    let TableView {
+        database, table, ..
+    } = view;
+    let prefix = database.indexed_prefix(table, column);
+    let cell = table.compared_cell(column, cell.clone());
+    let column = table.compared_column(column);
+    compare(&column, comparison, cell, prefix.as_deref())
+}
+
+fn one_of_in(view: TableView<'_>, column: &str, cells: &[Cell]) -> SqlFragment {
+    let TableView {
+        database, table, ..
+    } = view;
+    if cells.is_empty() {
+        return SqlFragment::new("1 = 0", Vec::new());
+    }
+    let cells = cells.iter().cloned();
+    let cells: Vec<_> = cells
+        .map(|cell| table.compared_cell(column, cell))
+        .collect();
+    let exact = one_of(&table.compared_column(column), cells.clone());
+    match database.indexed_prefix(table, column) {
+        None => exact,
+        Some(prefix) => {
+            let prefixes = cells.into_iter().map(prefix_of).collect();
+            SqlFragment::join([one_of(&prefix, prefixes), exact], " AND ")
+        }
+    }
+}
+
+fn contains_in(
+    view: TableView<'_>,
+    column: &'static str,
+    substring: &str,
+) -> Result<SqlFragment, QueryError> {
+    let TableView {
+        database, table, ..
+    } = view;
+    let searched = table.search_column(column, substring);
+    let (column, part) = searched.ok_or(QueryError::NotSearchable {
+        table: table.model.name,
+        column,
+    })?;
+    let Some(part) = part else {
+        return Ok(SqlFragment::new("1 = 0", Vec::new()));
+    };
+    let conditions = database.substring_conditions(table, &column, &part);
+    let conditions = conditions.into_iter();
+    let conditions = conditions.map(|(text, cell)| SqlFragment::new(text, vec![cell]));
+    Ok(SqlFragment::join(conditions, " AND "))
 }
 
 /// Returns the condition that a column, which is given as SQL, compares like this with a value. If an index contains
@@ -257,14 +288,10 @@ pub(super) fn prefix_of(cell: Cell) -> Cell {
 fn join_sides(
     one: &Expression,
     other: &Expression,
-    database: &Database,
-    table: &Table,
+    view: TableView<'_>,
     operator: &str,
 ) -> Result<SqlFragment, QueryError> {
-    let sides = [one, other].map(|side| {
-        let SqlFragment { text, parameters } = side.to_sql(database, table)?;
-        Ok(SqlFragment::new(format!("({text})"), parameters))
-    });
+    let sides = [one, other].map(|side| Ok(side.to_sql(view)?.in_parentheses()));
     let sides: Result<Vec<_>, QueryError> = sides.into_iter().collect();
     Ok(SqlFragment::join(sides?, operator))
 }

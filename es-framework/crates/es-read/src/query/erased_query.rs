@@ -10,7 +10,7 @@ use super::{
     PageParameters, QueryContext, QueryError, QueryHandler, QueryParameters,
     event_rows::{EventPage, browse_page, find_first_by_subject},
 };
-use crate::projection::{Database, Table};
+use crate::projection::{Database, Table, viewer};
 use es_event::{Caller, Subject, encode_finite};
 
 /// The output of a query as JSON, once the query has run.
@@ -69,7 +69,8 @@ impl<Q: QueryHandler> ErasedQuery for DeclaredQuery<Q> {
             let context = QueryContext::new(database, paging, now).with_caller(caller);
             let output = query.handle(&context).await?;
             // The schema of a number does not allow the `null` that JSON writes for NaN.
-            encode_finite(&output).map_err(|error| {
+            let output = viewer::write_for(context.caller(), || encode_finite(&output));
+            output.map_err(|error| {
                 let error = <serde_json::Error as serde::ser::Error>::custom(error);
                 QueryError::Json(error)
             })

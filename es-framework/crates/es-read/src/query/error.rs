@@ -27,6 +27,14 @@ pub enum QueryError {
     /// The query asks for something that belongs to somebody else.
     #[error(transparent)]
     NotOwner(#[from] NotOwner),
+    /// The query filters, sorts or groups by a column that its caller does not see.
+    #[error("only {viewers} see `{member}`, so nobody else can filter, sort or group by it")]
+    NotVisible {
+        /// The column's member in JSON.
+        member: &'static str,
+        /// The callers who see the column.
+        viewers: String,
+    },
     /// The database failed.
     #[error("the database did not answer the query: {0}")]
     Database(#[from] DatabaseError),

@@ -6,6 +6,7 @@ use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
     condition::{SqlFragment, prefix_of},
     cursor::{PageCursor, PageStart, SortedRow},
+    table_view::TableView,
 };
 use crate::projection::{
     Cell, CellError, QueryCost, ReadModel, Table, TableRow,
@@ -81,14 +82,15 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         paging: &PageParameters,
     ) -> Result<Page<Group<T, N, V>>, QueryError> {
         let database = self.rows.database;
-        let table = self.rows.find_table()?;
-        let filter = self.rows.filter_sql(table)?;
+        let view = self.rows.view()?;
+        let table = view.table;
+        let filter = self.rows.filter_sql(view)?;
+        let only = view.restrict(collected.name(), only.to_sql(view)?, false)?;
         let total = if paging.total {
             Some(self.count(table, &filter).await?)
         } else {
             None
         };
-        let only = only.to_sql(database, table)?;
         let columns = self.column_list(table);
         let group = database.json_group_expression(
             &self.shown_list(table),
@@ -96,7 +98,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
             POSITION_COLUMN,
             &only.text,
         );
-        let after = self.after_cursor(table, paging).await?;
+        let after = self.after_cursor(view, paging).await?;
         let conditions = SqlFragment::join([filter].into_iter().chain(after), " AND ");
         // An index has the order of the prefix.
         let prefix = self.indexed_prefix(table);
@@ -201,15 +203,16 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
     /// Returns the condition that a group comes after the last group of the page before.
     async fn after_cursor(
         &self,
-        table: &Table,
+        view: TableView<'_>,
         paging: &PageParameters,
     ) -> Result<Option<SqlFragment>, QueryError> {
         let Some(cursor) = &paging.after else {
             return Ok(None);
         };
+        let table = view.table;
         let (cells, operator) = match cursor {
             PageCursor::Long(cursor) => {
-                let rows = self.rows.load_rows_at(table, cursor.positions()).await?;
+                let rows = self.rows.load_rows_at(view, cursor.positions()).await?;
                 let rows = rows.iter().map(|row| self.sorted_row(table, row)).collect();
                 let PageStart { row, is_included } =
                     cursor.find_start(&self.column_names(), rows)?;

@@ -74,10 +74,11 @@ impl<'a> QueryContext<'a> {
         &self.caller
     }
 
-    /// Starts a query for rows of a read model.
+    /// Starts a query for rows of a read model, as the caller sees them: without the values of columns that
+    /// `#[visible(…)]` hides from the caller.
     #[must_use]
-    pub const fn rows<R: ReadModel>(&self) -> RowQuery<'a, R> {
-        RowQuery::new(self.database)
+    pub fn rows<R: ReadModel>(&self) -> RowQuery<'a, R> {
+        RowQuery::new(self.database, self.caller.clone())
     }
 
     /// Returns the requested page: the first page if the query is not `paged`.
@@ -93,7 +94,8 @@ impl<'a> QueryContext<'a> {
     }
 
     /// Runs hand-written SQL. Each row has one column, a JSON value that is read as a `T`. Values
-    /// belong into `parameters`, never into the statement.
+    /// belong into `parameters`, never into the statement. SQL sees all columns, also those that `#[visible(…)]` hides
+    /// from the caller.
     ///
     /// ```
     /// use es_framework::{prelude::*, projection::{Cell, Sql}};

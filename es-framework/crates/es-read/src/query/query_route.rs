@@ -5,7 +5,7 @@ use super::{
     erased_query::{ErasedQuery, EventPageQuery, FirstEventQuery},
     event_rows::EventPage,
 };
-use crate::projection::{ReadModels, RowIdentity, Table};
+use crate::projection::{ColumnVisibility, ReadModels, RowIdentity, Table};
 use es_event::{Caller, Declaration, OwnerRule, Subject};
 
 /// A path that answers `GET`.
@@ -37,6 +37,8 @@ pub struct QueryRoute {
     pub declaration: Declaration,
     /// The query or read model that answers.
     pub target: QueryRouteTarget,
+    /// The columns of its read models that only some callers see.
+    pub visibility: Vec<ColumnVisibility>,
 }
 
 /// The query or read model that answers at a path.
@@ -159,6 +161,7 @@ pub fn query_routes(queries: &[QueryDescriptor], models: &ReadModels) -> Vec<Que
         path: query.path.to_owned(),
         declaration: query.declaration,
         target: QueryRouteTarget::Query(*query),
+        visibility: visibility(query, models),
     });
     let are_events = |table: &&Table| table.model.identity == RowIdentity::Event;
     let rows = models.iter().filter(are_events).flat_map(|table| {
@@ -174,11 +177,20 @@ pub fn query_routes(queries: &[QueryDescriptor], models: &ReadModels) -> Vec<Que
             path,
             declaration: table.model.declaration,
             target,
+            visibility: Vec::new(),
         })
         .into_iter()
         .rev()
     });
     queries.chain(rows).collect()
+}
+
+/// Returns the columns of the read models of a query that only some callers see.
+fn visibility(query: &QueryDescriptor, models: &ReadModels) -> Vec<ColumnVisibility> {
+    let tables = models.iter().map(|table| table.model);
+    let is_read = |name| query.tables.contains(&name) || query.read_models.contains(&name);
+    let tables = tables.filter(|model| is_read(model.name));
+    tables.flat_map(|model| model.visibility.iter().copied()).collect()
 }
 
 /// Returns whether a path has a parameter of this name.

@@ -8,11 +8,13 @@ use super::{
     cursor::{LongCursor, PageCursor, PageStart, RowCursor, SortValue, SortedRow},
     page::SortDirection,
     sort_order::{SortColumn, SortKey},
+    table_view::TableView,
 };
 use crate::projection::{
     Cell, Cells, ColumnType, Database, FetchedRows, QueryCost, ReadModel, Table, TableRow,
-    table_statements::{self, POSITION_COLUMN, quote_name},
+    table_statements::{POSITION_COLUMN, quote_name},
 };
+use es_event::Caller;
 
 /// A query for rows of the read model `R`: conditions, and the order in which the rows come.
 ///
@@ -32,15 +34,17 @@ pub struct RowQuery<'a, R> {
     pub(super) database: &'a Database,
     conditions: Vec<Condition<R>>,
     order: Option<SortColumn>,
+    caller: Caller,
     rows: PhantomData<fn() -> R>,
 }
 
 impl<'a, R: ReadModel> RowQuery<'a, R> {
-    pub(super) const fn new(database: &'a Database) -> Self {
+    pub(super) const fn new(database: &'a Database, caller: Caller) -> Self {
         Self {
             database,
             conditions: Vec::new(),
             order: None,
+            caller,
             rows: PhantomData,
         }
     }
@@ -136,32 +140,36 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// # Errors
     /// The database failed, or the cursor belongs to another query.
     pub async fn page(self, paging: &PageParameters) -> Result<Page<R>, QueryError> {
-        let table = self.find_table()?;
-        let filter = self.filter_sql(table)?;
+        let view = self.view()?;
+        let table = view.table;
+        let filter = self.filter_sql(view)?;
         let total = if paging.total {
             Some(self.count(table, &filter).await?)
         } else {
             None
         };
-        let rows = self.load_page(table, filter, paging).await?;
+        let rows = self.load_page(view, filter, paging).await?;
         let page = Page::new(rows, paging, total, |rows| self.cursor_between(table, rows))?;
         page.try_map(|row| Ok(R::from_cells(Cells::new(row.cells))?))
     }
 
-    pub(super) fn find_table(&self) -> Result<&'a Table, QueryError> {
+    /// Returns the table as the caller sees it.
+    pub(super) fn view(&self) -> Result<TableView<'_>, QueryError> {
         let table = self.database.find_table(R::TABLE);
-        table.ok_or_else(|| QueryError::Undeclared {
+        let table = table.ok_or_else(|| QueryError::Undeclared {
             what: format!("the table {}", R::TABLE),
+        })?;
+        Ok(TableView {
+            database: self.database,
+            table,
+            caller: &self.caller,
         })
     }
 
     /// Returns the SQL condition that all rows have to meet.
-    pub(super) fn filter_sql(&self, table: &Table) -> Result<SqlFragment, QueryError> {
+    pub(super) fn filter_sql(&self, view: TableView<'_>) -> Result<SqlFragment, QueryError> {
         let conditions = self.conditions.iter();
-        let conditions = conditions.map(|condition| {
-            let SqlFragment { text, parameters } = condition.to_sql(self.database, table)?;
-            Ok(SqlFragment::new(format!("({text})"), parameters))
-        });
+        let conditions = conditions.map(|condition| Ok(condition.to_sql(view)?.in_parentheses()));
         let conditions: Result<Vec<_>, QueryError> = conditions.collect();
         Ok(SqlFragment::join(conditions?, " AND "))
     }
@@ -180,21 +188,22 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// Loads the rows of the page, and one more if there is a next page.
     async fn load_page(
         &self,
-        table: &Table,
+        view: TableView<'_>,
         filter: SqlFragment,
         paging: &PageParameters,
     ) -> Result<FetchedRows<TableRow>, QueryError> {
         let Some(order) = self.order else {
             let conditions = [filter].into_iter().chain(position_condition(paging)?);
             return self
-                .load_rows(table, conditions, POSITION_COLUMN, paging)
+                .load_rows(view, conditions, POSITION_COLUMN, paging)
                 .await;
         };
-        let start = self.find_start(table, order, paging).await?;
+        let table = view.table;
+        let start = self.find_start(view, order, paging).await?;
         let load = async |key: SortKey| {
             let after = start.as_ref().map(|start| key.start_condition(start));
             let conditions = [filter.clone()].into_iter().chain(after);
-            self.load_rows(table, conditions, &key.order_clause(), paging)
+            self.load_rows(view, conditions, &key.order_clause(), paging)
                 .await
         };
         let prefix = self.database.indexed_prefix(table, order.column);
@@ -214,25 +223,24 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
 
     async fn load_rows(
         &self,
-        table: &Table,
+        view: TableView<'_>,
         conditions: impl Iterator<Item = SqlFragment>,
         order: &str,
         paging: &PageParameters,
     ) -> Result<FetchedRows<TableRow>, QueryError> {
         let conditions = conditions.filter(|condition| !condition.text.is_empty());
-        let SqlFragment {
-            text,
-            mut parameters,
-        } = SqlFragment::join(conditions, " AND ");
+        let filter = SqlFragment::join(conditions, " AND ");
+        let select = view.select_from_clause();
         let statement = format!(
             "{}{} ORDER BY {order} LIMIT ?",
-            table_statements::select_from_clause(table),
-            where_clause(&text),
+            select.text,
+            where_clause(&filter.text),
         );
-        parameters.push(paging.limit_plus_one());
+        let parameters = select.parameters.into_iter().chain(filter.parameters);
+        let parameters = parameters.chain([paging.limit_plus_one()]).collect();
         let (database, cost) = (self.database, self.page_cost());
         Ok(database
-            .fetch_rows(cost, table, statement, parameters, paging.most_bytes)
+            .fetch_rows(cost, view.table, statement, parameters, paging.most_bytes)
             .await?)
     }
 
@@ -248,14 +256,14 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// Returns the row at which the page begins, unless it is the first page.
     async fn find_start(
         &self,
-        table: &Table,
+        view: TableView<'_>,
         order: SortColumn,
         paging: &PageParameters,
     ) -> Result<Option<PageStart>, QueryError> {
         Ok(match &paging.after {
             None => None,
             Some(PageCursor::Row(row)) => Some(exact_start::<R>(order, row, self.database)?),
-            Some(PageCursor::Long(cursor)) => Some(self.load_start(table, order, cursor).await?),
+            Some(PageCursor::Long(cursor)) => Some(self.load_start(view, order, cursor).await?),
             Some(PageCursor::Group { .. }) => return Err(PageCursor::foreign_cursor_error()),
         })
     }
@@ -263,29 +271,28 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// Looks up the row at which a page begins, because its values are not in the cursor.
     async fn load_start(
         &self,
-        table: &Table,
+        view: TableView<'_>,
         order: SortColumn,
         cursor: &LongCursor,
     ) -> Result<PageStart, QueryError> {
-        let rows = self.load_rows_at(table, cursor.positions()).await?;
-        let rows = rows.iter().filter_map(|row| sorted_row(table, order, row));
+        let rows = self.load_rows_at(view, cursor.positions()).await?;
+        let rows = rows.iter();
+        let rows = rows.filter_map(|row| sorted_row(view.table, order, row));
         cursor.find_start(&[order.column], rows.collect())
     }
 
     /// Loads the rows at two positions.
     pub(super) async fn load_rows_at(
         &self,
-        table: &Table,
+        view: TableView<'_>,
         positions: [i64; 2],
     ) -> Result<Vec<TableRow>, QueryError> {
-        let statement = format!(
-            "{} WHERE {POSITION_COLUMN} IN (?, ?)",
-            table_statements::select_from_clause(table)
-        );
-        let positions = positions.map(Cell::Integer).to_vec();
-        let rows =
-            self.database
-                .fetch_rows(QueryCost::Lookup, table, statement, positions, usize::MAX);
+        let select = view.select_from_clause();
+        let statement = format!("{} WHERE {POSITION_COLUMN} IN (?, ?)", select.text);
+        let positions = positions.map(Cell::Integer);
+        let parameters = select.parameters.into_iter().chain(positions).collect();
+        let (database, cost) = (self.database, QueryCost::Lookup);
+        let rows = database.fetch_rows(cost, view.table, statement, parameters, usize::MAX);
         Ok(rows.await?.rows)
     }
 

@@ -22,3 +22,4 @@ mod refused_rows;
 #[path = "../../../../tests/support/requirement.rs"]
 mod requirement;
 mod spellings;
+mod visible_columns;

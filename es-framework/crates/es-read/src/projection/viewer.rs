@@ -1,0 +1,42 @@
+//! The caller for whom a row becomes JSON. serde hands no context to `Serialize`, so the caller is in a variable of
+//! the thread while the output of a query is written.
+
+use std::cell::RefCell;
+
+use super::{Cell, ColumnAccess, ColumnType, ReadModel};
+use es_event::Caller;
+
+thread_local! {
+    static VIEWER: RefCell<Caller> = const { RefCell::new(Caller::Anyone) };
+}
+
+/// Restores the caller before this one, also after a panic.
+struct ViewerScope {
+    before: Caller,
+}
+
+impl Drop for ViewerScope {
+    fn drop(&mut self) {
+        VIEWER.replace(std::mem::take(&mut self.before));
+    }
+}
+
+/// Writes JSON that a caller gets.
+pub(crate) fn write_for<T>(caller: &Caller, write: impl FnOnce() -> T) -> T {
+    let before = VIEWER.replace(caller.clone());
+    let _scope = ViewerScope { before };
+    write()
+}
+
+/// Returns whether the member of a row is left out of the JSON for the caller of the query that is being answered.
+/// The rows of a query lack the values that its caller does not see; a row that a handler composes may have them.
+#[doc(hidden)]
+pub fn is_hidden<R: ReadModel, const RULE: usize, T: ColumnType>(value: &T) -> bool {
+    let rule = R::VISIBILITY.get(RULE);
+    let access = rule.map(|rule| VIEWER.with_borrow(|caller| rule.access(caller)));
+    match access {
+        None | Some(ColumnAccess::Everywhere) => false,
+        Some(ColumnAccess::OwnRows(..)) => Cell::from_value("", value) == Ok(Cell::Null),
+        Some(ColumnAccess::Nowhere) => true,
+    }
+}
