@@ -17,6 +17,7 @@ pub struct BookCopy {
     pub num_pages: i64,
     pub status: CopyStatus,
     pub due_at: Option<Timestamp>,
+    #[visible(role = "staff")]
     pub reader: Option<Uuid>,
 }
 

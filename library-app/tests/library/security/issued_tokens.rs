@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use uuid::Uuid;
 
-struct Issuer {
+pub(super) struct Issuer {
     url: String,
     key: EcdsaKeyPair,
 }
@@ -60,7 +60,7 @@ fn now() -> u64 {
 }
 
 impl Issuer {
-    async fn start() -> Self {
+    pub(super) async fn start() -> Self {
         Self::serve(None).await
     }
 
@@ -110,7 +110,7 @@ impl Issuer {
         Self { url, key }
     }
 
-    fn claims(&self, roles: &[&str]) -> Value {
+    pub(super) fn claims(&self, roles: &[&str]) -> Value {
         json!({
             "iss": self.url,
             "aud": "library",
@@ -120,7 +120,7 @@ impl Issuer {
         })
     }
 
-    fn token(&self, head: &Value, claims: &Value) -> String {
+    pub(super) fn token(&self, head: &Value, claims: &Value) -> String {
         let message = format!(
             "{}.{}",
             encoded(head.to_string()),
@@ -134,7 +134,11 @@ impl Issuer {
         self.library_with(folder, &[])
     }
 
-    fn library_with(&self, folder: &tempfile::TempDir, more: &[(&str, &str)]) -> Library {
+    pub(super) fn library_with(
+        &self,
+        folder: &tempfile::TempDir,
+        more: &[(&str, &str)],
+    ) -> Library {
         let settings = [
             ("AUTH_ISSUER", self.url.as_str()),
             ("AUTH_AUDIENCE", "library"),
@@ -155,7 +159,7 @@ async fn purchase(library: &Library, token: &str) -> reqwest::Response {
     request.send().await.unwrap()
 }
 
-fn with(claims: &Value, name: &str, value: impl Into<Value>) -> Value {
+pub(super) fn with(claims: &Value, name: &str, value: impl Into<Value>) -> Value {
     let mut claims = claims.clone();
     claims[name] = value.into();
     claims

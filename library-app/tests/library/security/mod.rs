@@ -2,6 +2,7 @@
 
 mod authentication;
 mod flood;
+mod hostile_reader;
 mod injection;
 mod issued_tokens;
 mod large_events;

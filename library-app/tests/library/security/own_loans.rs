@@ -21,7 +21,7 @@ struct Lending {
     nameless: String,
 }
 
-fn create_token(folder: &Path, name: &str, role: &str, owner: Option<String>) -> String {
+pub(super) fn create_token(folder: &Path, name: &str, role: &str, owner: Option<String>) -> String {
     let mut create = Command::new(env!("CARGO_BIN_EXE_library-app"));
     create.args(["token", "create", "--name", name, "--role", role]);
     create.args(owner.iter().flat_map(|owner| ["--owner", owner]));

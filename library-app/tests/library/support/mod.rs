@@ -23,6 +23,7 @@ pub(crate) mod python_environment;
 pub(crate) mod raw_http;
 #[path = "../../../../es-framework/tests/support/requirement.rs"]
 pub(crate) mod requirement;
+pub(crate) mod route_catalog;
 pub(crate) mod trace_collector;
 
 use std::{
