@@ -74,6 +74,17 @@ fn a_lent_copy_shows_its_reader_and_its_date() {
 }
 
 #[test]
+fn a_reader_sees_until_when_a_copy_is_lent_and_not_to_whom() {
+    let reader = Caller::authenticated("ada", ["reader"]).with_owner_id(&READER.to_string());
+    let lent = borrowed().caller(reader).query(FindCopy { id: COPY });
+    let lent = lent.unwrap();
+    assert_eq!((lent.due_at, lent.reader), (Some(due_at()), None));
+    let staff = Caller::authenticated("kim", ["staff"]);
+    let lent = borrowed().caller(staff).query(FindCopy { id: COPY });
+    assert_eq!(lent.unwrap().reader, Some(READER));
+}
+
+#[test]
 fn a_returned_copy_is_as_it_was() {
     let event = BookReturnedEvent {
         id: COPY,

@@ -4,9 +4,11 @@ use std::fmt::{Debug, Write as _};
 
 use serde::Serialize;
 use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
 
-use crate::event_json::event_to_json;
+use crate::{
+    difference::{assert_same, failed},
+    event_json::event_to_json,
+};
 use es_command::{
     command::{CommandError, CommandOutcome, IntoDecision, Rejection, UntypedDecision},
     state::Evolve,
@@ -158,6 +160,16 @@ impl CommandExpectation {
         }
     }
 
+    /// Expects that the command is carried out, whatever it decides.
+    ///
+    /// # Panics
+    /// The command failed.
+    #[track_caller]
+    pub fn then_accepted(self) -> Self {
+        self.expect_success();
+        self
+    }
+
     /// Expects that the command fails because of its rule about the owner.
     ///
     /// # Panics
@@ -250,6 +262,46 @@ impl CommandExpectation {
         self
     }
 
+    /// Expects that no event creates a state of the command's subject.
+    ///
+    /// ```
+    /// # use es_framework::{prelude::*, testing::given};
+    /// # #[derive(Command)]
+    /// # #[command(subject = "/readers/{id}")]
+    /// # struct ForgetReaderCommand { id: String }
+    /// # #[derive(Event)]
+    /// # struct ReaderRegisteredEvent {}
+    /// # #[derive(Debug, PartialEq, Event)]
+    /// # struct ReaderForgottenEvent {}
+    /// # #[derive(Debug, PartialEq, State)]
+    /// # struct Reader {}
+    /// # #[evolve]
+    /// # impl Reader {
+    /// #     fn registered(_: &ReaderRegisteredEvent) -> Self { Self {} }
+    /// #     fn forgotten(self, _: &ReaderForgottenEvent) -> Option<Self> { None }
+    /// # }
+    /// # #[handler]
+    /// # fn forget(_: ForgetReaderCommand) -> ReaderForgottenEvent { ReaderForgottenEvent {} }
+    /// let forget = ForgetReaderCommand { id: "7".into() };
+    /// given().event(ReaderRegisteredEvent {}).when(forget).then_no_state::<Reader>();
+    /// ```
+    ///
+    /// # Panics
+    /// The subject has a state.
+    #[track_caller]
+    pub fn then_no_state<S: Evolve + Debug>(self) -> Self {
+        let found: Option<S> = self
+            .state(&self.subject)
+            .unwrap_or_else(|error| failed(&error));
+        if let Some(found) = found {
+            let subject = &self.subject;
+            failed(&format!(
+                "expected no state of {subject}, but it is {found:#?}"
+            ));
+        }
+        self
+    }
+
     fn state<S: Evolve>(&self, subject: &Subject) -> Result<Option<S>, DecodeError> {
         let mut state = None;
         for event in self.all.iter().filter(|event| event.subject == *subject) {
@@ -316,67 +368,6 @@ fn actual(result: &Result<CommandOutcome, CommandError>) -> String {
         }
         Err(error) => format!("but it was refused: {error}"),
     }
-}
-
-/// Fails the test with a line-by-line difference if the values differ.
-#[track_caller]
-pub(crate) fn assert_same<T: PartialEq + AsLines>(what: &str, expected: &T, found: &T) {
-    if expected == found {
-        return;
-    }
-    let (expected, found) = (expected.lines(), found.lines());
-    let mut text = format!("a difference in {what} (- expected, + found):\n");
-    for change in TextDiff::from_lines(&expected, &found).iter_all_changes() {
-        let sign = match change.tag() {
-            ChangeTag::Delete => '-',
-            ChangeTag::Insert => '+',
-            ChangeTag::Equal => ' ',
-        };
-        let _ = writeln!(text, "{sign} {}", change.value().trim_end_matches('\n'));
-    }
-    failed(&text)
-}
-
-/// A value that a failed test shows line by line.
-pub(crate) trait AsLines {
-    fn lines(&self) -> String;
-}
-
-impl AsLines for Value {
-    fn lines(&self) -> String {
-        serde_json::to_string_pretty(self).unwrap_or_default()
-    }
-}
-
-impl AsLines for Vec<Value> {
-    fn lines(&self) -> String {
-        let events: Vec<_> = self.iter().map(AsLines::lines).collect();
-        events.join("\n")
-    }
-}
-
-impl AsLines for String {
-    fn lines(&self) -> String {
-        self.clone()
-    }
-}
-
-impl AsLines for Vec<String> {
-    fn lines(&self) -> String {
-        self.join("\n")
-    }
-}
-
-impl AsLines for Subject {
-    fn lines(&self) -> String {
-        self.to_string()
-    }
-}
-
-#[track_caller]
-#[allow(clippy::panic, reason = "a test fails by panicking")]
-fn failed(message: &dyn std::fmt::Display) -> ! {
-    panic!("{message}")
 }
 
 #[track_caller]

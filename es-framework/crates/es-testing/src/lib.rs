@@ -46,6 +46,7 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+mod difference;
 mod event_json;
 mod expectation;
 mod reaction;

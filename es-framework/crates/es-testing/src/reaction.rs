@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    expectation::{assert_same, expected_events_to_json},
+    difference::assert_same,
+    expectation::expected_events_to_json,
     scenario::Scenario,
     scenario_runner::{ScenarioError, ScenarioRunner, recorded_event_to_json},
 };

@@ -44,7 +44,7 @@ impl Scenario {
         answered.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Returns all rows of a read model after the events, the oldest first.
+    /// Returns all rows of a read model after the events, the oldest first, as the caller of the scenario sees them.
     ///
     /// # Panics
     /// An event cannot be projected, or has no subject, the query for the rows fails, or there are more
@@ -53,8 +53,10 @@ impl Scenario {
     #[must_use]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn rows<R: ReadModel>(self) -> Vec<R> {
+        let caller = self.sender().clone();
         let (past, now) = self.into_past();
-        let rows = on_a_thread(past, now, async |context| {
+        let rows = on_a_thread(past, now, async move |context| {
+            let context = context.with_caller(caller);
             context.rows::<R>().all(MAX_ROWS).await
         });
         match rows {

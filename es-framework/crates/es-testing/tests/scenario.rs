@@ -125,6 +125,17 @@ fn another_outcome_is_named() {
 }
 
 #[test]
+fn an_accepted_command_may_decide_anything() {
+    planting().then_accepted().then(planted());
+    let text = printed(|| {
+        given().event(planted()).when(plant()).then_accepted();
+    });
+    let expected =
+        "expected that the command is carried out, but it was refused: /trees/t1 already exists";
+    assert_eq!(text, expected);
+}
+
+#[test]
 fn a_problem_is_compared_by_its_name_and_its_detail() {
     let twice = || given().event(planted()).when(plant());
     twice().then_problem("already-exists", "/trees/t1 already exists");

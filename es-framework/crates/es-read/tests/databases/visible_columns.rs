@@ -144,16 +144,18 @@ impl Desk {
     }
 
     /// Sends a query as a client does.
-    async fn ask<Q: QueryHandler>(
-        &self,
+    fn ask<'a, Q: QueryHandler>(
+        &'a self,
         parameters: &[(&str, &str)],
         caller: &Caller,
-    ) -> Result<Value, QueryError> {
+    ) -> impl Future<Output = Result<Value, QueryError>> + use<'a, Q> {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let parameters = QueryParameters::new(parameters.iter().map(owned))?;
-        let query = (QueryDescriptor::of::<Q>().parse)(parameters, caller)?;
-        let output = query.run(&self.database, Timestamp::now()).await?;
-        Ok(serde_json::from_str(output.get()).unwrap())
+        let parameters = QueryParameters::new(parameters.iter().map(owned)).unwrap();
+        let query = (QueryDescriptor::of::<Q>().parse)(parameters, caller);
+        async move {
+            let output = query?.run(&self.database, Timestamp::now()).await?;
+            Ok(serde_json::from_str(output.get()).unwrap())
+        }
     }
 
     async fn select(&self, condition: Condition<Lending>, caller: Caller) -> Vec<u32> {
