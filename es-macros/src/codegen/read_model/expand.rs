@@ -16,6 +16,7 @@ use crate::codegen::{
     fields,
     framework::Framework,
     json_impls::{self, FieldWithConstraints, JsonStruct},
+    types,
 };
 
 /// Returns all code that the derive generates.
@@ -193,7 +194,8 @@ fn check_owner_columns(model: &CheckedReadModel, framework: &Framework) -> Token
     let checks = checks.filter_map(|owner| {
         let field = model.fields.get(owner)?;
         let ty = &field.ty;
-        let message = caller_rules::no_owner_id(&field.name(), &quote!(#ty).to_string());
+        let id = types::last_word(types::inside_option(ty).unwrap_or(ty))?;
+        let message = caller_rules::no_owner_id(&field.name(), &id);
         Some(quote_spanned! {ty.span()=>
             const _: () = ::core::assert!(
                 <#ty as #framework::projection::ColumnType>::KIND.is_owner_id(),
