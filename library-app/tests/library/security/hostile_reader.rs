@@ -61,7 +61,7 @@ impl Person {
     fn new(id: Uuid) -> Self {
         Self {
             id,
-            name: format!("Ada {}", Uuid::new_v4().simple()),
+            name: format!("Ada-{}", Uuid::new_v4().simple()),
             due_dates: Vec::new(),
         }
     }
@@ -189,10 +189,10 @@ impl Lending {
         answers
     }
 
-    /// Asks everything with a token, and returns the kinds of traces that the answers have of Ada.
-    async fn find_traces(&self, catalog: &RouteCatalog, token: &str) -> BTreeSet<String> {
+    /// Sends the requests with a token, and returns the traces that the answers have of Ada.
+    async fn find_traces(&self, requests: Vec<CatalogRequest>, token: &str) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        for request in self.requests(catalog, &self.ada) {
+        for request in requests {
             let said = request.text();
             for answer in self.ask_all_pages(&request, token).await {
                 for trace in self.ada.traces(&request.route) {
@@ -213,7 +213,7 @@ impl Lending {
         let about_nobody = self.requests(catalog, &stranger);
         let mut differences = Vec::new();
         for (about_ada, about_nobody) in about_ada.iter().zip(&about_nobody) {
-            if about_ada.text() == about_nobody.text() || about_ada.headers.len() > 1 {
+            if about_ada.text() == about_nobody.text() {
                 continue;
             }
             let [one, other] = [
@@ -258,10 +258,7 @@ impl Answer {
     fn without_name(&self, person: &Person) -> String {
         let (_, body) = self.text.split_once('\n').unwrap();
         let body = body.replace(&person.id.to_string(), "<id>");
-        let name = person.name.to_lowercase();
-        let body = body
-            .replace(&name, "<name>")
-            .replace(&name.replace(' ', "%20"), "<name>");
+        let body = body.replace(&person.name.to_lowercase(), "<name>");
         format!("{} {body}", self.status)
     }
 }
@@ -308,7 +305,8 @@ async fn with_tokens_of_an_issuer(folder: &tempfile::TempDir) -> Lending {
 
 async fn assert_bob_finds_nothing(lending: &Lending) {
     let catalog = RouteCatalog::read(&lending.library.url, &lending.tokens.bob).await;
-    let found = lending.find_traces(&catalog, &lending.tokens.bob).await;
+    let everything = lending.requests(&catalog, &lending.ada);
+    let found = lending.find_traces(everything, &lending.tokens.bob).await;
     assert!(found.is_empty(), "{found:#?}");
     let differences = lending
         .find_differences(&catalog, &lending.tokens.bob)
@@ -333,7 +331,9 @@ async fn staff_who_ask_the_same_find_the_reader() {
     let folder = tempfile::tempdir().unwrap();
     let lending = with_tokens_of_a_file(folder.path()).await;
     let catalog = RouteCatalog::read(&lending.library.url, &lending.tokens.staff).await;
-    let found = lending.find_traces(&catalog, &lending.tokens.staff).await;
+    let mut questions = lending.requests(&catalog, &lending.ada);
+    questions.retain(|request| request.method.is_safe());
+    let found = lending.find_traces(questions, &lending.tokens.staff).await;
     let tells = |route: &str, trace: &str| {
         let begin = format!("{route} tells {}", trace.to_lowercase());
         found.iter().any(|one| one.starts_with(&begin))

@@ -60,9 +60,9 @@ impl RouteCatalog {
         Self { document }
     }
 
-    /// Returns requests to every route, with each word as the value of each parameter, header and member of a body.
-    /// Other words at the same places of the list make the same requests with these words. The first two are tried as
-    /// values of parameters that no route declares.
+    /// Returns requests to every route, with each word as the value of each parameter and of each member of a body.
+    /// Other words at the same places of the list make the same requests with these words. The first two are also
+    /// values of each header, and of parameters that no route declares.
     pub(crate) fn requests(&self, words: &[String]) -> Vec<CatalogRequest> {
         let mut requests = Vec::new();
         for (template, operations) in self.document["paths"].as_object().unwrap() {
@@ -173,7 +173,10 @@ impl RouteCatalog {
                             .map(|(value, _)| request.with_query(name, value)),
                     );
                 }
-                "header" => varied.extend(words.iter().map(|word| request.with_header(name, word))),
+                "header" => {
+                    let words = words.iter().take(2);
+                    varied.extend(words.map(|word| request.with_header(name, word)));
+                }
                 _ => {}
             }
         }
