@@ -47,8 +47,6 @@ pub use row_key::{KeyError, RowKey};
 pub use search_form::{SearchForm, SearchedColumn};
 pub use text_folding::fold_text;
 #[doc(hidden)]
-pub use viewer::is_hidden;
+pub use viewer::{describe_visibility, is_hidden};
 pub(crate) use visibility::ColumnAccess;
-#[doc(hidden)]
-pub use visibility::describe_visibility;
 pub use visibility::{ColumnVisibility, OptionalColumn};

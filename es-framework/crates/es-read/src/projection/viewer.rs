@@ -1,7 +1,10 @@
-//! The caller for whom a row becomes JSON. serde hands no context to `Serialize`, so the caller is in a variable of
-//! the thread while the output of a query is written.
+//! The members of a row that its viewer gets, and their description in its schema. serde hands no context to
+//! `Serialize`, so the caller is in a variable of the thread while the output of a query is written.
 
 use std::cell::RefCell;
+
+use schemars::Schema;
+use serde_json::{Value, json};
 
 use super::{Cell, ColumnAccess, ColumnType, ReadModel};
 use es_event::Caller;
@@ -38,5 +41,23 @@ pub fn is_hidden<R: ReadModel, const RULE: usize, T: ColumnType>(value: &T) -> b
         None | Some(ColumnAccess::Everywhere) => false,
         Some(ColumnAccess::OwnRows(..)) => Cell::from_value("", value) == Ok(Cell::Null),
         Some(ColumnAccess::Nowhere) => true,
+    }
+}
+
+/// Adds to the schema of a row who sees its members.
+#[doc(hidden)]
+pub fn describe_visibility<R: ReadModel>(schema: &mut Schema) {
+    let members = schema.get_mut("properties");
+    let Some(members) = members.and_then(Value::as_object_mut) else {
+        return;
+    };
+    for rule in R::VISIBILITY {
+        let Some(member) = members.get_mut(rule.column.member) else {
+            continue;
+        };
+        let viewers = format!("Only {} see this.", rule.viewers());
+        let text = member["description"].as_str().unwrap_or_default();
+        let text = format!("{text}\n\n{viewers}").trim().to_owned();
+        member["description"] = json!(text);
     }
 }

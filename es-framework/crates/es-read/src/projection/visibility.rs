@@ -1,9 +1,6 @@
 //! The columns that only some callers see.
 
-use schemars::Schema;
-use serde_json::{Value, json};
-
-use super::{Cell, ColumnDescriptor, ColumnKind, ColumnType, ReadModel};
+use super::{Cell, ColumnDescriptor, ColumnKind, ColumnType};
 use es_event::Caller;
 
 /// A column that only some callers see: `#[visible(…)]` above a field declares it. The others get rows without it.
@@ -136,24 +133,6 @@ impl ColumnVisibility {
         own.map_or(ColumnAccess::Nowhere, |(column, id)| {
             ColumnAccess::OwnRows(column, id)
         })
-    }
-}
-
-/// Adds to the schema of a row who sees its members.
-#[doc(hidden)]
-pub fn describe_visibility<R: ReadModel>(schema: &mut Schema) {
-    let members = schema.get_mut("properties");
-    let Some(members) = members.and_then(Value::as_object_mut) else {
-        return;
-    };
-    for rule in R::VISIBILITY {
-        let Some(member) = members.get_mut(rule.column.member) else {
-            continue;
-        };
-        let viewers = format!("Only {} see this.", rule.viewers());
-        let text = member["description"].as_str().unwrap_or_default();
-        let text = format!("{text}\n\n{viewers}").trim().to_owned();
-        member["description"] = json!(text);
     }
 }
 

@@ -4,8 +4,9 @@ use serde::de::DeserializeOwned;
 
 use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
-    condition::{SqlFragment, prefix_of},
+    condition::prefix_of,
     cursor::{PageCursor, PageStart, SortedRow},
+    sql_fragment::SqlFragment,
     table_view::TableView,
 };
 use crate::projection::{

@@ -16,6 +16,7 @@ mod query_handler;
 mod query_route;
 mod row_query;
 mod sort_order;
+mod sql_fragment;
 mod table_view;
 mod typed_column;
 

@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError,
-    condition::SqlFragment,
     cursor::{LongCursor, PageCursor, PageStart, RowCursor, SortValue, SortedRow},
     page::SortDirection,
     sort_order::{SortColumn, SortKey},
+    sql_fragment::SqlFragment,
     table_view::TableView,
 };
 use crate::projection::{

@@ -1,9 +1,7 @@
 //! The sort order of rows: its column, and its SQL.
 
 use super::{
-    condition::{SqlFragment, prefix_of},
-    cursor::PageStart,
-    page::SortDirection,
+    condition::prefix_of, cursor::PageStart, page::SortDirection, sql_fragment::SqlFragment,
 };
 use crate::projection::{Cell, Table, table_statements::POSITION_COLUMN};
 

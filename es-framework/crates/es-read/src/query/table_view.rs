@@ -1,6 +1,6 @@
 //! A table as a caller sees it: the SQL of a query has no values of columns in rows where the caller does not see them.
 
-use super::{QueryError, condition::SqlFragment};
+use super::{QueryError, sql_fragment::SqlFragment};
 use crate::projection::{
     ColumnAccess, ColumnVisibility, Database, Table,
     table_statements::{POSITION_COLUMN, quote_name},
