@@ -173,6 +173,9 @@ async fn a_custom_route_has_the_authentication_of_the_framework() {
     let silver = client.with_bearer("pieces-of-eight");
     let response = silver.get("/greeting").await.unwrap();
     assert_eq!((response.status, response.text().as_str()), (200, "silver"));
+    let john = Caller::authenticated("john", ["cook"]);
+    let assumed = application.client().with_caller(&john);
+    assert_eq!(assumed.get("/greeting").await.unwrap().text(), "john");
 }
 
 #[tokio::test]

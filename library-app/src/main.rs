@@ -5,6 +5,8 @@
 )]
 
 mod book;
+#[cfg(test)]
+mod hostile_reader;
 mod lending;
 mod loan;
 mod reader;

@@ -10,7 +10,7 @@ use axum::{
 use serde::{Serialize, de::DeserializeOwned};
 use tower::ServiceExt as _;
 
-use crate::{Error, Result};
+use crate::{Error, Result, event::Caller, http::auth::assume_caller};
 
 /// Longest time from a request to the end of its response.
 const TIMEOUT: Duration = Duration::from_secs(90);
@@ -35,6 +35,7 @@ const MAX_BODY: usize = 64 * 1024 * 1024;
 pub struct ApplicationClient {
     router: Router,
     headers: HeaderMap,
+    caller: Caller,
 }
 
 /// A response with its whole body.
@@ -61,8 +62,12 @@ pub struct ClientResponse {
 
 impl ApplicationClient {
     pub(super) fn new(router: Router) -> Self {
-        let headers = HeaderMap::new();
-        Self { router, headers }
+        let (headers, caller) = (HeaderMap::new(), Caller::Anyone);
+        Self {
+            router,
+            headers,
+            caller,
+        }
     }
 
     /// Returns a client that sends this header with every request. A value that no header can hold is
@@ -79,6 +84,25 @@ impl ApplicationClient {
     #[must_use]
     pub fn with_bearer(self, token: &str) -> Self {
         self.with_header(header::AUTHORIZATION, &format!("Bearer {token}"))
+    }
+
+    /// Returns a client whose requests come from this caller, without a credential. Roles and rules about the owner hold
+    /// for it, also if the service has no authentication.
+    ///
+    /// ```
+    /// use es_framework::{Application, Result, prelude::Caller};
+    ///
+    /// /// Returns whether readers may see all overdue loans.
+    /// async fn is_shown_to_readers(application: &Application) -> Result<bool> {
+    ///     let ada = Caller::authenticated("ada", ["reader"]).with_owner_id("7");
+    ///     let response = application.client().with_caller(&ada).get("/loans/overdue").await?;
+    ///     Ok(response.status == 200)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn with_caller(self, caller: &Caller) -> Self {
+        let caller = caller.clone();
+        Self { caller, ..self }
     }
 
     /// Sends a `GET` request.
@@ -108,7 +132,8 @@ impl ApplicationClient {
     ///
     /// # Errors
     /// The response takes too long, breaks off, or is longer than 64 MiB.
-    pub async fn send(&self, request: Request<Body>) -> Result<ClientResponse> {
+    pub async fn send(&self, mut request: Request<Body>) -> Result<ClientResponse> {
+        assume_caller(&mut request, &self.caller);
         let response = async {
             let response = self.router.clone().oneshot(request).await;
             let (parts, body) = response.unwrap_or_else(|never| match never {}).into_parts();

@@ -5,6 +5,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
+use es_event::Caller;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
@@ -29,6 +30,10 @@ struct CommandForm {
     json: String,
     /// The last event that the states contain. If it is empty, they contain all events.
     at: String,
+    /// The roles of the caller, with spaces between them.
+    roles: String,
+    /// The owner id of the caller.
+    owner: String,
 }
 
 /// The page of one command.
@@ -54,6 +59,7 @@ pub(crate) fn show_command_form(
     let form = CommandForm {
         json: starting_json(command, schema, context.subject.as_ref()),
         at: context.at.map(|at| at.to_string()).unwrap_or_default(),
+        ..CommandForm::default()
     };
     let page = CommandPage {
         console,
@@ -77,7 +83,8 @@ pub(crate) async fn dry_run(
     let command = find(console, name)?;
     let form: CommandForm = read_form(state, &request.headers, visitor, body)?;
     let service = &console.dry_run;
-    let decision = service.decide(command.name, form.at.trim(), &form.json, request);
+    let caller = form.caller();
+    let decision = service.decide(command.name, form.at.trim(), &form.json, &caller, request);
     let result = DryRunOutcome::parse(&decision.await)?;
     let page = CommandPage {
         console,
@@ -102,6 +109,14 @@ fn schema<'a>(console: &'a Console, command: &DeclaredCommand) -> Option<&'a Val
 /// Returns the id of a command in the model.
 fn node_id(command: &DeclaredCommand) -> String {
     format!("command:{}", command.name)
+}
+
+impl CommandForm {
+    /// Returns the caller as whom the dry run decides.
+    fn caller(&self) -> Caller {
+        let owner = Some(self.owner.trim()).filter(|owner| !owner.is_empty());
+        Caller::assumed(self.roles.split_whitespace(), owner)
+    }
 }
 
 impl CommandPage<'_> {
@@ -175,8 +190,29 @@ impl CommandPage<'_> {
                     input #at name="at" value=(self.form.at) placeholder="now" inputmode="numeric" autocomplete="off" aria-describedby="at-hint";
                     p.muted #at-hint { "For a dry run: the last event that the states contain. Empty means now." }
                 }
+                (self.caller_fields())
                 (operator_controls(self.visitor, &button, "to make a dry run"))
                 @if let Some(path) = self.command.path { (self.sending(path)) }
+            }
+        }
+    }
+
+    /// Renders the fields of the caller as whom a dry run decides.
+    fn caller_fields(&self) -> Markup {
+        let rule = self.console.model.node(&node_id(self.command));
+        let rules = rule.map(|node| node.rules.as_slice()).unwrap_or_default();
+        html! {
+            div.field {
+                label for="roles" { "Roles of the caller" }
+                input #roles name="roles" value=(self.form.roles) placeholder=(self.command.roles.join(" ")) autocomplete="off" aria-describedby="caller-hint";
+            }
+            div.field {
+                label for="owner" { "Owner id of the caller" }
+                input #owner name="owner" value=(self.form.owner) autocomplete="off" aria-describedby="caller-hint";
+                p.muted #caller-hint {
+                    "For a dry run: who sends the command. Empty means the service itself, which may do everything."
+                    @for rule in rules { " " (rule.sentence) }
+                }
             }
         }
     }

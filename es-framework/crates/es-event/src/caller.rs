@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use uuid::Uuid;
+
 /// The sender of a command or a query. Handlers take it like the clock.
 ///
 /// A caller owns what has its *owner id*, for example the id of the reader that a token belongs to. A service without
@@ -164,6 +166,18 @@ impl Caller {
         }
     }
 
+    /// Returns the caller that an operator assumes for a dry run: anyone, if neither a role nor an owner id is named.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn assumed<'a>(roles: impl IntoIterator<Item = &'a str>, owner_id: Option<&str>) -> Self {
+        let roles: Vec<_> = roles.into_iter().collect();
+        match owner_id {
+            None if roles.is_empty() => Self::Anyone,
+            None => Self::authenticated("caller", roles),
+            Some(id) => Self::authenticated("caller", roles).with_owner_id(id),
+        }
+    }
+
     /// Returns the caller under the rule of a command or a query.
     #[doc(hidden)]
     #[must_use]
@@ -258,7 +272,12 @@ impl AuthenticatedCaller {
     #[doc(hidden)]
     #[must_use]
     pub fn with_owner_id(self, owner_id: &str) -> Self {
-        let owner_id = Some(owner_id.into());
+        // Owner ids are compared as texts, and a UUID displays itself in one form.
+        let owner_id = match Uuid::parse_str(owner_id) {
+            Ok(id) => id.to_string().into(),
+            Err(_) => owner_id.into(),
+        };
+        let owner_id = Some(owner_id);
         Self { owner_id, ..self }
     }
 
@@ -286,6 +305,17 @@ impl AuthenticatedCaller {
         self.roles.iter().any(|own| **own == *role)
     }
 
+    /// Returns the roles.
+    ///
+    /// ```
+    /// # use es_framework::event::Caller;
+    /// # let Caller::Authenticated(ada) = Caller::authenticated("ada", ["reader", "member"]) else { panic!() };
+    /// assert!(ada.roles().eq(["reader", "member"]));
+    /// ```
+    pub fn roles(&self) -> impl Iterator<Item = &str> {
+        self.roles.iter().map(|role| &**role)
+    }
+
     /// Returns the owner id.
     ///
     /// ```
@@ -311,6 +341,15 @@ mod tests {
         assert_eq!(ada.must_own(&70), Err(NotOwner::OtherOwner));
         let nameless = Caller::authenticated("ada", ["reader"]);
         assert_eq!(nameless.must_own(&"ada"), Err(NotOwner::NoOwnerId));
+    }
+
+    #[test]
+    fn a_uuid_may_be_written_in_any_of_its_forms() {
+        let id = Uuid::from_u128(0xada);
+        let ada = Caller::authenticated("ada", ["reader"]);
+        for text in [id.to_string().to_uppercase(), id.simple().to_string()] {
+            assert_eq!(ada.clone().with_owner_id(&text).must_own(&id), Ok(()));
+        }
     }
 
     #[test]

@@ -118,6 +118,14 @@ impl Problem {
         Self::new(kind::NOT_FOUND, format!("nothing is known of {path}"))
     }
 
+    pub(super) fn missing_role(roles: &[&str]) -> Self {
+        let roles = roles.join(" or ");
+        Self::new(
+            kind::FORBIDDEN,
+            format!("this takes the role {roles}, which the caller does not have"),
+        )
+    }
+
     pub(super) fn no_such_event(position: EventId) -> Self {
         Self::new(
             kind::NO_SUCH_EVENT,

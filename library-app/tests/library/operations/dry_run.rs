@@ -88,6 +88,49 @@ async fn a_command_is_tried_now_and_in_the_past_and_nothing_is_written() {
 }
 
 #[tokio::test]
+async fn a_dry_run_decides_as_the_chosen_caller() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    library.purchase(&book(COPY)).await;
+    let reader = json!({ "id": READER, "name": "Ada" }).to_string();
+    let registered = post(&format!("{}/readers/register", library.url), reader).await;
+    assert_eq!(registered.status(), StatusCode::CREATED);
+    let other = Uuid::from_u128(101);
+    for (caller, problem) in [
+        (format!("?role=reader&owner={other}"), "not-owner"),
+        ("?role=reader".to_owned(), "not-owner"),
+        (format!("?owner={READER}"), "forbidden"),
+        ("?role=guest&role=friend".to_owned(), "forbidden"),
+    ] {
+        let run = try_borrow(&library, &caller).await;
+        assert_eq!(rejection(&run), 403, "{caller}");
+        let kind = run.1["problem"]["type"].as_str().unwrap();
+        assert!(kind.ends_with(problem), "{caller}: {kind}");
+    }
+    for caller in [
+        format!("?role=reader&owner={READER}"),
+        "?role=staff".to_owned(),
+    ] {
+        let (_, run) = try_borrow(&library, &caller).await;
+        assert_eq!(run["accepted"], true, "{caller}: {run}");
+    }
+    let borrow = json!({ "id": COPY, "reader": READER }).to_string();
+    let [role, owner] =
+        [["--role", "reader"], ["--owner", &other.to_string()]].map(|it| it.map(str::to_owned));
+    let arguments = [
+        "dry-run",
+        "BorrowBookCommand",
+        &borrow,
+        &role[0],
+        &role[1],
+        &owner[0],
+        &owner[1],
+    ];
+    let said = library.said(&arguments, true);
+    assert!(said.contains("belongs to somebody else"), "{said}");
+}
+
+#[tokio::test]
 async fn a_dry_run_needs_the_operator_a_command_and_an_event() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());

@@ -4,6 +4,7 @@ use axum::{
     body::Body,
     http::{Request, StatusCode, header, request::Parts},
 };
+use es_event::Caller;
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use serde_json::{Value, json};
 
@@ -22,6 +23,7 @@ impl DryRunService for EchoService {
         command: &'a str,
         at: &'a str,
         json: &'a str,
+        caller: &'a Caller,
         _: &'a Parts,
     ) -> BoxFuture<'a, Result<String, String>> {
         assert_eq!(command, "BorrowBookCommand");
@@ -37,7 +39,7 @@ impl DryRunService for EchoService {
                     "type": TYPE,
                     "data": { "metadata": {}, "payload": value },
                 }],
-                "reply": value,
+                "reply": { "caller": describe(caller), "value": value },
                 "problem": null,
                 "test": { "code": format!("#[test] </code></pre>{json}") },
             }),
@@ -51,6 +53,14 @@ impl DryRunService for EchoService {
         };
         ready(Ok(decision.to_string())).boxed()
     }
+}
+
+fn describe(caller: &Caller) -> String {
+    let Caller::Authenticated(caller) = caller else {
+        return "anyone at all".to_owned();
+    };
+    let roles = caller.roles().collect::<Vec<_>>().join("+");
+    format!("{roles} of {}", caller.owner_id().unwrap_or_default())
 }
 
 fn problem(detail: &str) -> Value {
@@ -162,6 +172,30 @@ async fn the_result_is_below_the_form_which_keeps_its_input() {
     assert!(page.contains("No decision") && page.contains("event 7 is not recorded"));
     let (status, _) = try_json(&console, &"x".repeat(20_000), "").await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn a_dry_run_acts_as_the_chosen_caller() {
+    let console = TestConsole::new(true).await;
+    let run = async |roles, owner| {
+        let fields = [
+            ("json", "{}"),
+            ("at", ""),
+            ("roles", roles),
+            ("owner", owner),
+        ];
+        let body = serde_urlencoded::to_string(fields).unwrap();
+        let request = form(FORM).header(header::AUTHORIZATION, "Bearer secret");
+        console
+            .send(request.body(Body::from(body)).unwrap())
+            .await
+            .2
+    };
+    let anyone = run("", " ").await;
+    assert!(anyone.contains("anyone at all"), "{anyone}");
+    let reader = run(" reader  staff ", "7").await;
+    assert!(reader.contains("reader+staff of 7"), "{reader}");
+    assert!(reader.contains("name=\"owner\" value=\"7\""), "{reader}");
 }
 
 #[tokio::test]

@@ -35,13 +35,7 @@ impl IntoResponse for AccessDenied {
                 HeaderValue::from_static("Bearer error=\"invalid_token\""),
             ),
             Self::NoRole(roles) => (
-                Problem::new(
-                    kind::FORBIDDEN,
-                    format!(
-                        "this takes the role {}, which the caller does not have",
-                        roles.join(" or ")
-                    ),
-                ),
+                Problem::missing_role(roles),
                 HeaderValue::from_static("Bearer error=\"insufficient_scope\""),
             ),
             #[cfg(feature = "oidc")]

@@ -115,7 +115,8 @@ impl Auth {
         }
     }
 
-    /// Restricts a route to callers with one of some roles, unless the service is open to everyone.
+    /// Restricts a route to callers with one of some roles. Where the service is open to everyone, only requests in
+    /// process have callers.
     pub(crate) fn require_role<S>(
         &self,
         roles: &'static [&'static str],
@@ -124,23 +125,32 @@ impl Auth {
     where
         S: Clone + Send + Sync + 'static,
     {
-        match self {
-            Self::Guarded(_) if !roles.is_empty() => {
-                route.route_layer(middleware::from_fn_with_state(roles, check_role))
-            }
-            Self::Guarded(_) | Self::Open => route,
+        if roles.is_empty() {
+            return route;
         }
+        let is_open = matches!(self, Self::Open);
+        let required = RequiredRoles { roles, is_open };
+        route.route_layer(middleware::from_fn_with_state(required, check_role))
     }
 }
 
+/// The roles of which the caller of a route needs one.
+#[derive(Debug, Clone, Copy)]
+struct RequiredRoles {
+    roles: &'static [&'static str],
+    /// True if the service is open to everyone.
+    is_open: bool,
+}
+
 async fn check_role(
-    State(roles): State<&'static [&'static str]>,
+    State(RequiredRoles { roles, is_open }): State<RequiredRoles>,
     request: Request,
     next: Next,
 ) -> Response {
     match request.extensions().get::<VerifiedCaller>() {
         Some(caller) if roles.iter().any(|role| caller.has_role(role)) => next.run(request).await,
         Some(_) => AccessDenied::NoRole(roles).into_response(),
+        None if is_open => next.run(request).await,
         None => AccessDenied::NoCredential.into_response(),
     }
 }
@@ -151,7 +161,11 @@ async fn guard_request(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let known = gate.auth.caller(request.headers()).await;
+    let known = match request.extensions().get::<VerifiedCaller>() {
+        // Only a request in process names its caller. Those of a connection have a credential.
+        Some(caller) => Ok(Some(caller.clone())),
+        None => gate.auth.caller(request.headers()).await,
+    };
     if let Some(rate) = &gate.rate {
         // A wrong credential counts against the address of the client, not against a caller.
         let caller = known.as_ref().ok().and_then(Option::as_ref);

@@ -15,6 +15,8 @@ mod streams;
 pub mod token_subcommand;
 mod tokens;
 
+#[doc(hidden)]
+pub use caller::assume_caller;
 pub use guard::Authenticator;
 pub use issuer_settings::IssuerSettings;
 pub use rate::ClientRateLimiter;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::request::Parts;
 use es_command::command::{Clock, RecordingStore};
 use es_console::DryRunService;
-use es_event::DecodeError;
+use es_event::{Caller, DecodeError};
 use futures_util::future::{BoxFuture, FutureExt as _};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -38,11 +38,12 @@ impl DryRunService for DryRunner {
         command: &'a str,
         at: &'a str,
         json: &'a str,
+        caller: &'a Caller,
         request: &'a Parts,
     ) -> BoxFuture<'a, Result<String, String>> {
         async move {
             let at = Some(at).filter(|at| !at.is_empty());
-            let run = self.run_as_test(command, at, json, request).await?;
+            let run = self.run_as_test(command, at, json, caller, request).await?;
             serde_json::to_string(&run).map_err(|error| Problem::log_internal_error(&error))
         }
         .map(|result: Result<String, Problem>| result.map_err(|problem| problem.to_json()))
@@ -57,6 +58,7 @@ impl DryRunner {
         command: &str,
         at: Option<&str>,
         json: &str,
+        caller: &Caller,
         request: &Parts,
     ) -> Result<DryRunWithTest, Problem> {
         let command = self.find_command(command)?;
@@ -64,12 +66,13 @@ impl DryRunner {
         let recorder = Arc::new(RecordingStore::new(self.store()));
         let runner = self.with_other_store_and_clock(Arc::clone(&recorder) as _, Clock::at(time));
         let response = runner
-            .decide_command(command, at, json.as_bytes(), request)
+            .decide_command(command, at, json.as_bytes(), caller, request)
             .await?;
         let code = |past: Vec<_>| {
             let test = DryRunTestSource {
                 command,
                 json,
+                caller,
                 time,
                 past: &past,
                 response: &response,

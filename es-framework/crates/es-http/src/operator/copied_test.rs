@@ -4,7 +4,7 @@
 use std::fmt::{self, Write as _};
 
 use es_command::command::{CommandDescriptor, ParameterOrigin};
-use es_event::{DecodeError, RecordedEvent};
+use es_event::{Caller, DecodeError, RecordedEvent};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,6 +17,8 @@ pub(super) struct DryRunTestSource<'a> {
     pub(super) command: &'a CommandDescriptor,
     /// The command as it was entered.
     pub(super) json: &'a str,
+    /// The sender of the command.
+    pub(super) caller: &'a Caller,
     /// The time of the clock.
     pub(super) time: Timestamp,
     /// The events that were read.
@@ -76,6 +78,7 @@ impl DryRunTestSource<'_> {
         writeln!(code, "#[test]\nfn {name}_is_{outcome}() {{")?;
         writeln!(code, "    es_framework::testing::given()")?;
         writeln!(code, "        .at(\"{}\")", self.time)?;
+        self.write_caller(code)?;
         code.push_str(past);
         let command = self.command.name;
         let json = json_literal(self.json);
@@ -85,6 +88,24 @@ impl DryRunTestSource<'_> {
         )?;
         self.write_outcome(code)?;
         writeln!(code, "}}")
+    }
+
+    fn write_caller(&self, code: &mut String) -> fmt::Result {
+        let Caller::Authenticated(caller) = self.caller else {
+            return Ok(());
+        };
+        let roles: Vec<_> = caller.roles().map(|role| format!("{role:?}")).collect();
+        let roles = match roles.as_slice() {
+            [] => "[\"\"; 0]".to_owned(),
+            roles => format!("[{}]", roles.join(", ")),
+        };
+        let owner = caller.owner_id();
+        let owner = owner.map(|id| format!("\n                .with_owner_id({id:?})"));
+        let (name, owner) = (caller.name(), owner.unwrap_or_default());
+        writeln!(
+            code,
+            "        .caller(\n            es_framework::event::Caller::authenticated({name:?}, {roles}){owner},\n        )"
+        )
     }
 
     fn write_outcome(&self, code: &mut String) -> fmt::Result {

@@ -11,10 +11,11 @@ use axum::{
     routing::{MethodRouter, post},
 };
 use es_command::command::CommandDescriptor;
+use es_event::Caller;
 
 use super::{
     authorization::RequireOperator,
-    dry_runner::{AT, DryRunner},
+    dry_runner::{AT, DryRunner, OWNER, ROLE},
 };
 use crate::{
     HttpContext, Problem,
@@ -45,26 +46,33 @@ pub(super) fn route(commands: &[CommandDescriptor]) -> (String, MethodRouter<Arc
         check_content_type(request.headers())?;
         let (parts, body) = request.into_parts();
         let body = read_body(body, context.limits).await?;
-        let at = read_at(parameters)?;
+        let (at, caller) = read_parameters(parameters)?;
         let response = runner
-            .decide_command(command, at.as_deref(), &body, &parts)
+            .decide_command(command, at.as_deref(), &body, &caller, &parts)
             .await?;
         Ok(Json(response))
     };
     (PATH.to_owned(), post(handle))
 }
 
-/// Reads the last event of the past from the query.
-fn read_at(parameters: Result<QueryPairs, QueryRejection>) -> Result<Option<String>, Problem> {
+/// Reads the last event of the past, and the caller as whom the command is decided, from the query.
+fn read_parameters(
+    parameters: Result<QueryPairs, QueryRejection>,
+) -> Result<(Option<String>, Caller), Problem> {
     let Query(parameters) =
         parameters.map_err(|error| Problem::new(kind::INVALID_PARAMETER, error.body_text()))?;
-    let mut at = None;
+    let (mut at, mut roles, mut owner) = (None, Vec::new(), None);
     for (name, value) in parameters {
-        if name != AT || at.is_some() {
-            let detail = format!("the only parameter is {AT}, once");
-            return Err(Problem::new(kind::INVALID_PARAMETER, detail));
+        match name.as_str() {
+            AT if at.is_none() => at = Some(value),
+            OWNER if owner.is_none() => owner = Some(value),
+            ROLE => roles.push(value),
+            _ => {
+                let detail = format!("the parameters are {AT} and {OWNER}, once, and {ROLE}");
+                return Err(Problem::new(kind::INVALID_PARAMETER, detail));
+            }
         }
-        at = Some(value);
     }
-    Ok(at)
+    let roles = roles.iter().map(String::as_str);
+    Ok((at, Caller::assumed(roles, owner.as_deref())))
 }

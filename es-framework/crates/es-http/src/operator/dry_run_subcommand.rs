@@ -2,7 +2,7 @@
 
 use std::io::{self, Read as _};
 
-use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches as _};
+use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
 use es_event::EventId;
 use es_runtime::{Error, Result};
 use reqwest::Method;
@@ -35,6 +35,15 @@ pub(super) fn clap_command() -> Command {
         .value_name("EVENT_ID")
         .value_parser(clap::value_parser!(EventId))
         .help("Decide as of this event instead of now");
+    let role = Arg::new(dry_runner::ROLE)
+        .long(dry_runner::ROLE)
+        .value_name("ROLE")
+        .action(ArgAction::Append)
+        .help("Decide for a caller with this role; repeat it for several");
+    let owner = Arg::new(dry_runner::OWNER)
+        .long(dry_runner::OWNER)
+        .value_name("OWNER_ID")
+        .help("Decide for a caller with this owner id");
     let format = Arg::new(FORMAT)
         .long(FORMAT)
         .value_parser(["text", "json"])
@@ -46,6 +55,8 @@ pub(super) fn clap_command() -> Command {
         .arg(name)
         .arg(body)
         .arg(at)
+        .arg(role)
+        .arg(owner)
         .arg(format)
 }
 
@@ -65,8 +76,19 @@ pub(super) async fn send_and_render(matches: &ArgMatches) -> Result<String> {
         None => read_standard_input()?,
     };
     let mut path = dry_run::PATH.replace("{name}", name);
-    if let Some(at) = matches.get_one::<EventId>(dry_runner::AT) {
-        path.push_str(&format!("?{}={at}", dry_runner::AT));
+    let at = matches.get_one::<EventId>(dry_runner::AT);
+    let at = at.map(|at| (dry_runner::AT, at.to_string()));
+    let roles = matches.get_many::<String>(dry_runner::ROLE);
+    let roles = roles.into_iter().flatten().cloned();
+    let owner = text(dry_runner::OWNER).map(|owner| (dry_runner::OWNER, owner.to_owned()));
+    let pairs = at.into_iter().chain(owner);
+    let pairs: Vec<_> = pairs
+        .chain(roles.map(|role| (dry_runner::ROLE, role)))
+        .collect();
+    let query = serde_urlencoded::to_string(pairs)
+        .map_err(|error| Error::because("the address cannot be written", error))?;
+    if !query.is_empty() {
+        path = format!("{path}?{query}");
     }
     let response = api.send_body(Method::POST, &path, Some(body)).await?;
     if text(FORMAT) == Some("json") {

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, request::Parts};
 use es_command::command::{
     CommandDescriptor, CommandError, CommandRequest, CommandResources, DryRun, NewEvent,
 };
-use es_event::{EventId, InvalidEventId};
+use es_event::{Caller, EventId, InvalidEventId};
 use es_runtime::net::PeerAddress;
 use es_store::{EventStore, newest_id};
 use serde::{Serialize, Serializer, ser::Error as _};
@@ -21,6 +21,10 @@ use es_command::command::Clock;
 
 /// The name of the query parameter with the last event of the past.
 pub(super) const AT: &str = "at";
+/// The name of the query parameter with a role of the caller.
+pub(super) const ROLE: &str = "role";
+/// The name of the query parameter with the owner id of the caller.
+pub(super) const OWNER: &str = "owner";
 
 /// Decides on the commands of an application without an append.
 #[doc(hidden)]
@@ -119,12 +123,13 @@ impl DryRunner {
         })
     }
 
-    /// Decides on a command as of an event, or as of now. The caller has checked that an operator asks for it.
+    /// Decides on a command that a caller sends, as of an event, or as of now. An operator asks for it.
     pub(super) async fn decide_command(
         &self,
         command: &CommandDescriptor,
         at: Option<&str>,
         body: &[u8],
+        caller: &Caller,
         request: &Parts,
     ) -> Result<DryRunResponse, Problem> {
         if body.len() > self.limits.body_size {
@@ -144,7 +149,7 @@ impl DryRunner {
             peer = peer.map(|peer| peer.0.to_string()),
             "an operator made a dry run of a command"
         );
-        let run = self.decide(command, body, &request.headers, at);
+        let run = self.decide(command, body, caller, &request.headers, at);
         // A tenth earlier than the limit of all requests, whose problem says that the outcome is unknown.
         let time = self.limits.request_time;
         let time = time.saturating_sub(time.checked_div(10).unwrap_or_default());
@@ -178,10 +183,12 @@ impl DryRunner {
         &self,
         command: &CommandDescriptor,
         body: &[u8],
+        caller: &Caller,
         headers: &HeaderMap,
         at: Option<EventId>,
     ) -> Result<DryRunResponse, Problem> {
-        let command_context = context::read_command_context(headers, &self.metadata_headers)?;
+        let mut command_context = context::read_command_context(headers, &self.metadata_headers)?;
+        command_context.caller = caller.clone();
         let request = CommandRequest {
             body,
             path_parameters: &[],
@@ -196,6 +203,11 @@ impl DryRunner {
             reply: None,
             problem: None,
         };
+        let roles = command.roles;
+        if !roles.is_empty() && !roles.iter().any(|role| caller.has_role(role)) {
+            let problem = Some(RejectionProblem(Problem::missing_role(roles)));
+            return Ok(DryRunResponse { problem, ..empty });
+        }
         match (command.dry_run)(&self.command_resources, request, at).await {
             Ok(run) => Ok(accepted(run, empty)),
             Err(error) if is_rejection(&error) => {

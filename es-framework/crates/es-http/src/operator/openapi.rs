@@ -123,12 +123,26 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
         "description": "The last event that the states contain. Without it, they contain all events.",
         "schema": { "type": "string", "pattern": "^[0-9]{1,18}$" },
     });
+    let role = json!({
+        "name": dry_runner::ROLE,
+        "in": "query",
+        "description": "A role of the caller who sends the command. Without a role and an owner id, no rule about callers is checked.",
+        "schema": { "type": "array", "items": { "type": "string" } },
+    });
+    let owner = json!({
+        "name": dry_runner::OWNER,
+        "in": "query",
+        "description": "The owner id of the caller who sends the command.",
+        "schema": { "type": "string" },
+    });
     let summary = "Shows the events or the rejection that a command would lead to.";
     let description = "Rebuilds the states, now or as of an event in the past, and calls the handler. Nothing is written.";
     let answer = OpenApiResponse::new(200, "The decision on the command.", &[]);
     Operation::new("dryRun", summary, description)
         .with_parameter(name)
         .with_parameter(at)
+        .with_parameter(role)
+        .with_parameter(owner)
         .with_headers(&["If-Match"])
         .with_body(&response_schemas::add_any_command(schemas), true)
         .with_answer(answer.with_json(response_schemas::add_dry_run_reply(schemas)))
