@@ -5,10 +5,10 @@
 )]
 
 mod book;
-#[cfg(test)]
-mod hostile_reader;
 mod lending;
 mod loan;
+#[cfg(test)]
+mod random_callers;
 mod reader;
 mod stock;
 
