@@ -10,7 +10,10 @@ pub(crate) fn rule_about_owner(rule: &OwnerRule) -> CallerRule {
         Some(field) => format!("owner {field}"),
         None => "owner".to_owned(),
     };
-    let except = rule.excepted_roles.iter().map(|role| format!(", or {role}"));
+    let except = rule
+        .excepted_roles
+        .iter()
+        .map(|role| format!(", or {role}"));
     CallerRule {
         label: format!("{owner}{}", except.collect::<String>()),
         sentence: rule.describe(),

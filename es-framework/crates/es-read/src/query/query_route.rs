@@ -190,7 +190,9 @@ fn visibility(query: &QueryDescriptor, models: &ReadModels) -> Vec<ColumnVisibil
     let tables = models.iter().map(|table| table.model);
     let is_read = |name| query.tables.contains(&name) || query.read_models.contains(&name);
     let tables = tables.filter(|model| is_read(model.name));
-    tables.flat_map(|model| model.visibility.iter().copied()).collect()
+    tables
+        .flat_map(|model| model.visibility.iter().copied())
+        .collect()
 }
 
 /// Returns whether a path has a parameter of this name.

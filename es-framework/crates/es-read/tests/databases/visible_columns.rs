@@ -6,7 +6,7 @@ use es_framework::{
     event::{Event as _, EventCandidate, Metadata, encode},
     prelude::*,
     projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
-    query::{Condition, PageParameters, Queries, QueryDescriptor, QueryParameters},
+    query::{Condition, PageParameters, QueryDescriptor, QueryParameters},
     store::{EventStore, memory::MemoryStore},
 };
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ impl Desk {
             QueryDescriptor::of::<BrowseByDays>(),
             QueryDescriptor::of::<BrowseByRemark>(),
         ];
-        let (_, models) = Queries::new(queries, models).unwrap();
+        let models = models.with_indexes_of(&queries);
         let url = match &server {
             None => DatabaseUrl::Memory,
             Some(server) => server.url().parse().unwrap(),
