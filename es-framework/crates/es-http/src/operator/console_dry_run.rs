@@ -14,7 +14,7 @@ use super::{
     copied_test::DryRunTestSource,
     dry_runner::{DryRunResponse, DryRunner},
 };
-use crate::Problem;
+use crate::{Problem, problem::kind};
 
 /// The result of a dry run, and its test.
 #[derive(Debug, Serialize)]
@@ -79,7 +79,12 @@ impl DryRunner {
             };
             test.to_rust()
         };
+        let problem = response.problem.as_ref();
+        let lacks_role = problem.is_some_and(|problem| problem.0.name() == kind::FORBIDDEN.name);
         let test = match recorder.recorded_events().map(code) {
+            _ if lacks_role => CopiedTest::Reason(
+                "A test has no route, which is where the role is checked.".to_owned(),
+            ),
             Some(Ok(code)) => CopiedTest::Code(code),
             Some(Err(error)) => CopiedTest::Reason(undecodable(&error)),
             None => CopiedTest::Reason(RecordingStore::limit_message()),
