@@ -26,10 +26,11 @@ pub use es_http as http;
 pub use es_read::{projection, query};
 #[cfg(any(feature = "embedded", feature = "postgres"))]
 use es_runtime::generated_token;
-pub use es_runtime::{ApiToken, Error, InvalidApiToken, Result, metrics, operator, telemetry};
+pub use es_runtime::{ApiToken, Error, InvalidApiToken, Result, metrics, telemetry};
 use es_runtime::{net, secret_file, shutdown};
 #[cfg(feature = "server")]
 pub use es_server as server;
+pub use es_subscribe::{self as subscribe, operator};
 #[cfg(feature = "testing")]
 pub use es_testing::{self as testing, schema_lock};
 

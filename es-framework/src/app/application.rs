@@ -155,7 +155,7 @@ impl OpenedResources {
             store: self.store.as_event_store(),
             database: self.database.clone(),
             positions: processor.progress(),
-            reactions: runner.statuses(),
+            reactions: runner.progress(),
             folder: self.store.disk_folder(),
             certificates: self.settings.event_store_ca_file.clone(),
             lifecycle: self.lifecycle.clone(),
@@ -366,11 +366,8 @@ fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf
 /// Starts the thread of all projections.
 fn start_projections(processor: Processor, lifecycle: &Lifecycle) -> Result<BackgroundThread> {
     let failure = "the projections cannot start";
-    BackgroundThread::spawn_thread("read-models", failure, lifecycle, |stop| async {
-        tokio::select! {
-            () = processor.run() => {}
-            () = stop.wait_until_requested() => {}
-        }
+    BackgroundThread::spawn_thread("read-models", failure, lifecycle, |stop| async move {
+        stop.run_until_cancelled(processor.run()).await;
     })
 }
 
@@ -382,7 +379,7 @@ fn start_reactions(
 ) -> Result<BackgroundThread> {
     let failure = "the reactions cannot start";
     BackgroundThread::spawn_thread("reactions", failure, lifecycle, move |stop| {
-        runner.run_until(stop.wait_until_requested(), drain)
+        runner.run_until(stop, drain)
     })
 }
 

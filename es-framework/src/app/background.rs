@@ -6,7 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{runtime, sync::watch};
+use tokio::runtime;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{Error, Result, http::health::Lifecycle};
 
@@ -17,7 +18,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// A thread for background work. To drop the value requests the end of the work.
 #[derive(Debug)]
 pub(super) struct BackgroundThread {
-    stop: watch::Sender<bool>,
+    stop: CancellationToken,
+    _stop_on_drop: DropGuard,
     thread: JoinHandle<()>,
 }
 
@@ -27,14 +29,15 @@ impl BackgroundThread {
         name: &str,
         failure: &'static str,
         lifecycle: &Lifecycle,
-        work: impl FnOnce(StopRequest) -> W + Send + 'static,
+        work: impl FnOnce(CancellationToken) -> W + Send + 'static,
     ) -> Result<Self> {
         let failed = |error| Error::because(failure, error);
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(failed)?;
-        let (stop, receiver) = watch::channel(false);
+        let stop = CancellationToken::new();
+        let requested = stop.clone();
         let panic_reporter = PanicReporter {
             name: name.to_owned(),
             lifecycle: lifecycle.clone(),
@@ -43,15 +46,19 @@ impl BackgroundThread {
             .name(name.to_owned())
             .spawn(move || {
                 let _panic_reporter = panic_reporter;
-                runtime.block_on(work(StopRequest(receiver)));
+                runtime.block_on(work(requested));
             })
             .map_err(failed)?;
-        Ok(Self { stop, thread })
+        Ok(Self {
+            _stop_on_drop: stop.clone().drop_guard(),
+            stop,
+            thread,
+        })
     }
 
     /// Requests the end of the work, and does not wait for it.
     pub(super) fn request_stop(&self) {
-        self.stop.send_replace(true);
+        self.stop.cancel();
     }
 
     /// Stops the work, which may take the time `drain`, and waits for the thread to end.
@@ -69,17 +76,6 @@ impl BackgroundThread {
         if self.thread.join().is_err() {
             tracing::error!("the thread {name} panicked");
         }
-    }
-}
-
-/// The request to end the work of a thread.
-#[derive(Debug)]
-pub(super) struct StopRequest(watch::Receiver<bool>);
-
-impl StopRequest {
-    /// Completes when the end is requested, or when nobody is left who could request it.
-    pub(super) async fn wait_until_requested(mut self) {
-        let _ = self.0.wait_for(|is_requested| *is_requested).await;
     }
 }
 
@@ -113,7 +109,7 @@ mod tests {
             "going",
             failure,
             &lifecycle,
-            StopRequest::wait_until_requested,
+            CancellationToken::cancelled_owned,
         );
         going.unwrap().stop(Duration::ZERO);
         let broken = |_| async { assert!(failure.is_empty(), "on purpose") };

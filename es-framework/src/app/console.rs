@@ -50,7 +50,7 @@ pub(super) fn routes(
         link: link_key.and_then(|key| ConsoleLink::new(key).ok()),
         operator_token: context.operator_token.clone(),
         is_tls: context.browsers.tls,
-        shutdown: context.live.shutdown_receiver(),
+        shutdown: context.live.shutdown_token(),
     }))
 }
 

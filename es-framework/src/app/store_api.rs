@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tokio::{sync::Notify, task::JoinHandle};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use super::listener::{listen, local_address};
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
 
 /// A running HTTP API of the embedded event store.
 pub(super) struct RunningStoreApi {
-    stop: Arc<Notify>,
+    stop: CancellationToken,
     server: JoinHandle<()>,
 }
 
@@ -32,11 +33,8 @@ impl RunningStoreApi {
         api.observers_limit = settings.event_store_observer_limit;
         api.query_limits = settings.eventql_limits();
         api.drain_time = settings.shutdown_timeout;
-        let stop = Arc::new(Notify::new());
-        let stopped = Arc::clone(&stop);
-        let serving = server::serve(listener, store, api, async move {
-            stopped.notified().await;
-        });
+        let stop = CancellationToken::new();
+        let serving = server::serve(listener, store, api, stop.clone().cancelled_owned());
         tracing::info!("event store listens on http://{address}");
         Ok(Self {
             stop,
@@ -46,7 +44,7 @@ impl RunningStoreApi {
 
     /// Starts to shut down the HTTP API, which ends the subscriptions.
     pub(super) fn request_stop(&self) {
-        self.stop.notify_one();
+        self.stop.cancel();
     }
 
     pub(super) async fn close(self) {

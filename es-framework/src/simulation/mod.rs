@@ -5,6 +5,7 @@
 mod environment;
 mod fault_injector;
 mod fault_profile;
+mod forgetful_read;
 mod invariants;
 mod operation;
 mod printer_connection;

@@ -24,10 +24,11 @@ use crate::{
     },
     event::{EventId, Upcasters},
     operator::{OperatorClient, OperatorCommand},
-    projection::{Database, Processor, ProgressRegistry},
+    projection::{Database, Processor},
     query::{PageParameters, QueryContext},
-    reaction::{ReactionRunner, ReactionRuntime, ReactionStatuses},
+    reaction::{ReactionRunner, ReactionRuntime},
     store::EventStore,
+    subscribe::ProgressRegistry,
 };
 
 const SOURCE: &str = "simulation";
@@ -60,7 +61,7 @@ struct SimulatedProcess {
     command_resources: CommandResources,
     database: Database,
     positions: ProgressRegistry,
-    reactions: ReactionStatuses,
+    reactions: ProgressRegistry,
     operator: OperatorClient,
     tasks: Vec<AbortHandle>,
 }
@@ -178,7 +179,7 @@ impl SimulatedInstance {
             command_resources,
             database,
             positions: processor.progress(),
-            reactions: runner.statuses(),
+            reactions: runner.progress(),
             operator: processor.operator_client(),
             tasks: vec![
                 tokio::spawn(processor.run()).abort_handle(),
@@ -287,8 +288,8 @@ impl SimulatedInstance {
         let Some(process) = process.as_ref() else {
             return Some(format!("{} does not run", self.name));
         };
-        for (name, progress) in process.positions.iter() {
-            let position = progress.visible_position();
+        for progress in process.positions.iter() {
+            let (name, position) = (progress.name(), progress.position());
             if position < last || progress.shadow_progress().is_some() {
                 let trouble = progress.state();
                 return Some(format!(
@@ -298,16 +299,12 @@ impl SimulatedInstance {
             }
         }
         let now = self.clock.now();
-        let statuses = process.reactions.all_by_name();
-        // A reaction has a status as soon as it has read its checkpoint.
-        let declared = wallet_reactions::reactions().unwrap_or_default();
-        if let Some(reaction) = declared.iter().find(|one| !statuses.contains_key(one.name)) {
-            return Some(format!("{} has not begun {}", self.name, reaction.name));
-        }
-        for (name, status) in statuses {
-            let is_due = status.next_deadline.is_some_and(|next| next <= now);
-            if status.position < last || is_due {
-                return Some(format!("{} reacts in {name} up to {status:?}", self.name));
+        for progress in process.reactions.iter() {
+            let next = progress.open_deadlines().next;
+            let is_due = next.is_some_and(|next| next <= now);
+            if !progress.has_caught_up() || progress.position() < last || is_due {
+                let name = progress.name();
+                return Some(format!("{} reacts in {name} up to {progress:?}", self.name));
             }
         }
         None

@@ -8,12 +8,13 @@ use std::{
 };
 
 use async_trait::async_trait;
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::Timestamp;
 use tokio::sync::{Notify, oneshot};
 
 use super::{
     environment::{SimulationEnvironment, lock},
+    forgetful_read::forget_parts,
     simulated_subscription::SimulatedSubscription,
 };
 use crate::{
@@ -62,7 +63,7 @@ struct UnflushedAppend {
     answer: oneshot::Sender<AppendAnswer>,
 }
 
-fn is_of_reaction(subject: &Subject) -> bool {
+pub(super) fn is_of_reaction(subject: &Subject) -> bool {
     subject.as_str().starts_with("/es-framework/reactions/")
 }
 
@@ -264,7 +265,8 @@ impl StoreConnection {
         if let Err(error) = self.begin_read().await {
             return vec![Err(error)];
         }
-        let mut events: Vec<_> = self.server.log.read(subject, options).collect().await;
+        let events = self.server.log.read(subject, options);
+        let mut events: Vec<_> = events.map_ok(forget_parts).collect().await;
         let environment = &self.server.environment;
         if environment.random_bool(environment.faults().torn_read) {
             let length = u64::try_from(events.len()).unwrap_or_default();

@@ -1,11 +1,12 @@
 //! The read models and the reactions: their lag, rebuilds, deadlines and poison events.
 
 use axum::response::Response;
-use es_command::reaction::ReactionStatus;
 use es_event::{EventId, PoisonEvent};
-use es_read::projection::{ReadModelProgress, RebuildPace};
-use es_runtime::operator::{ComponentKind, OperatorCommand, SubscriberState};
 use es_store::newest_id;
+use es_subscribe::{
+    OpenDeadlines, RebuildPace, SubscriberProgress, SubscriberState,
+    operator::{ComponentKind, OperatorCommand},
+};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
@@ -37,10 +38,10 @@ pub(crate) async fn show_component_list(
         section,
         title,
     };
-    let cards = match kind {
-        ComponentKind::ReadModel => read_models(console, newest),
-        ComponentKind::Reaction => reactions(console, newest),
-    };
+    let cards = console.components(kind).iter();
+    let cards: Vec<_> = cards
+        .map(|progress| ComponentCard::new(progress).render(newest))
+        .collect();
     Ok(frame.respond(&html! {
         div.bar {
             h1 { (title) }
@@ -51,69 +52,44 @@ pub(crate) async fn show_component_list(
     }))
 }
 
-fn read_models(console: &Console, newest: Option<EventId>) -> Vec<Markup> {
-    let cards = console.read_models.iter().map(|(name, progress)| {
-        let card = ComponentCard {
-            kind: ComponentKind::ReadModel,
-            name,
-            position: progress.visible_position(),
-            state: progress.state(),
-            exits: exits_of_read_model(progress),
-        };
-        card.render(newest, &render_rebuild(progress))
-    });
-    cards.collect()
-}
-
-fn reactions(console: &Console, newest: Option<EventId>) -> Vec<Markup> {
-    let statuses = console.reactions.all_by_name().into_iter();
-    let cards = statuses.map(|(name, status)| {
-        let card = ComponentCard {
-            kind: ComponentKind::Reaction,
-            name,
-            position: status.position,
-            exits: status.state.exits(ComponentKind::Reaction),
-            state: status.state.clone(),
-        };
-        card.render(newest, &deadlines(&status))
-    });
-    cards.collect()
-}
-
-/// A read model or a reaction with the members that both have.
-struct ComponentCard {
-    kind: ComponentKind,
-    name: &'static str,
-    position: Option<EventId>,
+/// A read model or a reaction.
+struct ComponentCard<'a> {
+    progress: &'a SubscriberProgress,
     state: SubscriberState,
-    exits: Vec<OperatorCommand>,
 }
 
-/// Returns the commands that help a read model or its shadow table.
-fn exits_of_read_model(progress: &ReadModelProgress) -> Vec<OperatorCommand> {
-    const KIND: ComponentKind = ComponentKind::ReadModel;
-    let mut exits = progress.state().exits(KIND);
-    if let Some(shadow) = progress.shadow_progress() {
-        let of_shadow = shadow.state().exits(KIND).into_iter();
-        exits.extend(
-            of_shadow
-                .filter(|exit| !exits.contains(exit))
-                .collect::<Vec<_>>(),
-        );
+/// Returns the commands that help a component or its shadow table.
+fn find_exits(progress: &SubscriberProgress) -> Vec<OperatorCommand> {
+    let exits = |progress: &SubscriberProgress| progress.state().exits(progress.kind());
+    let mut all = exits(progress);
+    let of_shadow = progress.shadow_progress().map(|shadow| exits(&shadow));
+    for exit in of_shadow.into_iter().flatten() {
+        if !all.contains(&exit) {
+            all.push(exit);
+        }
     }
-    exits
+    all
 }
 
-impl ComponentCard {
-    fn render(&self, newest: Option<EventId>, more: &Markup) -> Markup {
-        let lag = EventId::count_to(newest).saturating_sub(EventId::count_to(self.position));
+impl<'a> ComponentCard<'a> {
+    fn new(progress: &'a SubscriberProgress) -> Self {
+        let state = progress.state();
+        Self { progress, state }
+    }
+
+    fn render(&self, newest: Option<EventId>) -> Markup {
+        let lag = self.progress.events_behind(newest);
+        let more = match self.progress.kind() {
+            ComponentKind::ReadModel => render_rebuild(self.progress),
+            ComponentKind::Reaction => render_deadlines(self.progress.open_deadlines()),
+        };
         html! {
             section.card.component {
-                h2 { bdi { (self.name) } (self.badge(lag)) }
+                h2 { bdi { (self.progress.name()) } (self.badge(lag)) }
                 dl.facts {
                     dt { "Last event" }
                     dd {
-                        @match self.position {
+                        @match self.progress.position() {
                             Some(id) => a href={ "/console/events/" (id) } { (id) },
                             None => "none",
                         }
@@ -146,13 +122,14 @@ impl ComponentCard {
     }
 
     fn actions(&self) -> Markup {
+        let (kind, name) = (self.progress.kind(), self.progress.name());
         html! {
             div.actions {
-                @if self.kind == ComponentKind::ReadModel {
-                    a.quiet-link href={ "/console/rows/" (self.name) } { "Rows" }
+                @if kind == ComponentKind::ReadModel {
+                    a.quiet-link href={ "/console/rows/" (name) } { "Rows" }
                 }
-                @for command in self.exits.iter().copied() {
-                    a.quiet-link href=(action_path(self.kind, self.name, command)) { (label(command)) "…" }
+                @for command in find_exits(self.progress) {
+                    a.quiet-link href=(action_path(kind, name, command)) { (label(command)) "…" }
                 }
             }
         }
@@ -180,7 +157,7 @@ fn time_text(time: Timestamp) -> String {
 }
 
 /// Renders the progress of a rebuild, in place or in a shadow table.
-fn render_rebuild(progress: &ReadModelProgress) -> Markup {
+fn render_rebuild(progress: &SubscriberProgress) -> Markup {
     let shadow = progress.shadow_progress();
     if shadow.is_none() && progress.has_caught_up() {
         return Markup::default();
@@ -209,11 +186,11 @@ fn pace_text(pace: RebuildPace) -> String {
     }
 }
 
-fn deadlines(status: &ReactionStatus) -> Markup {
+fn render_deadlines(deadlines: OpenDeadlines) -> Markup {
     html! {
         dt { "Open deadlines" }
-        dd { (status.open_deadlines) }
-        @if let Some(next) = status.next_deadline {
+        dd { (deadlines.count) }
+        @if let Some(next) = deadlines.next {
             dt { "Next deadline" }
             dd { (time_text(next)) }
         }

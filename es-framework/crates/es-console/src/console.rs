@@ -2,18 +2,20 @@
 
 use std::{sync::Arc, time::Duration};
 
-use es_command::{
-    reaction::ReactionStatuses,
-    state::{Snapshots, StateDescriptor},
-};
+use es_command::state::{Snapshots, StateDescriptor};
 use es_event::{EventId, Subject, Upcasters, subject_template::fits};
 use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
-use es_read::projection::{Database, ProgressRegistry, ReadModels};
-use es_runtime::{ApiToken, operator::OperatorClient};
+use es_read::projection::{Database, ReadModels};
+use es_runtime::ApiToken;
 use es_store::EventStore;
+use es_subscribe::{
+    ProgressRegistry,
+    operator::{ComponentKind, OperatorClient},
+};
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     console_link::ConsoleLink, credential_limiter::CredentialLimiter,
@@ -63,8 +65,8 @@ pub struct Console {
     pub models: ReadModels,
     /// The database of the read models.
     pub database: Database,
-    /// The statuses of the reactions.
-    pub reactions: ReactionStatuses,
+    /// The progress of the reactions.
+    pub reactions: ProgressRegistry,
     /// Sends commands to read models.
     pub read_model_operator: OperatorClient,
     /// Sends commands to reactions.
@@ -75,8 +77,18 @@ pub struct Console {
     pub operator_token: Option<ApiToken>,
     /// True if browsers reach the application by TLS only.
     pub is_tls: bool,
-    /// Becomes true when the application shuts down, which ends the streams.
-    pub shutdown: watch::Receiver<bool>,
+    /// Cancelled when the application shuts down, which ends the streams.
+    pub shutdown: CancellationToken,
+}
+
+impl Console {
+    /// Returns the progress of all components of a kind.
+    pub(crate) const fn components(&self, kind: ComponentKind) -> &ProgressRegistry {
+        match kind {
+            ComponentKind::ReadModel => &self.read_models,
+            ComponentKind::Reaction => &self.reactions,
+        }
+    }
 }
 
 /// A state that a command's handler takes, and the subjects that have it.

@@ -12,9 +12,10 @@ use es_store::{StoreError, newest_id};
 use futures_util::stream;
 use serde::Serialize;
 use tokio::{
-    sync::{OwnedSemaphorePermit, watch},
+    sync::OwnedSemaphorePermit,
     time::{Instant, sleep},
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     console::Console,
@@ -47,7 +48,7 @@ struct LiveEvents {
     filter: EventFilter,
     /// The newest event that was searched.
     newest: Option<EventId>,
-    shutdown: watch::Receiver<bool>,
+    shutdown: CancellationToken,
     is_first: bool,
     end: Option<Instant>,
     _permit: OwnedSemaphorePermit,
@@ -82,12 +83,9 @@ pub(crate) fn stream_events(
 impl LiveEvents {
     /// Waits for the next message, and returns it with the rest of the stream.
     async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
-        let mut shutdown = self.shutdown.clone();
-        let message = tokio::select! {
-            biased;
-            _ = shutdown.wait_for(|is_over| *is_over) => return None,
-            message = self.next_message() => message?,
-        };
+        let shutdown = self.shutdown.clone();
+        let message = shutdown.run_until_cancelled(self.next_message());
+        let message = message.await.flatten()?;
         Some((Ok(message), self))
     }
 

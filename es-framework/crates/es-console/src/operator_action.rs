@@ -8,7 +8,8 @@ use bytes::Bytes;
 use es_event::{
     EventSelection, EventSelectionParts, InvalidEventId, InvalidEventSelection, InvalidEventType,
 };
-use es_runtime::operator::{ComponentKind, OperatorCommand};
+use es_subscribe::SubscriberProgress;
+use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use maud::{Markup, html};
 
 use crate::{
@@ -57,16 +58,8 @@ impl OperatorAction {
         name: &str,
         verb_in_path: &str,
     ) -> Result<Self, NoticePage> {
-        let name = match kind {
-            ComponentKind::ReadModel => {
-                let mut models = console.read_models.iter().map(|(model, _)| model);
-                models.find(|model| *model == name)
-            }
-            ComponentKind::Reaction => {
-                let mut reactions = console.reactions.all_by_name().into_keys();
-                reactions.find(|reaction| *reaction == name)
-            }
-        };
+        let name = console.components(kind).find_progress(name);
+        let name = name.map(SubscriberProgress::name);
         let mut commands = kind.commands().iter();
         let command = commands.find(|command| command.verb() == verb_in_path);
         match name.zip(command) {

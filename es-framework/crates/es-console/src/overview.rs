@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use axum::response::Response;
 use es_event::EventId;
-use es_runtime::{metrics::commands_of_last_hour, operator::SubscriberState};
+use es_runtime::metrics::commands_of_last_hour;
 use es_store::{EventStore, StoreError, newest_id};
+use es_subscribe::{SubscriberState, operator::ComponentKind};
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
@@ -16,6 +17,7 @@ use crate::{
     event_search::first_event_where,
     layout::{PageFrame, Section, Visitor},
     notice::NoticePage,
+    operator_action::list_path,
     text_view::{counted, grouped, shortened, size_text},
 };
 
@@ -153,7 +155,6 @@ fn store_card(console: &Console, newest: Option<EventId>, health: &Result<(), St
 }
 
 fn components_card(console: &Console, newest: Option<EventId>, size: Option<u64>) -> Markup {
-    let lag = |position| EventId::count_to(newest).saturating_sub(EventId::count_to(position));
     let size = size.and_then(|size| usize::try_from(size).ok());
     html! {
         section.card.component {
@@ -165,13 +166,11 @@ fn components_card(console: &Console, newest: Option<EventId>, size: Option<u64>
                 }
             }
             dl.facts {
-                @for (name, progress) in console.read_models.iter() {
-                    dt { a href="/console/read-models" { (name) } }
-                    dd { (lag_text(lag(progress.visible_position()), &progress.state())) }
-                }
-                @for (name, status) in console.reactions.all_by_name() {
-                    dt { a href="/console/reactions" { (name) } }
-                    dd { (lag_text(lag(status.position), &status.state)) }
+                @for kind in [ComponentKind::ReadModel, ComponentKind::Reaction] {
+                    @for progress in console.components(kind).iter() {
+                        dt { a href=(list_path(kind)) { (progress.name()) } }
+                        dd { (lag_text(progress.events_behind(newest), &progress.state())) }
+                    }
                 }
             }
         }

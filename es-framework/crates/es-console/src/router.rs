@@ -13,7 +13,7 @@ use axum::{
 
 use bytes::Bytes;
 use es_eventql::MAX_LENGTH;
-use es_runtime::operator::ComponentKind;
+use es_subscribe::operator::ComponentKind;
 
 use crate::{
     access::{self, FORM_SIZE},

@@ -11,16 +11,18 @@ use axum::{
     body::Body,
     http::{HeaderMap, HeaderValue, Request, StatusCode, header},
 };
-use es_command::reaction::ReactionStatuses;
 use es_event::{EventCandidate, EventType, Metadata, TraceContext, Upcasters, encode};
 use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
-use es_read::projection::{Database, ProgressRegistry, ReadModels};
-use es_runtime::operator::{ComponentKind, OperatorClient};
+use es_read::projection::{Database, ReadModels};
 use es_store::{EventStore, memory::MemoryStore};
+use es_subscribe::{
+    ProgressRegistry,
+    operator::{ComponentKind, OperatorClient},
+};
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::{Console, ConsoleLink, router};
@@ -34,8 +36,6 @@ struct TestConsole {
     router: Router,
     /// The session of the browser that opened the link of an open application.
     session: Option<HeaderValue>,
-    /// Keeps streams open.
-    _shutdown: watch::Sender<bool>,
 }
 
 const LINK_KEY: &str = "key-of-the-link";
@@ -44,7 +44,6 @@ impl TestConsole {
     async fn new(is_open: bool) -> Self {
         let store = Arc::new(MemoryStore::new());
         let operator = |kind| OperatorClient::with_shared_queue(kind, std::iter::empty()).0;
-        let (shutdown, is_over) = watch::channel(false);
         let console = Console {
             name: "library-service",
             store: store.clone(),
@@ -61,19 +60,18 @@ impl TestConsole {
             read_models: ProgressRegistry::default(),
             models: ReadModels::default(),
             database: Database::in_memory(&ReadModels::default()).await.unwrap(),
-            reactions: ReactionStatuses::default(),
+            reactions: ProgressRegistry::default(),
             read_model_operator: operator(ComponentKind::ReadModel),
             reaction_operator: operator(ComponentKind::Reaction),
             link: is_open.then(|| ConsoleLink::new(LINK_KEY).unwrap()),
             operator_token: Some("secret".parse().unwrap()),
             is_tls: false,
-            shutdown: is_over,
+            shutdown: CancellationToken::new(),
         };
         let mut console = Self {
             store,
             router: router(console),
             session: None,
-            _shutdown: shutdown,
         };
         if is_open {
             console.session = Some(console.open_link(LINK_KEY).await.unwrap());

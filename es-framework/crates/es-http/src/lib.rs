@@ -44,11 +44,9 @@ use axum::{
 };
 use es_catalog::Catalog;
 use es_command::command::{Clock, CommandDescriptor, CommandResources};
-use es_read::{
-    projection::{Database, ProgressRegistry},
-    query::QueryRoute,
-};
-use es_runtime::{ApiToken, operator::OperatorClient};
+use es_read::{projection::Database, query::QueryRoute};
+use es_runtime::ApiToken;
+use es_subscribe::{ProgressRegistry, operator::OperatorClient};
 
 use auth::{Auth, ClientRateLimiter};
 use caller_shares::CallerShares;

@@ -7,16 +7,16 @@ use axum::{
     http::header,
     response::{IntoResponse as _, Response},
 };
-use es_command::reaction::ReactionStatuses;
 use es_event::EventId;
 use es_runtime::metrics::{
     LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG,
     READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render,
 };
+use es_subscribe::ProgressRegistry;
 
 use super::{
     HttpContext,
-    lag::{ReadModelLag, events_behind, load_newest_id},
+    lag::{ReadModelLag, load_newest_id},
 };
 
 /// The path of the metrics.
@@ -36,11 +36,11 @@ async fn measure_lag(context: &HttpContext) {
     let store = &*context.health.store;
     let newest = load_newest_id(store).await;
     measure_reactions(&context.health.reactions, newest);
-    for (name, progress) in context.positions.iter() {
-        let model = [("read_model", name)];
+    for progress in context.positions.iter() {
+        let model = [("read_model", progress.name())];
         gauge(&READ_MODEL_STOPPED, &model).set(flag(progress.is_stopped()));
         // Without the newest event, the lag is unknown.
-        if newest.is_none() && progress.visible_position().is_some() {
+        if newest.is_none() && progress.position().is_some() {
             continue;
         }
         let lag = ReadModelLag::measure(progress, store, newest).await;
@@ -51,15 +51,14 @@ async fn measure_lag(context: &HttpContext) {
     }
 }
 
-fn measure_reactions(reactions: &ReactionStatuses, newest: Option<EventId>) {
-    for (name, status) in reactions.all_by_name() {
-        let reaction = [("reaction", name)];
-        gauge(&REACTION_STOPPED, &reaction).set(flag(status.is_stopped()));
-        let open = u64::try_from(status.open_deadlines).unwrap_or(u64::MAX);
+fn measure_reactions(reactions: &ProgressRegistry, newest: Option<EventId>) {
+    for progress in reactions.iter() {
+        let reaction = [("reaction", progress.name())];
+        gauge(&REACTION_STOPPED, &reaction).set(flag(progress.is_stopped()));
+        let open = u64::try_from(progress.open_deadlines().count).unwrap_or(u64::MAX);
         gauge(&REACTION_DEADLINES, &reaction).set(number(open));
         if newest.is_some() {
-            let behind = events_behind(status.position, newest);
-            gauge(&REACTION_LAG, &reaction).set(number(behind));
+            gauge(&REACTION_LAG, &reaction).set(number(progress.events_behind(newest)));
         }
     }
 }

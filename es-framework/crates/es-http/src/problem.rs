@@ -13,11 +13,9 @@ use es_command::{
     validate::MAX_VIOLATIONS,
 };
 use es_event::EventId;
-use es_read::{
-    projection::{DatabaseError, ProgressError},
-    query::QueryError,
-};
+use es_read::{projection::DatabaseError, query::QueryError};
 use es_store::StoreError;
+use es_subscribe::ProgressError;
 
 use kind::ProblemKind;
 

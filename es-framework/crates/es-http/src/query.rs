@@ -13,9 +13,10 @@ use axum::{
 };
 use es_event::EventId;
 use es_read::{
-    projection::{Database, ReadModelWatcher},
+    projection::Database,
     query::{ErasedQuery, QueryError, QueryParameters, QueryRoute, QueryRouteTarget},
 };
+use es_subscribe::{ProgressWatcher, SubscriberProgress};
 
 use super::{
     HttpContext, Problem,
@@ -115,14 +116,14 @@ impl QueryRequest {
     fn first_poison_event(&self) -> Option<EventId> {
         let tables = self.tables();
         let read_models = self.context.positions.iter();
-        let selected = read_models.filter(|(name, _)| tables.is_empty() || tables.contains(name));
-        let poison = selected.filter_map(|(_, progress)| progress.poison_event());
+        let selected = read_models.filter(|one| tables.is_empty() || tables.contains(&one.name()));
+        let poison = selected.filter_map(SubscriberProgress::poison_event);
         poison.map(|event| event.id).min()
     }
 
     /// Returns the last event that all rows of the query contain.
     fn applied_position(&self) -> Option<EventId> {
-        ReadModelWatcher::subscribe(self.tables(), &self.context.positions).applied_position()
+        ProgressWatcher::subscribe(self.tables(), &self.context.positions).applied_position()
     }
 }
 

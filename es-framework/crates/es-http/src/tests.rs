@@ -13,16 +13,16 @@ use axum::{
     http::{Method, Request, StatusCode},
 };
 use es_catalog::{Catalog, CatalogBuilder};
-use es_command::{
-    command::{Clock, CommandResources},
-    reaction::ReactionStatuses,
-};
+use es_command::command::{Clock, CommandResources};
 use es_read::{
     projection::{Database, Processor},
     query::QueryDescriptor,
 };
-use es_runtime::operator::{ComponentKind, OperatorClient};
 use es_store::{EventStore, memory::MemoryStore};
+use es_subscribe::{
+    ProgressRegistry,
+    operator::{ComponentKind, OperatorClient},
+};
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
@@ -73,7 +73,7 @@ async fn serve_without_rows(
         store: Arc::clone(&store),
         database: database.clone(),
         positions: positions.clone(),
-        reactions: ReactionStatuses::default(),
+        reactions: ProgressRegistry::default(),
         folder: ".".into(),
         certificates: None,
         lifecycle: Lifecycle::begin("garden", "0.1.0"),

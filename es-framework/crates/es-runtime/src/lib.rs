@@ -18,7 +18,6 @@ pub mod generated_token;
 mod line_batches;
 pub mod metrics;
 pub mod net;
-pub mod operator;
 mod postgres_scheme;
 mod program_name;
 pub mod reloaded_value;

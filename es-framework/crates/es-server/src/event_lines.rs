@@ -5,11 +5,8 @@ use std::{convert::Infallible, future::ready, ops::ControlFlow, sync::Arc, time:
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
-use tokio::{
-    sync::{OwnedSemaphorePermit, watch},
-    task::yield_now,
-    time::sleep,
-};
+use tokio::{sync::OwnedSemaphorePermit, task::yield_now, time::sleep};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     ndjson::{FRAME_SIZE, ndjson_response},
@@ -38,7 +35,7 @@ struct EventFrames {
 /// has none.
 struct ObservingClient {
     heartbeat: Duration,
-    is_shutting_down: watch::Receiver<bool>,
+    shutdown: CancellationToken,
     /// Released when the client disconnects.
     _permit: OwnedSemaphorePermit,
 }
@@ -121,7 +118,7 @@ pub(super) fn observation_response(
 ) -> Response {
     let client = ObservingClient {
         heartbeat: server.settings.heartbeat,
-        is_shutting_down: server.is_shutting_down.clone(),
+        shutdown: server.shutdown.clone(),
         _permit: permit,
     };
     let frames = EventFrames {
@@ -180,7 +177,7 @@ impl EventFrames {
         let mut frame = Vec::new();
         tokio::select! {
             biased;
-            () = wait_for_shutdown(&mut client.is_shutting_down) => {
+            () = client.shutdown.cancelled() => {
                 self.has_ended = true;
                 return Some(self.format.encode_shutdown());
             }
@@ -210,7 +207,7 @@ impl EventFrames {
         };
         tokio::select! {
             biased;
-            () = wait_for_shutdown(&mut client.is_shutting_down) => return ControlFlow::Break(()),
+            () = client.shutdown.cancelled() => return ControlFlow::Break(()),
             event = self.events.next() => self.write_line(event, frame),
             () = sleep(client.heartbeat) => frame.extend_from_slice(self.format.heartbeat()),
         }
@@ -237,12 +234,4 @@ impl EventFrames {
             }
         }
     }
-}
-
-/// Completes when the server shuts down.
-async fn wait_for_shutdown(is_shutting_down: &mut watch::Receiver<bool>) {
-    // An error means that the server is gone.
-    let _ = is_shutting_down
-        .wait_for(|is_shutting_down| *is_shutting_down)
-        .await;
 }

@@ -2,10 +2,8 @@
 
 use std::{future::Future, sync::Arc, time::Instant};
 
-use tokio::{
-    net::TcpListener,
-    sync::{Semaphore, watch},
-};
+use tokio::{net::TcpListener, sync::Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use super::{router::router, server_settings::ServerSettings, state::ServerState};
 use es_runtime::net::{self, ConnectionLimits, HttpListener};
@@ -39,7 +37,9 @@ pub async fn serve(
         drain_time: settings.drain_time,
         ..ConnectionLimits::default()
     };
-    let (start_shutdown, is_shutting_down) = watch::channel(false);
+    let shutting_down = CancellationToken::new();
+    // Streams end with the server, also if nobody waits for its shutdown.
+    let start_shutdown = shutting_down.clone().drop_guard();
     let permits = |limit: usize| Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
     let observers = permits(settings.observers_limit);
     let queries = permits(settings.queries_limit);
@@ -47,13 +47,13 @@ pub async fn serve(
         store,
         settings,
         started: Instant::now(),
-        is_shutting_down,
+        shutdown: shutting_down,
         observers,
         queries,
     });
     let shutdown = async {
         shutdown.await;
-        start_shutdown.send_replace(true);
+        drop(start_shutdown);
     };
     let listener = HttpListener::plain(listener).with_title_case_headers();
     net::serve(listener, router, limits, Box::pin(shutdown)).await;

@@ -6,9 +6,10 @@ use std::{
 };
 
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{server_settings::ServerSettings, stream_format::StreamFormat};
 use es_store::EventStore;
@@ -19,8 +20,8 @@ pub(super) struct ServerState {
     pub(super) store: Arc<dyn EventStore>,
     pub(super) settings: ServerSettings,
     pub(super) started: Instant,
-    /// Turns true when the server shuts down. Observers would keep it running otherwise.
-    pub(super) is_shutting_down: watch::Receiver<bool>,
+    /// Cancelled when the server shuts down. Observers would keep it running otherwise.
+    pub(super) shutdown: CancellationToken,
     /// One permit for each observer.
     pub(super) observers: Arc<Semaphore>,
     /// One permit for each query.

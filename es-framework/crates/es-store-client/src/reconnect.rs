@@ -1,11 +1,11 @@
 //! The pauses between the attempts of an observation to reconnect, and the end of those attempts.
 
 use std::{
-    hash::{BuildHasher as _, RandomState},
     sync::LazyLock,
     time::{Duration, Instant},
 };
 
+use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
 use jiff::{Timestamp, fmt::rfc2822};
 use metrics::Counter;
 use reqwest::{Response, StatusCode, header::RETRY_AFTER};
@@ -77,16 +77,23 @@ impl From<StoreError> for FailedAttempt {
 pub(super) struct Outage {
     policy: ReconnectPolicy,
     began: Option<Instant>,
-    pause: Duration,
+    pauses: ExponentialBackoff,
 }
 
 impl Outage {
     /// Starts without a failure.
-    pub(super) const fn new(policy: ReconnectPolicy) -> Self {
+    pub(super) fn new(policy: ReconnectPolicy) -> Self {
+        // A random time between half of the pause and the whole pause, so that clients that lost a server together
+        // do not reconnect together.
+        let pauses = ExponentialBuilder::new()
+            .with_min_delay(policy.first_pause.mul_f64(0.5))
+            .with_max_delay(policy.longest_pause.mul_f64(0.5))
+            .with_jitter()
+            .without_max_times();
         Self {
             policy,
             began: None,
-            pause: policy.first_pause,
+            pauses: pauses.build(),
         }
     }
 
@@ -101,7 +108,7 @@ impl Outage {
     /// Another attempt would not help or would come too late.
     pub(super) fn next_pause(&mut self, failure: FailedAttempt) -> Result<Duration, StoreError> {
         let began = *self.began.get_or_insert_with(Instant::now);
-        let own = with_jitter(self.pause);
+        let own = self.pauses.next().unwrap_or(self.policy.longest_pause);
         let pause = failure
             .requested_pause
             .map_or(own, |requested| requested.max(own));
@@ -111,17 +118,8 @@ impl Outage {
         }
         tracing::warn!(error = %failure.error, retry_in = ?pause, "an observation was interrupted");
         RECONNECTS.increment(1);
-        self.pause = self.pause.saturating_mul(2).min(self.policy.longest_pause);
         Ok(pause)
     }
-}
-
-/// Returns a random time between half of the pause and the whole pause, so that clients that lost a
-/// server together do not reconnect together.
-fn with_jitter(pause: Duration) -> Duration {
-    let random = RandomState::new().hash_one(()) % 1_024;
-    let fraction = f64::from(u32::try_from(random).unwrap_or_default()) / 1_024.0;
-    pause.mul_f64(f64::midpoint(1.0, fraction))
 }
 
 /// Returns the pause that a busy server requests: a number of seconds or a date (RFC 9110, 10.2.3).
@@ -171,7 +169,7 @@ mod tests {
         }
         outage.forget_failures();
         assert!(outage.next_pause(unavailable()).unwrap() <= policy.first_pause);
-        let many = (0..50).map(|_| with_jitter(Duration::from_secs(1)));
+        let many = (0..50).map(|_| Outage::new(policy).next_pause(unavailable()).unwrap());
         assert!(many.collect::<std::collections::HashSet<_>>().len() > 10);
     }
 

@@ -2,24 +2,31 @@
 
 use std::time::{Duration, Instant};
 
+use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
+
 use super::database_error::{DatabaseError, Remedy};
 
 /// The first and the longest pause before a failed transaction is repeated.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
 
 /// The attempts of one transaction.
 pub(super) struct RetrySchedule {
     begun: Instant,
     limit: Duration,
-    pause: Duration,
+    pauses: ExponentialBackoff,
 }
 
 impl RetrySchedule {
     pub(super) fn new(limit: Duration) -> Self {
+        let [first, longest] = PAUSES;
+        let pauses = ExponentialBuilder::new()
+            .with_min_delay(first)
+            .with_max_delay(longest)
+            .without_max_times();
         Self {
             begun: Instant::now(),
             limit,
-            pause: PAUSES.0,
+            pauses: pauses.build(),
         }
     }
 
@@ -28,8 +35,10 @@ impl RetrySchedule {
         if error.remedy() == Remedy::GiveUp || self.begun.elapsed() >= self.limit {
             return false;
         }
-        tokio::time::sleep(self.pause).await;
-        self.pause = self.pause.saturating_mul(2).min(PAUSES.1);
+        let Some(pause) = self.pauses.next() else {
+            return false;
+        };
+        tokio::time::sleep(pause).await;
         true
     }
 }

@@ -27,7 +27,6 @@ pub mod scan;
 pub mod schema;
 #[doc(hidden)]
 pub mod schema_work;
-mod skip_log;
 pub mod subjects;
 mod unreadable_event;
 mod verify;
@@ -54,8 +53,6 @@ pub use options::{
 };
 pub use precondition::{Conflict, Precondition, PreconditionScope};
 pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
-#[doc(hidden)]
-pub use skip_log::SkipLog;
 #[doc(hidden)]
 pub use unreadable_event::{find_unreadable_event, newest_id_or_bound};
 pub use verify::{Chain, ChainFlaw, VerificationReport, verify};

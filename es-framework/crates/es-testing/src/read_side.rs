@@ -108,9 +108,9 @@ async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
         // The loop below reports a projection that stopped.
         _ = positions.wait_until_reached(&[], last, PROJECTION_TIMEOUT) => {}
     }
-    for (name, progress) in positions.iter() {
+    for progress in positions.iter() {
         if let Some(trouble) = progress.state().trouble() {
-            let reason = &trouble.reason;
+            let (name, reason) = (progress.name(), &trouble.reason);
             return Err(format!("the read model {name} stops: {reason}").into());
         }
     }

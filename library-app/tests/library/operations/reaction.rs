@@ -99,15 +99,9 @@ async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
     is_stopped(&second, false).await;
     reported(&first, copy).await;
     let log = first.process.log();
-    assert!(
-        log.contains("an operator skips the poison event of a reaction"),
-        "{log}"
-    );
+    assert!(log.contains("an operator commands a reaction"), "{log}");
     let log = second.process.log();
-    assert!(
-        log.contains("another process has handled the poison event"),
-        "{log}"
-    );
+    assert!(log.contains("another process has handled it"), "{log}");
 
     let nothing = first.said(&["reaction", "skip", "LoanReminder"], false);
     assert!(nothing.contains("has not stopped"), "{nothing}");

@@ -13,7 +13,6 @@ use super::{
 use es_event::{
     EventCandidate, EventId, InvalidSubjectValue, Metadata, Subject, SubjectTemplatePart,
 };
-use es_runtime::simulation::{self, Defect};
 use es_store::{AppendError, EventStore, Precondition, StoreError};
 
 /// A lease expires after this time without a renewal.
@@ -196,9 +195,6 @@ impl CheckpointStore {
         let Some(lease) = self.foreign_lease() else {
             return false;
         };
-        if simulation::has(Defect::IgnoreLeases) {
-            return false;
-        }
         match &self.observed_lease {
             Some((observed, since)) if observed == lease => since.elapsed() < lease.duration(),
             _ => {

@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use crate::command::CommandError;
 use es_event::{DecodeError, InvalidSubjectValue, Subject};
-use es_runtime::operator::{SubscriberFailure, TroubleCause};
 use es_store::StoreError;
+use es_subscribe::{SubscriberFailure, TroubleCause};
 
 /// The reason why a reaction cannot handle an event.
 ///

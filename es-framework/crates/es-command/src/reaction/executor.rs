@@ -1,7 +1,7 @@
 //! Plans and executes the actions of one reaction: commands, or a call.
 
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use super::{
     OutgoingCommand, OutgoingCommands, PendingCall, ReactionAction, ReactionContext,
-    ReactionDescriptor, ReactionError, ReactionKey, ReactionStatuses, ReactionStep, ReactionTiming,
-    checkpoint::ReactionTask, reaction_control::ReactionControl,
+    ReactionDescriptor, ReactionError, ReactionKey, ReactionStep, ReactionTiming,
+    checkpoint::ReactionTask,
 };
 use crate::command::{
     CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, Services,
@@ -24,7 +24,8 @@ use es_runtime::{
     simulation::{self, Defect},
     telemetry::traces,
 };
-use es_store::EventStore;
+use es_store::{EventStore, StoreError};
+use es_subscribe::{SkipLog, SkippedEvents, SubscriberProgress, panic_text};
 
 /// The time limit of a call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -54,8 +55,10 @@ pub struct ReactionRuntime {
 pub(super) struct ReactionExecutor {
     pub(super) reaction: ReactionDescriptor,
     pub(super) runtime: Arc<ReactionRuntime>,
-    pub(super) statuses: ReactionStatuses,
-    pub(super) control: Arc<ReactionControl>,
+    pub(super) progress: SubscriberProgress,
+    /// The choices of operators in the event store, and those of them that count at the moment.
+    pub(super) skip_log: Arc<SkipLog>,
+    pub(super) skipped: Arc<SkippedEvents>,
 }
 
 /// A step for one view of an event: the index of the step, and the index of the view among those that
@@ -87,16 +90,24 @@ impl ReactionExecutor {
     pub(super) fn new(
         reaction: ReactionDescriptor,
         runtime: Arc<ReactionRuntime>,
-        statuses: ReactionStatuses,
+        progress: SubscriberProgress,
     ) -> Result<Self, ReactionError> {
         let (store, source) = (Arc::clone(&runtime.store), Arc::clone(&runtime.source));
-        let control = Arc::new(ReactionControl::new(reaction.name, store, source)?);
+        let skip_log = SkipLog::new(store, source, "reactions", reaction.name);
         Ok(Self {
             reaction,
             runtime,
-            statuses,
-            control,
+            progress,
+            skip_log: Arc::new(skip_log.map_err(ReactionError::Name)?),
+            skipped: Arc::default(),
         })
+    }
+
+    /// Loads the events to skip from the event store.
+    pub(super) async fn load_skipped(&self) -> Result<(), StoreError> {
+        let selections = self.skip_log.load().await?;
+        self.skipped.replace_selections(selections);
+        Ok(())
     }
 
     /// Returns the types of stored events that the reaction handles, including old types that
@@ -216,7 +227,7 @@ impl ReactionExecutor {
                 let call = AssertUnwindSafe(pending).catch_unwind();
                 match tokio::time::timeout(CALL_TIMEOUT, call).await {
                     Ok(Ok(done)) => done,
-                    Ok(Err(panic)) => Err(panic_error(&*panic)),
+                    Ok(Err(panic)) => Err(ReactionError::Panicked(panic_text(&*panic))),
                     Err(_) => {
                         let seconds = CALL_TIMEOUT.as_secs();
                         Err(ReactionError::Call(format!("no answer within {seconds} s")))
@@ -358,13 +369,5 @@ impl StepsAfterEvent {
 
 /// Calls the application's code. A panic becomes an error of this reaction alone.
 fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ReactionError> {
-    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panic_error(&*panic))
-}
-
-fn panic_error(panic: &(dyn std::any::Any + Send)) -> ReactionError {
-    let text = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned());
-    ReactionError::Panicked(text.unwrap_or_else(|| "without a message".to_owned()))
+    es_subscribe::catch_panic(call).map_err(ReactionError::Panicked)
 }

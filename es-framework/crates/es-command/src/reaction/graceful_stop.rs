@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{
-    sync::{Mutex, OwnedMutexGuard, watch},
+    sync::{Mutex, OwnedMutexGuard},
     time::timeout,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::processor::ReactionProcessor;
 
@@ -18,42 +19,15 @@ pub(super) type CallPermit = OwnedMutexGuard<()>;
 /// The request to stop, and the time that a running call has from then on.
 #[derive(Debug, Clone)]
 pub(super) struct GracefulStop {
-    request: watch::Receiver<bool>,
-    drain: Duration,
+    pub(super) request: CancellationToken,
+    pub(super) drain: Duration,
 }
 
 impl GracefulStop {
-    /// Returns the sender of the request, too. Without the sender there is no request.
-    pub(super) fn new(drain: Duration) -> (watch::Sender<bool>, Self) {
-        let (sender, request) = watch::channel(false);
-        (sender, Self { request, drain })
-    }
-
-    /// Completes when the stop is requested.
-    pub(super) async fn wait_until_requested(&self) {
-        let mut request = self.request.clone();
-        if request
-            .wait_for(|is_requested| *is_requested)
-            .await
-            .is_err()
-        {
-            std::future::pending::<()>().await;
-        }
-    }
-
     /// Completes after the request, when no call runs or the running call has used up its time.
     pub(super) async fn wait_until_drained(&self, calls: Arc<Mutex<()>>) {
-        self.wait_until_requested().await;
+        self.request.cancelled().await;
         let _ = timeout(self.drain, calls.lock()).await;
-    }
-
-    /// Runs the work. Returns `None` if the stop is requested before its end.
-    pub(super) async fn run_until_requested<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        tokio::select! {
-            biased;
-            () = self.wait_until_requested() => None,
-            done = work => Some(done),
-        }
     }
 }
 

@@ -13,12 +13,11 @@ mod graceful_stop;
 mod parked;
 mod pipeline;
 mod processor;
-mod reaction_control;
 mod reaction_key;
 mod reactions;
 mod runner;
-mod status;
 mod stored_checkpoint;
+mod subscriber;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +33,5 @@ pub use reaction_key::ReactionKey;
 pub use reactions::Reactions;
 pub use runner::ReactionRunner;
 pub use runner::catch_up;
-pub use status::{ReactionStatus, ReactionStatuses};
 
 pub use es_event::PoisonEvent;

@@ -1,13 +1,13 @@
 //! The reaction pipeline. Every event and every deadline passes these steps in this order:
 //!
-//! subscribe → plan the steps → claim → execute → checkpoint.
+//! plan the steps → claim → execute → checkpoint.
 //!
 //! Commands need no claim. Every process sends them, and their idempotency keys let one take effect.
 //! A call is made by the process that holds the lease on it.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use futures_util::{FutureExt as _, StreamExt as _};
+use futures_util::StreamExt as _;
 use jiff::Timestamp;
 
 use super::{
@@ -19,52 +19,30 @@ use super::{
     executor::{StepOfEventView, StepsAfterEvent},
     graceful_stop::CallPermit,
     parked::{ParkReason, StopReason},
-    processor::{FIRST_PAUSE, ReactionProcessor},
+    processor::ReactionProcessor,
 };
 use es_event::{RecordedEvent, Subject};
-use es_runtime::{
-    operator::SubscriberFailure,
-    simulation::{self, Defect},
-};
-use es_store::{Bound, ObserveOptions, ReadOptions, StoreError, event_with_id, newest_id_or_bound};
+use es_runtime::simulation::{self, Defect};
+use es_store::{Bound, ReadOptions, StoreError, event_with_id, newest_id_or_bound};
+use es_subscribe::{SubscriberFailure, back_off};
 
-/// The highest number of events that are handled before deadlines are checked again.
-const BATCH_SIZE: usize = 500;
-/// The interval of deadline checks while no event arrives. A fixed clock changes without notice.
-const CLOCK_INTERVAL: Duration = Duration::from_millis(200);
 /// The longest pause between two attempts to execute a step.
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 /// The interval at which a process checks whether another one has made a call.
 const LEASE_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 impl ReactionProcessor {
-    /// Subscribes to the event store and handles events and deadlines until something fails.
-    pub(super) async fn process_until_failure(&mut self) -> Result<Infallible, StopReason> {
-        let options = ObserveOptions::recursive_after(self.position);
-        let store = Arc::clone(&self.executor.runtime.store);
-        let mut events = store.observe(Subject::root(), options).fuse();
-        loop {
-            match tokio::time::timeout(CLOCK_INTERVAL, events.next()).await {
-                Ok(Some(event)) => {
-                    self.handle_event(event?).await?;
-                    for _ in 1..BATCH_SIZE {
-                        let Some(Some(event)) = events.next().now_or_never() else {
-                            break;
-                        };
-                        self.handle_event(event?).await?;
-                    }
-                }
-                Ok(None) => {
-                    let address = store.description();
-                    let reason = "it ended the subscription".to_owned();
-                    return Err(StoreError::Unavailable { address, reason }.into());
-                }
-                Err(_) => {}
-            }
-            self.meet_due_deadlines().await?;
-            self.save_if_due().await?;
-            self.publish_status();
+    /// Handles events, and the deadlines that are due then.
+    pub(super) async fn handle_batch(
+        &mut self,
+        events: Vec<RecordedEvent>,
+    ) -> Result<(), StopReason> {
+        for event in events {
+            self.handle_event(event).await?;
         }
+        self.meet_due_deadlines().await?;
+        self.save_if_due().await?;
+        Ok(())
     }
 
     /// Handles all stored events and due deadlines, including those that follow from them.
@@ -96,7 +74,7 @@ impl ReactionProcessor {
                 Err(_) if self.checkpoints.has_passed(event.id) => StepsAfterEvent::default(),
                 Err(error) => {
                     let parked = ParkReason::new(&event, None, error);
-                    if !self.executor.control.skips(parked.poison()) {
+                    if !self.executor.skipped.covers(parked.poison()) {
                         return Err(parked.into());
                     }
                     StepsAfterEvent::default()
@@ -159,9 +137,9 @@ impl ReactionProcessor {
                     .executor
                     .build_task(deadline.event, instance, Some(deadline.at));
                 let is_skipped =
-                    self.checkpoints.is_task_done(&task) || self.executor.control.skips(&poison);
+                    self.checkpoints.is_task_done(&task) || self.executor.skipped.covers(&poison);
                 if !is_skipped {
-                    return Err(ParkReason::unreadable(poison, Some(task), error).into());
+                    return Err(ParkReason::unreadable(poison, Some(task)).into());
                 }
                 None
             }
@@ -187,10 +165,10 @@ impl ReactionProcessor {
         at: Option<Timestamp>,
     ) -> Result<(), StopReason> {
         let task = self.executor.build_task(event.id, instance, at);
-        let (mut pause, mut attempts) = (FIRST_PAUSE, 0_u32);
+        let (mut pauses, mut attempts) = (back_off(LAST_PAUSE), 0_u32);
         loop {
             let Err(error) = self.claim_and_execute(event, instance, &task).await else {
-                self.report_success();
+                self.executor.progress.record_success();
                 return Ok(());
             };
             attempts = match error.recovery() {
@@ -199,35 +177,35 @@ impl ReactionProcessor {
                 Recovery::Retry => attempts.saturating_add(1),
             };
             let has_failed = attempts >= self.executor.reaction.attempts;
+            let recovery = error.recovery();
+            let failure = error.to_failure();
             let parked = ParkReason::new(event, Some(task.clone()), error);
-            if self.is_skipped(&parked, has_failed) {
+            if recovery != Recovery::Wait && self.is_skipped(parked.poison(), has_failed) {
                 self.checkpoints.mark_done(task);
-                self.report_success();
+                self.executor.progress.record_success();
                 return Ok(());
             }
             if has_failed {
                 return Err(parked.into());
             }
-            let (reaction, error) = (self.executor.reaction.name, parked.error());
-            tracing::warn!(reaction, event = %event.id, subject = %event.subject, %error, "a reaction fails and retries");
-            self.report_failure(SubscriberFailure {
+            let reaction = self.executor.reaction.name;
+            let error = &failure.reason;
+            tracing::warn!(reaction, event = %event.id, subject = %event.subject, error, "a reaction fails and retries");
+            self.executor.progress.record_failure(SubscriberFailure {
                 event: Some(parked.poison().clone()),
                 is_transient: true,
-                ..error.to_failure()
+                ..failure
             });
-            self.sleep_with_lease(pause).await;
-            pause = pause.saturating_mul(2).min(LAST_PAUSE);
+            self.sleep_with_lease(pauses.next().unwrap_or(LAST_PAUSE))
+                .await;
         }
     }
 
     /// Returns true if an operator skips the event at which a step fails. Before the last attempt, only an
     /// operator who names the event skips it.
-    fn is_skipped(&self, parked: &ParkReason, has_failed: bool) -> bool {
-        let control = &self.executor.control;
-        let waits = parked.error().recovery() == Recovery::Wait;
-        !waits
-            && (has_failed && control.skips(parked.poison())
-                || control.skips_by_id(parked.poison()))
+    fn is_skipped(&self, poison: &PoisonEvent, has_failed: bool) -> bool {
+        let skipped = &self.executor.skipped;
+        has_failed && skipped.covers(poison) || skipped.covers_by_id(poison)
     }
 
     /// Executes a step once, unless it was executed before. A call is claimed first.
@@ -279,22 +257,22 @@ impl ReactionProcessor {
     /// Appends a checkpoint with the calls that were made. Retries while the event store is
     /// unavailable. Without the checkpoint, a restart would repeat the calls.
     async fn save_until_stored(&mut self) -> Result<(), ReactionError> {
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = back_off(LEASE_DURATION);
         loop {
             match self.save_checkpoint().await {
                 Err(error) if error.recovery() == Recovery::Wait => {
                     let reaction = self.executor.reaction.name;
                     tracing::warn!(reaction, %error, "a reaction cannot save its checkpoint and retries");
-                    self.report_failure(error.to_failure());
+                    self.executor.progress.record_failure(error.to_failure());
                 }
                 saved => return saved,
             }
-            self.sleep_with_lease(pause).await;
-            pause = pause.saturating_mul(2).min(LEASE_DURATION);
+            self.sleep_with_lease(pauses.next().unwrap_or(LEASE_DURATION))
+                .await;
         }
     }
 
-    /// Sleeps. Before a long sleep, extends the lease of this process by the same time.
+    /// Sleeps, unless an operator wants another attempt. Before a long sleep, extends the lease of this process by the same time.
     async fn sleep_with_lease(&mut self, pause: Duration) {
         if pause > HEARTBEAT_INTERVAL && self.checkpoints.needs_save() {
             // A lease that cannot be renewed is claimed again.
@@ -303,7 +281,7 @@ impl ReactionProcessor {
         }
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
-            () = self.executor.control.woken() => {}
+            () = self.executor.progress.wait_for_requested_attempt() => {}
         }
     }
 }

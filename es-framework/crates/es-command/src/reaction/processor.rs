@@ -7,23 +7,16 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{
-    ReactionError, ReactionStatus, StartPosition,
+    ReactionError, StartPosition,
     checkpoint::ReactionProgress,
     checkpoint_store::CheckpointStore,
     deadline_queue::{DeadlineQueue, OpenDeadline},
     executor::{ReactionExecutor, StepOfEventView},
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
-use es_runtime::{
-    operator::{SubscriberFailure, SubscriberState},
-    simulation::{self, Defect},
-};
 use es_store::{Bound, ReadOptions, StoreError, newest_id};
+use es_subscribe::OpenDeadlines;
 
-/// The first pause of every back-off.
-pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// A subscription that lives this long was not refused.
-const SUBSCRIBED_AFTER: Duration = Duration::from_secs(2);
 /// The interval between two checkpoints of a reaction that handles events.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 /// The number of events since the last checkpoint after which a reaction saves one even if it handled none of
@@ -45,20 +38,17 @@ pub(super) struct ReactionProcessor {
     /// The time at which deadlines were found due, and the newest event at this time. Events up to it may cancel the
     /// deadlines until this time and are handled first. A later deadline may be cancelled by later events.
     pub(super) handle_first: Option<(Timestamp, Option<EventId>)>,
-    started_at: Instant,
     saved_at: Instant,
     events_since_save: u64,
     /// True if a restart from the last checkpoint would repeat work.
     pub(super) is_dirty: bool,
-    /// True if the position has moved since this processor started, even past events that the reaction
-    /// ignores.
-    pub(super) has_advanced: bool,
 }
 
 impl ReactionProcessor {
-    /// Starts a reaction at its last checkpoint.
+    /// Starts a reaction at its last checkpoint. Without a readable one, it `begins_anew` or is an error.
     pub(super) async fn load_from_checkpoint(
         executor: ReactionExecutor,
+        begins_anew: bool,
     ) -> Result<Self, ReactionError> {
         let runtime = &executor.runtime;
         let name = executor.reaction.name;
@@ -73,15 +63,11 @@ impl ReactionProcessor {
             deadlines: DeadlineQueue::default(),
             position: None,
             handle_first: None,
-            started_at: Instant::now(),
             saved_at: Instant::now(),
             events_since_save: 0,
             is_dirty: false,
-            has_advanced: false,
         };
-        let control = Arc::clone(&processor.executor.control);
-        control.load().await?;
-        let begins_anew = control.take_begins_anew();
+        processor.executor.load_skipped().await?;
         let progress = match processor.checkpoints.load_checkpoint().await {
             Err(ReactionError::Checkpoint(_)) if begins_anew => None,
             progress => progress?.cloned(),
@@ -95,7 +81,7 @@ impl ReactionProcessor {
             None if begins_anew => processor.save_checkpoint().await?,
             None => {}
         }
-        processor.publish_status();
+        processor.publish_progress();
         Ok(processor)
     }
 
@@ -109,9 +95,6 @@ impl ReactionProcessor {
         let (Some(from), Some(to)) = (progress.open_from, progress.position) else {
             return Ok(());
         };
-        if simulation::has(Defect::ForgetOpenDeadlines) {
-            return Ok(());
-        }
         let mut next = Some(from);
         let mut event_types = self.event_types.clone();
         while let Some(from) = next.filter(|next| *next <= to) {
@@ -185,7 +168,6 @@ impl ReactionProcessor {
     pub(super) fn advance_to(&mut self, event: EventId) {
         self.position = Some(event);
         self.events_since_save = self.events_since_save.saturating_add(1);
-        self.has_advanced = true;
     }
 
     /// Removes the deadlines that other processes have met, and returns the progress of this process.
@@ -241,32 +223,13 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    /// Publishes the position and the deadlines for the health check and the metrics. A reaction works if it
-    /// advances, or if its subscription lives for some time.
-    pub(super) fn publish_status(&self) {
-        let works = self.has_advanced || self.started_at.elapsed() >= SUBSCRIBED_AFTER;
-        self.change_status(|status| {
-            status.position = self.position;
-            status.open_deadlines = self.deadlines.len();
-            status.next_deadline = self.deadlines.next_time();
-            if works {
-                status.state = SubscriberState::Working;
-            }
+    /// Publishes the position and the deadlines for the health check and the metrics.
+    pub(super) fn publish_progress(&self) {
+        let progress = &self.executor.progress;
+        progress.record_position(self.position);
+        progress.record_deadlines(OpenDeadlines {
+            count: self.deadlines.len(),
+            next: self.deadlines.next_time(),
         });
-    }
-
-    /// Publishes the reason why the reaction does not advance.
-    pub(super) fn report_failure(&self, failure: SubscriberFailure) {
-        self.change_status(|status| status.state.record_failure(failure));
-    }
-
-    /// Publishes that the reaction works.
-    pub(super) fn report_success(&self) {
-        self.change_status(|status| status.state = SubscriberState::Working);
-    }
-
-    pub(super) fn change_status(&self, change: impl FnOnce(&mut ReactionStatus)) {
-        let name = self.executor.reaction.name;
-        self.executor.statuses.change(name, change);
     }
 }

@@ -17,13 +17,16 @@ use futures_util::TryStreamExt as _;
 use super::{
     Deadline, DeadlineField as _, IntoCommands as _, OutgoingCommands, PoisonEvent, React,
     ReactionAction, ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime,
-    ReactionStatuses, ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
+    ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
 };
 use crate::command::{CommandResources, Services};
 use crate::prelude::*;
 use es_event::{Declaration, EventCandidate, EventType, Subject, Upcasters, declaration};
-use es_runtime::operator::{OperatorClient, OperatorCommand, OperatorError};
 use es_store::{EventStore, ReadOptions, memory::MemoryStore};
+use es_subscribe::{
+    ProgressRegistry, SubscriberProgress,
+    operator::{OperatorClient, OperatorCommand, OperatorError},
+};
 
 const DUE: &str = "2026-03-01T00:00:00Z";
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -171,7 +174,7 @@ impl World {
         let runner = ReactionRunner::new(self.runtime(), reactions);
         let operator = Operator {
             client: runner.operator_client(),
-            statuses: runner.statuses(),
+            progress: runner.progress(),
         };
         (tokio::spawn(runner.run()), operator)
     }
@@ -180,7 +183,7 @@ impl World {
 /// The operator of reactions that run.
 struct Operator {
     client: OperatorClient,
-    statuses: ReactionStatuses,
+    progress: ProgressRegistry,
 }
 
 impl Operator {
@@ -192,8 +195,8 @@ impl Operator {
         self.client.send_command(reaction, command).await
     }
 
-    fn statuses(&self) -> &ReactionStatuses {
-        &self.statuses
+    fn progress(&self, reaction: &str) -> &SubscriberProgress {
+        self.progress.find_progress(reaction).unwrap()
     }
 }
 

@@ -1,11 +1,11 @@
 //! The health check of the database: it runs a query and reports the read models.
 
-use es_read::projection::{Database, ProgressRegistry, ReadModelProgress};
-use es_runtime::operator::{ComponentKind, SubscriberState, TroubleCause};
+use es_read::projection::Database;
 use es_store::EventStore;
+use es_subscribe::{ProgressRegistry, SubscriberProgress, SubscriberState, TroubleCause};
 use serde_json::{Value, json};
 
-use super::{HealthComponent, state_json};
+use super::{HealthComponent, status_json};
 use crate::lag::{ReadModelLag, load_newest_id};
 
 /// Checks the database and the read models in it.
@@ -41,7 +41,7 @@ pub(super) async fn check_database(
 /// component reports that.
 async fn has_outage(positions: &ProgressRegistry, store: &dyn EventStore) -> bool {
     let mut down = Vec::new();
-    for (_, progress) in positions.iter() {
+    for progress in positions.iter() {
         let shadow = progress.shadow_progress().map(|shadow| shadow.state());
         down.extend([Some(progress.state()), shadow].into_iter().flatten());
     }
@@ -61,54 +61,40 @@ async fn has_outage(positions: &ProgressRegistry, store: &dyn EventStore) -> boo
 pub(crate) async fn read_models(positions: &ProgressRegistry, store: &dyn EventStore) -> Value {
     let newest = load_newest_id(store).await;
     let mut models = serde_json::Map::new();
-    for (name, progress) in positions.iter() {
+    for progress in positions.iter() {
         let lag = ReadModelLag::measure(progress, store, newest).await;
-        models.insert(name.to_owned(), read_model(progress, lag));
+        models.insert(progress.name().to_owned(), read_model(progress, lag));
     }
     Value::Object(models)
 }
 
-fn read_model(progress: &ReadModelProgress, lag: ReadModelLag) -> Value {
-    let mut members = state_json(&progress.state(), ComponentKind::ReadModel);
+fn read_model(progress: &SubscriberProgress, lag: ReadModelLag) -> Value {
     let more = [
-        (
-            "position",
-            progress.visible_position().map(|id| id.to_string()).into(),
-        ),
         ("eventsBehind", lag.events.into()),
         ("secondsBehind", lag.seconds.into()),
         ("rebuilt", progress.has_caught_up().into()),
         ("rebuild", rebuild_to_json(progress)),
     ];
-    members.extend(more.map(|(name, value): (&str, Value)| (name.to_owned(), value)));
-    members.into()
+    status_json(progress, more)
 }
 
 /// Returns the progress of a rebuild, in place or in a shadow table.
-fn rebuild_to_json(progress: &ReadModelProgress) -> Value {
+fn rebuild_to_json(progress: &SubscriberProgress) -> Value {
     let shadow = progress.shadow_progress();
     if shadow.is_none() && progress.has_caught_up() {
         return Value::Null;
     }
     let rebuilt = shadow.as_ref().unwrap_or(progress);
     let pace = rebuilt.rebuild_pace();
-    let mut members = state_json(&rebuilt.state(), ComponentKind::ReadModel);
+    let seconds = pace.and_then(|pace| pace.seconds_left);
     let more = [
         ("beside", shadow.is_some().into()),
-        (
-            "position",
-            rebuilt.visible_position().map(|id| id.to_string()).into(),
-        ),
         ("eventsLeft", pace.map(|pace| pace.events_left).into()),
         (
             "eventsPerSecond",
             pace.map(|pace| pace.events_per_second).into(),
         ),
-        (
-            "secondsLeft",
-            pace.and_then(|pace| pace.seconds_left).into(),
-        ),
+        ("secondsLeft", seconds.into()),
     ];
-    members.extend(more.map(|(name, value): (&str, Value)| (name.to_owned(), value)));
-    members.into()
+    status_json(rebuilt, more)
 }

@@ -1,29 +1,28 @@
 //! The health check of the event store. It asks the store whether it works, and adds the lag of each reaction.
 
-use es_command::reaction::{ReactionStatus, ReactionStatuses};
 use es_event::EventId;
-use es_runtime::operator::ComponentKind;
 use es_store::{EventStore, event_time_lead};
+use es_subscribe::{ProgressRegistry, SubscriberProgress};
 use serde_json::{Map, Value};
 
-use super::{HealthComponent, HealthStatus, state_json};
-use crate::lag::{events_behind, load_newest_id};
+use super::{HealthComponent, HealthStatus, status_json};
+use crate::lag::load_newest_id;
 
 /// Checks the event store, and reports the reactions that follow it.
 pub(super) async fn check_event_store(
     store: &dyn EventStore,
-    statuses: &ReactionStatuses,
+    progress: &ProgressRegistry,
 ) -> HealthComponent {
     let health = store.health().await;
     let mut details = Map::new();
     details.insert("store".into(), store.description().into());
-    if !statuses.all_by_name().is_empty() {
+    if progress.iter().next().is_some() {
         // A store that does not answer gets no second request.
         let newest = match &health {
             Ok(()) => load_newest_id(store).await,
             Err(_) => None,
         };
-        details.insert("reactions".into(), reactions(statuses, newest));
+        details.insert("reactions".into(), reactions(progress, newest));
     }
     if health.is_ok()
         && let Ok(Some(seconds)) = event_time_lead(store).await
@@ -43,13 +42,10 @@ pub(super) async fn check_event_store(
 /// instance, so the readiness probe checks only the store.
 pub(super) async fn check_store_and_reactions(
     store: &dyn EventStore,
-    statuses: &ReactionStatuses,
+    progress: &ProgressRegistry,
 ) -> HealthComponent {
-    let mut component = check_event_store(store, statuses).await;
-    let has_outage = statuses
-        .all_by_name()
-        .into_values()
-        .any(|status| status.state.is_down());
+    let mut component = check_event_store(store, progress).await;
+    let has_outage = progress.iter().any(|one| one.state().is_down());
     if has_outage {
         component.status = HealthStatus::Down;
     }
@@ -57,26 +53,19 @@ pub(super) async fn check_store_and_reactions(
 }
 
 /// Returns the status of each reaction as JSON, with its lag behind the newest event.
-pub(crate) fn reactions(statuses: &ReactionStatuses, newest: Option<EventId>) -> Value {
-    let told = statuses.all_by_name().into_iter();
-    let told = told.map(|(name, status)| (name.to_owned(), reaction(&status, newest)));
-    Value::Object(told.collect())
+pub(crate) fn reactions(progress: &ProgressRegistry, newest: Option<EventId>) -> Value {
+    let reactions = progress.iter();
+    let reactions = reactions.map(|one| (one.name().to_owned(), reaction(one, newest)));
+    Value::Object(reactions.collect())
 }
 
-fn reaction(status: &ReactionStatus, newest: Option<EventId>) -> Value {
-    let mut members = state_json(&status.state, ComponentKind::Reaction);
+fn reaction(progress: &SubscriberProgress, newest: Option<EventId>) -> Value {
+    let deadlines = progress.open_deadlines();
+    let next = deadlines.next.map(|next| next.to_string());
     let more = [
-        ("position", status.position.map(|id| id.to_string()).into()),
-        (
-            "eventsBehind",
-            events_behind(status.position, newest).into(),
-        ),
-        ("openDeadlines", status.open_deadlines.into()),
-        (
-            "nextDeadline",
-            status.next_deadline.map(|next| next.to_string()).into(),
-        ),
+        ("eventsBehind", progress.events_behind(newest).into()),
+        ("openDeadlines", deadlines.count.into()),
+        ("nextDeadline", next.into()),
     ];
-    members.extend(more.map(|(name, value): (&str, Value)| (name.to_owned(), value)));
-    members.into()
+    status_json(progress, more)
 }

@@ -18,14 +18,11 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use es_command::reaction::ReactionStatuses;
 use es_event::{EventType, Subject};
-use es_read::projection::{Database, PoisonEvent, ProgressRegistry};
-use es_runtime::{
-    net::tls::ServerTls,
-    operator::{ComponentKind, SubscriberState},
-};
+use es_read::projection::{Database, PoisonEvent};
+use es_runtime::net::tls::ServerTls;
 use es_store::EventStore;
+use es_subscribe::{ProgressRegistry, SubscriberProgress};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -58,8 +55,8 @@ pub struct Health {
     pub database: Database,
     /// The positions of the read models.
     pub positions: ProgressRegistry,
-    /// The statuses of the reactions.
-    pub reactions: ReactionStatuses,
+    /// The progress of the reactions.
+    pub reactions: ProgressRegistry,
     /// A folder on the disk whose free space is checked.
     pub folder: PathBuf,
     /// A PEM file with certificates that the service trusts.
@@ -184,10 +181,13 @@ pub(super) fn poison_event_json(event: &PoisonEvent) -> Value {
     })
 }
 
-/// Returns the members that tell the state of a read model or a reaction.
-fn state_json(state: &SubscriberState, kind: ComponentKind) -> Map<String, Value> {
+/// Returns the members of the status that read models, their shadow tables and reactions have in common, with
+/// those that only one kind has.
+fn status_json<const N: usize>(progress: &SubscriberProgress, more: [(&str, Value); N]) -> Value {
+    let state = progress.state();
     let trouble = state.trouble();
-    let exits = state.exits(kind);
+    let exits = state.exits(progress.kind());
+    let position = progress.position().map(|id| id.to_string());
     let members = [
         ("state", state.name().into()),
         ("stopped", state.is_stopped().into()),
@@ -201,11 +201,13 @@ fn state_json(state: &SubscriberState, kind: ComponentKind) -> Map<String, Value
         ),
         ("event", state.poison_event().map(poison_event_json).into()),
         ("exits", exits.iter().map(|exit| exit.verb()).collect()),
+        ("position", position.into()),
     ];
-    members
-        .into_iter()
+    let members = members.into_iter().chain(more);
+    let members: Map<_, _> = members
         .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+        .collect();
+    members.into()
 }
 
 /// Returns the JSON schema of the report.

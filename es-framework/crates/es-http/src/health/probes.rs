@@ -10,6 +10,7 @@ use std::{
 };
 
 use axum::{Extension, Json, extract::State, response::Response};
+use es_subscribe::SubscriberProgress;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -110,8 +111,8 @@ impl Health {
     /// it, and the others still answer.
     fn rebuilt(&self) -> HealthComponent {
         let positions = self.positions.iter();
-        let missing = positions.filter(|(_, model)| !model.has_caught_up() && !model.is_stopped());
-        let missing: Vec<_> = missing.map(|(name, _)| name).collect();
+        let missing = positions.filter(|model| !model.has_caught_up() && !model.is_stopped());
+        let missing: Vec<_> = missing.map(SubscriberProgress::name).collect();
         if missing.is_empty() {
             HealthComponent::up(Value::Null)
         } else {

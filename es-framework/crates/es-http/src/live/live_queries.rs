@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use super::super::{Problem, problem::kind};
 
@@ -43,7 +44,7 @@ impl Default for LiveQuerySettings {
 pub struct LiveQueries {
     pub(super) settings: LiveQuerySettings,
     permits: Arc<Semaphore>,
-    pub(super) is_over: Arc<watch::Sender<bool>>,
+    pub(super) shutdown: CancellationToken,
 }
 
 impl LiveQueries {
@@ -55,20 +56,20 @@ impl LiveQueries {
             permits: Arc::new(Semaphore::new(
                 settings.max_open.min(Semaphore::MAX_PERMITS),
             )),
-            is_over: Arc::new(watch::Sender::new(false)),
+            shutdown: CancellationToken::new(),
         }
     }
 
     /// Closes all open live queries, and each one that opens later. Clients reconnect to another
     /// instance.
     pub fn end_streams(&self) {
-        self.is_over.send_replace(true);
+        self.shutdown.cancel();
     }
 
-    /// Returns a receiver that becomes true when all streams have to end.
+    /// Returns the token that is cancelled when all streams have to end.
     #[must_use]
-    pub fn shutdown_receiver(&self) -> watch::Receiver<bool> {
-        self.is_over.subscribe()
+    pub fn shutdown_token(&self) -> CancellationToken {
+        self.shutdown.clone()
     }
 
     /// Returns the maximum number of live queries that are open at once.

@@ -3,11 +3,12 @@
 use std::{convert::Infallible, time::Duration};
 
 use axum::{http::StatusCode, response::sse::Event};
-use es_read::projection::ReadModelWatcher;
+use es_subscribe::ProgressWatcher;
 use tokio::{
-    sync::{OwnedSemaphorePermit, watch},
+    sync::OwnedSemaphorePermit,
     time::{Instant, sleep_until, timeout_at},
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     super::{
@@ -24,9 +25,9 @@ const RETRY: Duration = Duration::from_secs(2);
 /// skips to the newest one, and a client that reads nothing loses the connection.
 pub(super) struct OutputStream {
     request: QueryRequest,
-    changes: ReadModelWatcher,
+    changes: ProgressWatcher,
     settings: LiveQuerySettings,
-    is_over: watch::Receiver<bool>,
+    shutdown: CancellationToken,
     /// The id of the last output that was sent. At first, the id in the header `Last-Event-ID`.
     seen: Option<OutputId>,
     /// The first event to send.
@@ -51,13 +52,13 @@ impl OutputStream {
         permits: [OwnedSemaphorePermit; 2],
     ) -> Result<Self, Problem> {
         let context = &request.context;
-        let changes = ReadModelWatcher::subscribe(request.tables(), &context.positions);
+        let changes = ProgressWatcher::subscribe(request.tables(), &context.positions);
         let live = context.live.clone();
         let mut stream = Self {
             request,
             changes,
             settings: live.settings,
-            is_over: live.is_over.subscribe(),
+            shutdown: live.shutdown,
             seen,
             first: None,
             lags_since: None,
@@ -93,12 +94,9 @@ impl OutputStream {
 
     /// Waits for the next event, and returns it with the rest of the stream.
     pub(super) async fn next_output(mut self) -> Option<(Result<Event, Infallible>, Self)> {
-        let mut is_over = self.is_over.clone();
-        let event = tokio::select! {
-            biased;
-            _ = is_over.wait_for(|is_over| *is_over) => return None,
-            event = self.next_event() => event?,
-        };
+        let shutdown = self.shutdown.clone();
+        let event = shutdown.run_until_cancelled(self.next_event());
+        let event = event.await.flatten()?;
         Some((Ok(event), self))
     }
 

@@ -1,6 +1,6 @@
 //! The texts and paths by which operators reach read models and reactions.
 
-use es_runtime::operator::{ComponentKind, OperatorCommand};
+use es_subscribe::operator::{ComponentKind, OperatorCommand};
 
 use crate::problem::kind::{self, ProblemKind};
 

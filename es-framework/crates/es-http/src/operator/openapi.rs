@@ -1,6 +1,6 @@
 //! The OpenAPI operations of the operator API.
 
-use es_runtime::operator::{ComponentKind, OperatorCommand};
+use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use serde_json::{Value, json};
 
 use super::{

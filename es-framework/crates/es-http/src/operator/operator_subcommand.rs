@@ -4,10 +4,8 @@
 use std::io::{self, Write as _};
 
 use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches as _};
-use es_runtime::{
-    Error, Result,
-    operator::{ComponentKind, OperatorCommand},
-};
+use es_runtime::{Error, Result};
+use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The schemas of the operator API in the OpenAPI document.
 
-use es_runtime::operator::{ComponentKind, OperatorCommand};
+use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use serde_json::{Value, json};
 
 use super::component::OperatorInterface as _;

@@ -13,7 +13,7 @@ use axum::{
 };
 use es_command::command::CommandDescriptor;
 use es_event::{EventSelection, EventSelectionParts, InvalidEventSelection};
-use es_runtime::operator::{ComponentKind, OperatorCommand, OperatorError};
+use es_subscribe::operator::{ComponentKind, OperatorCommand, OperatorError};
 use serde_json::json;
 
 use super::{

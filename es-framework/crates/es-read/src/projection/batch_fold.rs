@@ -3,9 +3,9 @@
 use super::{
     DatabaseError, PoisonEvent, ProjectionError, RowKey, Table,
     fold::{FoldFailure, ReadModelFold, RowChanges, RowPosition, TableRow},
-    skipped_events::SkippedEvents,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
+use es_subscribe::SkippedEvents;
 
 /// The number of events that an upcaster may make of one event. Each of them may make a row.
 const VIEWS: i64 = 1_024;
@@ -17,7 +17,6 @@ const VIEWS: i64 = 1_024;
 pub(super) struct BatchFold {
     fold: Box<dyn ReadModelFold>,
     poison: Option<FoldFailure>,
-    first: Option<EventId>,
     count: usize,
 }
 
@@ -26,7 +25,6 @@ impl BatchFold {
         Self {
             fold: (table.model.fold)(),
             poison: None,
-            first: None,
             count: 0,
         }
     }
@@ -40,7 +38,6 @@ impl BatchFold {
         event: &RecordedEvent,
     ) {
         let index = self.count;
-        self.first.get_or_insert(event.id);
         self.count = self.count.saturating_add(1);
         if self.poison.is_some() || skipped.contains(event.id) {
             return;
@@ -53,11 +50,6 @@ impl BatchFold {
                 self.poison = Some(FoldFailure { index, error });
             }
         }
-    }
-
-    /// Returns true if exactly these events were added.
-    pub(super) fn has_exactly(&self, events: &[RecordedEvent]) -> bool {
-        self.count == events.len() && self.first == events.first().map(|event| event.id)
     }
 
     /// Returns the keys of the stored rows that the changes depend on.

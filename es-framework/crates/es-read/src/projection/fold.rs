@@ -1,9 +1,6 @@
 //! A batch of events folded into rows in memory, so that each touched row is written once.
 
-use std::{
-    marker::PhantomData,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::marker::PhantomData;
 
 use indexmap::IndexMap;
 
@@ -12,6 +9,7 @@ use super::{
     read_model::{Cells, EventRow, RowComputation},
 };
 use es_event::EventView;
+use es_subscribe::catch_panic;
 
 /// The position of a row among all rows: the event that made it, and the number of that event among
 /// those that an upcaster made of the stored one.
@@ -64,14 +62,8 @@ pub(super) trait ReadModelFold: Send {
 }
 
 /// Calls code of the application. A panic fails the event and nothing else.
-fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
-    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
-        let text = panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned());
-        ProjectionError::Panicked(text.unwrap_or_else(|| "without a message".to_owned()))
-    })
+fn call_projection<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
+    catch_panic(call).map_err(ProjectionError::Panicked)
 }
 
 /// The fold of a read model whose rows have keys. It needs the stored rows that the events change.
@@ -120,7 +112,7 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
         place: RowPosition,
         event: &EventView<'_>,
     ) -> Result<(), ProjectionError> {
-        let Some(change) = catch_panic(|| R::change(event))?? else {
+        let Some(change) = call_projection(|| R::change(event))?? else {
             return Ok(());
         };
         let RowChange { key, computation } = change;
@@ -210,7 +202,7 @@ impl<R: Project> FoldedRow<R> {
             RowComputation::Put(row) => Some(row),
             RowComputation::Compute(compute) => {
                 let before = self.row.take();
-                let row = catch_panic(|| compute(before))?;
+                let row = call_projection(|| compute(before))?;
                 if let Some(row) = &row {
                     check_key(key, row)?;
                 }

@@ -14,10 +14,10 @@ use super::{
     batch_fold::BatchFold,
     database::{Checkpoint, TableCheckpoint, event_ids_from_positions, postgres_write},
     fold::FoldFailure,
-    skipped_events::SkippedEvents,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
 use es_store_postgres::{DatabaseIdentity, InlineRows, is_aborted, read_events_between};
+use es_subscribe::SkippedEvents;
 
 /// The most events that an append applies for events before its own. The projection applies more.
 const MAX_MISSING: u64 = 500;

@@ -1,8 +1,6 @@
 //! Read models: tables that are built from events and answer queries.
 
 mod batch_fold;
-mod batch_reader;
-mod changes;
 pub mod column;
 mod compared_column;
 mod database;
@@ -13,16 +11,12 @@ mod fold;
 mod inline_projection;
 mod models;
 mod pipeline;
-mod pipeline_error;
 mod pipeline_read_model;
 mod processor;
-mod progress;
 mod read_model;
-mod rebuild_progress;
 mod row_key;
 mod search_form;
 mod search_index;
-mod skipped_events;
 mod sql_names;
 pub(crate) mod table_statements;
 #[cfg(test)]
@@ -32,7 +26,6 @@ pub(crate) mod text_prefix;
 pub(crate) mod viewer;
 mod visibility;
 
-pub use changes::ReadModelWatcher;
 pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnType};
 pub use database::{CallerShare, Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
 pub(crate) use database::{FetchedRows, QueryCost};
@@ -41,7 +34,6 @@ pub use es_event::PoisonEvent;
 pub(crate) use fold::TableRow;
 pub use models::{IndexKind, ReadModels, Table};
 pub use processor::Processor;
-pub use progress::{ProgressError, ProgressRegistry, ReadModelProgress, RebuildPace};
 pub use read_model::{Cells, EventRow, Project, ProjectionError, ReadModel, RowChange};
 pub use row_key::{KeyError, RowKey};
 pub use search_form::{SearchForm, SearchedColumn};

@@ -1,37 +1,21 @@
 //! The pipeline from an event to the read models: subscribe, decode and upcast, fold a batch in memory,
 //! write rows and checkpoint in one transaction, publish the position.
 
-use std::{
-    cmp::Ordering,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{cmp::Ordering, sync::Arc, time::SystemTime};
 
-use tokio::sync::watch;
+use async_trait::async_trait;
 
 use super::{
     Database, DatabaseError, PoisonEvent,
     batch_fold::BatchFold,
-    batch_reader::{BatchReader, EventBatch},
     database::{Checkpoint, CheckpointStep},
     fold::FoldFailure,
-    pipeline_error::PipelineError,
     pipeline_read_model::PipelineReadModel,
-    rebuild_progress::RebuildProgress,
 };
-use es_event::{EventId, RecordedEvent, Upcasters};
+use es_event::{RecordedEvent, Upcasters};
 use es_runtime::simulation::{self, Defect};
-use es_store::{EventStore, ObserveOptions, newest_id_or_bound};
-
-/// The batching window: the time in which events gather between two transactions. A transaction costs
-/// far more than a row. Without the window, the transactions of a busy store took a third of the
-/// machine. The pipeline reads during the window, because an event store behind a URL sends the next
-/// event only after the last one was read.
-const BATCHING_WINDOW: Duration = Duration::from_millis(15);
-/// A subscription that lives this long was not refused.
-const SUBSCRIBED_AFTER: Duration = Duration::from_secs(2);
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LAST_PAUSE: Duration = Duration::from_secs(5);
+use es_store::EventStore;
+use es_subscribe::{Interruption, Subscriber, SubscriberProgress};
 
 /// Keeps the read models with the same position up to date.
 #[derive(Debug)]
@@ -55,148 +39,107 @@ pub(super) enum PipelineEnd {
     EventsLost,
     /// A shadow table is up to date.
     ShadowBuilt,
-    /// The processor requested the end.
-    Requested,
 }
 
-/// Requests the end of a pipeline between two batches. A pipeline that is dropped within a batch leaves
-/// a write behind that nobody awaits.
-pub(super) type EndRequest = watch::Receiver<bool>;
+/// A batch of events, folded for each read model of the pipeline.
+pub(super) struct FoldedBatch {
+    events: Vec<RecordedEvent>,
+    /// The folds, in the order of the read models. Where one is missing, the events are folded later.
+    folds: Vec<Option<BatchFold>>,
+}
 
-/// Completes when the end of the pipeline is requested.
-async fn wait_until_requested(end: &mut EndRequest) {
-    if end.wait_for(|is_requested| *is_requested).await.is_err() {
-        // The processor is gone, so nobody can request the end.
-        std::future::pending::<()>().await;
+#[async_trait]
+impl Subscriber for ProjectionPipeline {
+    type Batch = FoldedBatch;
+    type End = PipelineEnd;
+
+    const BATCH: usize = 2_000;
+
+    fn running(&self) -> Vec<SubscriberProgress> {
+        let running = self.running_models();
+        running.map(|model| model.progress.clone()).collect()
+    }
+
+    async fn begin(&self) -> Result<(), Interruption<PipelineEnd>> {
+        if let Some(end) = self.end() {
+            return Err(Interruption::Ended(end));
+        }
+        if self.has_stored_checkpoints().await? {
+            Ok(())
+        } else {
+            Err(Interruption::Ended(PipelineEnd::EventsLost))
+        }
+    }
+
+    /// Folds the events while the batch before is written. Appends have usually written the rows of an inline read
+    /// model.
+    fn prepare(&self, events: Vec<RecordedEvent>) -> FoldedBatch {
+        let fold = |model: &PipelineReadModel| {
+            let may_be_written = self.database.appends_may_write(&model.table);
+            let is_written = may_be_written && model.progress.has_caught_up();
+            let is_needed = !model.is_halted() && !is_written;
+            is_needed.then(|| model.fold(&self.upcasters, &events))
+        };
+        let folds = self.models.iter().map(fold).collect();
+        FoldedBatch { events, folds }
+    }
+
+    async fn handle(&self, batch: FoldedBatch) -> Result<(), Interruption<PipelineEnd>> {
+        let applied = self.apply_batch(&batch.events, batch.folds).await;
+        applied.map_err(|error| self.interruption(&error))
+    }
+
+    /// Stops the read models at an event that cannot be read, except for those that skip it.
+    async fn pass_unreadable(&self, poison: &PoisonEvent) -> Result<(), Interruption<PipelineEnd>> {
+        for model in self.running_models() {
+            if !model.skipped.contains(poison.id) && !model.skipped.excuse(poison) {
+                model.halt(poison.clone().into());
+            } else if !self.database.appends_may_write(&model.table) {
+                // The next event moves the checkpoint. Without its hash, this one cannot.
+                model.progress.record_position(Some(poison.id));
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&self) -> Option<PipelineEnd> {
+        let is_built = self
+            .models
+            .iter()
+            .any(PipelineReadModel::can_replace_current);
+        if self.running_models().next().is_none() {
+            Some(PipelineEnd::AllStopped)
+        } else {
+            is_built.then_some(PipelineEnd::ShadowBuilt)
+        }
+    }
+
+    /// A transaction costs far more than a row.
+    fn gathers_events(&self) -> bool {
+        true
     }
 }
 
 impl ProjectionPipeline {
-    /// Processes events until one of the reasons of [`PipelineEnd`] occurs. After a failure it subscribes
-    /// again behind the checkpoint.
-    pub(super) async fn run(self, mut end: EndRequest) -> PipelineEnd {
-        let mut pause = RetryPause::default();
-        // The last event of the subscription, which may be one that cannot be read and is skipped.
-        let mut passed = None;
-        while self.running().next().is_some() {
-            let before = self.position();
-            let error = match self.process_events(passed.max(before), &mut end).await {
-                Ok(reason) => return reason,
-                Err(error) => error,
-            };
-            if self.position() > before {
-                pause = RetryPause::default();
-            }
-            let subscribed = passed.max(self.position());
-            if let Some(unreadable) = error.unreadable_event(&*self.store, subscribed).await {
-                passed = Some(unreadable.id);
-                self.pass_unreadable_event(&unreadable);
-                continue;
-            }
-            tracing::warn!(%error, "the read models do not follow the event store; they try again");
-            for model in self.running() {
-                model.progress.record_failure(error.to_failure());
-            }
-            match &error {
-                PipelineError::Database(DatabaseError::Lost) => return PipelineEnd::LeaseLost,
-                PipelineError::Database(error) if error.is_table_damage() => {
-                    return PipelineEnd::TableDamaged;
-                }
-                _ => {}
-            }
-            tokio::select! {
-                biased;
-                () = wait_until_requested(&mut end) => return PipelineEnd::Requested,
-                () = pause.wait() => {}
-            }
+    /// Returns how a failure of the whole pipeline ends the subscription.
+    fn interruption(&self, error: &DatabaseError) -> Interruption<PipelineEnd> {
+        let end = match error {
+            DatabaseError::Lost => PipelineEnd::LeaseLost,
+            error if error.is_table_damage() => PipelineEnd::TableDamaged,
+            error => return Interruption::Failed(error.to_failure()),
+        };
+        for model in self.running_models() {
+            model.progress.record_failure(error.to_failure());
         }
-        PipelineEnd::AllStopped
-    }
-
-    /// Stops the read models at an event that cannot be read, except for those that skip it.
-    fn pass_unreadable_event(&self, unreadable: &PoisonEvent) {
-        for model in self.running() {
-            let is_skipped =
-                model.skipped.contains(unreadable.id) || model.skipped.excuse(unreadable);
-            if !is_skipped {
-                model.halt(unreadable.clone().into());
-            } else if !self.database.appends_may_write(&model.table) {
-                // The next event moves the checkpoint. Without its hash, this one cannot.
-                model.progress.record_position(Some(unreadable.id));
-            }
-        }
-    }
-
-    /// Subscribes to the event store and applies batch after batch.
-    async fn process_events(
-        &self,
-        passed: Option<EventId>,
-        end: &mut EndRequest,
-    ) -> Result<PipelineEnd, PipelineError> {
-        if !self.has_stored_checkpoints().await? {
-            return Ok(PipelineEnd::EventsLost);
-        }
-        let newest = newest_id_or_bound(&*self.store, passed).await?;
-        let mut rebuild = RebuildProgress::new(newest, passed);
-        rebuild.publish(passed, self.running());
-        let options = ObserveOptions::recursive_after(passed);
-        let events = self.store.observe(es_event::Subject::root(), options);
-        let mut reader = BatchReader::new(&self.models, &self.upcasters, events);
-        let mut is_subscribed = false;
-        while !self
-            .models
-            .iter()
-            .any(PipelineReadModel::can_replace_current)
-        {
-            if !rebuild.is_over() {
-                // During a rebuild, a larger batch costs less.
-                let full = reader.fill(rebuild.newest());
-                let _ = tokio::time::timeout(BATCHING_WINDOW, full).await;
-            }
-            let batch = tokio::select! {
-                biased;
-                () = wait_until_requested(end) => return Ok(PipelineEnd::Requested),
-                batch = reader.next_batch() => batch,
-                () = tokio::time::sleep(SUBSCRIBED_AFTER), if !is_subscribed => {
-                    is_subscribed = true;
-                    self.running().for_each(|model| model.progress.record_success());
-                    continue;
-                }
-            };
-            let EventBatch {
-                events,
-                folds,
-                failure,
-                ..
-            } = batch;
-            let mut applying = std::pin::pin!(self.apply_batch(&events, folds));
-            tokio::select! {
-                biased;
-                applied = &mut applying => applied?,
-                // A rebuild reads and decodes the next batch during the write.
-                () = reader.fill(rebuild.newest()), if !rebuild.is_over() => applying.await?,
-            }
-            rebuild.publish(self.position(), self.running());
-            match failure {
-                None => {}
-                Some(Some(error)) => return Err(error.into()),
-                Some(None) => return Err(PipelineError::SubscriptionEnded),
-            }
-            if self.running().next().is_none() {
-                return Ok(PipelineEnd::AllStopped);
-            }
-            if rebuild.is_over() {
-                let _ = tokio::time::timeout(BATCHING_WINDOW, reader.gather()).await;
-            }
-        }
-        Ok(PipelineEnd::ShadowBuilt)
+        Interruption::Ended(end)
     }
 
     /// Returns true if the event store has the last event of each read model. The ids of lost events are
     /// given to other events, so a read model that only continues after its position misses these.
-    async fn has_stored_checkpoints(&self) -> Result<bool, PipelineError> {
-        for model in self.running() {
-            let kept = self.database.load_checkpoint(&model.table).await?;
+    async fn has_stored_checkpoints(&self) -> Result<bool, Interruption<PipelineEnd>> {
+        for model in self.running_models() {
+            let kept = self.database.load_checkpoint(&model.table).await;
+            let kept = kept.map_err(|error| self.interruption(&error))?;
             if let Some(checkpoint) = kept.and_then(|kept| kept.checkpoint)
                 && !checkpoint.is_in_event_store(&*self.store).await?
             {
@@ -211,8 +154,8 @@ impl ProjectionPipeline {
         self.apply_batch(events, Vec::new()).await
     }
 
-    /// Applies events to each read model. The folds, in the order of the read models, already contain
-    /// the changes of these events.
+    /// Applies events to each read model. The folds, in the order of the read models, contain the changes of
+    /// exactly these events.
     async fn apply_batch(
         &self,
         events: &[RecordedEvent],
@@ -241,16 +184,18 @@ impl ProjectionPipeline {
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
         loop {
             self.refresh_position(model).await?;
-            let position = model.progress.visible_position();
+            let position = model.progress.position();
             let new = events.partition_point(|event| Some(event.id) <= position);
             let events = events.get(new..).unwrap_or_default();
+            // The fold contains events that were applied meanwhile.
+            let fold = fold.take().filter(|_| new == 0);
             let begin = SystemTime::now();
-            let poison = match self.apply_to_model(model, events, fold.take()).await {
+            let poison = match self.apply_to_model(model, events, fold).await {
                 Err(DatabaseError::AlreadyApplied) => continue,
                 result => result?,
             };
             // A rebuild does not belong to the traces of old commands.
-            if model.progress.visible_position() > position && model.progress.has_caught_up() {
+            if model.progress.position() > position && model.progress.has_caught_up() {
                 model.record_trace(events, begin);
             }
             return Ok(poison);
@@ -267,7 +212,7 @@ impl ProjectionPipeline {
         let stored = stored.filter(|stored| stored.is_current(&model.table));
         let stored = stored.ok_or(DatabaseError::Lost)?.checkpoint;
         let position = stored.map(|checkpoint| checkpoint.id);
-        match position.cmp(&model.progress.visible_position()) {
+        match position.cmp(&model.progress.position()) {
             Ordering::Less => Err(DatabaseError::Lost),
             Ordering::Equal => Ok(()),
             Ordering::Greater => {
@@ -285,7 +230,6 @@ impl ProjectionPipeline {
         events: &[RecordedEvent],
         fold: Option<BatchFold>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
-        let fold = fold.filter(|fold| fold.has_exactly(events));
         match self.write_and_publish(model, events, fold).await {
             Err(error) if error.is_refusal() => {}
             result => return result,
@@ -321,7 +265,9 @@ impl ProjectionPipeline {
         let (mut events, mut fold) = (events, fold);
         let mut refused = None;
         loop {
-            let folded = fold.take().unwrap_or_else(|| self.fold(model, events));
+            let folded = fold
+                .take()
+                .unwrap_or_else(|| model.fold(&self.upcasters, events));
             let required = folded.required_keys();
             let required = self.database.load_rows(&model.table, required).await?;
             let (changes, poison) = folded.finish(&model.table, required)?;
@@ -345,7 +291,7 @@ impl ProjectionPipeline {
                 } else {
                     last
                 };
-                let from = model.progress.visible_position();
+                let from = model.progress.position();
                 let step = CheckpointStep { from, to };
                 self.database
                     .write_batch(&model.table, changes, step)
@@ -356,43 +302,8 @@ impl ProjectionPipeline {
         }
     }
 
-    /// Folds events into the rows of one read model.
-    fn fold(&self, model: &PipelineReadModel, events: &[RecordedEvent]) -> BatchFold {
-        let mut fold = BatchFold::new(&model.table);
-        for event in events {
-            fold.add_event(&model.skipped, &self.upcasters, event);
-        }
-        fold
-    }
-
     /// Returns the read models that have not stopped.
-    fn running(&self) -> impl Iterator<Item = &PipelineReadModel> {
+    fn running_models(&self) -> impl Iterator<Item = &PipelineReadModel> {
         self.models.iter().filter(|model| !model.is_halted())
-    }
-
-    /// Returns the last event that all running read models of the pipeline have applied.
-    fn position(&self) -> Option<EventId> {
-        self.running()
-            .map(|model| model.progress.visible_position())
-            .min()
-            .flatten()
-    }
-}
-
-/// The pause before a retry, which doubles from the first to the last.
-#[derive(Debug)]
-pub(super) struct RetryPause(Duration);
-
-impl Default for RetryPause {
-    fn default() -> Self {
-        Self(FIRST_PAUSE)
-    }
-}
-
-impl RetryPause {
-    /// Waits, and doubles the next pause.
-    pub(super) async fn wait(&mut self) {
-        tokio::time::sleep(self.0).await;
-        self.0 = self.0.saturating_mul(2).min(LAST_PAUSE);
     }
 }

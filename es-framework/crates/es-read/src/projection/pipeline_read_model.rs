@@ -5,22 +5,23 @@ use std::{
     time::SystemTime,
 };
 
-use super::{ReadModelProgress, Table, skipped_events::SkippedEvents};
-use es_event::RecordedEvent;
-use es_runtime::{operator::SubscriberFailure, telemetry::traces};
+use super::{Table, batch_fold::BatchFold};
+use es_event::{RecordedEvent, Upcasters};
+use es_runtime::telemetry::traces;
+use es_subscribe::{SkippedEvents, SubscriberFailure, SubscriberProgress};
 
 /// A read model that a pipeline keeps up to date.
 #[derive(Debug)]
 pub(super) struct PipelineReadModel {
     pub(super) table: Table,
-    pub(super) progress: ReadModelProgress,
+    pub(super) progress: SubscriberProgress,
     pub(super) skipped: SkippedEvents,
     /// True if the pipeline goes on without this read model.
     is_halted: AtomicBool,
 }
 
 impl PipelineReadModel {
-    pub(super) fn new(table: Table, progress: ReadModelProgress, skipped: SkippedEvents) -> Self {
+    pub(super) fn new(table: Table, progress: SubscriberProgress, skipped: SkippedEvents) -> Self {
         Self {
             table,
             progress,
@@ -51,11 +52,13 @@ impl PipelineReadModel {
         self.table.is_shadow && self.progress.has_caught_up()
     }
 
-    /// Returns true if events are folded as soon as they are read. Appends have usually written the rows
-    /// of an inline read model.
-    pub(super) fn is_folded_on_read(&self) -> bool {
-        let is_written_by_appends = self.table.model.inline && self.progress.has_caught_up();
-        !self.is_halted() && !is_written_by_appends
+    /// Folds events into rows, in memory.
+    pub(super) fn fold(&self, upcasters: &Upcasters, events: &[RecordedEvent]) -> BatchFold {
+        let mut fold = BatchFold::new(&self.table);
+        for event in events {
+            fold.add_event(&self.skipped, upcasters, event);
+        }
+        fold
     }
 
     /// Adds a span to the traces of the commands whose events were applied.

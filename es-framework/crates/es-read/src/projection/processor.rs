@@ -7,23 +7,26 @@ mod table_arrangement;
 use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
-use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::{
-    Database, DatabaseError, ProgressRegistry, ReadModels,
-    pipeline::{PipelineEnd, ProjectionPipeline, RetryPause},
+    Database, DatabaseError, ReadModels,
+    pipeline::{PipelineEnd, ProjectionPipeline},
 };
 use es_event::{InvalidSubjectValue, Upcasters};
-use es_runtime::operator::{
-    ComponentKind, OperatorClient, OperatorError, OperatorRequest, OperatorRequests,
-    SubscriberFailure, TroubleCause,
-};
 use es_store::{EventStore, StoreError, newest_id};
+use es_subscribe::{
+    ProgressRegistry, SubscriberFailure, TroubleCause, answer_request, back_off, follow,
+    operator::{ComponentKind, OperatorClient, OperatorError, OperatorRequest, OperatorRequests},
+};
+use operator_commands::CommandedReadModel;
 
 /// The interval in which a standby process reads the positions of the active process.
 const STAND_BY: Duration = Duration::from_millis(50);
 /// The time after which a read model that has stopped for another reason than an event tries again.
 const RECHECK: Duration = Duration::from_secs(30);
+/// The longest pause before the processor begins again.
+const LAST_PAUSE: Duration = Duration::from_secs(5);
 /// The source of the framework's own events, unless the application has one.
 const SOURCE: &str = "es-framework";
 
@@ -44,9 +47,7 @@ impl ProcessorStartError {
     fn to_failure(&self) -> SubscriberFailure {
         match self {
             Self::Database(error) => error.to_failure(),
-            Self::Store(error) => {
-                SubscriberFailure::new(TroubleCause::EventStore, error.is_transient(), error)
-            }
+            Self::Store(error) => SubscriberFailure::of_event_store(error),
             Self::Name(_) => SubscriberFailure::new(TroubleCause::Database, false, self),
             Self::TableDamaged => SubscriberFailure::new(TroubleCause::Rows, true, self),
         }
@@ -106,10 +107,10 @@ impl Processor {
     /// Creates a processor that does not run yet.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, database: Database, models: ReadModels) -> Self {
-        let positions = ProgressRegistry::for_models(models.iter().map(|table| table.model.name));
-        let names = models.iter().map(|table| table.model.name);
-        let (operator, requests) =
-            OperatorClient::with_shared_queue(ComponentKind::ReadModel, names);
+        const KIND: ComponentKind = ComponentKind::ReadModel;
+        let names = || models.iter().map(|table| table.model.name);
+        let positions = ProgressRegistry::new(KIND, names());
+        let (operator, requests) = OperatorClient::with_shared_queue(KIND, names());
         Self {
             store,
             source: SOURCE.into(),
@@ -153,21 +154,21 @@ impl Processor {
         if self.models.iter().next().is_none() {
             std::future::pending::<()>().await;
         }
-        let mut pause = RetryPause::default();
+        let mut pauses = back_off(LAST_PAUSE);
         loop {
             let followed = match self.begin().await {
-                Ok(pipelines) => self.follow(pipelines).await,
+                Ok(pipelines) => self.follow(&pipelines).await,
                 Err(error) => Err(error),
             };
             match followed {
-                Ok(()) => pause = RetryPause::default(),
+                Ok(()) => pauses = back_off(LAST_PAUSE),
                 Err(error) => {
                     tracing::warn!(%error, "the read models cannot be followed yet");
-                    for (_, progress) in self.positions.iter() {
+                    for progress in self.positions.iter() {
                         progress.record_failure(error.to_failure());
                     }
                     tokio::select! {
-                        () = pause.wait() => {}
+                        () = tokio::time::sleep(pauses.next().unwrap_or(LAST_PAUSE)) => {}
                         Some(request) = self.requests.recv() => self.answer(request).await,
                     }
                 }
@@ -217,18 +218,18 @@ impl Processor {
     /// requests something, or another process may write.
     async fn follow(
         &mut self,
-        pipelines: Vec<ProjectionPipeline>,
+        pipelines: &[ProjectionPipeline],
     ) -> Result<(), ProcessorStartError> {
-        let (end, is_over) = watch::channel(false);
-        let run = |pipeline: ProjectionPipeline| pipeline.run(is_over.clone());
-        let mut running: FuturesUnordered<_> = pipelines.into_iter().map(run).collect();
+        let stop = CancellationToken::new();
+        let run = |pipeline| follow(pipeline, &*self.store, &stop);
+        let mut running: FuturesUnordered<_> = pipelines.iter().map(run).collect();
         let mut request = None;
         let mut is_damaged = false;
         loop {
             tokio::select! {
                 biased;
-                Some(ended) = running.next() => if ended != PipelineEnd::AllStopped {
-                    is_damaged = ended == PipelineEnd::TableDamaged;
+                Some(end) = running.next() => if end != Some(PipelineEnd::AllStopped) {
+                    is_damaged = end == Some(PipelineEnd::TableDamaged);
                     break;
                 },
                 received = self.requests.recv() => {
@@ -245,8 +246,9 @@ impl Processor {
             }
         }
         // Each pipeline finishes the batch that it is writing.
-        end.send_replace(true);
+        stop.cancel();
         while running.next().await.is_some() {}
+        drop(running);
         if let Some(request) = request {
             self.answer(request).await;
         }
@@ -270,16 +272,22 @@ impl Processor {
         let progress = self
             .positions
             .iter()
-            .flat_map(|(_, progress)| [Some(progress.clone()), progress.shadow_progress()]);
+            .flat_map(|progress| [Some(progress.clone()), progress.shadow_progress()]);
         let mut states = progress.flatten().map(|progress| progress.state());
         states.any(|state| state.is_stopped() && !state.is_stopped_at_event())
     }
 
-    /// Executes a command of an operator who still waits for the result.
+    /// Executes a command of an operator.
     async fn answer(&self, request: OperatorRequest) {
-        if request.is_awaited() {
-            let result = self.execute(&request).await;
-            request.send_result(result);
+        let table = self.models.find_table(request.component);
+        let progress = self.positions.find_progress(request.component);
+        if let (Some(table), Some(progress)) = (table, progress) {
+            let model = CommandedReadModel {
+                processor: self,
+                table,
+                progress,
+            };
+            answer_request(&model, request).await;
         }
     }
 }

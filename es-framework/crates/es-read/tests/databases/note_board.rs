@@ -6,11 +6,10 @@ use es_framework::{
     event::{Event, EventCandidate, EventId, Metadata, encode},
     operator::{OperatorClient, OperatorCommand},
     prelude::*,
-    projection::{
-        Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModelProgress, ReadModels,
-    },
+    projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
     query::{Group, PageParameters, QueryDescriptor, QueryParameters},
     store::{EventStore, memory::MemoryStore},
+    subscribe::SubscriberProgress,
 };
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -119,7 +118,7 @@ impl NoteWrittenEvent {
 /// The read model in one database.
 pub(crate) struct NoteBoard {
     server: Option<PostgresServer>,
-    pub(crate) progress: ReadModelProgress,
+    pub(crate) progress: SubscriberProgress,
     store: MemoryStore,
     database: Database,
     operator: OperatorClient,

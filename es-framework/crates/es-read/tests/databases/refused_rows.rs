@@ -31,7 +31,7 @@ async fn skip_between_others(board: &NoteBoard, refused: NoteWrittenEvent, reaso
     let stopped = await_poison(board).await;
     assert_eq!(stopped.id, poison);
     assert!(stopped.reason.contains(reason), "{}", stopped.reason);
-    assert_eq!(board.progress.visible_position(), Some(before));
+    assert_eq!(board.progress.position(), Some(before));
     assert_eq!(names(board).await, ["before"]);
 
     board.operate(OperatorCommand::Retry).await;

@@ -113,13 +113,13 @@ async fn an_event_that_one_cannot_deal_with_stops_no_other() {
         ReactionDescriptor::of::<Dunning>(),
     ];
     let (running, operator) = world.start(&all);
-    let statuses = operator.statuses();
+    let progress = operator.progress("PhoneCaller");
     eventually(async || world.reminded().await.len() == 1).await;
-    eventually(async || statuses.all_by_name()["PhoneCaller"].is_stopped()).await;
-    let all = statuses.all_by_name();
-    assert!(all["PanickingReaction"].is_stopped());
-    assert!(!all["Dunning"].is_stopped());
-    let trouble = |name: &str| all[name].state.trouble().unwrap().reason.clone();
+    eventually(async || progress.is_stopped()).await;
+    assert!(operator.progress("PanickingReaction").is_stopped());
+    assert!(!operator.progress("Dunning").is_stopped());
+    let state = |name: &str| operator.progress(name).state();
+    let trouble = |name: &str| state(name).trouble().unwrap().reason.clone();
     let expected = "it cannot take event 0 on /invoices/a: the reaction panicked: no more invoices";
     assert_eq!(trouble("PanickingReaction"), expected);
     assert!(trouble("PhoneCaller").ends_with("the call failed: nobody answers"));

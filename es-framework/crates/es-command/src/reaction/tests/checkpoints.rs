@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use es_event::EventId;
-use es_runtime::operator::{ComponentKind, TroubleCause};
+use es_subscribe::{TroubleCause, operator::ComponentKind};
 
 const CHECKPOINT: &str = "io.es-framework.ReactionCheckpointedEvent";
 
@@ -26,7 +26,7 @@ impl World {
         let (running, operator) = self.start(&DUNNING);
         let first = EventId::FIRST;
         eventually(async || {
-            operator.statuses().find("Dunning").position >= Some(first)
+            operator.progress("Dunning").position() >= Some(first)
                 && self.newest().await > Some(first)
         })
         .await;
@@ -63,8 +63,8 @@ async fn garbage_among_the_checkpoints_of_a_reaction_is_passed_over() {
         world.clock.set(DUE.parse().unwrap());
         let (running, operator) = world.start(&DUNNING);
         eventually(async || world.reminded().await.len() == 2).await;
-        let status = operator.statuses().find("Dunning");
-        assert_eq!(status.state.name(), "working", "{garbage}");
+        let state = operator.progress("Dunning").state();
+        assert_eq!(state.name(), "working", "{garbage}");
         running.abort();
         assert_eq!(
             world.reminded().await,
@@ -91,7 +91,7 @@ async fn a_reaction_without_a_readable_checkpoint_stops_and_begins_anew_if_an_op
     world.send("a").await;
     world.write_garbage(CHECKPOINT, checkpoint("999999")).await;
     let (running, operator) = world.start(&DUNNING);
-    let state = || operator.statuses().find("Dunning").state;
+    let state = || operator.progress("Dunning").state();
     eventually(async || state().is_stopped()).await;
     let trouble = state().trouble().unwrap().clone();
     assert_eq!(trouble.cause, TroubleCause::Checkpoint);

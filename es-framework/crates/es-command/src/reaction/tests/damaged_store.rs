@@ -5,8 +5,8 @@ use futures_util::{StreamExt as _, future::ready};
 
 use super::*;
 use es_event::{EventId, RecordedEvent};
-use es_runtime::operator::ComponentKind;
 use es_store::{AppendError, EventStream, ObserveOptions, Precondition, StoreError};
+use es_subscribe::operator::ComponentKind;
 
 const DAMAGED: u64 = 1;
 
@@ -65,7 +65,7 @@ fn start(world: &World) -> (tokio::task::JoinHandle<()>, Operator) {
     let runner = ReactionRunner::new(runtime, reactions);
     let operator = Operator {
         client: runner.operator_client(),
-        statuses: runner.statuses(),
+        progress: runner.progress(),
     };
     (tokio::spawn(runner.run()), operator)
 }
@@ -77,14 +77,14 @@ async fn a_damaged_event_stops_a_reaction_by_its_id_and_can_be_skipped() {
         world.send(id).await;
     }
     let (running, operator) = start(&world);
-    let state = || operator.statuses().find("Dunning").state;
+    let state = || operator.progress("Dunning").state();
     eventually(async || state().is_stopped()).await;
     assert_eq!(state().poison_event().unwrap().id.get(), DAMAGED);
     let exits = state().exits(ComponentKind::Reaction);
     assert_eq!(exits, [OperatorCommand::Retry, OperatorCommand::Skip]);
     let skipped = operator.send("Dunning", OperatorCommand::Skip).await;
     assert_eq!(skipped.unwrap().unwrap().id.get(), DAMAGED);
-    eventually(async || operator.statuses().find("Dunning").position >= EventId::new(2)).await;
+    eventually(async || operator.progress("Dunning").position() >= EventId::new(2)).await;
     running.abort();
     let _ = running.await;
     // After the skip, a start passes the event on its way through the open deadlines.

@@ -3,14 +3,15 @@
 use crate::reaction::{executor::ReactionExecutor, processor::ReactionProcessor};
 
 use super::*;
+use es_subscribe::operator::ComponentKind;
 
 const LATER: &str = "2026-03-02T00:00:00Z";
 
 async fn start_dunning(world: &World) -> ReactionProcessor {
     let (reaction, runtime) = (ReactionDescriptor::of::<Dunning>(), world.runtime());
-    let statuses = ReactionStatuses::default();
-    let executor = ReactionExecutor::new(reaction, Arc::new(runtime), statuses).unwrap();
-    ReactionProcessor::load_from_checkpoint(executor)
+    let progress = SubscriberProgress::new(ComponentKind::Reaction, reaction.name);
+    let executor = ReactionExecutor::new(reaction, Arc::new(runtime), progress).unwrap();
+    ReactionProcessor::load_from_checkpoint(executor, false)
         .await
         .unwrap()
 }

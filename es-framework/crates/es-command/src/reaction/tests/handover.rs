@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{
-    sync::oneshot,
     task::JoinHandle,
     time::{Instant, sleep},
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     super::{ReactionDescriptor, ReactionRunner, Reactions},
@@ -19,26 +19,23 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 /// A process that can be told to stop.
 struct StoppableInstance {
-    request: oneshot::Sender<()>,
+    stop: CancellationToken,
     running: JoinHandle<()>,
 }
 
 impl StoppableInstance {
     fn start(world: &World) -> Self {
         let reactions = Reactions::new([ReactionDescriptor::of::<LetterWriter>()]).unwrap();
-        let (request, requested) = oneshot::channel();
-        let stop = async {
-            let _ = requested.await;
-        };
+        let stop = CancellationToken::new();
         let runner = ReactionRunner::new(world.runtime(), reactions);
-        let running = tokio::spawn(runner.run_until(stop, DRAIN));
-        Self { request, running }
+        let running = tokio::spawn(runner.run_until(stop.clone(), DRAIN));
+        Self { stop, running }
     }
 
     /// Stops the process, and returns the time that this takes.
     async fn stop(self) -> Duration {
         let begun = Instant::now();
-        self.request.send(()).unwrap();
+        self.stop.cancel();
         self.running.await.unwrap();
         begun.elapsed()
     }
@@ -51,7 +48,8 @@ async fn instances(stuck_for: Duration) -> (World, Arc<Post>, [StoppableInstance
     let first = StoppableInstance::start(&world);
     post.stuck.notified().await;
     let second = StoppableInstance::start(&world);
-    sleep(Duration::from_secs(1)).await;
+    // The first instance stops between two looks of the second one at the lease.
+    sleep(Duration::from_millis(1_050)).await;
     (world, post, [first, second])
 }
 

@@ -61,20 +61,17 @@ async fn a_subscription_with_one_event_ready_at_a_time_is_followed_quickly() {
     runtime.store = Arc::new(UnbatchedStore(world.store.clone()));
     let reactions = Reactions::new([ReactionDescriptor::of::<ImmediateReminder>()]).unwrap();
     let runner = ReactionRunner::new(runtime, reactions);
-    let statuses = runner.statuses();
+    let progress = runner.progress();
+    let haste = progress.find_progress("ImmediateReminder").unwrap();
     let running = tokio::spawn(runner.run());
-    eventually(async || statuses.all_by_name().contains_key("ImmediateReminder")).await;
+    eventually(async || haste.has_caught_up()).await;
     let begin = Instant::now();
     for _ in 0..EVENTS {
         world.write("a", InvoicePaidEvent {}).await;
     }
     let last = EventId::new(EVENTS.try_into().unwrap());
     // The checkpoint of the first start is one of the events.
-    eventually(async || {
-        let statuses = statuses.all_by_name();
-        statuses["ImmediateReminder"].position >= last
-    })
-    .await;
+    eventually(async || haste.position() >= last).await;
     // A window for each event would take 30 seconds.
     let time = begin.elapsed();
     assert!(time < Duration::from_secs(5), "{time:?}");

@@ -16,7 +16,7 @@ use super::{
 use crate::command::Parameter;
 use crate::prelude::*;
 use es_event::{Declaration, EventId, EventSelection, EventType, EventView, declaration};
-use es_runtime::operator::{ComponentKind, OperatorCommand, OperatorError};
+use es_subscribe::operator::{ComponentKind, OperatorCommand, OperatorError};
 
 /// An invoice of an older program that cannot be decoded any more.
 #[derive(Debug, Event)]
@@ -108,9 +108,8 @@ fn world() -> (World, Arc<Letterbox>) {
 /// Waits until the reaction is parked and returns the event.
 async fn stops(operator: &super::Operator) -> EventId {
     let stopped = || {
-        let all = operator.statuses().all_by_name();
-        all.into_values()
-            .find_map(|status| status.poison_event().cloned())
+        let mut all = operator.progress.iter();
+        all.find_map(|progress| progress.poison_event())
     };
     eventually(async || stopped().is_some()).await;
     stopped().unwrap().id
@@ -133,8 +132,7 @@ async fn what_an_operator_has_left_out_is_left_out_by_every_instance_and_every_s
     assert!(left_out.reason.ends_with("it is closed"), "{left_out}");
     // The reaction still carries out the other actions of the event.
     eventually(async || world.reminded().await == ["/invoices/a"]).await;
-    let goes_on =
-        |operator: &super::Operator| !operator.statuses().all_by_name()["Posting"].is_stopped();
+    let goes_on = |operator: &super::Operator| !operator.progress("Posting").is_stopped();
     eventually(async || goes_on(&operator) && goes_on(&other)).await;
     first.abort();
     second.abort();
@@ -179,7 +177,7 @@ async fn an_event_that_is_taken_again_may_succeed_or_stop_the_reaction_once_more
         .unwrap();
     eventually(async || world.reminded().await == ["/invoices/a"]).await;
     // The operator sends no command to the other instance.
-    eventually(async || !other.statuses().all_by_name()["Posting"].is_stopped()).await;
+    eventually(async || !other.progress("Posting").is_stopped()).await;
     running.abort();
     second.abort();
 }
@@ -201,7 +199,7 @@ async fn a_deadline_that_is_left_out_is_settled_and_those_after_it_are_met() {
     // One of the two instances handles the deadline of the second invoice.
     eventually(async || letterbox.letters.load(Ordering::Relaxed) == 1).await;
     eventually(async || {
-        let goes_on = |one: &super::Operator| !one.statuses().all_by_name()["Dunning"].is_stopped();
+        let goes_on = |one: &super::Operator| !one.progress("Dunning").is_stopped();
         goes_on(&operator) && goes_on(&other)
     })
     .await;
@@ -250,8 +248,8 @@ async fn events_of_a_type_are_skipped_in_every_instance_and_after_every_start() 
         .await;
     assert_eq!(skipped.unwrap().unwrap().id, poison);
     let goes_on = |operator: &super::Operator| {
-        let status = operator.statuses().all_by_name()["Posting"].clone();
-        !status.is_stopped() && status.position >= EventId::new(49)
+        let progress = operator.progress("Posting");
+        !progress.is_stopped() && progress.position() >= EventId::new(49)
     };
     eventually(async || goes_on(&operator) && goes_on(&other)).await;
     // An event of the type that the reaction can handle is still handled.
@@ -269,14 +267,7 @@ async fn a_call_that_is_retried_can_be_skipped_or_tried_at_once() {
         ..POSTING[0]
     }];
     let (running, operator) = world.start(&patient);
-    let state = || {
-        operator
-            .statuses()
-            .all_by_name()
-            .remove("Posting")
-            .unwrap_or_default()
-            .state
-    };
+    let state = || operator.progress("Posting").state();
     eventually(async || state().poison_event().is_some()).await;
     assert_eq!(state().name(), "retrying");
     let exits = state().exits(ComponentKind::Reaction);

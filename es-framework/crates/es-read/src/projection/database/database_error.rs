@@ -1,6 +1,6 @@
 //! The errors of a database of read models.
 
-use es_runtime::operator::{SubscriberFailure, TroubleCause};
+use es_subscribe::{SubscriberFailure, TroubleCause};
 
 /// The reason why the database of read models cannot be used, or why a statement in it failed.
 ///

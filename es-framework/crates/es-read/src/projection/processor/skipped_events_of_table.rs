@@ -2,12 +2,9 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{
-    super::{Table, skipped_events::SkippedEvents},
-    Processor, ProcessorStartError,
-};
+use super::{super::Table, Processor, ProcessorStartError};
 use es_event::{EventId, EventSelection, InvalidSubjectValue};
-use es_store::SkipLog;
+use es_subscribe::{SkipLog, SkippedEvents};
 
 impl Processor {
     /// Returns the log of the events that a read model skips.

@@ -6,13 +6,14 @@ use futures_util::StreamExt as _;
 
 use super::{
     super::{
-        DatabaseError, ReadModelProgress, Table, database::TableCheckpoint,
-        pipeline::ProjectionPipeline, pipeline_read_model::PipelineReadModel,
+        DatabaseError, Table, database::TableCheckpoint, pipeline::ProjectionPipeline,
+        pipeline_read_model::PipelineReadModel,
     },
     Processor, ProcessorStartError,
 };
 use es_event::{EventId, Subject};
 use es_store::{Bound, EventStream, ReadOptions};
+use es_subscribe::SubscriberProgress;
 
 /// The most events of one batch while a table catches up before its swap.
 const CATCH_UP_BATCH: usize = 2_000;
@@ -37,7 +38,7 @@ impl Processor {
                 }
                 let skipped = self.load_skipped_events(&table).await?;
                 let running = PipelineReadModel::new(table, progress, skipped);
-                let position = running.progress.visible_position();
+                let position = running.progress.position();
                 groups.entry(position).or_default().push(running);
             }
         }
@@ -59,7 +60,7 @@ impl Processor {
     async fn check_serving_table(
         &self,
         table: &Table,
-        progress: &ReadModelProgress,
+        progress: &SubscriberProgress,
     ) -> Result<bool, ProcessorStartError> {
         let name = table.model.name;
         let kept = self.database.load_checkpoint(table).await?;
@@ -112,9 +113,9 @@ impl Processor {
     async fn arrange_shadow_table(
         &self,
         table: &Table,
-        progress: &ReadModelProgress,
+        progress: &SubscriberProgress,
         is_needed: bool,
-    ) -> Result<Option<(Table, ReadModelProgress)>, ProcessorStartError> {
+    ) -> Result<Option<(Table, SubscriberProgress)>, ProcessorStartError> {
         let shadow = table.shadow_table();
         let kept = self.database.load_checkpoint(&shadow).await?;
         let goes_on = match &kept {
@@ -139,7 +140,9 @@ impl Processor {
             self.database.reset_table(&shadow).await?;
         }
         let position = kept.filter(|_| goes_on).and_then(|kept| kept.checkpoint);
-        let building = progress.shadow_progress().unwrap_or_default();
+        let building = progress
+            .shadow_progress()
+            .unwrap_or_else(|| SubscriberProgress::new(progress.kind(), progress.name()));
         if !building.is_stopped() {
             building.record_position(position.map(|checkpoint| checkpoint.id));
         }
@@ -165,12 +168,12 @@ impl Processor {
             };
             let built = progress
                 .shadow_progress()
-                .filter(ReadModelProgress::has_caught_up);
+                .filter(SubscriberProgress::has_caught_up);
             let Some(built) = built.filter(|built| !built.is_stopped()) else {
                 continue;
             };
             // A client that has seen an event must not miss it in the new rows.
-            let until = self.visible_position(table, progress).await?;
+            let until = self.find_visible_position(table, progress).await?;
             self.catch_up(table.shadow_table(), &built, until).await?;
             if built.is_stopped() {
                 continue;
@@ -180,7 +183,7 @@ impl Processor {
                 Err(DatabaseError::AlreadyApplied) => continue,
                 result => result?,
             }
-            let position = self.visible_position(table, &built).await?;
+            let position = self.find_visible_position(table, &built).await?;
             progress.record_swap(position);
             let read_model = table.model.name;
             let position = position.map(EventId::get);
@@ -194,12 +197,12 @@ impl Processor {
     }
 
     /// Returns the last event that queries can see. Appends move it for inline read models.
-    async fn visible_position(
+    async fn find_visible_position(
         &self,
         table: &Table,
-        progress: &ReadModelProgress,
+        progress: &SubscriberProgress,
     ) -> Result<Option<EventId>, ProcessorStartError> {
-        let mut position = progress.visible_position();
+        let mut position = progress.position();
         if self.database.appends_may_write(table) {
             let stored = self.database.load_checkpoint(table).await?;
             let checkpoint = stored.and_then(|stored| stored.checkpoint);
@@ -211,13 +214,13 @@ impl Processor {
     async fn catch_up(
         &self,
         table: Table,
-        built: &ReadModelProgress,
+        built: &SubscriberProgress,
         until: Option<EventId>,
     ) -> Result<(), ProcessorStartError> {
-        if built.visible_position() >= until {
+        if built.position() >= until {
             return Ok(());
         }
-        let lower = built.visible_position().and_then(EventId::next);
+        let lower = built.position().and_then(EventId::next);
         let events = self.read(lower.map(Bound::Inclusive), until.map(Bound::Inclusive));
         let skipped = self.load_skipped_events(&table).await?;
         let built = PipelineReadModel::new(table, built.clone(), skipped);

@@ -12,14 +12,15 @@ use std::{
 use super::{PATIENCE, write_event};
 use crate::prelude::*;
 use crate::{
-    projection::{
-        Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModelProgress, ReadModels,
-    },
+    projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
     query::PageParameters,
 };
 use es_event::EventId;
-use es_runtime::operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError};
 use es_store::memory::MemoryStore;
+use es_subscribe::{
+    SubscriberProgress,
+    operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError},
+};
 
 #[derive(Debug, Event)]
 struct JarFilledEvent {
@@ -90,7 +91,7 @@ impl LabelledJar {
 /// A running processor.
 struct RunningProcessor {
     database: Database,
-    progress: ReadModelProgress,
+    progress: SubscriberProgress,
     operator: OperatorClient,
     task: tokio::task::JoinHandle<()>,
 }
@@ -138,7 +139,7 @@ impl RunningProcessor {
             .unwrap();
     }
 
-    async fn until(&self, what: impl Fn(&ReadModelProgress) -> bool) {
+    async fn until(&self, what: impl Fn(&SubscriberProgress) -> bool) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         while !what(&self.progress) {
             assert!(
@@ -183,7 +184,7 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
         new.progress.wait_until_reached(None, PATIENCE).await,
         Ok(())
     );
-    assert_eq!(new.progress.visible_position(), EventId::new(1));
+    assert_eq!(new.progress.position(), EventId::new(1));
     assert_eq!(new.grams().await, [10, 20]);
     // A restart continues an interrupted rebuild.
     new.stop().await;
@@ -195,7 +196,7 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     })
     .await;
     let beside = new.progress.shadow_progress().unwrap();
-    assert_eq!(beside.visible_position(), EventId::new(1));
+    assert_eq!(beside.position(), EventId::new(1));
     let skipped = new
         .operator
         .send_command("jars", OperatorCommand::Skip)
@@ -236,7 +237,7 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
     new.stop().await;
     // The previous release still finds its rows.
     let back = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
-    back.until(ReadModelProgress::is_stopped).await;
+    back.until(SubscriberProgress::is_stopped).await;
     assert_eq!(back.grams().await, [10]);
     back.operator
         .send_command("jars", OperatorCommand::Skip)
@@ -293,7 +294,7 @@ async fn an_event_that_stopped_a_read_model_is_taken_again_when_an_operator_asks
     fill(&store, 2, 2).await;
     let file = folder.path().join("jars.db");
     let running = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
-    running.until(ReadModelProgress::is_stopped).await;
+    running.until(SubscriberProgress::is_stopped).await;
     let refused = running.progress.poison_event().unwrap();
     assert_eq!(
         (refused.id.get(), refused.subject.as_ref().unwrap().as_str()),
@@ -305,7 +306,7 @@ async fn an_event_that_stopped_a_read_model_is_taken_again_when_an_operator_asks
         .send_command("jars", OperatorCommand::Retry)
         .await;
     assert_eq!(again.unwrap(), Some(refused));
-    running.until(ReadModelProgress::is_stopped).await;
+    running.until(SubscriberProgress::is_stopped).await;
     SPILLS.store(false, Ordering::Relaxed);
     running
         .operator

@@ -14,14 +14,15 @@ use futures_util::{StreamExt as _, future::ready, stream};
 use serde_json::json;
 
 use super::{PATIENCE, TREES, rows, write};
-use crate::projection::{Database, PoisonEvent, Processor, ReadModelProgress, ReadModels};
+use crate::projection::{Database, PoisonEvent, Processor, ReadModels};
 use es_event::{EventCandidate, EventId, EventSelection, RecordedEvent, Subject};
-use es_runtime::operator::{
-    ComponentKind, OperatorClient, OperatorCommand, OperatorError, SubscriberState, TroubleCause,
-};
 use es_store::{
     AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
     memory::MemoryStore,
+};
+use es_subscribe::{
+    SubscriberProgress, SubscriberState, TroubleCause,
+    operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError},
 };
 
 /// A store whose streams fail at damaged events, and whose subscriptions can be refused.
@@ -91,7 +92,7 @@ impl EventStore for DamagedStore {
 struct Garden {
     store: Arc<DamagedStore>,
     database: Database,
-    progress: ReadModelProgress,
+    progress: SubscriberProgress,
     operator: OperatorClient,
 }
 
@@ -291,7 +292,7 @@ async fn events_that_fail_alike_are_skipped_at_once_and_after_a_restart() {
     let retried = again.select(OperatorCommand::Retry, alike).await;
     assert_eq!(retried, Ok(None));
     let deadline = tokio::time::Instant::now() + PATIENCE;
-    let is_stopped = |shadow: ReadModelProgress| shadow.is_stopped();
+    let is_stopped = |shadow: SubscriberProgress| shadow.is_stopped();
     while !again.progress.shadow_progress().is_some_and(is_stopped) {
         assert!(tokio::time::Instant::now() < deadline);
         tokio::time::sleep(Duration::from_millis(2)).await;

@@ -5,20 +5,18 @@ use std::{path::Path, sync::Arc, time::Duration};
 use serde_json::json;
 
 use super::{PATIENCE, TREES, rows, write};
-use crate::projection::{
-    Database, DatabaseUrl, Processor, ProgressError, ReadModelProgress, ReadModels,
-    database::QueryCost,
-};
+use crate::projection::{Database, DatabaseUrl, Processor, ReadModels, database::QueryCost};
 use es_event::EventId;
-use es_runtime::operator::{
-    ComponentKind, OperatorClient, OperatorCommand, SubscriberState, TroubleCause,
-};
 use es_store::memory::MemoryStore;
+use es_subscribe::{
+    ProgressError, SubscriberProgress, SubscriberState, TroubleCause,
+    operator::{ComponentKind, OperatorClient, OperatorCommand},
+};
 
 struct Garden {
     store: MemoryStore,
     database: Database,
-    progress: ReadModelProgress,
+    progress: SubscriberProgress,
     operator: OperatorClient,
     task: tokio::task::JoinHandle<()>,
 }

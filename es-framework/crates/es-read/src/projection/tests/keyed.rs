@@ -8,13 +8,12 @@ use serde_json::value::RawValue;
 use super::{PATIENCE, write_event};
 use crate::prelude::*;
 use crate::{
-    projection::{
-        Database, Processor, ProgressRegistry, ReadModelDescriptor, ReadModelProgress, ReadModels,
-    },
+    projection::{Database, Processor, ReadModelDescriptor, ReadModels},
     query::PageParameters,
 };
 use es_event::{EventCandidate, EventId};
 use es_store::{EventStore as _, memory::MemoryStore};
+use es_subscribe::{ProgressRegistry, SubscriberProgress};
 
 #[derive(Debug, Clone, Event)]
 struct PotFilledEvent {
@@ -231,7 +230,7 @@ proptest! {
     }
 }
 
-async fn stopped(progress: &ReadModelProgress) -> String {
+async fn stopped(progress: &SubscriberProgress) -> String {
     let begin = std::time::Instant::now();
     while !progress.is_stopped() {
         assert!(begin.elapsed() < PATIENCE, "it goes on");
@@ -267,7 +266,7 @@ async fn a_poison_event_stops_its_own_read_model_and_no_other() {
         .await
         .unwrap();
     assert_eq!(
-        positions.find_progress("pots").unwrap().visible_position(),
+        positions.find_progress("pots").unwrap().position(),
         EventId::new(1)
     );
     assert_eq!(rows::<Pot>(&database).await.len(), 1);

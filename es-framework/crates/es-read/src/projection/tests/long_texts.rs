@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::{PATIENCE, write_event};
 use crate::prelude::*;
 use crate::{
-    projection::{Database, Processor, ProgressRegistry, ReadModelDescriptor, ReadModels},
+    projection::{Database, Processor, ReadModelDescriptor, ReadModels},
     query::{PageParameters, QueryParameters},
 };
 use es_event::EventId;
 use es_store::memory::MemoryStore;
+use es_subscribe::ProgressRegistry;
 
 #[derive(Debug, Event)]
 struct EssayWrittenEvent {

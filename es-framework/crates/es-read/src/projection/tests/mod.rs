@@ -15,11 +15,12 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{json, value::RawValue};
 
-use super::{Database, Processor, ProgressRegistry, ReadModelProgress, ReadModels};
+use super::{Database, Processor, ReadModels};
 use crate::query::{self, QueryParameters};
 use crate::{prelude::*, projection::ReadModelDescriptor};
 use es_event::{Event, EventCandidate, EventId, Metadata};
 use es_store::{EventStore as _, memory::MemoryStore};
+use es_subscribe::{ProgressRegistry, SubscriberProgress};
 
 #[derive(Event)]
 #[event(package = "com.example.garden", read_model = "trees")]
@@ -79,7 +80,7 @@ async fn database() -> Database {
         .unwrap()
 }
 
-fn follow(store: &MemoryStore, database: &Database) -> ReadModelProgress {
+fn follow(store: &MemoryStore, database: &Database) -> SubscriberProgress {
     let models = ReadModels::new([TREES]).unwrap();
     let processor = Processor::new(Arc::new(store.clone()), database.clone(), models);
     let positions: ProgressRegistry = processor.progress();
@@ -158,7 +159,7 @@ async fn an_event_that_does_not_fit_is_named_and_what_came_before_it_is_kept() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
     assert!(trouble.contains("event 1 on /trees/1"), "{trouble}");
-    assert_eq!(progress.visible_position(), EventId::new(0));
+    assert_eq!(progress.position(), EventId::new(0));
     assert_eq!(rows(&database).await, [r#"{"kind":"oak","numLeaves":1}"#]);
 }
 

@@ -7,15 +7,15 @@ use serde_json::json;
 
 use super::{TREES, database, write};
 use crate::projection::{
-    Cell, Database, DatabaseError, DatabaseUrl, ProgressRegistry, QueryCost, ReadModels,
+    Cell, Database, DatabaseError, DatabaseUrl, QueryCost, ReadModels,
     database::{Checkpoint, CheckpointStep},
     fold::{RowChanges, TableRow},
     pipeline::ProjectionPipeline,
     pipeline_read_model::PipelineReadModel,
-    skipped_events::SkippedEvents,
 };
 use es_event::{EventId, Hash, Subject, Upcasters};
 use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
+use es_subscribe::{SkippedEvents, SubscriberProgress, operator::ComponentKind};
 
 /// Rejects an elm while the read model has no checkpoint, and fails in another way afterwards.
 const TROUBLE: &str = "CREATE TRIGGER trouble BEFORE INSERT ON trees WHEN new.kind = 'elm' BEGIN \
@@ -39,10 +39,7 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
     }
     let events = store.read(Subject::root(), ReadOptions::recursive());
     let events: Vec<_> = events.try_collect().await.unwrap();
-    let progress = ProgressRegistry::for_models(["trees"])
-        .find_progress("trees")
-        .unwrap()
-        .clone();
+    let progress = SubscriberProgress::new(ComponentKind::ReadModel, "trees");
     let pipeline = ProjectionPipeline {
         store: Arc::new(store),
         database: database.clone(),
@@ -55,10 +52,10 @@ async fn what_was_written_before_a_failure_is_not_taken_again() {
     };
     let failure = pipeline.apply_events(&events).await.unwrap_err();
     assert!(failure.to_string().contains("malformed"), "{failure}");
-    assert_eq!(progress.visible_position(), EventId::new(0));
+    assert_eq!(progress.position(), EventId::new(0));
     outside.execute_batch("DROP TRIGGER trouble").unwrap();
     pipeline.apply_events(&events).await.unwrap();
-    assert_eq!(progress.visible_position(), EventId::new(1));
+    assert_eq!(progress.position(), EventId::new(1));
 }
 
 /// These rows need several times the pages in SQLite's cache.

@@ -1,15 +1,13 @@
 //! The connections that answer queries. Each query runs on a thread that may block.
 
 use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     super::{DatabaseError, QueryCost},
@@ -86,14 +84,14 @@ impl SqliteReaders {
         let Ok(Ok(permit)) = tokio::time::timeout(ACQUIRE_TIMEOUT, permit).await else {
             return Err(DatabaseError::Busy);
         };
-        let caller = CancelOnDrop::default();
-        let is_cancelled = Arc::clone(&caller.0);
+        let cancelled = CancellationToken::new();
+        let _caller = cancelled.clone().drop_guard();
         let readers = self.clone();
         run_blocking(move || {
             let _permit = permit;
             let mut connection = readers.connection()?;
             let (begin, limit) = (Instant::now(), readers.query_time);
-            let is_over = move || is_cancelled.load(Ordering::Relaxed) || begin.elapsed() >= limit;
+            let is_over = move || cancelled.is_cancelled() || begin.elapsed() >= limit;
             connection.progress_handler(STEPS, Some(is_over))?;
             let result = query(&connection);
             let mut idle = readers.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,16 +108,6 @@ impl SqliteReaders {
             Some(connection) => Ok(connection),
             None => open_reader(&self.location),
         }
-    }
-}
-
-/// Cancels a query when its caller is gone.
-#[derive(Default)]
-struct CancelOnDrop(Arc<AtomicBool>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

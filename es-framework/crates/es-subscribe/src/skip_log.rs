@@ -6,11 +6,11 @@ use std::sync::Arc;
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::{AppendError, EventStore, ReadOptions, StoreError};
 use es_event::{
     EventCandidate, EventSelection, EventType, InvalidSubjectValue, Metadata, Subject,
     SubjectTemplatePart,
 };
+use es_store::{AppendError, EventStore, ReadOptions, StoreError};
 
 const SKIPPED: EventType = EventType::declared("io.es-framework.EventsSkippedEvent");
 const RESUMED: EventType = EventType::declared("io.es-framework.EventsResumedEvent");
@@ -86,12 +86,17 @@ impl SkipLog {
         self.append(SKIPPED, selection).await
     }
 
-    /// Ends the skips of the selected events.
+    /// Ends the skips of the selected events. Returns false if none of them was skipped.
     ///
     /// # Errors
     /// The store does not answer.
-    pub async fn resume(&self, selection: EventSelection) -> Result<(), StoreError> {
-        self.append(RESUMED, selection).await
+    pub async fn end_skips(&self, selection: &EventSelection) -> Result<bool, StoreError> {
+        let skipped = self.load().await?;
+        let was_skipped = skipped.iter().any(|one| selection.covers_all_of(one));
+        if was_skipped {
+            self.append(RESUMED, selection.clone()).await?;
+        }
+        Ok(was_skipped)
     }
 
     /// Appends a choice. A choice that is stored twice means the same as one.
@@ -125,8 +130,9 @@ impl SkipLog {
 mod tests {
     use es_event::EventId;
 
+    use es_store::memory::MemoryStore;
+
     use super::*;
-    use crate::memory::MemoryStore;
 
     fn event(id: u64) -> EventSelection {
         let event = EventId::new(id).unwrap();
@@ -162,7 +168,10 @@ mod tests {
             from: EventId::FIRST,
             to: EventId::new(5).unwrap(),
         };
-        log("books").resume(until_five).await.unwrap();
+        for was_skipped in [true, false] {
+            let ended = log("books").end_skips(&until_five).await;
+            assert_eq!(ended.unwrap(), was_skipped);
+        }
         assert_eq!(log("books").load().await.unwrap(), [event(9), torn]);
     }
 }

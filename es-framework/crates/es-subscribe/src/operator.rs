@@ -1,16 +1,10 @@
-//! The commands that operators send to projections and reactions.
-
-mod subscriber_state;
+//! The commands that operators send to read models and reactions.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use tokio::sync::{mpsc, oneshot};
 
 use es_event::{EventSelection, PoisonEvent};
-
-#[doc(hidden)]
-pub use subscriber_state::SubscriberFailure;
-pub use subscriber_state::{SubscriberState, Trouble, TroubleCause};
 
 /// Time that a projection or a reaction has to handle a command.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -20,7 +14,8 @@ const QUEUE_LENGTH: usize = 8;
 /// A command of an operator to a projection or a reaction.
 ///
 /// ```
-/// # use es_framework::operator::{OperatorClient, OperatorCommand, OperatorError};
+/// use es_subscribe::operator::{OperatorClient, OperatorCommand, OperatorError};
+///
 /// /// Skips an event that nobody can repair.
 /// async fn skip(operator: &OperatorClient) -> Result<(), OperatorError> {
 ///     let skipped = operator.send_command("book_copies", OperatorCommand::Skip).await?;
@@ -43,7 +38,7 @@ pub enum OperatorCommand {
 /// The kind of component that an operator commands.
 ///
 /// ```
-/// use es_framework::operator::ComponentKind;
+/// use es_subscribe::operator::ComponentKind;
 ///
 /// assert_eq!(ComponentKind::ReadModel.to_string(), "read model");
 /// ```
@@ -95,7 +90,7 @@ impl fmt::Display for ComponentKind {
 /// The reason why a component does not carry out a command of an operator.
 ///
 /// ```
-/// use es_framework::operator::{ComponentKind, OperatorError};
+/// use es_subscribe::operator::{ComponentKind, OperatorError};
 ///
 /// let error = OperatorError::Unknown(ComponentKind::ReadModel, "boks".into());
 /// assert_eq!(error.to_string(), "there is no read model named boks");
@@ -161,26 +156,14 @@ pub type OperatorRequests = mpsc::Receiver<OperatorRequest>;
 /// Sends the commands of an operator to the projections or the reactions of an application.
 ///
 /// ```
-/// use std::sync::Arc;
-///
-/// use es_framework::{
-///     operator::{ComponentKind, OperatorCommand, OperatorError},
-///     projection::{Database, Processor, ReadModels},
-///     store::memory::MemoryStore,
-/// };
+/// use es_subscribe::operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), es_framework::projection::DatabaseError> {
-/// let models = ReadModels::default();
-/// let database = Database::in_memory(&models).await?;
-/// let processor = Processor::new(Arc::new(MemoryStore::new()), database, models);
-/// let operator = processor.operator_client();
-/// let running = tokio::spawn(processor.run());
+/// # async fn main() {
+/// let (operator, _) = OperatorClient::with_shared_queue(ComponentKind::ReadModel, std::iter::empty());
 /// let result = operator.send_command("book_copies", OperatorCommand::Rebuild).await;
 /// let unknown = OperatorError::Unknown(ComponentKind::ReadModel, "book_copies".into());
 /// assert_eq!(result, Err(unknown));
-/// # running.abort();
-/// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{ComponentKind, OperatorCommand};
+use super::operator::{ComponentKind, OperatorCommand};
 use es_event::{PoisonEvent, shorten_reason};
+use es_store::StoreError;
 
 /// The time after which a failure that is retried counts as an outage: the health check reports it.
 const OUTAGE_AFTER: Duration = Duration::from_secs(10);
@@ -13,7 +14,7 @@ const OUTAGE_AFTER: Duration = Duration::from_secs(10);
 /// The state of a read model, its shadow table or a reaction.
 ///
 /// ```
-/// use es_framework::operator::{ComponentKind, OperatorCommand, SubscriberState};
+/// use es_subscribe::{SubscriberState, operator::{ComponentKind, OperatorCommand}};
 ///
 /// let state = SubscriberState::default();
 /// assert_eq!(state.name(), "working");
@@ -85,6 +86,12 @@ impl SubscriberFailure {
             event: None,
             is_transient,
         }
+    }
+
+    /// Creates the failure of the event store.
+    #[must_use]
+    pub fn of_event_store(error: &StoreError) -> Self {
+        Self::new(TroubleCause::EventStore, error.is_transient(), error)
     }
 }
 

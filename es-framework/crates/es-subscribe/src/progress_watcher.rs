@@ -1,23 +1,23 @@
-//! Waits for changes of read models.
+//! Waits for changes of the positions of read models.
 
+use es_event::EventId;
 use futures_util::future::select_all;
 use tokio::sync::watch;
 
-use super::{ProgressRegistry, progress::ProgressSnapshot};
-use es_event::EventId;
+use super::{ProgressRegistry, SubscriberProgress, progress::SubscriberStatus};
 
-/// Waits for changes of some read models.
+/// Waits for changes of some read models, for live queries.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct ReadModelWatcher(Vec<watch::Receiver<ProgressSnapshot>>);
+pub struct ProgressWatcher(Vec<watch::Receiver<SubscriberStatus>>);
 
-impl ReadModelWatcher {
+impl ProgressWatcher {
     /// Subscribes to the read models with these names, or to all of them if there is no name.
     pub fn subscribe(models: &[&str], positions: &ProgressRegistry) -> Self {
         let selected = positions
             .iter()
-            .filter(|(name, _)| models.is_empty() || models.contains(name));
-        Self(selected.map(|(_, progress)| progress.subscribe()).collect())
+            .filter(|one| models.is_empty() || models.contains(&one.name()));
+        Self(selected.map(SubscriberProgress::subscribe).collect())
     }
 
     /// Returns the last event that all of these read models have applied.
@@ -51,12 +51,13 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::operator::ComponentKind;
 
     #[tokio::test]
     async fn what_another_read_model_takes_is_no_change() {
-        let positions = ProgressRegistry::for_models(["books", "loans"]);
-        let mut changes = ReadModelWatcher::subscribe(&["books"], &positions);
-        let mut all = ReadModelWatcher::subscribe(&[], &positions);
+        let positions = ProgressRegistry::new(ComponentKind::ReadModel, ["books", "loans"]);
+        let mut changes = ProgressWatcher::subscribe(&["books"], &positions);
+        let mut all = ProgressWatcher::subscribe(&[], &positions);
         assert_eq!(changes.applied_position(), None);
         positions
             .find_progress("loans")

@@ -1,16 +1,15 @@
-//! The progress of read models towards the last event that was stored at their start.
+//! The catch-up of a subscriber with the last event that was stored when it subscribed.
 
 use std::time::{Duration, Instant};
 
-use super::{RebuildPace, pipeline_read_model::PipelineReadModel};
+use super::{RebuildPace, SubscriberProgress};
 use es_event::EventId;
-use es_runtime::telemetry::milliseconds_since;
 
-/// The interval between two lines of the log about a rebuild.
+/// The interval between two lines of the log about a catch-up.
 const REPORT: Duration = Duration::from_secs(5);
 
-/// The progress towards the event that was the store's newest when the pipeline subscribed.
-pub(super) struct RebuildProgress {
+/// The progress towards the event that was the store's newest at the subscription.
+pub(super) struct CatchUp {
     newest: Option<EventId>,
     is_over: bool,
     begin: Instant,
@@ -18,7 +17,7 @@ pub(super) struct RebuildProgress {
     reported: Instant,
 }
 
-impl RebuildProgress {
+impl CatchUp {
     pub(super) fn new(newest: Option<EventId>, from: Option<EventId>) -> Self {
         let now = Instant::now();
         Self {
@@ -30,44 +29,31 @@ impl RebuildProgress {
         }
     }
 
-    /// Returns the event that was the store's newest when the pipeline subscribed.
-    pub(super) const fn newest(&self) -> Option<EventId> {
-        self.newest
-    }
-
     pub(super) const fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Publishes the progress of read models that have applied the events up to a position.
-    pub(super) fn publish<'a>(
-        &mut self,
-        position: Option<EventId>,
-        models: impl Iterator<Item = &'a PipelineReadModel>,
-    ) {
+    /// Publishes the progress of components that have handled the events up to a position.
+    pub(super) fn publish(&mut self, position: Option<EventId>, running: &[SubscriberProgress]) {
         if self.is_over {
             return;
         }
         self.is_over = position >= self.newest;
         let pace = self.pace(position);
         let is_time = self.reported.elapsed() >= REPORT;
-        for model in models.filter(|model| !model.progress.has_caught_up()) {
-            let read_model = model.table.model.name;
+        for progress in running.iter().filter(|one| !one.has_caught_up()) {
+            let (kind, name) = (progress.kind(), progress.name());
             if self.is_over {
-                model.progress.record_catch_up();
+                progress.record_catch_up();
                 let events =
                     EventId::count_to(position).saturating_sub(EventId::count_to(self.from));
-                let milliseconds = milliseconds_since(self.begin);
-                tracing::info!(
-                    events,
-                    milliseconds,
-                    "the read model {read_model} is up to date"
-                );
+                let milliseconds = self.milliseconds();
+                tracing::info!(events, milliseconds, "the {kind} {name} is up to date");
                 continue;
             }
             // The id of a newest event that cannot be read is unknown, and with it the rest of the time.
             if self.newest < EventId::new(EventId::MAX) {
-                model.progress.record_rebuild_pace(pace);
+                progress.record_rebuild_pace(pace);
             }
             if is_time {
                 let RebuildPace {
@@ -76,12 +62,11 @@ impl RebuildProgress {
                     seconds_left,
                 } = pace;
                 tracing::info!(
-                    read_model,
-                    beside = model.table.is_shadow,
+                    name,
                     events_left,
                     events_per_second,
                     seconds_left,
-                    "the read model is being rebuilt"
+                    "the {kind} catches up with the event store"
                 );
             }
         }
@@ -90,12 +75,16 @@ impl RebuildProgress {
         }
     }
 
-    /// Returns the speed of the rebuild and an estimate of the time that is left.
+    fn milliseconds(&self) -> u64 {
+        u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the speed of the catch-up and an estimate of the time that is left.
     fn pace(&self, position: Option<EventId>) -> RebuildPace {
         let events_left =
             EventId::count_to(self.newest).saturating_sub(EventId::count_to(position));
         let done = EventId::count_to(position).saturating_sub(EventId::count_to(self.from));
-        let milliseconds = milliseconds_since(self.begin);
+        let milliseconds = self.milliseconds();
         let events_per_second = done
             .saturating_mul(1000)
             .checked_div(milliseconds)

@@ -1,0 +1,195 @@
+//! A reaction as a subscriber of the event store, and the commands of operators to it.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use es_event::{EventSelection, PoisonEvent, RecordedEvent};
+use es_subscribe::{
+    CommandedSubscriber, Interruption, Subscriber, SubscriberProgress, TroubleCause,
+    operator::{ComponentKind, OperatorError},
+};
+
+use super::{
+    ReactionError,
+    executor::ReactionExecutor,
+    graceful_stop::GracefulStop,
+    parked::{ParkReason, StopReason},
+    processor::ReactionProcessor,
+};
+
+/// The interval of deadline checks while no event arrives. A fixed clock changes without notice.
+const CLOCK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// A reaction that follows the event store.
+pub(super) struct ReactionSubscriber {
+    pub(super) executor: ReactionExecutor,
+    pub(super) stop: GracefulStop,
+    /// The processor since the begin of the last subscription.
+    processor: tokio::sync::Mutex<Option<ReactionProcessor>>,
+    /// The reason why the reaction is parked.
+    parked: Mutex<Option<Arc<ParkReason>>>,
+    /// True if the reaction may begin without its checkpoints.
+    begins_anew: AtomicBool,
+}
+
+#[async_trait]
+impl Subscriber for ReactionSubscriber {
+    type Batch = Vec<RecordedEvent>;
+    type End = Infallible;
+
+    /// The highest number of events that are handled before deadlines are checked again.
+    const BATCH: usize = 500;
+
+    fn running(&self) -> Vec<SubscriberProgress> {
+        vec![self.executor.progress.clone()]
+    }
+
+    async fn begin(&self) -> Result<(), Interruption<Infallible>> {
+        *self.lock_parked() = None;
+        let begins_anew = self.begins_anew.load(Ordering::Acquire);
+        let mut slot = self.processor.lock().await;
+        let loading = ReactionProcessor::load_from_checkpoint(self.executor.clone(), begins_anew);
+        let loaded = self.stop.request.run_until_cancelled(loading).await;
+        let loaded = loaded.ok_or(Interruption::Stopped)?;
+        *slot = Some(loaded.map_err(|error| Interruption::Failed(error.to_failure()))?);
+        self.begins_anew.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    fn prepare(&self, events: Vec<RecordedEvent>) -> Vec<RecordedEvent> {
+        events
+    }
+
+    async fn handle(&self, events: Vec<RecordedEvent>) -> Result<(), Interruption<Infallible>> {
+        let mut slot = self.processor.lock().await;
+        let Some(processor) = slot.as_mut() else {
+            return Ok(());
+        };
+        let calls = Arc::clone(&processor.calls);
+        let handled = tokio::select! {
+            biased;
+            () = self.stop.wait_until_drained(calls) => return Err(Interruption::Stopped),
+            handled = processor.handle_batch(events) => handled,
+        };
+        processor.publish_progress();
+        handled.map_err(|reason| match reason {
+            StopReason::Poison(parked) => self.park(*parked),
+            StopReason::Store(ReactionError::Store(error)) => Interruption::Store(error),
+            StopReason::Store(error) => Interruption::Failed(error.to_failure()),
+        })
+    }
+
+    async fn pass_unreadable(&self, poison: &PoisonEvent) -> Result<(), Interruption<Infallible>> {
+        let mut slot = self.processor.lock().await;
+        match slot.as_mut() {
+            Some(processor) if self.executor.skipped.covers(poison) => {
+                processor.advance_to(poison.id);
+                let saved = processor.save_checkpoint().await;
+                saved.map_err(|error| Interruption::Failed(error.to_failure()))
+            }
+            _ => Err(self.park(ParkReason::unreadable(poison.clone(), None))),
+        }
+    }
+
+    async fn wait_for_work(&self) {
+        tokio::time::sleep(CLOCK_INTERVAL).await;
+    }
+
+    async fn is_settled(&self, poison: &PoisonEvent) -> bool {
+        let parked = self.lock_parked().clone();
+        let mut slot = self.processor.lock().await;
+        if let (Some(processor), Some(parked)) = (slot.as_mut(), parked) {
+            processor.release_lease().await;
+            let _ = processor.checkpoints.load_checkpoint().await;
+            if processor.is_handled(&parked) {
+                return true;
+            }
+        }
+        let loaded = self.executor.load_skipped().await;
+        loaded.is_ok() && self.executor.skipped.covers(poison)
+    }
+}
+
+#[async_trait]
+impl CommandedSubscriber for ReactionSubscriber {
+    fn progress(&self) -> &SubscriberProgress {
+        &self.executor.progress
+    }
+
+    /// Lets a reaction that has lost its checkpoints begin without them.
+    async fn rebuild(&self) -> Result<(), OperatorError> {
+        let progress = &self.executor.progress;
+        let state = progress.state();
+        if state.trouble().map(|trouble| trouble.cause) != Some(TroubleCause::Checkpoint) {
+            return Err(OperatorError::CannotRebuild(progress.name()));
+        }
+        self.begins_anew.store(true, Ordering::Release);
+        progress.request_attempt();
+        Ok(())
+    }
+
+    /// Skips the action at which the reaction is parked, or events in every instance.
+    async fn skip(&self, selection: &EventSelection) -> Result<(), OperatorError> {
+        let parked = self.lock_parked().clone();
+        if let Some(parked) = parked.filter(|parked| parked.is_at(selection))
+            && let Some(processor) = self.processor.lock().await.as_mut()
+        {
+            return processor.skip(&parked).await.map_err(failed);
+        }
+        let skipped = self.executor.skip_log.skip(selection.clone()).await;
+        skipped.map_err(failed)?;
+        self.executor.skipped.add_selection(selection.clone());
+        Ok(())
+    }
+
+    async fn end_skips(&self, selection: &EventSelection) -> Result<bool, OperatorError> {
+        let log = &self.executor.skip_log;
+        let was_skipped = log.end_skips(selection).await.map_err(failed)?;
+        if was_skipped {
+            self.executor.load_skipped().await.map_err(failed)?;
+        }
+        Ok(was_skipped)
+    }
+}
+
+impl ReactionSubscriber {
+    pub(super) fn new(executor: ReactionExecutor, stop: GracefulStop) -> Self {
+        Self {
+            executor,
+            stop,
+            processor: tokio::sync::Mutex::default(),
+            parked: Mutex::default(),
+            begins_anew: AtomicBool::new(false),
+        }
+    }
+
+    /// Remembers the task that fails, which an operator may skip.
+    fn park(&self, parked: ParkReason) -> Interruption<Infallible> {
+        let poison = parked.poison().clone();
+        *self.lock_parked() = Some(Arc::new(parked));
+        Interruption::Parked(poison)
+    }
+
+    /// Lets other processes continue at once, after the stop.
+    pub(super) async fn hand_over(self) {
+        if let Some(processor) = self.processor.into_inner() {
+            processor.hand_over().await;
+        }
+    }
+
+    /// Locks the reason. A poisoned lock is safe, because each change is complete.
+    fn lock_parked(&self) -> MutexGuard<'_, Option<Arc<ParkReason>>> {
+        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn failed(error: impl ToString) -> OperatorError {
+    OperatorError::Failed(ComponentKind::Reaction, error.to_string())
+}
