@@ -17,8 +17,7 @@ use std::{
 use axum::http::HeaderName;
 
 pub(crate) use arguments::SettingsArguments;
-pub use es_runtime::EventDialectName;
-pub use es_runtime::{InvalidSecret, Secret};
+pub use es_net::{InvalidSecret, Secret};
 pub use event_store_url::EventStoreUrl;
 
 use crate::{

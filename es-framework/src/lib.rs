@@ -19,15 +19,13 @@ pub mod store;
 
 pub use es_catalog as catalog;
 pub use es_command::{command, reaction, settings, state, validate};
-pub use es_event::{self as event, Declaration, declaration, json_impls};
+pub use es_event::{self as event, Declaration, Error, Result, declaration, json_impls};
 #[cfg(feature = "server")]
 pub use es_eventql as eventql;
 pub use es_http as http;
+pub use es_net::{ApiToken, InvalidApiToken};
+pub use es_observe::{metrics, telemetry};
 pub use es_read::{projection, query};
-#[cfg(any(feature = "embedded", feature = "postgres"))]
-use es_runtime::generated_token;
-pub use es_runtime::{ApiToken, Error, InvalidApiToken, Result, metrics, telemetry};
-use es_runtime::{net, secret_file, shutdown};
 #[cfg(feature = "server")]
 pub use es_server as server;
 pub use es_subscribe::{self as subscribe, operator};

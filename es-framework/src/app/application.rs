@@ -8,6 +8,9 @@ use std::{
 };
 
 use axum::Router;
+use es_net::{self as net, shutdown, tls::ServerTls};
+use es_observe::metrics::measure_stores;
+use es_store::secret_file::generate_secret;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
@@ -29,11 +32,8 @@ use crate::{
         auth::{Auth, ClientRateLimiter},
         health::{Health, Lifecycle},
     },
-    net::{self, tls::ServerTls},
     projection::{Database, Processor, ReadModels},
     reaction::{ReactionRunner, ReactionRuntime},
-    secret_file::generate_secret,
-    shutdown,
     state::Snapshots,
     store::EventStore,
     telemetry::milliseconds_since,
@@ -172,6 +172,7 @@ impl Application {
         store: Option<Arc<dyn EventStore>>,
     ) -> Result<Self> {
         let begin = Instant::now();
+        measure_stores();
         settings.check(store.is_some())?;
         let resources = OpenedResources::open(&declarations, settings, store).await?;
         let name = resources.name;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use clap::CommandFactory as _;
-use es_runtime::hide_secrets_in_error;
+use es_net::hide_secrets_in_error;
 
 use super::App;
 use crate::{

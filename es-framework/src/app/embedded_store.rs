@@ -6,12 +6,13 @@ use std::{
     time::Instant,
 };
 
+use es_http::operator::generated_token;
+
 use super::store_api::RunningStoreApi;
 use crate::{
     ApiToken, Error, Result,
     config::Settings,
     event::{Dialect, EventId, HashVersion},
-    generated_token,
     store::{
         EventStore, newest_id,
         sqlite::{EmbeddedStore, EmbeddedStoreOptions},

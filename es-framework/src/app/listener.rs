@@ -2,14 +2,10 @@
 
 use std::net::SocketAddr;
 
+use es_net::tls::{ServerTls, TlsFiles};
 use tokio::net::TcpListener;
 
-use crate::{
-    Error, Result,
-    config::Settings,
-    http::auth::Auth,
-    net::tls::{ServerTls, TlsFiles},
-};
+use crate::{Error, Result, config::Settings, http::auth::Auth};
 
 /// Loads the certificate and the key that the settings name.
 pub(super) fn load_tls(settings: &Settings) -> Result<Option<ServerTls>> {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use es_http::operator::generated_token;
+
 use crate::{
     ApiToken, Error, Result,
     config::{EventStoreUrl, Settings},
     event::Upcasters,
-    generated_token,
     projection::Database,
     store::{
         EventStore,

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use clap::FromArgMatches as _;
-use es_runtime::{hide_secrets_in_error, start_server_runtime};
+use es_net::{hide_secrets_in_error, start_server_runtime};
+use es_store::max_inline_reads;
 
 use super::{
     App, Application,
@@ -45,7 +46,7 @@ impl App {
         settings.check(store.is_some())?;
         let telemetry = Telemetry::start(declarations.name, &settings.telemetry_settings())?;
         metrics::install();
-        let runtime = start_server_runtime()
+        let runtime = start_server_runtime(max_inline_reads())
             .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?;
         let result = runtime.block_on(async {
             let address = (settings.http_host, settings.http_port).into();

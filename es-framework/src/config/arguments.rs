@@ -6,11 +6,14 @@ use std::{net::IpAddr, num::NonZeroU32, path::PathBuf};
 
 use axum::http::HeaderName;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
-use es_runtime::hide_secrets_in_error;
+use es_net::hide_secrets_in_error;
 
-use super::{EventDialectName, EventStoreUrl, Secret};
+use super::{EventStoreUrl, Secret};
 use crate::{
-    event::HashVersion, http::AllowedOrigins, projection::DatabaseUrl, telemetry::LogFormat,
+    event::{Dialect, HashVersion},
+    http::AllowedOrigins,
+    projection::DatabaseUrl,
+    telemetry::LogFormat,
 };
 
 /// The flags of every application.
@@ -125,8 +128,8 @@ pub(crate) struct SettingsArguments {
 
     /// Shape in which the embedded event store sends events: item as before version 1.0 of the
     /// protocol, event as official clients of version 1.0 and later expect.
-    #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
-    event_store_dialect: EventDialectName,
+    #[arg(long, env = "EVENT_STORE_DIALECT", default_value_t)]
+    event_store_dialect: Dialect,
 
     /// Version in which the embedded event store computes the hashes of new events: 1, which all
     /// clients verify, or 2, which needs the dialect event. Stored events keep their hashes.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use es_http::auth::{AuthSettings, IssuerSettings};
-use es_runtime::program_name;
+use es_net::program_name;
 
 use super::Settings;
 use crate::{Error, Result};

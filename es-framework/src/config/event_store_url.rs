@@ -26,7 +26,7 @@ impl EventStoreUrl {
     /// Returns true if the URL names a PostgreSQL database.
     #[must_use]
     pub fn is_postgres(&self) -> bool {
-        es_runtime::strip_postgres_scheme(&self.0).is_some()
+        es_store::strip_postgres_scheme(&self.0).is_some()
     }
 }
 

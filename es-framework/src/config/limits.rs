@@ -1,7 +1,9 @@
 //! The limits that follow from the settings.
 
 use super::Settings;
-use crate::{Error, Result, http::RequestLimits, net};
+use es_net as net;
+
+use crate::{Error, Result, http::RequestLimits};
 
 /// Number of headers beyond the limit that are still read, so that the response can name the limit.
 const EXTRA_HEADERS: usize = 36;

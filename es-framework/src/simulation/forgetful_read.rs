@@ -1,7 +1,7 @@
 //! Reads that forget a part of the checkpoints of reactions. A reaction on such a store behaves as a reaction with a
 //! defect would, without a line of production code for it.
 
-use es_runtime::simulation::{self, Defect};
+use es_store::simulation::{self, Defect};
 use serde_json::{
     Value,
     value::{RawValue, to_raw_value},

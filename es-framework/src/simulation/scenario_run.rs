@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use es_runtime::simulation::{Defect, SimulationScope};
+use es_store::simulation::{Defect, SimulationScope};
 use jiff::SignedDuration;
 
 use super::{

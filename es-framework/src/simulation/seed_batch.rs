@@ -9,7 +9,7 @@ use std::{
     thread::available_parallelism,
 };
 
-use es_runtime::simulation::Defect;
+use es_store::simulation::Defect;
 
 use super::{
     environment::lock,

@@ -1,6 +1,6 @@
 //! The tests: many seeds keep the invariants, a seed repeats its run, and each defect is found.
 
-use es_runtime::simulation::Defect;
+use es_store::simulation::Defect;
 
 use super::{
     scenario_run::{RunReport, run_seed},

@@ -10,10 +10,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use bytes::Bytes;
-use es_runtime::{
-    bearer,
-    net::{PeerAddress, RateLimitExceeded},
-};
+use es_net::{PeerAddress, RateLimitExceeded, bearer};
 use maud::{Markup, html};
 use serde::{Deserialize, de::DeserializeOwned};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use es_runtime::metrics::CommandMinute;
+use es_observe::metrics::CommandMinute;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 

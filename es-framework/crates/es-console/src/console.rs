@@ -6,8 +6,8 @@ use es_command::state::{Snapshots, StateDescriptor};
 use es_event::{EventId, Subject, Upcasters, subject_template::fits};
 use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
+use es_net::ApiToken;
 use es_read::projection::{Database, ReadModels};
-use es_runtime::ApiToken;
 use es_store::EventStore;
 use es_subscribe::{
     ProgressRegistry,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use es_runtime::{ApiToken, InvalidApiToken};
+use es_net::{ApiToken, InvalidApiToken};
 
 /// The link to the console of an open application, which works once.
 #[doc(hidden)]

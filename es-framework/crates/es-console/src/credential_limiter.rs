@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, num::NonZeroU32};
 
-use es_runtime::net::{ClientIdentity, KeyedRateLimiter, RateLimitExceeded};
+use es_net::{ClientIdentity, KeyedRateLimiter, RateLimitExceeded};
 
 /// The number of credentials that an address may try in a minute.
 const CREDENTIALS_A_MINUTE: NonZeroU32 = NonZeroU32::new(10).unwrap();

@@ -6,7 +6,7 @@ use axum::{
 };
 use bytes::Bytes;
 use es_eventql::QueryErrorKind;
-use es_runtime::net::PeerAddress;
+use es_net::PeerAddress;
 use maud::{Markup, html};
 use serde::Deserialize;
 

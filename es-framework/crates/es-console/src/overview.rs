@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use axum::response::Response;
 use es_event::EventId;
-use es_runtime::metrics::commands_of_last_hour;
+use es_observe::metrics::commands_of_last_hour;
 use es_store::{EventStore, StoreError, newest_id};
 use es_subscribe::{SubscriberState, operator::ComponentKind};
 use jiff::{SignedDuration, Timestamp};

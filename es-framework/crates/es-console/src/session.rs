@@ -6,7 +6,8 @@ use std::{
 };
 
 use axum::http::{HeaderMap, HeaderValue, header};
-use es_runtime::{ApiToken, secret_file::generate_secret};
+use es_net::ApiToken;
+use es_store::secret_file::generate_secret;
 use jiff::Timestamp;
 use ring::hmac;
 

@@ -1,5 +1,7 @@
 //! The two dialects of the event store protocol.
 
+use std::{fmt, str::FromStr};
+
 /// One of the two JSON shapes in which servers of the protocol send events.
 ///
 /// ```
@@ -26,4 +28,25 @@ pub enum Dialect {
     Item,
     /// `{"type":"event","payload":{…,"hash":"…","signature":null}}`: event stores from version 1.0.
     Event,
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Item => "item",
+            Self::Event => "event",
+        })
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "item" => Ok(Self::Item),
+            "event" => Ok(Self::Event),
+            _ => Err("the dialects are item and event"),
+        }
+    }
 }

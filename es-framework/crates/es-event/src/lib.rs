@@ -12,6 +12,7 @@ mod facade;
 #[cfg(test)]
 pub use facade::*;
 
+mod application_error;
 mod borrowed_event;
 mod caller;
 mod candidate;
@@ -39,6 +40,7 @@ mod invalid_stream_line;
 mod json_impls;
 #[doc(hidden)]
 pub mod json_numbers;
+mod line_batches;
 #[doc(hidden)]
 pub mod map_keys;
 mod poison_event;
@@ -57,6 +59,7 @@ mod unreadable_value;
 mod upcast;
 mod upcasters;
 
+pub use application_error::{Error, Result};
 pub use borrowed_event::{BorrowedEvent, LineFormat};
 pub use caller::{AuthenticatedCaller, Caller, NotOwner, OwnerId, OwnerRule};
 pub use candidate::{EventCandidate, InvalidData, compact_object};
@@ -80,6 +83,8 @@ pub use hash::{Hash, HashedMetadata, InvalidHash};
 pub use hash_version::{HashVersion, InvalidHashVersion};
 pub use id::{EventId, InvalidEventId};
 pub use invalid_stream_line::InvalidStreamLine;
+#[doc(hidden)]
+pub use line_batches::LINE_BATCHES_HEADER;
 pub use poison_event::PoisonEvent;
 #[doc(hidden)]
 pub use poison_event::shorten_reason;

@@ -7,8 +7,8 @@ use std::{
 };
 
 use es_event::Caller;
+use es_net::ClientIdentity;
 use es_read::projection::CallerShare;
-use es_runtime::net::ClientIdentity;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{HttpContext, Problem};

@@ -44,8 +44,8 @@ use axum::{
 };
 use es_catalog::Catalog;
 use es_command::command::{Clock, CommandDescriptor, CommandResources};
+use es_net::ApiToken;
 use es_read::{projection::Database, query::QueryRoute};
-use es_runtime::ApiToken;
 use es_subscribe::{ProgressRegistry, operator::OperatorClient};
 
 use auth::{Auth, ClientRateLimiter};

@@ -7,7 +7,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use es_runtime::net::{has_valid_host, names_this_machine};
+use es_net::{has_valid_host, names_this_machine};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,

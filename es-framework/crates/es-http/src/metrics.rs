@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use es_event::EventId;
-use es_runtime::metrics::{
+use es_observe::metrics::{
     LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG,
     READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render,
 };

@@ -8,8 +8,8 @@ use axum::{
     http::{HeaderMap, Uri},
     routing::{MethodRouter, get},
 };
+use es_net::{ClientIdentity, PeerAddress};
 use es_read::query::QueryRoute;
-use es_runtime::net::{ClientIdentity, PeerAddress};
 
 use super::{
     HttpContext,

@@ -13,7 +13,7 @@ use axum::{
     response::Response,
 };
 use es_event::TraceContext;
-use es_runtime::{
+use es_observe::{
     metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, RegisteredMetrics, gauge, histogram},
     telemetry::traces,
 };

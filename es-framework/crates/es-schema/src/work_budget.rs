@@ -1,5 +1,5 @@
 //! The budget of a schema check. Clients send schemas and data, and a few lines of both can describe
-//! more work than a computer finishes in a lifetime. A check that exceeds its budget unwinds, and `es-runtime`
+//! more work than a computer finishes in a lifetime. A check that exceeds its budget unwinds, and `es-store`
 //! refuses programs that cannot.
 
 use std::{

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
+use es_net::bearer;
 
 use super::{error_response::ErrorResponse, state::ServerState};
-use es_runtime::bearer;
 
 /// Extractor that rejects a request without the token. Put it before the body in a handler's
 /// parameters, so that the server reads no body of an unauthorized client.

@@ -19,6 +19,8 @@ use std::{
 };
 
 use clap::{Args, FromArgMatches as _, Parser, Subcommand};
+use es_net::{hide_secrets_in_error, shutdown, start_server_runtime};
+use es_observe::telemetry;
 use tokio::{net::TcpListener, runtime::Runtime, time::timeout};
 use tracing::level_filters::LevelFilter;
 
@@ -30,10 +32,8 @@ use self::{
     transfer::{ExportArguments, ImportArguments},
 };
 use super::{serve::serve, server_settings::ServerSettings, signing::SigningKey};
-use es_event::HashVersion;
-use es_runtime::{
-    EventDialectName, hide_secrets_in_error, shutdown, start_server_runtime, telemetry,
-};
+use es_event::{Dialect, HashVersion};
+use es_store::max_inline_reads;
 use es_store_sqlite::EmbeddedStoreOptions;
 
 /// An event store that speaks versions 1 and 2 of EventSourcingDB's HTTP API.
@@ -140,8 +140,8 @@ struct RunArguments {
     observer_limit: usize,
     /// The format of events in version 1 of the API: `item` as before protocol version 1.0, `event` as
     /// since then.
-    #[arg(long, env = "EVENT_STORE_DIALECT", value_enum, default_value_t)]
-    dialect: EventDialectName,
+    #[arg(long, env = "EVENT_STORE_DIALECT", default_value_t)]
+    dialect: Dialect,
     /// The version in which the hashes of new events are computed: 1, which all clients verify, or 2,
     /// as EventSourcingDB since version 1.3. Stored events keep their hashes.
     #[arg(long, env = "EVENT_STORE_HASH_VERSION", default_value_t)]
@@ -228,7 +228,7 @@ const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 fn run_server(arguments: &RunArguments) -> Result<(), StartError> {
     let settings = server_settings(arguments)?;
-    let runtime = start_server_runtime()?;
+    let runtime = start_server_runtime(max_inline_reads())?;
     let served = runtime.block_on(async {
         let engine = open_engine(arguments).await?;
         let store = engine.port();
@@ -261,11 +261,11 @@ fn server_settings(run: &RunArguments) -> Result<ServerSettings, StartError> {
     if !run.http_enabled {
         return Err(StartError::NothingServed);
     }
-    if run.hash_version == HashVersion::V2 && matches!(run.dialect, EventDialectName::Item) {
+    if run.hash_version == HashVersion::V2 && run.dialect == Dialect::Item {
         return Err(StartError::HashVersion);
     }
     let mut settings = ServerSettings::new(run.api_token.parse()?);
-    settings.dialect = run.dialect.into();
+    settings.dialect = run.dialect;
     settings.observers_limit = run.observer_limit;
     let key = run.signing_key_file.as_deref().map(SigningKey::load);
     settings.signing_key = key.transpose()?;

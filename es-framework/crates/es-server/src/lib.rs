@@ -39,7 +39,7 @@ mod written_subject;
 #[cfg(test)]
 mod tests;
 
-pub use es_runtime::{ApiToken, EventDialectName, InvalidApiToken};
+pub use es_net::{ApiToken, InvalidApiToken};
 pub use serve::serve;
 pub use server_settings::ServerSettings;
 pub use signing::{InvalidSigningKey, SigningKey};

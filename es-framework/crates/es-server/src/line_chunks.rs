@@ -10,10 +10,10 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
+use es_event::LINE_BATCHES_HEADER;
 use futures_util::{TryStreamExt as _, stream};
 
 use super::ndjson::NDJSON;
-use es_runtime::LINE_BATCHES_HEADER;
 
 /// Splits the frames of a streamed response into lines.
 pub(super) fn with_line_chunks(response: Response) -> Response {

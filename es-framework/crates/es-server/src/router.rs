@@ -10,6 +10,7 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::get,
 };
+use es_net::has_valid_host;
 
 use super::{
     error_response::ErrorResponse,
@@ -18,7 +19,6 @@ use super::{
     state::ServerState,
     v1, v2,
 };
-use es_runtime::net::has_valid_host;
 
 /// Clients check that it starts with the name of the database whose protocol this is.
 const SERVER_HEADER: HeaderValue = HeaderValue::from_static(concat!(

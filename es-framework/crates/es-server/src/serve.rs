@@ -2,11 +2,11 @@
 
 use std::{future::Future, sync::Arc, time::Instant};
 
+use es_net::{self as net, ConnectionLimits, HttpListener};
 use tokio::{net::TcpListener, sync::Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::{router::router, server_settings::ServerSettings, state::ServerState};
-use es_runtime::net::{self, ConnectionLimits, HttpListener};
 use es_store::EventStore;
 
 /// Serves the events of a store until `shutdown` completes. It then ends the streams of observers, waits

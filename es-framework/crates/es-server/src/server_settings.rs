@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::signing::SigningKey;
 use es_event::{Dialect, RecordedEvent};
 use es_eventql::QueryLimits;
-use es_runtime::ApiToken;
+use es_net::ApiToken;
 
 /// The longest body of a request, and so the largest write of one event, in bytes.
 pub(crate) const BODY_LIMIT: usize = 8 * 1024 * 1024;

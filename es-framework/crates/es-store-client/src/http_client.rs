@@ -3,6 +3,7 @@
 use std::{error::Error, time::Duration};
 
 use bytes::Bytes;
+use es_event::LINE_BATCHES_HEADER;
 use reqwest::{
     Certificate, Client, Method, RequestBuilder, Response, StatusCode,
     header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
@@ -15,7 +16,6 @@ use super::{
     detected_version::{ApiVersion, DetectedVersion},
     server_list::{ServerList, is_away},
 };
-use es_runtime::LINE_BATCHES_HEADER;
 use es_store::StoreError;
 
 /// The part of an error response that is read, in bytes.
@@ -59,7 +59,7 @@ impl StoreHttpClient {
         let mut authorization = HeaderValue::try_from(format!("Bearer {token}"))
             .map_err(|_| InvalidClientSettings::ApiToken)?;
         authorization.set_sensitive(true);
-        es_runtime::net::tls::install_cryptography();
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let certificates = Certificate::from_pem_bundle(&settings.certificates)
             .map_err(|error| InvalidClientSettings::Certificates(describe_chain(&error)))?;
         let client = Client::builder()

@@ -1,19 +1,11 @@
 //! The pauses between the attempts of an observation to reconnect, and the end of those attempts.
 
-use std::{
-    sync::LazyLock,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
+use es_store::{StoreError, measure};
 use jiff::{Timestamp, fmt::rfc2822};
-use metrics::Counter;
 use reqwest::{Response, StatusCode, header::RETRY_AFTER};
-
-use es_runtime::metrics::{SUBSCRIPTION_RECONNECTS, counter};
-use es_store::StoreError;
-
-static RECONNECTS: LazyLock<Counter> = LazyLock::new(|| counter(&SUBSCRIPTION_RECONNECTS, &[]));
 
 /// The policy by which an observation reconnects after its server was unavailable.
 ///
@@ -117,7 +109,7 @@ impl Outage {
             return Err(failure.error);
         }
         tracing::warn!(error = %failure.error, retry_in = ?pause, "an observation was interrupted");
-        RECONNECTS.increment(1);
+        measure(|meter| meter.record_reconnect());
         Ok(pause)
     }
 }

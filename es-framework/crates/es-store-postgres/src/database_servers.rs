@@ -2,6 +2,7 @@
 
 use std::{fmt, io, str::FromStr, sync::Arc, time::Duration};
 
+use es_store::strip_postgres_scheme;
 use futures_util::future::BoxFuture;
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::time::timeout;
@@ -10,7 +11,6 @@ use super::{
     server_race::{accepts_writes, first_success},
     transaction_pool::explain_refusal,
 };
-use es_runtime::strip_postgres_scheme;
 
 /// The time in which a server that works accepts a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -20,9 +20,8 @@ use super::{
     server_connection::WritableConnection,
     store_state::StoreState,
 };
-use es_runtime::metrics::record_commit;
 use es_store::{
-    RegisterError, SchemaConflict, StoreError,
+    RegisterError, SchemaConflict, StoreError, measure,
     write::{
         AbandonQueueOnDrop, CommitLinger, QueueOutcome, QueuedAppend, QueuedTask,
         SchemaRegistration, WriteQueue,
@@ -125,7 +124,8 @@ impl LogWriter {
                 Ok(prepared) => {
                     self.publish(&prepared);
                     let (time, appends) = (begun.elapsed(), batch.appends.len());
-                    record_commit(time, prepared.events().count(), appends);
+                    let events = prepared.events().count();
+                    measure(|meter| meter.record_commit(time, events, appends));
                     let waiting = self.queue.waiting_tasks();
                     self.linger.record_commit(time, appends, waiting);
                     let has_events = prepared.events().next().is_some();

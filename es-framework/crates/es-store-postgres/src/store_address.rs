@@ -2,11 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
+use es_store::strip_postgres_scheme;
 use sqlx::{ConnectOptions as _, postgres::PgConnectOptions};
 
 use super::database_servers::server_urls;
 use es_event::HashVersion;
-use es_runtime::strip_postgres_scheme;
 
 /// The database of an event store and its servers.
 ///

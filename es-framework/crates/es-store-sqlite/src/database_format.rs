@@ -5,8 +5,7 @@ use std::{fmt, path::Path};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use super::{database_error::OpenError, durable_end, store_settings::EngineSettings};
-use es_runtime::secret_file;
-use es_store::durable_end::EndRecord;
+use es_store::{durable_end::EndRecord, secret_file};
 
 /// "ESEV" in the header of the file, by which `file` and this store recognize it.
 const APPLICATION_ID: i64 = 0x4553_4556;

@@ -22,9 +22,8 @@ use super::{
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType, LineFormat, RecordedEvent, Subject};
-use es_runtime::max_inline_reads;
 use es_store::{
-    Order, StoreError,
+    Order, StoreError, max_inline_reads,
     options::IdRange,
     scan::{Chunk, ChunkSource, Log, Scan},
 };

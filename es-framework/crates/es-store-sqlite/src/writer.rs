@@ -33,10 +33,12 @@ use super::{
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType};
-use es_runtime::metrics::record_commit;
-use es_store::write::{
-    AbandonQueueOnDrop, AppendOutcome, BatchLimits, ChainHead, CommitLinger, PreparedBatch,
-    QueueOutcome, QueuedAppend, QueuedTask, WriteQueue,
+use es_store::{
+    measure,
+    write::{
+        AbandonQueueOnDrop, AppendOutcome, BatchLimits, ChainHead, CommitLinger, PreparedBatch,
+        QueueOutcome, QueuedAppend, QueuedTask, WriteQueue,
+    },
 };
 
 const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, ?2)";
@@ -196,7 +198,9 @@ impl EventWriter {
             Ok((outcomes, mut committed)) => {
                 let time = begun.elapsed();
                 committed.events = outcomes.iter().flatten().flatten().cloned().collect();
-                record_commit(time, committed.events.len(), appends.len());
+                measure(|meter| {
+                    meter.record_commit(time, committed.events.len(), appends.len());
+                });
                 self.publish(committed);
                 self.linger
                     .record_commit(time, appends.len(), self.queue.waiting_tasks());

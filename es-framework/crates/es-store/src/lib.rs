@@ -3,6 +3,13 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+#[cfg(panic = "abort")]
+compile_error!(
+    "es-framework needs `panic = \"unwind\"`, which is the default: remove `panic = \"abort\"` from the profile in \
+     Cargo.toml. A schema check that exceeds its budget unwinds, and so does a projection that fails, so with `abort` \
+     a client or an event could end the process."
+);
+
 pub mod backup;
 pub mod catalogue;
 #[cfg(any(test, feature = "contract"))]
@@ -20,13 +27,20 @@ mod error;
 #[doc(hidden)]
 pub mod event_row;
 mod event_time_lead;
+mod inline_reads;
 pub mod memory;
+mod meter;
 pub mod options;
+mod postgres_scheme;
 mod precondition;
 pub mod scan;
 pub mod schema;
 #[doc(hidden)]
 pub mod schema_work;
+#[doc(hidden)]
+pub mod secret_file;
+#[doc(hidden)]
+pub mod simulation;
 pub mod subjects;
 mod unreadable_event;
 mod verify;
@@ -47,10 +61,16 @@ pub use catalogue::KnownEventType;
 pub use error::{AppendError, RegisterError, StoreError};
 #[doc(hidden)]
 pub use event_time_lead::event_time_lead;
+#[doc(hidden)]
+pub use inline_reads::max_inline_reads;
+#[doc(hidden)]
+pub use meter::{StoreMeter, install_meter, measure};
 pub use options::{
     Bound, FromLatestEvent, IdRange, IfEventIsMissing, InvalidOptions, ObserveOptions, Order,
     ReadOptions,
 };
+#[doc(hidden)]
+pub use postgres_scheme::strip_postgres_scheme;
 pub use precondition::{Conflict, Precondition, PreconditionScope};
 pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
 #[doc(hidden)]

@@ -26,7 +26,7 @@ impl From<SettingsArguments> for Settings {
             event_store_ca_file: arguments.event_store_ca_file,
             event_store_port: arguments.event_store_port,
             event_store_host: arguments.event_store_host,
-            event_store_dialect: arguments.event_store_dialect.into(),
+            event_store_dialect: arguments.event_store_dialect,
             event_store_hash_version: arguments.event_store_hash_version,
             event_store_accept_loss: arguments.event_store_accept_loss,
             event_store_data_dir: arguments.event_store_data_dir,

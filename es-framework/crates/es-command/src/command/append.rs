@@ -13,11 +13,11 @@ use super::{
     idempotency::IdempotentRequest, metrics,
 };
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext};
-use es_runtime::{
+use es_observe::telemetry::traces;
+use es_store::{
+    AppendError, Bound, Precondition, ReadOptions, StoreError,
     simulation::{self, Defect},
-    telemetry::traces,
 };
-use es_store::{AppendError, Bound, Precondition, ReadOptions, StoreError};
 
 /// The pauses before each read that looks for the events of an append whose response was lost.
 const RECOVERY_PAUSES: [Duration; 3] = [

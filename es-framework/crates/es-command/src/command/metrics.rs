@@ -2,14 +2,13 @@
 
 use std::{sync::LazyLock, time::Duration};
 
+use es_observe::metrics::{
+    self as registry, APPEND_DURATION, COMMAND_RETRIES, COMMANDS, RegisteredMetrics,
+};
 use metrics::{Counter, Histogram};
 
 use super::{CommandError, CommandOutcome};
 use es_event::RecordedEvent;
-use es_runtime::{
-    metrics as registry,
-    metrics::{APPEND_DURATION, COMMAND_RETRIES, COMMANDS, RegisteredMetrics},
-};
 use es_store::{AppendError, StoreError};
 
 /// The outcome of a command whose subject has changed.

@@ -20,11 +20,11 @@ use crate::command::{
     CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, Services,
 };
 use es_event::{Caller, EventId, EventType, EventView, RecordedEvent, Upcasters};
-use es_runtime::{
+use es_observe::telemetry::traces;
+use es_store::{
+    EventStore, StoreError,
     simulation::{self, Defect},
-    telemetry::traces,
 };
-use es_store::{EventStore, StoreError};
 use es_subscribe::{SkipLog, SkippedEvents, SubscriberProgress, panic_text};
 
 /// The time limit of a call.

@@ -22,8 +22,10 @@ use super::{
     processor::ReactionProcessor,
 };
 use es_event::{RecordedEvent, Subject};
-use es_runtime::simulation::{self, Defect};
-use es_store::{Bound, ReadOptions, StoreError, event_with_id, newest_id_or_bound};
+use es_store::{
+    Bound, ReadOptions, StoreError, event_with_id, newest_id_or_bound,
+    simulation::{self, Defect},
+};
 use es_subscribe::{SubscriberFailure, back_off};
 
 /// The longest pause between two attempts to execute a step.

@@ -2,12 +2,8 @@
 
 use std::sync::LazyLock;
 
+use es_observe::metrics::{self as registry, RegisteredMetrics, STATE_LOOKUPS, STATE_REBUILD};
 use metrics::{Counter, Histogram};
-
-use es_runtime::{
-    metrics as registry,
-    metrics::{RegisteredMetrics, STATE_LOOKUPS, STATE_REBUILD},
-};
 
 /// The starting point of a rebuild.
 #[derive(Debug, Clone, Copy)]

@@ -12,12 +12,12 @@ use std::{
     time::Duration,
 };
 
+use es_store::secret_file;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
 use super::{Evolve, LastEvent};
 use es_event::{EventId, Subject, UnreadableValue};
-use es_runtime::secret_file;
 
 /// The highest number of snapshots. Beyond it, the oldest ones are deleted.
 const MAX_SNAPSHOTS: usize = 10_000;

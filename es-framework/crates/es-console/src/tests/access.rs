@@ -4,7 +4,7 @@ use axum::{
     body::Body,
     http::{Request, StatusCode, header},
 };
-use es_runtime::net::PeerAddress;
+use es_net::PeerAddress;
 use serde_json::json;
 
 use super::{LINK_KEY, TestConsole, form};

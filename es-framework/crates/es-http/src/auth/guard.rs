@@ -10,9 +10,9 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::MethodRouter,
 };
-use es_runtime::{
+use es_net::{
+    ClientIdentity, PeerAddress,
     bearer::{self, BearerError},
-    net::{ClientIdentity, PeerAddress},
     reloaded_value::ReloadedValue,
 };
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use es_runtime::{Error, Result};
+use es_event::{Error, Result};
 
 use super::{IssuerSettings, VerifiedCaller, denied::AccessDenied};
 

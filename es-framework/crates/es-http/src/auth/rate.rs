@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use es_runtime::net::{ClientIdentity, KeyedRateLimiter, RateLimitExceeded};
+use es_net::{ClientIdentity, KeyedRateLimiter, RateLimitExceeded};
 
 use crate::{Problem, problem::kind};
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use es_runtime::{Result, program_name, reloaded_value::ReloadedValue};
+use es_event::Result;
+use es_net::{program_name, reloaded_value::ReloadedValue};
 
 use super::{Auth, Authenticator, IssuerSettings, jwt::Issuer, tokens::FileTokens};
 

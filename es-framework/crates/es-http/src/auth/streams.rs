@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderMap, header},
     response::Response,
 };
-use es_runtime::{bearer, reloaded_value::ReloadedValue};
+use es_net::{bearer, reloaded_value::ReloadedValue};
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 

@@ -8,7 +8,8 @@ use std::{
 };
 
 use clap::{Args, FromArgMatches as _, Parser, Subcommand};
-use es_runtime::{Error, Result, secret_file};
+use es_event::{Error, Result};
+use es_store::secret_file;
 
 use super::tokens::{FileToken, FileTokens, is_valid_name, is_valid_subject};
 

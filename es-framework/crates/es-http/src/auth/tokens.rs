@@ -6,10 +6,11 @@
 
 use std::{collections::BTreeSet, fs, io, path::Path};
 
+use es_event::{Error, Result};
+use es_net::program_name;
+use es_store::secret_file::check_owner_only;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
-
-use es_runtime::{Error, Result, program_name, secret_file::check_owner_only};
 
 use super::VerifiedCaller;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use es_runtime::net::tls::ServerTls;
+use es_net::tls::ServerTls;
 use rustls::pki_types::CertificateDer;
 use serde_json::{Value, json};
 use x509_parser::{certificate::X509Certificate, parse_x509_certificate, pem::Pem};

@@ -19,8 +19,8 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use es_event::{EventType, Subject};
+use es_net::tls::ServerTls;
 use es_read::projection::{Database, PoisonEvent};
-use es_runtime::net::tls::ServerTls;
 use es_store::EventStore;
 use es_subscribe::{ProgressRegistry, SubscriberProgress};
 use schemars::{JsonSchema, Schema, SchemaGenerator};

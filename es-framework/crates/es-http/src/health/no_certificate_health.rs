@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use es_runtime::net::tls::ServerTls;
+use es_net::tls::ServerTls;
 use serde_json::json;
 
 use super::HealthComponent;

@@ -8,7 +8,7 @@ use axum::{
     http::{header, request::Parts},
     response::{IntoResponse as _, Response},
 };
-use es_runtime::{bearer, net::PeerAddress};
+use es_net::{PeerAddress, bearer};
 use tracing::field::display;
 
 use crate::{HttpContext, Problem, auth::Auth, problem::kind};

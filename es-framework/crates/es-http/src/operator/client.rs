@@ -2,8 +2,10 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use crate::operator::generated_token;
 use clap::Args;
-use es_runtime::{Error, Result, Secret, generated_token};
+use es_event::{Error, Result};
+use es_net::Secret;
 use reqwest::{Method, header};
 use serde_json::Value;
 
@@ -86,7 +88,7 @@ impl OperatorArguments {
                 Error::because(sentence, error)
             })
         };
-        es_runtime::net::tls::install_cryptography();
+        es_net::tls::install_cryptography();
         let client = reqwest::Client::builder().no_proxy().timeout(TIMEOUT);
         let (client, scheme) = match &self.http_tls_certificate {
             Some(file) => (client_tls::trust_only(client, file)?, "https"),

@@ -2,7 +2,8 @@
 
 use std::{error::Error as StdError, io, path::Path};
 
-use es_runtime::{Error, Result, net::tls};
+use es_event::{Error, Result};
+use es_net::tls;
 use reqwest::{Certificate, ClientBuilder};
 use rustls::CertificateError;
 

@@ -3,8 +3,7 @@
 use std::io::{self, Read as _};
 
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
-use es_event::EventId;
-use es_runtime::{Error, Result};
+use es_event::{Error, EventId, Result};
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;

@@ -8,7 +8,7 @@ use es_command::command::{
     CommandDescriptor, CommandError, CommandRequest, CommandResources, DryRun, NewEvent,
 };
 use es_event::{Caller, EventId, InvalidEventId};
-use es_runtime::net::PeerAddress;
+use es_net::PeerAddress;
 use es_store::{EventStore, newest_id};
 use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::value::RawValue;

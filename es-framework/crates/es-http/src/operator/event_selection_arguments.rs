@@ -1,8 +1,9 @@
 //! The arguments by which `retry` and `skip` select events.
 
 use clap::{Arg, ArgMatches, Command, builder::ValueParser, value_parser};
-use es_event::{EventId, EventSelection, EventSelectionParts, EventType, InvalidEventSelection};
-use es_runtime::{Error, Result};
+use es_event::{
+    Error, EventId, EventSelection, EventSelectionParts, EventType, InvalidEventSelection, Result,
+};
 
 /// Adds the arguments that select events to a subcommand.
 pub(super) fn add_arguments(command: Command) -> Command {

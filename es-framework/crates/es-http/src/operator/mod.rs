@@ -20,6 +20,7 @@ mod dry_run_subcommand;
 mod dry_runner;
 #[cfg(feature = "client")]
 mod event_selection_arguments;
+pub mod generated_token;
 mod openapi;
 #[cfg(feature = "client")]
 pub mod operator_subcommand;

@@ -4,7 +4,7 @@
 use std::io::{self, Write as _};
 
 use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches as _};
-use es_runtime::{Error, Result};
+use es_event::{Error, Result};
 use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use reqwest::Method;
 use serde::Deserialize;

@@ -12,11 +12,11 @@ use axum::{
 };
 use es_catalog::Catalog;
 use es_macros::Query;
+use es_net::PeerAddress;
 use es_read::{
     projection::Sql,
     query::{QueryContext, QueryDescriptor, QueryError, QueryHandler},
 };
-use es_runtime::net::PeerAddress;
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use serde_json::Value;
 use tokio::time::timeout;

@@ -9,11 +9,11 @@ use std::{
 
 use es_catalog::Catalog;
 use es_macros::Query;
+use es_net::{self as net, HttpListener};
 use es_read::{
     projection::Processor,
     query::{QueryContext, QueryDescriptor, QueryError, QueryHandler},
 };
-use es_runtime::net::{self, HttpListener};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpSocket, TcpStream},

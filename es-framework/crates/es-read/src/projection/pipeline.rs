@@ -13,8 +13,10 @@ use super::{
     pipeline_read_model::PipelineReadModel,
 };
 use es_event::{RecordedEvent, Upcasters};
-use es_runtime::simulation::{self, Defect};
-use es_store::EventStore;
+use es_store::{
+    EventStore,
+    simulation::{self, Defect},
+};
 use es_subscribe::{Interruption, Subscriber, SubscriberProgress};
 
 /// Keeps the read models with the same position up to date.

@@ -7,7 +7,7 @@ use std::{
 
 use super::{Table, batch_fold::BatchFold};
 use es_event::{RecordedEvent, Upcasters};
-use es_runtime::telemetry::traces;
+use es_observe::telemetry::traces;
 use es_subscribe::{SkippedEvents, SubscriberFailure, SubscriberProgress};
 
 /// A read model that a pipeline keeps up to date.

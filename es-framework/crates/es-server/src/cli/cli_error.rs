@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, path::PathBuf};
 
 use super::super::signing::InvalidSigningKey;
-use es_runtime::InvalidApiToken;
+use es_net::InvalidApiToken;
 use es_store::StoreError;
 #[cfg(feature = "postgres")]
 use es_store_postgres::PostgresRestoreError;

@@ -13,11 +13,10 @@ use super::{
     progress_bar::ProgressDisplay,
 };
 use es_event::{EventId, Hash, Subject};
-use es_runtime::strip_postgres_scheme;
 use es_store::{
     Bound, Chain, EventStore, ReadOptions,
     backup::{self, BackupLine, LineTally},
-    event_with_id, latest_event, verify,
+    event_with_id, latest_event, strip_postgres_scheme, verify,
 };
 #[cfg(feature = "postgres")]
 use es_store_postgres::PostgresRestore;

@@ -8,8 +8,7 @@ use std::{
 use clap::Args;
 
 use super::cli_error::{CliError, StartError};
-use es_runtime::strip_postgres_scheme;
-use es_store::EventStore;
+use es_store::{EventStore, strip_postgres_scheme};
 #[cfg(feature = "postgres")]
 use es_store_postgres::{PostgresStore, PostgresStoreOptions, StoreAddress};
 use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};

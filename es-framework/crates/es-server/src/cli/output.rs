@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use es_runtime::secret_file::{restrict_to_owner, with_suffix};
+use es_store::secret_file::{restrict_to_owner, with_suffix};
 
 /// A new file or standard output. A file has its name only when it is complete, because half of the lines could look
 /// like all of them. Only its owner can use it: it has the content of the store.

@@ -58,7 +58,7 @@ impl TestServer {
             let _ = stopped.await;
         };
         let served = tokio::spawn(serve(listener, Arc::new(store), settings, shutdown));
-        es_runtime::net::tls::install_cryptography();
+        es_net::tls::install_cryptography();
         Self {
             address,
             stop: Some(stop),

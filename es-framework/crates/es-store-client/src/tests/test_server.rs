@@ -61,7 +61,7 @@ impl TestServer {
     /// A front of this server that passes only requests of version 1 on.
     pub(super) async fn version_1_front(&self) -> Version1Front {
         // For the HTTP client of the front.
-        es_runtime::net::tls::install_cryptography();
+        let _ = rustls::crypto::ring::default_provider().install_default();
         Version1Front::of(self.address).await
     }
 

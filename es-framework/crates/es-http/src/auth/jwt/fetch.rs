@@ -62,7 +62,7 @@ struct KeySet {
 
 /// Creates the HTTP client for requests to the issuer.
 pub(super) fn create_client() -> Result<Client, reqwest::Error> {
-    es_runtime::net::tls::install_cryptography();
+    es_net::tls::install_cryptography();
     Client::builder()
         .redirect(redirect::Policy::none())
         .connect_timeout(PATIENCE)

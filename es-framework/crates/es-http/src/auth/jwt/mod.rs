@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_runtime::{Error, Result};
+use es_event::{Error, Result};
 use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
 use reqwest::{Client, Url};
 use tokio::sync::Mutex;

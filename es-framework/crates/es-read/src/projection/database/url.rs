@@ -41,7 +41,7 @@ impl FromStr for DatabaseUrl {
     type Err = InvalidDatabaseUrl;
 
     fn from_str(text: &str) -> Result<Self, InvalidDatabaseUrl> {
-        if es_runtime::strip_postgres_scheme(text).is_some() {
+        if es_store::strip_postgres_scheme(text).is_some() {
             return Ok(Self::Postgres(text.to_owned()));
         }
         let rest = text.strip_prefix("sqlite:").ok_or(InvalidDatabaseUrl)?;

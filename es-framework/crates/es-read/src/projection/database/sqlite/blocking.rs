@@ -6,7 +6,7 @@ use super::super::DatabaseError;
 pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, DatabaseError> + Send + 'static,
 ) -> Result<T, DatabaseError> {
-    es_runtime::simulation::run_blocking(work)
+    es_store::simulation::run_blocking(work)
         .await
         .unwrap_or(Err(DatabaseError::Interrupted))
 }

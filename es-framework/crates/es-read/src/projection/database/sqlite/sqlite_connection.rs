@@ -6,9 +6,8 @@ use std::{
     time::Duration,
 };
 
+use es_store::secret_file;
 use rusqlite::{Connection, OpenFlags};
-
-use es_runtime::secret_file;
 
 /// The time that a statement waits for the transaction of another connection.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq as _;
 /// shown.
 ///
 /// ```
-/// use es_framework::server::ApiToken;
+/// use es_net::ApiToken;
 ///
 /// assert!("secret".parse::<ApiToken>().is_ok());
 /// assert!("two words".parse::<ApiToken>().is_err());
@@ -20,7 +20,7 @@ pub struct ApiToken([u8; 32]);
 /// The error for a token that no request can carry.
 ///
 /// ```
-/// use es_framework::server::{ApiToken, InvalidApiToken};
+/// use es_net::{ApiToken, InvalidApiToken};
 ///
 /// assert_eq!("".parse::<ApiToken>().err(), Some(InvalidApiToken));
 /// ```

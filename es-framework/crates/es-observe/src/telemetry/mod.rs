@@ -11,6 +11,7 @@ pub mod traces;
 use std::{env, io, time::Instant};
 
 use clap::ValueEnum;
+use es_event::{Error, Result};
 use tracing::Subscriber;
 use tracing_subscriber::{
     Layer, Registry,
@@ -20,8 +21,6 @@ use tracing_subscriber::{
     registry::LookupSpan,
     util::SubscriberInitExt as _,
 };
-
-use crate::{Error, Result};
 
 use log_writer::LogWriterGuard;
 use traces::TraceExporter;
@@ -45,7 +44,7 @@ pub struct TelemetrySettings {
 ///
 /// ```
 /// use clap::ValueEnum as _;
-/// use es_framework::telemetry::LogFormat;
+/// use es_observe::telemetry::LogFormat;
 ///
 /// assert_eq!(LogFormat::from_str("json", false), Ok(LogFormat::Json));
 /// ```

@@ -7,7 +7,7 @@ use hyper::{
     header::{HOST, HeaderValue},
 };
 
-use super::PeerAddress;
+use crate::peer_address::PeerAddress;
 
 /// Returns whether a request that came over a connection has exactly one `Host`, as RFC 9112 (section 3.2)
 /// requires from HTTP/1.1 on. Requests inside of the process need none.

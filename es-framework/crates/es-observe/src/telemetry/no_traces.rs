@@ -5,8 +5,7 @@ use std::time::SystemTime;
 use tracing::Span;
 
 use super::TelemetryLayer;
-use crate::{Error, Result};
-use es_event::{RecordedEvent, TraceContext};
+use es_event::{Error, RecordedEvent, Result, TraceContext};
 
 /// An exporter. A program without the feature never has one.
 #[derive(Debug)]

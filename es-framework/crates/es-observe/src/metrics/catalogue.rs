@@ -3,7 +3,7 @@
 /// The kind of a metric.
 ///
 /// ```
-/// use es_framework::metrics::{ALL, MetricKind};
+/// use es_observe::metrics::{ALL, MetricKind};
 ///
 /// let is_counter = |name: &str| name.ends_with("_total");
 /// assert!(ALL.iter().all(|metric| is_counter(metric.name) == (metric.kind == MetricKind::Counter)));
@@ -21,7 +21,7 @@ pub enum MetricKind {
 /// The definition of a metric.
 ///
 /// ```
-/// let names: Vec<_> = es_framework::metrics::ALL.iter().map(|metric| metric.name).collect();
+/// let names: Vec<_> = es_observe::metrics::ALL.iter().map(|metric| metric.name).collect();
 /// assert!(names.contains(&"es_commands_total"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -228,7 +228,7 @@ pub const LIVE_QUERIES: MetricDefinition =
 /// All metrics, in the order of the reference.
 ///
 /// ```
-/// let commands = es_framework::metrics::ALL.iter().find(|metric| metric.name == "es_commands_total");
+/// let commands = es_observe::metrics::ALL.iter().find(|metric| metric.name == "es_commands_total");
 /// assert!(commands.is_some_and(|metric| metric.labels.contains(&"command")));
 /// ```
 pub const ALL: &[MetricDefinition] = &[

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::PeerAddress;
+use crate::peer_address::PeerAddress;
 
 /// The client whose requests are counted together.
 #[doc(hidden)]

@@ -6,7 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Result, Secret, secret_file};
+use es_event::{Error, Result};
+use es_net::Secret;
+use es_store::secret_file;
 
 const FILE: &str = "api-token";
 

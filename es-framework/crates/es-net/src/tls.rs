@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use es_event::{Error, Result};
 use rustls::{
     ServerConfig,
     crypto::ring,
@@ -16,7 +17,7 @@ use rustls::{
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::{Accept, TlsAcceptor};
 
-use crate::{Error, Result, reloaded_value::ReloadedValue};
+use crate::reloaded_value::ReloadedValue;
 
 /// The paths of a certificate chain and of its private key.
 #[doc(hidden)]
@@ -147,7 +148,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::net::{ConnectionLimits, HttpListener, serve};
+    use crate::{ConnectionLimits, HttpListener, serve};
 
     fn files(folder: &Path) -> TlsFiles {
         let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();

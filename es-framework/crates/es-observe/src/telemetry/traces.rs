@@ -23,8 +23,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::{Layer as _, filter::LevelFilter};
 
 use super::TelemetryLayer;
-use crate::{Error, Result};
-use es_event::{RecordedEvent, TraceContext};
+use es_event::{Error, RecordedEvent, Result, TraceContext};
 
 /// The time that the collector has for one export, and that the end of the program waits for it.
 const EXPORT_TIME: Duration = Duration::from_secs(5);
@@ -45,7 +44,7 @@ impl TraceExporter {
             let message = "OTEL_EXPORTER_OTLP_ENDPOINT is not a URL such as http://localhost:4318";
             return Err(Error::new(message));
         }
-        crate::net::tls::install_cryptography();
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let exporter = SpanExporter::builder()
             .with_http()
             .with_protocol(Protocol::HttpBinary)

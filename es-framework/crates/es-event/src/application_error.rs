@@ -6,7 +6,7 @@ use std::{error, fmt};
 /// what a `main` that returns it prints.
 ///
 /// ```
-/// use es_framework::Error;
+/// use es_event::Error;
 ///
 /// let cause = "x".parse::<u16>().unwrap_err();
 /// let error = Error::because("the setting --port is wrong", cause);
@@ -20,7 +20,7 @@ pub struct Error {
 /// The result that `main` returns.
 ///
 /// ```
-/// use es_framework::{Error, Result};
+/// use es_event::{Error, Result};
 ///
 /// fn port(text: &str) -> Result<u16> {
 ///     text.parse().map_err(|error| Error::because(format!("{text} is no port"), error))
@@ -44,7 +44,7 @@ impl Error {
     /// The error for a setting that needs a Cargo feature without which the program was compiled.
     ///
     /// ```
-    /// use es_framework::Error;
+    /// use es_event::Error;
     ///
     /// let error = Error::missing_feature("AUTH_ISSUER", "oidc");
     /// assert_eq!(

@@ -3,9 +3,9 @@
 
 mod catalogue;
 mod command_statistics;
-mod commit_metrics;
 mod process;
 mod registered_metrics;
+mod store_metrics;
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -25,8 +25,8 @@ pub use catalogue::{
 pub use command_statistics::{
     CommandMinute, commands_of_last_hour, record_command, record_conflict,
 };
-pub use commit_metrics::record_commit;
 pub use registered_metrics::RegisteredMetrics;
+pub use store_metrics::measure_stores;
 
 /// The interval at which values of histograms move into their buckets. Until then, each value takes
 /// memory.
@@ -129,7 +129,7 @@ pub fn install() {
 /// Renders all metrics in Prometheus' text format.
 ///
 /// ```
-/// let text = es_framework::metrics::render();
+/// let text = es_observe::metrics::render();
 /// assert!(text.contains("process_resident_memory_bytes"));
 /// ```
 #[must_use]

@@ -3,9 +3,8 @@
 
 use std::{fs, os::unix::fs::MetadataExt as _, path::PathBuf, sync::Arc, time::Duration};
 
+use es_event::Result;
 use tokio::{sync::watch, time::sleep};
-
-use crate::Result;
 
 /// The time between two looks at the files.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -118,7 +117,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::Error;
+    use es_event::Error;
 
     fn number(file: &Path) -> Result<u32> {
         let text = fs::read_to_string(file).map_err(|error| Error::because("unread", error))?;

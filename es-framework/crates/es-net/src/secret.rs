@@ -2,16 +2,18 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{ApiToken, Error, Result};
+use es_event::{Error, Result};
+
+use crate::ApiToken;
 
 /// A secret text that no log shows.
 ///
 /// ```
-/// use es_runtime::Secret;
+/// use es_net::Secret;
 ///
 /// let token: Secret = "hunter2".parse()?;
 /// assert_eq!((token.reveal(), format!("{token:?}")), ("hunter2", "***".to_owned()));
-/// # Ok::<_, es_runtime::InvalidSecret>(())
+/// # Ok::<_, es_net::InvalidSecret>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Box<str>);
@@ -49,7 +51,7 @@ impl FromStr for Secret {
 /// The error of a text that cannot be sent as a credential.
 ///
 /// ```
-/// use es_runtime::{InvalidSecret, Secret};
+/// use es_net::{InvalidSecret, Secret};
 ///
 /// assert_eq!("two words".parse::<Secret>(), Err(InvalidSecret));
 /// ```

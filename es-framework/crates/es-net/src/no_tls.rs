@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use crate::{Error, Result};
+use es_event::{Error, Result};
 
 /// The paths of a certificate chain and of its private key.
 #[doc(hidden)]

@@ -1,28 +1,11 @@
 //! The loop behind every HTTP listener: accepts connections, limits each of them, and lets open
 //! requests end before it returns.
 
-mod client_identity;
-mod client_wait;
-mod connection_limit;
-mod host_header;
-mod keyed_rate_limiter;
-mod limits;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "tls")]
-pub mod tls;
-#[cfg(not(feature = "tls"))]
-#[path = "net/no_tls.rs"]
-pub mod tls;
 
 use std::{
-    convert::Infallible,
-    future::Future,
-    io,
-    net::{IpAddr, SocketAddr},
-    pin::Pin,
-    sync::Arc,
-    time::Duration,
+    convert::Infallible, future::Future, io, net::SocketAddr, pin::Pin, sync::Arc, time::Duration,
 };
 
 use axum::{
@@ -49,13 +32,13 @@ use tokio::{
 };
 use tokio_io_timeout::TimeoutWriter;
 
-pub use client_identity::ClientIdentity;
-use client_wait::{BodyWithGuard, ClientWait};
-use connection_limit::ConnectionLimit;
-pub use host_header::{has_valid_host, names_this_machine};
-pub use keyed_rate_limiter::{KeyedRateLimiter, RateLimitExceeded};
-pub use limits::ConnectionLimits;
-use tls::ServerTls;
+use crate::{
+    client_wait::{BodyWithGuard, ClientWait},
+    connection_limit::ConnectionLimit,
+    limits::ConnectionLimits,
+    peer_address::PeerAddress,
+    tls::ServerTls,
+};
 
 /// The socket that clients connect to.
 #[doc(hidden)]
@@ -92,11 +75,6 @@ impl HttpListener {
         self
     }
 }
-
-/// The address of the client. Every request has it among its extensions.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
-pub struct PeerAddress(pub IpAddr);
 
 /// The pause after the system refuses a connection. That happens when files run out, and they come
 /// back only as other connections end.

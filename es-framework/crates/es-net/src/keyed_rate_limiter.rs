@@ -5,7 +5,7 @@ use std::{num::NonZeroU32, sync::Arc, time::Duration};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use moka::sync::Cache;
 
-use super::ClientIdentity;
+use crate::client_identity::ClientIdentity;
 
 /// Number of clients that are counted. More clients evict the least active ones, so memory stays
 /// bounded.
