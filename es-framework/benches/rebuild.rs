@@ -2,7 +2,7 @@
 //! row by row, and beside reading the events alone; and from an event store in a process of its own.
 //! Read the ratios: all of it shares the machine's mood.
 //!
-//! `cargo bench -p es-framework --bench rebuild -- [events]`
+//! `cargo build --release -p es-server && cargo bench -p es-framework --bench rebuild -- [events]`
 
 #![allow(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@
 )]
 
 #[allow(dead_code, reason = "the benchmark uses a part of it")]
-#[path = "../tests/event_store/server_process.rs"]
+#[path = "../crates/es-server/tests/event_store/server_process.rs"]
 mod server_process;
 
 use std::{

@@ -1,7 +1,7 @@
 //! The lag of what follows the events, while single events are written at a steady rate: of a read model, of a
 //! reaction and of a live query, on the embedded store, on PostgreSQL and on an event store in a process of its own.
 //!
-//! `cargo bench -p es-framework --bench lag -- [events a second] [seconds]`
+//! `cargo build --release -p es-server && cargo bench -p es-framework --bench lag -- [events a second] [seconds]`
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@
 
 mod follow;
 #[allow(dead_code, unused_imports, reason = "the benchmark uses a part of it")]
-#[path = "../../tests/event_store/server_process.rs"]
+#[path = "../../crates/es-server/tests/event_store/server_process.rs"]
 mod server_process;
 #[allow(dead_code, unused_imports, reason = "the benchmark uses a part of it")]
 #[path = "../../tests/support/mod.rs"]

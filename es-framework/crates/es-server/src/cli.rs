@@ -169,7 +169,7 @@ pub fn clap_command() -> clap::Command {
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
-///     es_framework::server::cli::main()
+///     es_server::cli::main()
 /// }
 /// ```
 #[must_use]

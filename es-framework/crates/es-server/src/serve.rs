@@ -15,7 +15,8 @@ use es_store::EventStore;
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_framework::{server::{ServerSettings, serve}, store::memory::MemoryStore};
+/// use es_server::{ServerSettings, serve};
+/// use es_store::memory::MemoryStore;
 /// use tokio::net::TcpListener;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

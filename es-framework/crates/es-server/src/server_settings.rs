@@ -15,12 +15,13 @@ pub(crate) const BODY_LIMIT: usize = 8 * 1024 * 1024;
 /// ```
 /// use std::time::Duration;
 ///
-/// use es_framework::{event::Dialect, server::ServerSettings};
+/// use es_event::Dialect;
+/// use es_server::ServerSettings;
 ///
 /// let mut settings = ServerSettings::new("secret".parse()?);
 /// settings.dialect = Dialect::Event;
 /// settings.drain_time = Duration::from_secs(2);
-/// # Ok::<_, es_framework::server::InvalidApiToken>(())
+/// # Ok::<_, es_server::InvalidApiToken>(())
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]

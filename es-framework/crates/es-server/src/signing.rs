@@ -16,7 +16,7 @@ use es_event::Hash;
 /// ```
 /// use std::path::Path;
 ///
-/// use es_framework::server::{InvalidSigningKey, ServerSettings, SigningKey};
+/// use es_server::{InvalidSigningKey, ServerSettings, SigningKey};
 ///
 /// fn signing(settings: &mut ServerSettings, key: &Path) -> Result<(), InvalidSigningKey> {
 ///     settings.signing_key = Some(SigningKey::load(key)?);
@@ -31,7 +31,7 @@ pub struct SigningKey(Arc<dyn Signer>);
 /// ```
 /// use std::path::Path;
 ///
-/// use es_framework::server::SigningKey;
+/// use es_server::SigningKey;
 ///
 /// let error = SigningKey::load(Path::new("nowhere/key.pem")).unwrap_err();
 /// assert!(error.to_string().contains("must hold an Ed25519 private key as PKCS#8 PEM"));

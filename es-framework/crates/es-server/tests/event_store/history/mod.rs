@@ -10,10 +10,8 @@ mod tests;
 
 use std::ops::Range;
 
-use es_framework::{
-    event::{EventId, Subject},
-    store::Precondition,
-};
+use es_event::{EventId, Subject};
+use es_store::Precondition;
 
 /// An event as a client sees it: the part of a write that its data names.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,14 +1,26 @@
 //! A process of the program `event-store` that ends with the test.
 
 use std::{
+    env,
     io::{BufRead as _, BufReader},
+    path::PathBuf,
     process::{Child, ChildStderr, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
 
-/// The program. For a package that is not this one, its tests set the variable.
-const PROGRAM: &str = env!("CARGO_BIN_EXE_event-store");
+/// Returns the path of the program. Cargo, or who runs it for a package elsewhere, sets the variable. A benchmark of
+/// another package takes the program that `cargo build --release --package es-server` left beside its own folder.
+fn program() -> PathBuf {
+    match option_env!("CARGO_BIN_EXE_event-store") {
+        Some(path) => path.into(),
+        None => {
+            let benchmark = env::current_exe().unwrap();
+            let folder = benchmark.ancestors().nth(2).unwrap();
+            folder.join("event-store")
+        }
+    }
+}
 
 pub const TOKEN: &str = "very-secret-token";
 
@@ -27,14 +39,14 @@ impl ServerProcess {
 
     /// Starts a server with only these arguments and the token.
     pub fn start(arguments: &[&str]) -> Self {
-        Self::run(Command::new(PROGRAM), arguments)
+        Self::run(Command::new(program()), arguments)
     }
 
     /// Starts a server with a temporary directory and at most this many KiB of address space.
     pub fn temporary_within(kib: u64) -> Self {
         let mut shell = Command::new("sh");
         let script = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
-        shell.args(["-c", &script, PROGRAM]);
+        shell.args(["-c", &script]).arg(program());
         Self::run(shell, &["--data-directory-temporary", "--http-port=0"])
     }
 

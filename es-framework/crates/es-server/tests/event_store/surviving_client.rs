@@ -3,13 +3,9 @@
 use std::{path::Path, time::Duration};
 
 use crate::server_process::{ServerProcess, TOKEN};
-use es_framework::{
-    event::{EventCandidate, Subject},
-    store::{
-        EventStore as _, ObserveOptions,
-        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
-    },
-};
+use es_event::{EventCandidate, Subject};
+use es_store::{EventStore as _, ObserveOptions};
+use es_store_client::{ClientSettings, EventSourcingDbStore};
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 use tokio::time::{sleep, timeout};

@@ -2,16 +2,14 @@
 
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
-use es_framework::{
-    event::{Dialect, EventCandidate, EventId, RecordedEvent, Subject},
-    server,
-    store::{
-        Bound, EventStore, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions,
-        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
-        memory::MemoryStore,
-        sqlite::EmbeddedStore,
-    },
+use es_event::{Dialect, EventCandidate, EventId, RecordedEvent, Subject};
+use es_server as server;
+use es_store::{
+    Bound, EventStore, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions,
+    memory::MemoryStore,
 };
+use es_store_client::{ClientSettings, EventSourcingDbStore};
+use es_store_sqlite::EmbeddedStore;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use proptest::{collection::vec, option, prelude::*, sample::select, test_runner::Config};
 use serde_json::value::RawValue;

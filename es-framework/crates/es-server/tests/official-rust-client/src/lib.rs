@@ -17,5 +17,5 @@ mod served_client;
 #[path = "../../event_store/server_process.rs"]
 mod server_process;
 #[allow(dead_code, reason = "the tests of our own client use more of it")]
-#[path = "../../../crates/es-store-client/src/tests/version_1_front.rs"]
+#[path = "../../../../es-store-client/src/tests/version_1_front.rs"]
 mod version_1_front;

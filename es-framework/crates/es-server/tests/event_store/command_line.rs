@@ -6,14 +6,10 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use es_framework::{
-    event::EventCandidate,
-    store::{
-        EventStore as _,
-        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
-        sqlite::EmbeddedStore,
-    },
-};
+use es_event::EventCandidate;
+use es_store::EventStore as _;
+use es_store_client::{ClientSettings, EventSourcingDbStore};
+use es_store_sqlite::EmbeddedStore;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 

@@ -14,8 +14,6 @@ mod command_line;
 mod history;
 #[cfg(target_os = "linux")]
 mod idle;
-#[cfg(feature = "postgres")]
-mod inline_read_models;
 mod linearizability;
 mod official_architecturekit;
 mod official_python_client;
@@ -25,6 +23,6 @@ mod postgres_engine;
 mod program;
 mod read_options;
 mod server_process;
-#[path = "../support/mod.rs"]
+#[path = "../../../../tests/support/mod.rs"]
 mod support;
 mod surviving_client;

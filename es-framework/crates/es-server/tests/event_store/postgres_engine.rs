@@ -7,14 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_framework::{
-    event::{EventCandidate, Subject},
-    store::{
-        AppendError, EventStore as _, ObserveOptions, Precondition, ReadOptions,
-        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
-        sqlite::EmbeddedStore,
-    },
-};
+use es_event::{EventCandidate, Subject};
+use es_store::{AppendError, EventStore as _, ObserveOptions, Precondition, ReadOptions};
+use es_store_client::{ClientSettings, EventSourcingDbStore};
+use es_store_sqlite::EmbeddedStore;
 use futures_util::TryStreamExt as _;
 use serde_json::value::RawValue;
 use tempfile::TempDir;

@@ -6,13 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_framework::{
-    event::{EventCandidate, Subject},
-    store::{
-        EventStore as _, ReadOptions,
-        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
-    },
-};
+use es_event::{EventCandidate, Subject};
+use es_store::{EventStore as _, ReadOptions};
+use es_store_client::{ClientSettings, EventSourcingDbStore};
 use futures_util::TryStreamExt as _;
 use serde_json::value::RawValue;
 

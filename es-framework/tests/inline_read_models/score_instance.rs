@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use crate::support::eventually::eventually;
 
 /// The test that serves requests in the process.
-const SERVE: &str = "inline_read_models::score_instance::an_instance_serves_requests";
+const SERVE: &str = "score_instance::an_instance_serves_requests";
 const LISTENS: &str = "the score board listens on ";
 const TOKEN: &str = "very-secret-token";
 

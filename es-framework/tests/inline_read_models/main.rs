@@ -1,8 +1,19 @@
 //! Inline read models in the database of the events: visible at once, and equal to the fold of the events
 //! whatever happens.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
+
 mod score_board;
 mod score_instance;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -12,7 +23,7 @@ use std::{
 use futures_util::future::join_all;
 
 use self::{score_board::POISON, score_instance::ScoreInstance};
-use super::support::{eventually::eventually, postgres_server::PostgresServer};
+use support::{eventually::eventually, postgres_server::PostgresServer};
 
 /// Counts the scores whose rows differ from the events.
 const DIFFERENCES: &str = "SELECT count(*) FROM scores s FULL JOIN \

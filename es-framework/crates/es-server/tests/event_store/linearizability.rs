@@ -13,14 +13,10 @@ use crate::{
     server_process::{ServerProcess, TOKEN},
     support::postgres_server::PostgresServer,
 };
-use es_framework::{
-    event::{EventCandidate, EventId, RecordedEvent, Subject},
-    store::{
-        AppendError, EventStore, Precondition, ReadOptions,
-        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
-        sqlite::EmbeddedStore,
-    },
-};
+use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
+use es_store::{AppendError, EventStore, Precondition, ReadOptions};
+use es_store_client::{ClientSettings, EventSourcingDbStore};
+use es_store_sqlite::EmbeddedStore;
 use futures_util::{TryStreamExt as _, future::join_all};
 use serde::Deserialize;
 use serde_json::value::RawValue;
