@@ -1,9 +1,10 @@
 //! Test support that several packages include by its path.
 
+#![allow(dead_code, reason = "no test program uses all of it")]
+
 pub(crate) mod cargo;
 pub(crate) mod eventually;
 pub(crate) mod package_fetch;
-#[allow(dead_code, reason = "not every program uses all of it")]
 pub(crate) mod postgres_server;
 #[cfg(target_os = "linux")]
 pub(crate) mod processor_time;
