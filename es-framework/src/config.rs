@@ -5,6 +5,7 @@ mod arguments;
 mod authentication;
 mod event_store_url;
 mod features;
+mod key_store_url;
 mod limits;
 
 use std::{
@@ -15,10 +16,12 @@ use std::{
 };
 
 use axum::http::HeaderName;
+use es_store::secret_file::with_suffix;
 
 pub(crate) use arguments::SettingsArguments;
 pub use es_net::{InvalidSecret, Secret};
 pub use event_store_url::EventStoreUrl;
+pub use key_store_url::{InvalidKeyStoreUrl, KeyStoreUrl};
 
 use crate::{
     event::{Dialect, HashVersion},
@@ -110,6 +113,10 @@ settings! {
     event_store_accept_loss: bool = false,
     /// Folder of the embedded event store, and of what an instance remembers of the log in PostgreSQL.
     event_store_data_dir: PathBuf = PathBuf::from("./data"),
+    /// The database with the keys of persons; by default a SQLite file beside the data folder.
+    key_store_url: Option<KeyStoreUrl> = None,
+    /// File with the master keys that wrap the keys of persons, the current one first.
+    key_store_master_key_file: Option<PathBuf> = None,
     /// Database of the read models.
     database_url: DatabaseUrl = DatabaseUrl::default(),
     /// Source of every published event. Without it, the application's name.
@@ -189,6 +196,14 @@ impl Settings {
             ));
         }
         Ok(folder)
+    }
+
+    /// The database with the keys of persons.
+    pub(crate) fn key_store_url_or_default(&self) -> KeyStoreUrl {
+        // Without a slash at the end, behind which the file would be inside.
+        let folder: PathBuf = self.event_store_data_dir.components().collect();
+        let default = || KeyStoreUrl::File(with_suffix(&folder, "keys.sqlite"));
+        self.key_store_url.clone().unwrap_or_else(default)
     }
 
     /// The file with snapshots.

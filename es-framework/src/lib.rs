@@ -25,6 +25,8 @@ pub use es_eventql as eventql;
 pub use es_http as http;
 pub use es_net::{ApiToken, InvalidApiToken};
 pub use es_observe::{metrics, telemetry};
+#[doc(hidden)]
+pub use es_personal as personal;
 pub use es_read::{projection, query};
 #[cfg(feature = "server")]
 pub use es_server as server;

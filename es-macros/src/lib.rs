@@ -93,7 +93,20 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 ///
 /// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct work
 /// as for `#[derive(Command)]`.
-#[proc_macro_derive(Event, attributes(command, event, validate, serde, schemars, es))]
+///
+/// # `#[personal(…)]` above a field
+///
+/// The event store keeps the value sealed, under a key of the person. After the erasure of the person it
+/// reads as its replacement.
+///
+/// | key | |
+/// |---|---|
+/// | `of = id` | the field beside it that holds the id of the person, a `Uuid` |
+/// | `erased = "erased reader"` | the replacement after the erasure; an `Option` needs none and is `None` then |
+#[proc_macro_derive(
+    Event,
+    attributes(command, event, personal, validate, serde, schemars, es)
+)]
 pub fn derive_event(item: TokenStream) -> TokenStream {
     codegen::event::derive_event(item.into(), &Manifest::of_this_crate()).into()
 }
@@ -156,8 +169,8 @@ pub fn evolve(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// without fields is a string and can be a column of a read model. `#[serde(tag = "…")]`,
 /// `content`, `untagged` and `transparent` above the item work as in serde. The fields take the
 /// same rules (`#[validate(…)]`) as those of `#[derive(Command)]`; a command validates the values
-/// that it contains.
-#[proc_macro_derive(Value, attributes(validate, serde, schemars, es))]
+/// that it contains. `#[personal(…)]` works as for `#[derive(Event)]`, wherever an event contains the value.
+#[proc_macro_derive(Value, attributes(personal, validate, serde, schemars, es))]
 pub fn derive_value(item: TokenStream) -> TokenStream {
     codegen::value::derive_value(item.into(), &Manifest::of_this_crate()).into()
 }

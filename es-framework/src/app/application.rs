@@ -10,17 +10,21 @@ use std::{
 use axum::Router;
 use es_net::{self as net, shutdown, tls::ServerTls};
 use es_observe::metrics::measure_stores;
+use es_personal::{PersonalData, PersonalStore};
 use es_store::secret_file::generate_secret;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
 use super::{
-    background::BackgroundThread,
+    background::{BackgroundThread, start_projections, start_reactions},
     console,
     declarations::{Declarations, start_error},
     event_store::OpenedStore,
     in_process_client::ApplicationClient,
-    listener::{check_network_exposure, load_tls, local_address, log_console},
+    listener::{
+        browser_policy, check_network_exposure, live_queries, load_tls, local_address, log_console,
+    },
+    personal_data::{erasure_targets, open_personal_store},
 };
 use crate::{
     Error, Result,
@@ -28,7 +32,7 @@ use crate::{
     config::Settings,
     event::Upcasters,
     http::{
-        self, BrowserPolicy, HttpContext, LiveQueries, LiveQuerySettings,
+        self, HttpContext, LiveQueries,
         auth::{Auth, ClientRateLimiter},
         health::{Health, Lifecycle},
     },
@@ -86,6 +90,7 @@ struct OpenedResources {
     tls: Option<ServerTls>,
     store: OpenedStore,
     has_store_of_code: bool,
+    personal: Option<PersonalStore>,
     database: Database,
     lifecycle: Lifecycle,
 }
@@ -99,21 +104,36 @@ impl OpenedResources {
     ) -> Result<Self> {
         let name = declarations.name;
         settings.check_authentication(name)?;
+        let auth = Auth::from_settings(settings.auth_settings()?)?;
+        let tls = load_tls(&settings)?;
+        let has_store_of_code = store.is_some();
+        let store = OpenedStore::open(&settings, store).await?;
+        let events = declarations.catalog.events();
+        let personal = open_personal_store(events, &settings, store.as_event_store()).await?;
         Ok(Self {
             name,
             lifecycle: Lifecycle::begin(name, declarations.catalog.version()),
-            auth: Auth::from_settings(settings.auth_settings()?)?,
-            tls: load_tls(&settings)?,
-            has_store_of_code: store.is_some(),
-            store: OpenedStore::open(&settings, store).await?,
+            auth,
+            tls,
+            has_store_of_code,
+            store,
+            personal,
             database: open_database(&settings, declarations.catalog.read_models()).await?,
             settings,
         })
     }
 
+    /// The events as the application sees them.
+    fn application_store(&self) -> Arc<dyn EventStore> {
+        match &self.personal {
+            Some(personal) => Arc::new(personal.clone()),
+            None => self.store.as_event_store(),
+        }
+    }
+
     fn command_resources(&self, services: Services, upcasters: Upcasters) -> CommandResources {
         let source = source(self.name, &self.settings);
-        let resources = CommandResources::new(self.store.as_event_store(), source)
+        let resources = CommandResources::new(self.application_store(), source)
             .with_upcasters(upcasters)
             .with_services(services);
         match snapshot_file(&self.settings, self.has_store_of_code) {
@@ -147,12 +167,25 @@ impl OpenedResources {
             read_models: processor.operator_client(),
             reactions: runner.operator_client(),
             operator_token: self.store.operator_token(),
+            personal_data: None,
         }
+    }
+
+    fn personal_data(
+        &self,
+        command_resources: &CommandResources,
+        models: &ReadModels,
+        processor: &Processor,
+    ) -> Option<PersonalData> {
+        let store = self.personal.clone()?;
+        let targets = erasure_targets(&store, command_resources, models, processor, &self.database);
+        let source = source(self.name, &self.settings).into();
+        Some(PersonalData::new(store, source, targets))
     }
 
     fn health(&self, processor: &Processor, runner: &ReactionRunner) -> Health {
         Health {
-            store: self.store.as_event_store(),
+            store: self.application_store(),
             database: self.database.clone(),
             positions: processor.progress(),
             reactions: runner.progress(),
@@ -181,9 +214,12 @@ impl Application {
         let (catalog, services) = (declarations.catalog, declarations.services);
         let upcasters = catalog.upcasters().clone();
         let (store, database) = (&resources.store, &resources.database);
-        store.enable_inline_rows(database, &upcasters).await?;
+        let personal = resources.personal.as_ref();
+        store
+            .enable_inline_rows(database, &upcasters, personal)
+            .await?;
         let processor = Processor::new(
-            resources.store.as_event_store(),
+            resources.application_store(),
             resources.database.clone(),
             catalog.read_models().clone(),
         )
@@ -193,17 +229,20 @@ impl Application {
         let runtime = ReactionRuntime {
             source: source(name, &resources.settings).into(),
             command_resources: command_resources.clone(),
-            store: resources.store.as_event_store(),
+            store: resources.application_store(),
             services: services.clone(),
             upcasters,
             instance: Uuid::new_v4(),
             sent_commands: None,
         };
+        let models = catalog.read_models();
+        let personal = resources.personal_data(&command_resources, models, &processor);
         let runner = ReactionRunner::new(runtime, catalog.reactions().clone());
         let live = live_queries(&resources.settings);
         let clock = services.clock();
-        let context =
+        let mut context =
             resources.http_context(command_resources, clock, &processor, &runner, live.clone());
+        context.personal_data = personal.clone();
         let settings = &resources.settings;
         // Only where everyone on this machine may call. Elsewhere, operators sign in.
         let console_key = context.browsers.local_hosts_only.then(generate_secret);
@@ -215,7 +254,7 @@ impl Application {
         let drain = resources.settings.shutdown_timeout;
         Ok(Self {
             reactions: start_reactions(runner, drain, &resources.lifecycle)?,
-            projections: start_projections(processor, &resources.lifecycle)?,
+            projections: start_projections(processor, personal, &resources.lifecycle)?,
             resources,
             router,
             live,
@@ -338,22 +377,6 @@ fn source<'a>(name: &'a str, settings: &'a Settings) -> &'a str {
     settings.event_source.as_deref().unwrap_or(name)
 }
 
-fn live_queries(settings: &Settings) -> LiveQueries {
-    LiveQueries::new(LiveQuerySettings {
-        max_open: settings.live_queries.into(),
-        ..LiveQuerySettings::default()
-    })
-}
-
-fn browser_policy(settings: &Settings, auth: &Auth, tls: Option<&ServerTls>) -> BrowserPolicy {
-    let is_local = settings.http_host.is_loopback() && !settings.http_open;
-    BrowserPolicy {
-        origins: settings.http_cors_origins.clone(),
-        tls: tls.is_some(),
-        local_hosts_only: is_local && matches!(auth, Auth::Open),
-    }
-}
-
 /// Returns the file with snapshots. With a store that code provides, snapshots are stored only if the
 /// settings name their file: such a store may be in memory, and its ids then begin anew at each start.
 fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf> {
@@ -362,26 +385,6 @@ fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf
     } else {
         Some(settings.snapshot_path())
     }
-}
-
-/// Starts the thread of all projections.
-fn start_projections(processor: Processor, lifecycle: &Lifecycle) -> Result<BackgroundThread> {
-    let failure = "the projections cannot start";
-    BackgroundThread::spawn_thread("read-models", failure, lifecycle, |stop| async move {
-        stop.run_until_cancelled(processor.run()).await;
-    })
-}
-
-/// Starts the thread of all reactions.
-fn start_reactions(
-    runner: ReactionRunner,
-    drain: Duration,
-    lifecycle: &Lifecycle,
-) -> Result<BackgroundThread> {
-    let failure = "the reactions cannot start";
-    BackgroundThread::spawn_thread("reactions", failure, lifecycle, move |stop| {
-        runner.run_until(stop, drain)
-    })
 }
 
 async fn open_database(settings: &Settings, models: &ReadModels) -> Result<Database> {

@@ -6,10 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use es_personal::PersonalData;
 use tokio::runtime;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::{Error, Result, http::health::Lifecycle};
+use super::personal_data::follow_erasures;
+use crate::{
+    Error, Result, http::health::Lifecycle, projection::Processor, reaction::ReactionRunner,
+};
 
 /// Time that a thread has to end once its work may not go on. Application code that blocks must not keep
 /// the process alive.
@@ -95,6 +99,42 @@ impl Drop for PanicReporter {
             self.lifecycle.record_broken_thread(&self.name);
         }
     }
+}
+
+/// Starts the thread of all projections. It follows the erasures of personal data as well.
+pub(super) fn start_projections(
+    processor: Processor,
+    personal: Option<PersonalData>,
+    lifecycle: &Lifecycle,
+) -> Result<BackgroundThread> {
+    let failure = "the projections cannot start";
+    BackgroundThread::spawn_thread("read-models", failure, lifecycle, |stop| async move {
+        let erasures = async {
+            match personal {
+                Some(personal) => follow_erasures(personal).await,
+                None => std::future::pending().await,
+            }
+        };
+        let work = async {
+            tokio::select! {
+                () = processor.run() => {}
+                () = erasures => {}
+            }
+        };
+        stop.run_until_cancelled(work).await;
+    })
+}
+
+/// Starts the thread of all reactions.
+pub(super) fn start_reactions(
+    runner: ReactionRunner,
+    drain: Duration,
+    lifecycle: &Lifecycle,
+) -> Result<BackgroundThread> {
+    let failure = "the reactions cannot start";
+    BackgroundThread::spawn_thread("reactions", failure, lifecycle, move |stop| {
+        runner.run_until(stop, drain)
+    })
 }
 
 #[cfg(test)]

@@ -30,7 +30,10 @@ pub(super) fn routes(
     let model = catalog.to_model(name, findings);
     Some(es_console::router(Console {
         name,
-        store: context.health.store.clone(),
+        store: match &context.personal_data {
+            Some(personal) => Arc::new(personal.redacted_store()),
+            None => context.health.store.clone(),
+        },
         upcasters: catalog.upcasters().clone(),
         states: declared_states(catalog),
         snapshots: context.command_resources.snapshots(),

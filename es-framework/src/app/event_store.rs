@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use es_personal::PersonalStore;
 use tokio::time::timeout;
 
 use super::{embedded_store::OpenEmbeddedStore, postgres_store::OpenPostgresStore};
@@ -10,7 +11,7 @@ use crate::{
     config::{Secret, Settings},
     event::Upcasters,
     projection::Database,
-    store::EventStore,
+    store::{EventOpener, EventStore},
 };
 
 /// The time in which the event store has to close. Every acknowledged event is durable before, so the end of the
@@ -58,6 +59,7 @@ impl OpenedStore {
         &self,
         database: &Database,
         upcasters: &Upcasters,
+        personal: Option<&PersonalStore>,
     ) -> Result<()> {
         let models = database.inline_model_names().join(", ");
         if models.is_empty() {
@@ -65,8 +67,9 @@ impl OpenedStore {
         }
         let is_inline = match self {
             Self::Postgres(postgres) => {
+                let opener = personal.map(|store| Arc::new(store.clone()) as Arc<dyn EventOpener>);
                 postgres
-                    .enable_inline_rows(database, upcasters.clone())
+                    .enable_inline_rows(database, upcasters.clone(), opener)
                     .await?
             }
             Self::External { .. } | Self::Embedded(_) => false,

@@ -5,7 +5,11 @@ use std::net::SocketAddr;
 use es_net::tls::{ServerTls, TlsFiles};
 use tokio::net::TcpListener;
 
-use crate::{Error, Result, config::Settings, http::auth::Auth};
+use crate::{
+    Error, Result,
+    config::Settings,
+    http::{BrowserPolicy, LiveQueries, LiveQuerySettings, auth::Auth},
+};
 
 /// Loads the certificate and the key that the settings name.
 pub(super) fn load_tls(settings: &Settings) -> Result<Option<ServerTls>> {
@@ -78,4 +82,24 @@ pub(super) fn log_console(url: &str, link_key: Option<&str>) {
         }
         None => tracing::info!("the console is at {url}/console"),
     }
+}
+
+pub(super) fn browser_policy(
+    settings: &Settings,
+    auth: &Auth,
+    tls: Option<&ServerTls>,
+) -> BrowserPolicy {
+    let is_local = settings.http_host.is_loopback() && !settings.http_open;
+    BrowserPolicy {
+        origins: settings.http_cors_origins.clone(),
+        tls: tls.is_some(),
+        local_hosts_only: is_local && matches!(auth, Auth::Open),
+    }
+}
+
+pub(super) fn live_queries(settings: &Settings) -> LiveQueries {
+    LiveQueries::new(LiveQuerySettings {
+        max_open: settings.live_queries.into(),
+        ..LiveQuerySettings::default()
+    })
 }

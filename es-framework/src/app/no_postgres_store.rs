@@ -7,7 +7,7 @@ use crate::{
     config::{EventStoreUrl, Settings},
     event::Upcasters,
     projection::Database,
-    store::EventStore,
+    store::{EventOpener, EventStore},
 };
 
 /// PostgreSQL as event store. A program without the feature never has one.
@@ -37,6 +37,7 @@ impl OpenPostgresStore {
         &self,
         _database: &Database,
         _upcasters: Upcasters,
+        _opener: Option<Arc<dyn EventOpener>>,
     ) -> Result<bool> {
         match *self {}
     }

@@ -10,7 +10,7 @@ use crate::{
     event::Upcasters,
     projection::Database,
     store::{
-        EventStore,
+        EventOpener, EventStore,
         postgres::{PostgresStore, PostgresStoreOptions, StoreAddress},
     },
 };
@@ -62,11 +62,14 @@ impl OpenPostgresStore {
         &self,
         database: &Database,
         upcasters: Upcasters,
+        opener: Option<Arc<dyn EventOpener>>,
     ) -> Result<bool> {
         let failed = "the inline read models cannot be set up";
         let identity = self.store.identity().await;
         let identity = identity.map_err(|error| Error::because(failed, error))?;
-        let rows = database.create_inline_writer(identity, upcasters).await;
+        let rows = database
+            .create_inline_writer(identity, upcasters, opener)
+            .await;
         let rows = rows.map_err(|error| Error::because(failed, error))?;
         Ok(match rows {
             Some(rows) => {

@@ -8,7 +8,7 @@ use axum::http::HeaderName;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use es_net::hide_secrets_in_error;
 
-use super::{EventStoreUrl, Secret};
+use super::{EventStoreUrl, KeyStoreUrl, Secret};
 use crate::{
     event::{Dialect, HashVersion},
     http::AllowedOrigins,
@@ -150,6 +150,22 @@ pub(crate) struct SettingsArguments {
         value_name = "FOLDER"
     )]
     event_store_data_dir: PathBuf,
+
+    /// Database with the keys of persons, whose personal data the events hold sealed: a file such as
+    /// sqlite:keys.sqlite, or postgres://user:password@host/database for several instances. Without it, a file
+    /// beside EVENT_STORE_DATA_DIR, with its name and .keys.sqlite. It belongs into no backup of the events.
+    #[arg(
+        long,
+        env = "KEY_STORE_URL",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    key_store_url: Option<KeyStoreUrl>,
+
+    /// File with the master keys that wrap the keys of persons, one on each line as `openssl rand -base64 32`
+    /// prints it. The first one wraps all keys from the start on; the others unwrap those of earlier starts.
+    #[arg(long, env = "KEY_STORE_MASTER_KEY_FILE", value_name = "FILE")]
+    key_store_master_key_file: Option<PathBuf>,
 
     /// Database of the read models: sqlite::memory: holds up to 1 GiB and is rebuilt from the events
     /// at each start. A file such as sqlite:books.db keeps the read models across restarts, and so does

@@ -3,11 +3,11 @@
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, format_ident, quote};
-use syn::{Attribute, Data, DeriveInput, Type, Visibility, ext::IdentExt as _};
+use syn::{Attribute, Data, DeriveInput, Fields, Type, Visibility, ext::IdentExt as _};
 
 use super::{
     declaration_kind::DeclarationKind, errors::Errors, fields::Field, framework::Framework,
-    map_keys, validate,
+    map_keys, personal, validate,
 };
 
 /// The attributes that the shadow type repeats.
@@ -47,17 +47,26 @@ impl JsonStruct<'_> {
         let strict = (self.kind == DeclarationKind::Command).then(|| quote!(deny_unknown_fields,));
         let attributes = shadow_attributes(self.ident, &strict, framework);
         let attrs = forwarded(self.attrs);
-        let fields = self.fields.iter().map(|field| {
+        let declared = self.fields.iter().map(|field| {
             let Field {
                 ident, ty, attrs, ..
             } = field.field;
-            let attrs = forwarded(attrs);
+            (ident, ty, attrs.as_slice())
+        });
+        let sealed = personal::expand_fields(&declared.collect::<Vec<_>>(), 0, framework);
+        let (sealed, functions): (Vec<_>, Vec<_>) = sealed.into_iter().map(Option::unzip).unzip();
+        let fields = self.fields.iter().zip(sealed).map(|(field, sealed)| {
+            let Field {
+                ident, ty, attrs, ..
+            } = field.field;
+            let attrs = forwarded(attrs).chain(sealed.iter().flatten());
             let constraints = &field.constraints;
             let keys = map_keys::constraints(ty, framework);
             let ty = without_self(ty.to_token_stream(), self.ident);
             quote!(#(#attrs)* #constraints #keys #ident: #ty)
         });
         quote! {
+            #(#functions)*
             #attributes
             #(#attrs)*
             struct __Wire {
@@ -81,6 +90,7 @@ fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
     keep(&mut shadow.attrs);
     shadow.vis = Visibility::Inherited;
     shadow.ident = format_ident!("__Wire");
+    let functions = seal_fields(&mut shadow.data, framework);
     let fields = match &mut shadow.data {
         Data::Struct(data) => data.fields.iter_mut().collect::<Vec<_>>(),
         Data::Enum(data) => {
@@ -107,7 +117,37 @@ fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let is_enum = matches!(item.data, Data::Enum(_));
     let in_variants = is_enum.then(|| quote!(rename_all_fields = "camelCase",));
     let attributes = shadow_attributes(&item.ident, &in_variants, framework);
-    quote!(#attributes #shadow)
+    quote!(#(#functions)* #attributes #shadow)
+}
+
+/// Lets generated functions serialize the personal fields, and returns the functions.
+fn seal_fields(data: &mut Data, framework: &Framework) -> Vec<TokenStream> {
+    let objects: Vec<&mut Fields> = match data {
+        Data::Struct(data) => vec![&mut data.fields],
+        Data::Enum(data) => data
+            .variants
+            .iter_mut()
+            .map(|one| &mut one.fields)
+            .collect(),
+        Data::Union(_) => vec![],
+    };
+    let mut functions = vec![];
+    let mut count: usize = 0;
+    for fields in objects {
+        let named = fields.iter().filter_map(|field| {
+            let ident = field.ident.as_ref()?;
+            Some((ident, &field.ty, field.attrs.as_slice()))
+        });
+        let sealed = personal::expand_fields(&named.collect::<Vec<_>>(), count, framework);
+        count = count.saturating_add(fields.len());
+        for (field, sealed) in fields.iter_mut().zip(sealed) {
+            if let Some((attrs, function)) = sealed {
+                field.attrs.extend(attrs);
+                functions.push(function);
+            }
+        }
+    }
+    functions
 }
 
 /// Replaces `Self` in a field's type, which would otherwise be the shadow type.

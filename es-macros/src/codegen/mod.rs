@@ -30,6 +30,7 @@ mod macros_page;
 pub(crate) mod manifest;
 mod map_keys;
 mod naming;
+mod personal;
 pub(crate) mod projection;
 #[cfg(test)]
 mod public_examples;

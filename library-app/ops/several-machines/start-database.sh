@@ -28,6 +28,7 @@ create() {
 CREATE ROLE replication LOGIN REPLICATION PASSWORD :'replication_password';
 CREATE ROLE library LOGIN PASSWORD :'library_password';
 CREATE DATABASE library OWNER library;
+CREATE DATABASE library_keys OWNER library;
 SQL
     pg_ctl stop --wait
 }

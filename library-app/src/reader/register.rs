@@ -18,6 +18,7 @@ pub struct RegisterReaderCommand {
 #[event(from = RegisterReaderCommand)]
 pub struct ReaderRegisteredEvent {
     pub id: Uuid,
+    #[personal(of = id, erased = "erased reader")]
     pub name: String,
 }
 

@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-use super::{InvalidSubjectValue, Subject, json_numbers};
+use super::{InvalidSubjectValue, Subject, json_numbers, personal};
 use crate::Declaration;
 
 /// An event type that an application declares, named in the past tense. `#[derive(Event)]`
@@ -80,6 +80,9 @@ pub struct EventDescriptor {
     pub schema: fn() -> Schema,
     /// Deserializes a payload and serializes it again.
     pub recode: fn(&str) -> Result<Value, UnreadablePayload>,
+    /// Deserializes a payload and serializes it with a mark around each value that is declared as personal.
+    #[doc(hidden)]
+    pub mark_personal: fn(&str) -> Result<String, UnreadablePayload>,
 }
 
 /// The error for a payload that does not deserialize into the event.
@@ -124,17 +127,38 @@ impl EventDescriptor {
             informational: E::INFORMATIONAL,
             schema: || SchemaGenerator::default().into_root_schema_for::<E>(),
             recode: recode::<E>,
+            mark_personal: mark_personal::<E>,
         }
+    }
+}
+
+impl EventDescriptor {
+    /// Returns true if the event has a member that is declared as personal, at any depth.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_personal_data(&self) -> bool {
+        let schema = (self.schema)().to_value().to_string();
+        schema.contains(&format!("\"{}\":", personal::KEYWORD))
     }
 }
 
 /// Deserializes a payload as `E` and serializes it again.
 fn recode<E: Event>(payload: &str) -> Result<Value, UnreadablePayload> {
     let event: E = decode(payload)?;
-    serde_json::to_value(event).map_err(|error| UnreadablePayload {
+    serde_json::to_value(event).map_err(unwritable)
+}
+
+/// Deserializes a payload as `E` and marks its personal data.
+fn mark_personal<E: Event>(payload: &str) -> Result<String, UnreadablePayload> {
+    let event: E = decode(payload)?;
+    personal::to_marked_json(&event).map_err(unwritable)
+}
+
+fn unwritable(error: serde_json::Error) -> UnreadablePayload {
+    UnreadablePayload {
         path: vec![],
         reason: format!("it cannot be written again: {error}"),
-    })
+    }
 }
 
 /// Deserializes a payload, and locates an error.

@@ -43,6 +43,8 @@ pub mod json_numbers;
 mod line_batches;
 #[doc(hidden)]
 pub mod map_keys;
+#[doc(hidden)]
+pub mod personal;
 mod poison_event;
 mod readable;
 mod recorded_event;

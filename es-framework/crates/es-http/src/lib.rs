@@ -45,6 +45,7 @@ use axum::{
 use es_catalog::Catalog;
 use es_command::command::{Clock, CommandDescriptor, CommandResources};
 use es_net::ApiToken;
+use es_personal::PersonalData;
 use es_read::{projection::Database, query::QueryRoute};
 use es_subscribe::{ProgressRegistry, operator::OperatorClient};
 
@@ -131,6 +132,9 @@ pub struct HttpContext {
     pub reactions: OperatorClient,
     /// The credential of operators. Without it, nobody is an operator.
     pub operator_token: Option<ApiToken>,
+    /// Finds and erases the personal data of persons, if events hold some.
+    #[doc(hidden)]
+    pub personal_data: Option<PersonalData>,
 }
 
 /// Returns the router of an application, with custom routes and layers.

@@ -174,6 +174,7 @@ impl From<CommandError> for Problem {
             CommandError::NotAsExpected { .. } => Self::new(kind::CHANGED_MEANWHILE, detail),
             CommandError::KeyReused => Self::new(kind::IDEMPOTENCY_KEY_REUSED, detail),
             CommandError::NotOwner(_) => Self::new(kind::NOT_OWNER, detail),
+            CommandError::ErasedPerson(_) => Self::new(kind::ERASED_PERSON, detail),
             CommandError::Rejected(rejection) => Self::rejected(&*rejection),
             CommandError::Contended(_) => Self::new(kind::CONTENDED, detail),
             CommandError::Unknown { .. } => {

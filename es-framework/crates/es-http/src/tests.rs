@@ -95,6 +95,7 @@ async fn serve_without_rows(
         read_models: processor.operator_client(),
         reactions: OperatorClient::with_own_queues(ComponentKind::Reaction, [].into_iter()).0,
         operator_token: None,
+        personal_data: None,
     };
     let custom = CustomRoutes::default();
     let router = router("garden", &catalog, context, custom, None)

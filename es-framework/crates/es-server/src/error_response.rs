@@ -165,6 +165,9 @@ impl From<AppendError> for ErrorResponse {
         match error {
             AppendError::Conflict(conflict) => conflict.into(),
             AppendError::Schema(conflict) => conflict.into(),
+            error @ AppendError::ErasedPerson(_) => {
+                Self::nothing_stored(&StoreError::Refused(error.to_string()))
+            }
             AppendError::Store(error) => Self::nothing_stored(&error),
             AppendError::Unknown { .. } => {
                 tracing::error!(%error, "the outcome of a write is unknown");

@@ -129,6 +129,8 @@ impl From<AppendError> for RequestFailure {
         match error {
             AppendError::Conflict(conflict) => Self::Domain(conflict.into()),
             AppendError::Schema(conflict) => Self::Domain(conflict.into()),
+            // No event store seals events by itself.
+            error @ AppendError::ErasedPerson(_) => StoreError::Refused(error.to_string()).into(),
             AppendError::Store(error) => error.into(),
             error @ AppendError::Unknown { .. } => Self::Transport(error.into()),
         }

@@ -83,6 +83,9 @@ pub enum AppendError {
         /// The description of the failure.
         reason: String,
     },
+    /// An event holds personal data of somebody who is erased. A retry does not help.
+    #[error("the personal data of {0} is erased, and no more of it is stored")]
+    ErasedPerson(String),
     /// The store failed before it wrote anything.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -267,6 +267,17 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     fn description(&self) -> String;
 }
 
+/// Opens what a decorator of the event store has sealed, for readers of its events that do not use it.
+#[doc(hidden)]
+#[async_trait]
+pub trait EventOpener: fmt::Debug + Send + Sync + 'static {
+    /// Returns the events as the application sees them.
+    async fn open_events(
+        &self,
+        events: Vec<RecordedEvent>,
+    ) -> Result<Vec<RecordedEvent>, StoreError>;
+}
+
 /// Returns the latest event of a subject, or of a subject and all subjects below it.
 #[doc(hidden)]
 pub async fn latest_event(

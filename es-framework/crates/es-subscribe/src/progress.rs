@@ -39,6 +39,8 @@ pub(super) struct SubscriberStatus {
     pace: Option<RebuildPace>,
     /// The progress of the shadow table of a read model, if one is being built.
     shadow: Option<SubscriberProgress>,
+    /// The number of shadow tables that have replaced the current table.
+    swaps: u64,
     deadlines: OpenDeadlines,
 }
 
@@ -331,8 +333,16 @@ impl SubscriberProgress {
             *status = SubscriberStatus {
                 position,
                 has_caught_up: true,
+                swaps: status.swaps.saturating_add(1),
                 ..SubscriberStatus::default()
             };
         });
+    }
+
+    /// Returns how often a shadow table has replaced the current table since the start.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn swaps(&self) -> u64 {
+        self.status.borrow().swaps
     }
 }

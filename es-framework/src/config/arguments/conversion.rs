@@ -30,6 +30,8 @@ impl From<SettingsArguments> for Settings {
             event_store_hash_version: arguments.event_store_hash_version,
             event_store_accept_loss: arguments.event_store_accept_loss,
             event_store_data_dir: arguments.event_store_data_dir,
+            key_store_url: arguments.key_store_url,
+            key_store_master_key_file: arguments.key_store_master_key_file,
             database_url: arguments.database_url,
             event_source: arguments.event_source,
             event_metadata_headers: arguments.event_metadata_headers,

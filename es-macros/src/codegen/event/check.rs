@@ -11,6 +11,7 @@ use crate::codegen::{
     errors::Errors,
     fields::{self, Field},
     manifest::Manifest,
+    personal,
     template::{self, Template},
 };
 
@@ -109,5 +110,10 @@ fn subject(text: &LitStr, fields: Option<&[Field]>, errors: &mut Errors) -> Opti
     }
     let fields: Vec<_> = fields?.iter().collect();
     fields::check_subject(&template, text, "event", &fields, errors);
+    for name in template.fields() {
+        for field in fields.iter().filter(|field| field.name() == name) {
+            personal::check_subject_field(&field.attrs, &field.ident, errors);
+        }
+    }
     Some(EventSubject { template, is_below })
 }

@@ -8,14 +8,17 @@ mod expand;
 
 use proc_macro2::TokenStream;
 
-use super::{derive, errors::Errors, manifest::Manifest};
+use super::{derive, errors::Errors, manifest::Manifest, personal};
 
 /// Returns the code of `#[derive(Event)]`, or compile errors and a stub.
 pub(crate) fn derive_event(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::expand_derive(
         input,
         manifest,
-        |item, errors| check::check_event(ast::parse_item(item, errors), manifest, errors),
+        |item, errors| {
+            personal::check_item(item, errors);
+            check::check_event(ast::parse_item(item, errors), manifest, errors)
+        },
         |_, event, framework| expand::expand_event(&event, framework),
         |item, framework| {
             let attr = attr::parse_attributes(&item.attrs, &mut Errors::default());

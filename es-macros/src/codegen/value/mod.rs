@@ -12,6 +12,7 @@ use super::{
     json_impls,
     json_item::{self, ItemNoun},
     manifest::Manifest,
+    personal,
 };
 
 const NOUN: ItemNoun = ItemNoun {
@@ -27,6 +28,7 @@ pub(crate) fn derive_value(input: TokenStream, manifest: &Manifest) -> TokenStre
         |item, errors| {
             json_item::check_json_support(item, NOUN, errors);
             validation::check_rules(item, errors);
+            personal::check_item(item, errors);
             Some(())
         },
         |item, (), framework| expand(item, framework),

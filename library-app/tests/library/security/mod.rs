@@ -10,4 +10,5 @@ mod limits;
 mod malformed_requests;
 mod open_service;
 mod own_loans;
+mod personal_data;
 mod tls_and_headers;

@@ -14,10 +14,12 @@ pub(crate) fn container_settings(stage: &str, data: &Path) -> Vec<(String, Strin
     pairs
         .map(|pair| pair.split_once('=').unwrap())
         .map(|(name, value)| {
-            (
-                name.to_owned(),
-                value.replace("/data", data.to_str().unwrap()),
-            )
+            let data = data.to_str().unwrap();
+            let value = match value {
+                keys if keys.contains("/keys/") => keys.replace("/keys/", &format!("{data}-keys/")),
+                value => value.replace("/data", data),
+            };
+            (name.to_owned(), value)
         })
         .collect()
 }

@@ -197,8 +197,16 @@ fn library_command() -> Command {
     }
     command
         .env("HTTP_PORT", "0")
-        .env("EVENT_STORE_API_TOKEN", TOKEN);
+        .env("EVENT_STORE_API_TOKEN", TOKEN)
+        .env("KEY_STORE_URL", key_store_url());
     command
+}
+
+/// The key store of all libraries of this run, so that several of them can share an event store.
+fn key_store_url() -> String {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| tempfile::tempdir().unwrap());
+    format!("sqlite:{}", folder.path().join("keys.sqlite").display())
 }
 
 impl Library {

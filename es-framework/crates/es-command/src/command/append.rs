@@ -116,6 +116,7 @@ async fn append(
         },
         Err(AppendError::Conflict(_)) => Ok(None),
         Err(AppendError::Store(error)) => Err(error.into()),
+        Err(AppendError::ErasedPerson(person)) => Err(CommandError::ErasedPerson(person)),
         Err(AppendError::Schema(conflict)) => Err(StoreError::Refused(conflict.to_string()).into()),
         Err(AppendError::Unknown { .. }) if simulation::has(Defect::TrustUnknownAppends) => {
             Ok(Some(EventId::FIRST))

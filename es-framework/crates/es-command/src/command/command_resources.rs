@@ -130,6 +130,12 @@ impl CommandResources {
         self.states.snapshots().cloned()
     }
 
+    /// Drops all cached states and snapshots.
+    #[doc(hidden)]
+    pub async fn forget_states(&self) -> Result<(), String> {
+        self.states.forget_states().await
+    }
+
     /// Returns the clock that handlers take.
     #[doc(hidden)]
     #[must_use]

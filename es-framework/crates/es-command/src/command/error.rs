@@ -71,6 +71,9 @@ pub enum CommandError {
     /// The command is about something that belongs to somebody else.
     #[error(transparent)]
     NotOwner(#[from] NotOwner),
+    /// An event of the command holds personal data of somebody who is erased.
+    #[error("the personal data of {0} is erased, and no more of it is stored")]
+    ErasedPerson(String),
     /// The handler rejected the command.
     #[error("{0}")]
     Rejected(Box<dyn Rejection>),

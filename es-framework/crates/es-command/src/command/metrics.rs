@@ -69,7 +69,7 @@ pub(super) fn record_append(
     let outcome = match appended {
         Ok(_) => "recorded",
         Err(AppendError::Conflict(_)) => CONFLICT,
-        Err(AppendError::Schema(_)) => "refused",
+        Err(AppendError::Schema(_) | AppendError::ErasedPerson(_)) => "refused",
         Err(AppendError::Unknown { .. }) => "unknown",
         Err(AppendError::Store(_)) => "failed",
     };
@@ -90,6 +90,7 @@ impl CommandError {
             Self::AlreadyExists(_) => ("rejected", "already-exists"),
             Self::NotFound(_) => ("rejected", "not-found"),
             Self::NotOwner(_) => ("rejected", "not-owner"),
+            Self::ErasedPerson(_) => ("rejected", "erased-person"),
             Self::Rejected(rejection) => ("rejected", rejection.name()),
             Self::NotAsExpected { .. } => (CONFLICT, "changed-meanwhile"),
             Self::Contended(_) => (CONFLICT, "contended"),

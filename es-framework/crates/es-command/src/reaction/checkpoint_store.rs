@@ -264,6 +264,7 @@ fn store_error(error: AppendError) -> StoreError {
         AppendError::Unknown { address, reason } => StoreError::Unavailable { address, reason },
         AppendError::Schema(error) => StoreError::Refused(error.to_string()),
         AppendError::Conflict(error) => StoreError::Refused(error.to_string()),
+        error @ AppendError::ErasedPerson(_) => StoreError::Refused(error.to_string()),
     }
 }
 

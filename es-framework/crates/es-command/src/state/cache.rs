@@ -51,6 +51,11 @@ impl StateCache {
         state.downcast().ok().map(|rebuilt| *rebuilt)
     }
 
+    /// Drops all states.
+    pub(super) fn clear(&self) {
+        self.slots.invalidate_all();
+    }
+
     /// Stores a state in the place of an older one.
     pub(super) fn put<S: Evolve>(
         &self,

@@ -1,6 +1,9 @@
 //! Rebuilds the state of a subject from its events.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use futures_util::{FutureExt as _, TryStreamExt as _, future::BoxFuture};
 
@@ -67,6 +70,7 @@ pub struct StateLoader {
     upcasters: Upcasters,
     cache: StateCache,
     snapshots: Option<Snapshots>,
+    erasures: Arc<AtomicU64>,
 }
 
 impl StateLoader {
@@ -78,6 +82,7 @@ impl StateLoader {
             upcasters: Upcasters::default(),
             cache: StateCache::default(),
             snapshots: None,
+            erasures: Arc::default(),
         }
     }
 
@@ -115,6 +120,31 @@ impl StateLoader {
     /// # Errors
     /// See [`RebuildError`].
     pub async fn rebuild<S: Evolve>(
+        &self,
+        subject: &Subject,
+        recursive: bool,
+    ) -> Result<RebuiltState<S>, RebuildError> {
+        let erasures = self.erasures.load(Ordering::SeqCst);
+        let rebuilt = self.rebuild_from_newest(subject, recursive).await?;
+        Ok(RebuiltState {
+            erasures,
+            ..rebuilt
+        })
+    }
+
+    /// Drops all cached states and all snapshots, also those that are being made, since their events hold
+    /// personal data that is erased.
+    #[doc(hidden)]
+    pub async fn forget_states(&self) -> Result<(), String> {
+        self.erasures.fetch_add(1, Ordering::SeqCst);
+        self.cache.clear();
+        match &self.snapshots {
+            Some(snapshots) => snapshots.delete_all().await,
+            None => Ok(()),
+        }
+    }
+
+    async fn rebuild_from_newest<S: Evolve>(
         &self,
         subject: &Subject,
         recursive: bool,
@@ -160,11 +190,17 @@ impl StateLoader {
         recursive: bool,
         mut rebuilt: RebuiltState<S>,
     ) {
+        let begun = rebuilt.erasures;
+        if begun != self.erasures.load(Ordering::SeqCst) {
+            return;
+        }
         if rebuilt.events_since_snapshot >= SNAPSHOT_INTERVAL
             && let Some(snapshots) = &self.snapshots
             && let (Some(state), Some(latest)) = (&rebuilt.state, rebuilt.latest)
         {
-            snapshots.save(subject, recursive, state, latest);
+            let erasures = Arc::clone(&self.erasures);
+            let is_current = move || begun == erasures.load(Ordering::SeqCst);
+            snapshots.save(subject, recursive, state, latest, is_current);
             rebuilt.events_since_snapshot = 0;
         }
         self.cache.put(subject, recursive, rebuilt);
@@ -181,6 +217,7 @@ impl StateLoader {
             state: Some(state),
             latest: Some(latest),
             events_since_snapshot: 0,
+            erasures: 0,
         })
     }
 

@@ -31,6 +31,8 @@ pub struct RebuiltState<S> {
     pub latest: Option<LastEvent>,
     /// The number of events that were read since the last snapshot.
     pub(super) events_since_snapshot: u64,
+    /// The number of erasures of personal data before the events were read.
+    pub(super) erasures: u64,
 }
 
 /// The last event of a subject.
@@ -55,6 +57,7 @@ impl<S> RebuiltState<S> {
         state: None,
         latest: None,
         events_since_snapshot: 0,
+        erasures: 0,
     };
 }
 

@@ -153,6 +153,7 @@ impl Snapshots {
         recursive: bool,
         state: &S,
         latest: LastEvent,
+        is_current: impl FnOnce() -> bool + Send + 'static,
     ) {
         // A state that is read back as another one would lead to other decisions.
         let json = es_event::encode_readable(state).map_err(SnapshotError::from);
@@ -167,8 +168,33 @@ impl Snapshots {
         let name = name(S::DECLARATION.module, S::NAME, subject, recursive);
         let snapshots = self.clone();
         tokio::task::spawn_blocking(move || {
-            snapshots.with_database("written", |database| database.save(name, &json, latest))
+            snapshots.with_database("written", |database| {
+                // An erasure of personal data may have deleted all snapshots meanwhile.
+                if is_current() {
+                    database.save(name, &json, latest)?;
+                }
+                Ok(())
+            })
         });
+    }
+
+    /// Deletes all snapshots, and their copies in the write-ahead log.
+    pub(super) async fn delete_all(&self) -> Result<(), String> {
+        let snapshots = self.clone();
+        let file = self.file.display().to_string();
+        let delete = move || {
+            if !snapshots.file.exists() {
+                return true;
+            }
+            let deleted = snapshots.with_database("deleted", SnapshotDatabase::delete_all);
+            deleted.is_some()
+        };
+        match tokio::task::spawn_blocking(delete).await {
+            Ok(true) => Ok(()),
+            _ => Err(format!(
+                "{file} cannot be cleared: stop the application, delete the file, and start again"
+            )),
+        }
     }
 
     /// Runs an action on the database, which is opened before the first one. An error is logged.
@@ -217,7 +243,9 @@ impl SnapshotDatabase {
         let connection = Connection::open(file)?;
         connection.busy_timeout(LOCK_WAIT)?;
         // A crash may lose a snapshot, because the events are still there.
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
+        connection.execute_batch(
+            "PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;",
+        )?;
         connection.execute_batch(SCHEMA)?;
         let program = hash_running_program()?;
         connection.execute("DELETE FROM snapshots WHERE program <> ?1", [&program])?;
@@ -289,6 +317,14 @@ impl SnapshotDatabase {
         ])?;
         drop(statement);
         lock(&self.names).insert(name);
+        Ok(())
+    }
+
+    fn delete_all(&self) -> Result<(), SnapshotError> {
+        self.connection.execute("DELETE FROM snapshots", [])?;
+        lock(&self.names).clear();
+        let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
+        self.connection.query_row(truncate, [], |_| Ok(()))?;
         Ok(())
     }
 

@@ -30,9 +30,10 @@ mod security;
 mod tests;
 
 use es_catalog::Catalog;
+use es_personal::PersonalEvents;
 use serde_json::{Map, Value, json};
 
-use crate::operator;
+use crate::{operator, problem::kind};
 
 pub(super) use operation::{OpenApiResponse, Operation};
 pub(super) use schemas::Schemas;
@@ -65,9 +66,13 @@ pub fn split_documentation(documentation: &str) -> (String, Option<Value>) {
 pub fn document(name: &str, catalog: &Catalog) -> Value {
     let mut schemas = Schemas::default();
     let mut paths = PathItems::default();
+    let personal = PersonalEvents::select(catalog.events());
     let commands = catalog.commands().iter();
     for command in commands.filter(|command| !command.is_internal()) {
-        let operation = command_operation::operation(command, &mut schemas);
+        let mut events = (command.events)().into_iter();
+        let is_personal = events.any(|event_type| personal.contains(event_type));
+        let operation = command_operation::operation(command, &mut schemas)
+            .with_problems(is_personal.then_some(kind::ERASED_PERSON));
         paths.add(command.path, "post", operation);
     }
     for route in catalog.queries() {

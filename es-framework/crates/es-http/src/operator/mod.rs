@@ -24,6 +24,9 @@ pub mod generated_token;
 mod openapi;
 #[cfg(feature = "client")]
 pub mod operator_subcommand;
+mod personal_data;
+#[cfg(feature = "client")]
+mod personal_subcommand;
 mod response_schemas;
 mod routes;
 

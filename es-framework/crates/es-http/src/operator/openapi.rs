@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use super::{
     component::{COMPONENTS, OperatorInterface as _},
-    dry_run, dry_runner, response_schemas,
+    dry_run, dry_runner,
+    personal_data::PersonalDataAction,
+    response_schemas,
 };
 use crate::{
     openapi::{OpenApiResponse, Operation, OperatorAccess, Schemas},
@@ -16,6 +18,7 @@ use crate::{
 pub(crate) fn operations(schemas: &mut Schemas) -> Vec<(String, &'static str, Operation)> {
     let dry_run = (dry_run::PATH.to_owned(), "post", dry_run_operation(schemas));
     let mut operations = vec![dry_run];
+    operations.extend(PersonalDataAction::ALL.map(personal_data_operation));
     for component in COMPONENTS {
         let status = match component {
             ComponentKind::ReadModel => read_models(schemas),
@@ -159,4 +162,28 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
             kind::INTERNAL_ERROR,
         ])
         .for_operators(OperatorAccess::Always)
+}
+
+fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str, Operation) {
+    let subject = json!({
+        "name": "subject",
+        "in": "query",
+        "required": true,
+        "description": "A subject that ends with the id of the person.",
+        "schema": { "type": "string" },
+    });
+    let method = if action.is_change() { "post" } else { "get" };
+    let answer = OpenApiResponse::new(200, "The personal data, or the report.", &[]);
+    let id = format!("{}PersonalData", action.verb());
+    let operation = Operation::new(&id, action.description(), "")
+        .with_parameter(subject)
+        .with_answer(answer.with_json(json!({ "type": "object" })))
+        .with_problems([
+            kind::INVALID_PARAMETER,
+            kind::NOT_FOUND,
+            kind::EVENT_STORE_UNAVAILABLE,
+            kind::INTERNAL_ERROR,
+        ])
+        .for_operators(OperatorAccess::Always);
+    (action.path(), method, operation)
 }

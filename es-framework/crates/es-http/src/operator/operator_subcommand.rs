@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{
     client::OperatorArguments,
     component::{COMPONENTS, OperatorInterface as _},
-    dry_run_subcommand, event_selection_arguments,
+    dry_run_subcommand, event_selection_arguments, personal_subcommand,
 };
 
 const STATUS: &str = "status";
@@ -21,10 +21,10 @@ const STATUS: &str = "status";
 /// Returns the subcommands of operators, for the application's command line.
 #[doc(hidden)]
 pub fn clap_subcommands() -> impl Iterator<Item = Command> {
-    COMPONENTS
-        .into_iter()
-        .map(component_subcommand)
-        .chain([dry_run_subcommand::clap_command()])
+    COMPONENTS.into_iter().map(component_subcommand).chain([
+        dry_run_subcommand::clap_command(),
+        personal_subcommand::clap_command(),
+    ])
 }
 
 fn component_subcommand(component: ComponentKind) -> Command {
@@ -66,6 +66,9 @@ fn component_subcommand(component: ComponentKind) -> Command {
 pub fn run_operator_subcommand(name: &str, matches: &ArgMatches) -> Option<Result<()>> {
     if name == dry_run_subcommand::NAME {
         return Some(print_text(dry_run_subcommand::send_and_render(matches)));
+    }
+    if name == personal_subcommand::NAME {
+        return Some(print_text(personal_subcommand::send_and_render(matches)));
     }
     let component = COMPONENTS
         .into_iter()

@@ -19,7 +19,7 @@ use serde_json::json;
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
     component::{COMPONENTS, OperatorInterface as _},
-    dry_run,
+    dry_run, personal_data,
 };
 use crate::{HttpContext, Problem, health, lag::load_newest_id, problem::kind};
 
@@ -28,6 +28,7 @@ type Route = MethodRouter<Arc<HttpContext>>;
 /// Returns the paths of the operator API with their routes.
 pub(crate) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
     let mut routes = vec![dry_run::route(commands)];
+    routes.extend(personal_data::routes());
     for component in COMPONENTS {
         let show = move |_: RequireOperatorOrOpen, State(context): State<Arc<HttpContext>>| {
             show_status(component, context)

@@ -224,6 +224,12 @@ pub(crate) const NOT_VISIBLE: ProblemKind = ProblemKind::new(
     "This is not visible to the caller",
 );
 
+pub(crate) const ERASED_PERSON: ProblemKind = ProblemKind::new(
+    StatusCode::CONFLICT,
+    "erased-person",
+    "The personal data of this person is erased",
+);
+
 pub(crate) const ISSUER_AWAY: ProblemKind = ProblemKind::new(
     StatusCode::SERVICE_UNAVAILABLE,
     "issuer-away",

@@ -16,6 +16,7 @@ use super::{
     fold::FoldFailure,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
+use es_store::{EventOpener, StoreError};
 use es_store_postgres::{DatabaseIdentity, InlineRows, is_aborted, read_events_between};
 use es_subscribe::SkippedEvents;
 
@@ -42,6 +43,7 @@ struct InlineProjection {
     /// no row disappears when it replaces the current table.
     tables: BTreeMap<String, Table>,
     upcasters: Upcasters,
+    opener: Option<Arc<dyn EventOpener>>,
     /// The positions of tables at which an append could not write rows. It tries again when the
     /// projection has moved the checkpoint.
     failures: Mutex<BTreeMap<String, Option<EventId>>>,
@@ -52,6 +54,8 @@ struct InlineProjection {
 enum InlineFailure {
     #[error(transparent)]
     Database(#[from] DatabaseError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     #[error("an event cannot be applied: {0}")]
     Event(ProjectionError),
 }
@@ -66,6 +70,7 @@ impl Database {
         &self,
         events: Option<DatabaseIdentity>,
         upcasters: Upcasters,
+        opener: Option<Arc<dyn EventOpener>>,
     ) -> Result<Option<Arc<dyn InlineRows>>, DatabaseError> {
         if events.is_none() || self.identity().await? != events {
             return Ok(None);
@@ -76,6 +81,7 @@ impl Database {
         Ok(Some(Arc::new(InlineProjection {
             tables: named.collect(),
             upcasters,
+            opener,
             failures: Mutex::default(),
         })))
     }
@@ -162,6 +168,19 @@ impl InlineProjection {
             return Ok(());
         };
         let events: Vec<&RecordedEvent> = missing.iter().chain(events.iter().copied()).collect();
+        let opened = match &self.opener {
+            Some(opener) => {
+                opener
+                    .open_events(events.iter().copied().cloned().collect())
+                    .await?
+            }
+            None => Vec::new(),
+        };
+        let events = if opened.is_empty() {
+            events
+        } else {
+            opened.iter().collect()
+        };
         let (Some(first), Some(last)) = (events.first(), events.last()) else {
             return Ok(());
         };

@@ -74,6 +74,11 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns the number of expensive statements that run at once.
     fn scan_limit(&self) -> u32;
 
+    /// Removes what earlier rows left in the files, as far as the database can do that.
+    async fn scrub(&self) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+
     /// Returns the size of the database in bytes.
     async fn size(&self) -> Result<u64, DatabaseError>;
 

@@ -3,6 +3,15 @@
 use super::{super::Table, Database, DatabaseError};
 
 impl Database {
+    /// Removes what earlier rows left in the files, as far as the database can do that.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    #[doc(hidden)]
+    pub async fn scrub(&self) -> Result<(), DatabaseError> {
+        self.store.scrub().await
+    }
+
     /// Tells the processor if a query found a damaged table.
     pub(super) fn report_damage<T>(
         &self,

@@ -115,6 +115,13 @@ impl ReadModelStore for SqliteReadModelStore {
         readers::SCANS
     }
 
+    async fn scrub(&self) -> Result<(), DatabaseError> {
+        let truncate = |connection: &mut rusqlite::Connection| {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        };
+        self.writer.run_statements(truncate).await
+    }
+
     async fn size(&self) -> Result<u64, DatabaseError> {
         let size = self.fetch_count(QueryCost::Lookup, SIZE.to_owned(), Vec::new());
         size.await

@@ -54,7 +54,10 @@ pub(super) fn open_writer(location: &SqliteLocation) -> Result<Connection, rusql
         connection.pragma_update(None, "max_page_count", pages)?;
     } else {
         // A power cut may remove the last transactions. Their events are applied again.
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")?;
+        // Rows may hold personal data, which an erasure removes from the file as well.
+        connection.execute_batch(
+            "PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
+        )?;
         connection.pragma_update(None, "cache_size", CACHE_KIB.wrapping_neg())?;
     }
     Ok(connection)

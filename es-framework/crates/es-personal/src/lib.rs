@@ -1,0 +1,32 @@
+//! Personal data: keys of persons, the encryption of declared values in stored events, and their erasure.
+
+#![warn(unreachable_pub)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+mod cipher;
+mod erasure;
+mod key_link;
+mod key_store;
+mod master_keys;
+mod person_keys;
+mod personal_store;
+#[cfg(feature = "postgres")]
+mod postgres_key_store;
+mod redacted_store;
+mod sealed_event;
+mod search;
+mod sqlite_key_store;
+
+pub use cipher::PersonKey;
+pub use erasure::{ErasureReport, ErasureTarget, PersonalData, SubjectWithoutPerson, person_of};
+pub use key_link::{OtherKeyStore, find_link};
+pub use key_store::{KeyRewrite, KeyStore, KeyStoreError, StoredKey};
+pub use master_keys::MasterKeys;
+pub use person_keys::PersonKeys;
+pub use personal_store::PersonalStore;
+#[cfg(feature = "postgres")]
+pub use postgres_key_store::PostgresKeyStore;
+pub use redacted_store::RedactedStore;
+pub use sealed_event::{PersonalEvents, SealError};
+pub use search::{PersonalRecord, StoredForm};
+pub use sqlite_key_store::SqliteKeyStore;

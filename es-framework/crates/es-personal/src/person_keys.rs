@@ -1,0 +1,168 @@
+//! The keys of persons, cached within bounds, and wrapped by a master key if there is one.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use moka::sync::Cache;
+use uuid::Uuid;
+
+use crate::{
+    cipher::{KEY_LENGTH, PersonKey, random_bytes},
+    key_store::{KeyStore, KeyStoreError, StoredKey},
+    master_keys::MasterKeys,
+    sealed_event::SealError,
+};
+
+/// The most keys in memory, some 100 bytes each.
+const MAX_CACHED: u64 = 100_000;
+
+/// An instance that misses an erasure of another one stops using the key after this time.
+const CACHE_TIME: Duration = Duration::from_secs(60);
+
+/// The state of a person. `None` stands for an erased one.
+type CachedKey = Option<Arc<PersonKey>>;
+
+/// The keys of persons.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct PersonKeys {
+    store: Arc<dyn KeyStore>,
+    master: Option<Arc<MasterKeys>>,
+    cache: Cache<Uuid, CachedKey>,
+    /// The number of erasures. A key that was loaded before an erasure is not cached after it.
+    erasures: Arc<Mutex<u64>>,
+}
+
+impl PersonKeys {
+    /// Takes the keys from this store.
+    #[must_use]
+    pub fn new(store: Arc<dyn KeyStore>) -> Self {
+        let cache = Cache::builder().max_capacity(MAX_CACHED);
+        let cache = cache.time_to_live(CACHE_TIME).build();
+        let erasures = Arc::default();
+        Self {
+            store,
+            master: None,
+            cache,
+            erasures,
+        }
+    }
+
+    /// Wraps the keys in the store by a master key, also those that are there.
+    pub async fn with_master_keys(self, master: MasterKeys) -> Result<Self, KeyStoreError> {
+        let master = Arc::new(master);
+        let wrap = Arc::clone(&master);
+        let rewrite = move |person: Uuid, key: &[u8]| wrap.rewrap(person, key);
+        let count = self.store.rewrite_keys(Box::new(rewrite)).await?;
+        if count > 0 {
+            tracing::info!(
+                count,
+                "keys of persons are wrapped by the current master key"
+            );
+        }
+        Ok(Self {
+            master: Some(master),
+            ..self
+        })
+    }
+
+    /// Returns the store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn KeyStore> {
+        &self.store
+    }
+
+    /// Returns the key of a person, who gets one if need be.
+    pub(crate) async fn find_or_create(&self, person: Uuid) -> Result<Arc<PersonKey>, SealError> {
+        let known = match self.cache.get(&person) {
+            Some(known) => known,
+            None => {
+                let key = random_bytes::<KEY_LENGTH>()?;
+                let key = match &self.master {
+                    Some(master) => master.wrap(person, &key)?,
+                    None => key.to_vec(),
+                };
+                let erasures = *self.lock_erasures();
+                let stored = self.store.find_or_insert(person, key).await?;
+                self.remember(person, stored, erasures)?
+            }
+        };
+        known.ok_or(SealError::Erased(person))
+    }
+
+    /// Returns the keys of these persons. A person whom the store does not know is missing.
+    pub(crate) async fn find(
+        &self,
+        persons: impl IntoIterator<Item = Uuid>,
+    ) -> Result<HashMap<Uuid, CachedKey>, SealError> {
+        let mut found = HashMap::new();
+        let mut missing = Vec::new();
+        for person in persons {
+            if found.contains_key(&person) || missing.contains(&person) {
+                continue;
+            }
+            match self.cache.get(&person) {
+                Some(known) => {
+                    found.insert(person, known);
+                }
+                None => missing.push(person),
+            }
+        }
+        if !missing.is_empty() {
+            let erasures = *self.lock_erasures();
+            for (person, stored) in self.store.find(missing).await? {
+                found.insert(person, self.remember(person, stored, erasures)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns true if the person has a key.
+    pub(crate) async fn has_key(&self, person: Uuid) -> Result<bool, SealError> {
+        let known = self.find([person]).await?;
+        Ok(known.get(&person).is_some_and(Option::is_some))
+    }
+
+    fn lock_erasures(&self) -> MutexGuard<'_, u64> {
+        let erasures = self.erasures.lock();
+        erasures.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(
+        &self,
+        person: Uuid,
+        stored: StoredKey,
+        erasures: u64,
+    ) -> Result<CachedKey, SealError> {
+        let key = match stored {
+            StoredKey::Key(bytes) => {
+                let key = MasterKeys::unwrap_key(self.master.as_deref(), person, &bytes)?;
+                Some(Arc::new(PersonKey::from_bytes(&key)?))
+            }
+            StoredKey::Erased => None,
+        };
+        let current = self.lock_erasures();
+        if *current == erasures {
+            self.cache.insert(person, key.clone());
+        }
+        drop(current);
+        Ok(key)
+    }
+
+    /// Destroys the key of a person in the store and in memory.
+    pub(crate) async fn erase(&self, person: Uuid) -> Result<(), KeyStoreError> {
+        self.store.erase(person).await?;
+        self.forget(person);
+        Ok(())
+    }
+
+    /// Stops using the key of a person whom another instance has erased.
+    pub(crate) fn forget(&self, person: Uuid) {
+        let mut erasures = self.lock_erasures();
+        *erasures = erasures.wrapping_add(1);
+        self.cache.insert(person, None);
+    }
+}

@@ -1,0 +1,317 @@
+//! The form of personal values in stored events: `{"$sealed":{"of":…,"value":…,"erased":…}}`.
+
+use std::{collections::HashMap, ops::Range, sync::Arc};
+
+use es_event::{
+    EventCandidate, EventDescriptor, RecordedEvent, UnreadablePayload,
+    personal::{self, MARK, MarkedObject, PersonalValue, SEAL},
+};
+use ring::error::Unspecified;
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use uuid::Uuid;
+
+use crate::{
+    cipher::{PersonKey, ValuePlace},
+    key_store::KeyStoreError,
+};
+
+type MarkPersonal = fn(&str) -> Result<String, UnreadablePayload>;
+
+/// The declared events that hold personal data.
+#[doc(hidden)]
+#[derive(Debug, Clone, Default)]
+pub struct PersonalEvents(HashMap<&'static str, MarkPersonal>);
+
+impl PersonalEvents {
+    /// Selects the events with personal data.
+    pub fn select<'a>(events: impl IntoIterator<Item = &'a EventDescriptor>) -> Self {
+        let events = events.into_iter();
+        let personal = events.filter(|event| event.has_personal_data());
+        Self(
+            personal
+                .map(|event| (event.event_type, event.mark_personal))
+                .collect(),
+        )
+    }
+
+    /// Returns true if no event holds personal data.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns true if this type of event may hold personal data.
+    #[must_use]
+    pub fn contains(&self, event_type: &str) -> bool {
+        self.0.contains_key(event_type)
+    }
+}
+
+/// The error of sealing or opening an event.
+#[doc(hidden)]
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    /// The person is erased.
+    #[error("the personal data of {0} is erased, and no more is stored")]
+    Erased(Uuid),
+    /// The key store fails.
+    #[error(transparent)]
+    KeyStore(#[from] KeyStoreError),
+    /// The key store has never had a key of the person.
+    #[error(
+        "the key store has no key of {0}, whose personal data the event holds: let KEY_STORE_URL name the key store with which it was sealed"
+    )]
+    UnknownPerson(Uuid),
+    /// The event cannot be sealed, or was changed or moved after it was.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl From<serde_json::Error> for SealError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Invalid(format!("its JSON is malformed: {error}"))
+    }
+}
+
+impl From<Unspecified> for SealError {
+    fn from(_: Unspecified) -> Self {
+        Self::Invalid("the cipher failed".to_owned())
+    }
+}
+
+/// Data of an event, as the application writes it.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    metadata: &'a RawValue,
+    #[serde(borrow)]
+    payload: &'a RawValue,
+}
+
+/// A value that has to be sealed.
+#[derive(Debug)]
+pub(crate) struct MarkedValue {
+    span: Range<usize>,
+    path: String,
+    pub(crate) person: Uuid,
+    erased: String,
+    value: String,
+}
+
+/// A candidate whose personal values are marked.
+#[derive(Debug)]
+pub(crate) struct MarkedData {
+    data: String,
+    pub(crate) values: Vec<MarkedValue>,
+}
+
+impl PersonalEvents {
+    /// Marks the personal values of a candidate. Returns `None` if it has none.
+    pub(crate) fn mark(&self, candidate: &EventCandidate) -> Result<Option<MarkedData>, SealError> {
+        let Some(mark) = self.0.get(candidate.event_type.as_str()) else {
+            return Ok(None);
+        };
+        let Envelope { metadata, payload } = serde_json::from_str(candidate.data.get())?;
+        reject_seals(payload.get())?;
+        let marked = mark(payload.get());
+        let marked = marked.map_err(|error| SealError::Invalid(error.to_string()))?;
+        let data = format!(r#"{{"metadata":{metadata},"payload":{marked}}}"#);
+        let mut values = Vec::new();
+        personal::visit_marked(&data, MARK, &mut |object| {
+            values.extend(MarkedValue::from_object(&object)?);
+            Ok::<_, SealError>(())
+        })?;
+        Ok((!values.is_empty()).then_some(MarkedData { data, values }))
+    }
+}
+
+/// The members of an idempotency record that may tell something about the person of its command.
+#[derive(Deserialize)]
+struct CommandRecord<'a> {
+    #[serde(borrow)]
+    request: &'a RawValue,
+    #[serde(borrow)]
+    reply: &'a RawValue,
+}
+
+/// The type of idempotency records.
+pub(crate) const COMMAND_RECORD: &str = "io.es-framework.CommandHandledEvent";
+
+/// Marks the reply and the digest of the request in the idempotency record of a command about a person.
+pub(crate) fn mark_command_record(
+    candidate: &EventCandidate,
+    person: Uuid,
+) -> Result<MarkedData, SealError> {
+    let data = candidate.data.get();
+    let Envelope { payload, .. } = serde_json::from_str(data)?;
+    let CommandRecord { request, reply } = serde_json::from_str(payload.get())?;
+    let members = [("request", request, "\"\""), ("reply", reply, "null")];
+    let values = members.map(|(name, value, erased)| {
+        let start = value.get().as_ptr().addr();
+        let start = start.saturating_sub(data.as_ptr().addr());
+        MarkedValue {
+            span: start..start.saturating_add(value.get().len()),
+            path: format!("/payload/{name}"),
+            person,
+            erased: erased.to_owned(),
+            value: value.get().to_owned(),
+        }
+    });
+    let mut values = Vec::from(values);
+    values.sort_by_key(|value| value.span.start);
+    Ok(MarkedData {
+        data: data.to_owned(),
+        values,
+    })
+}
+
+/// Refuses a payload in which a client wrote what looks like a sealed value.
+fn reject_seals(payload: &str) -> Result<(), SealError> {
+    personal::visit_marked(payload, SEAL, &mut |object| {
+        let message = format!("{} looks like a sealed value", object.path);
+        Err(SealError::Invalid(message))
+    })
+}
+
+impl MarkedValue {
+    /// Reads a mark. A value that equals its replacement tells nothing and stays as it is.
+    fn from_object(object: &MarkedObject<'_>) -> Result<Option<Self>, SealError> {
+        #[derive(Deserialize)]
+        struct Mark<'a>(#[serde(borrow)] PersonalValue<String, &'a RawValue>);
+        let Mark(mark) = serde_json::from_str(object.body.get())?;
+        let person = object.sibling(&mark.of).map(RawValue::get);
+        let person = person.and_then(|id| serde_json::from_str(id).ok());
+        let person = person.ok_or_else(|| {
+            let message = format!("{} names nobody in `{}`", object.path, mark.of);
+            SealError::Invalid(message)
+        })?;
+        Ok(Some(Self {
+            span: object.span.clone(),
+            path: object.path.to_owned(),
+            person,
+            erased: mark.erased.get().to_owned(),
+            value: mark.value.get().to_owned(),
+        }))
+    }
+}
+
+impl MarkedValue {
+    /// Returns true if the value equals its replacement.
+    pub(crate) fn is_erased(&self) -> bool {
+        self.value == self.erased
+    }
+
+    /// Returns the path and the value.
+    pub(crate) fn into_plain(self) -> Result<(String, Value), SealError> {
+        Ok((self.path, serde_json::from_str(&self.value)?))
+    }
+}
+
+impl SealedValue {
+    /// Returns what the value holds.
+    pub(crate) fn open(&self, key: &PersonKey, event: &RecordedEvent) -> Result<Value, SealError> {
+        let text = key.open(&self.value, place(event, &self.path))?;
+        Ok(serde_json::from_str(&text)?)
+    }
+}
+
+fn place<'a>(event: &'a RecordedEvent, path: &'a str) -> ValuePlace<'a> {
+    ValuePlace {
+        event_type: event.event_type.as_str(),
+        subject: event.subject.as_str(),
+        path,
+    }
+}
+
+impl MarkedData {
+    /// Replaces each mark by the sealed value.
+    pub(crate) fn seal(
+        self,
+        candidate: &EventCandidate,
+        keys: &HashMap<Uuid, Arc<PersonKey>>,
+    ) -> Result<Box<RawValue>, SealError> {
+        let Self { data, values } = self;
+        let mut parts = Vec::new();
+        for MarkedValue {
+            span,
+            path,
+            person,
+            erased,
+            value,
+        } in values
+        {
+            let sealed = if value == erased {
+                value
+            } else {
+                let place = ValuePlace {
+                    event_type: candidate.event_type.as_str(),
+                    subject: candidate.subject.as_str(),
+                    path: &path,
+                };
+                let key = keys.get(&person).ok_or(SealError::UnknownPerson(person))?;
+                let value = key.seal(&value, place)?;
+                format!(r#"{{"{SEAL}":{{"of":"{person}","value":"{value}","erased":{erased}}}}}"#)
+            };
+            parts.push((span, sealed));
+        }
+        Ok(RawValue::from_string(personal::splice(&data, parts))?)
+    }
+}
+
+/// A sealed value of a stored event.
+#[derive(Debug)]
+pub(crate) struct SealedValue {
+    span: Range<usize>,
+    pub(crate) path: String,
+    pub(crate) person: Uuid,
+    value: String,
+    erased: String,
+}
+
+/// Returns the sealed values in the data of an event.
+pub(crate) fn sealed_values(data: &str) -> Result<Vec<SealedValue>, SealError> {
+    let mut values = Vec::new();
+    personal::visit_marked(data, SEAL, &mut |object: MarkedObject<'_>| {
+        let PersonalValue { of, erased, value }: PersonalValue<Uuid, &RawValue> =
+            serde_json::from_str(object.body.get())?;
+        values.push(SealedValue {
+            span: object.span,
+            path: object.path.to_owned(),
+            person: of,
+            value: serde_json::from_str(value.get())?,
+            erased: erased.get().to_owned(),
+        });
+        Ok::<_, SealError>(())
+    })?;
+    Ok(values)
+}
+
+/// Replaces sealed values by what they hold, or by their replacement if `find_key` returns no key.
+pub(crate) fn open(
+    event: &RecordedEvent,
+    values: Vec<SealedValue>,
+    mut find_key: impl FnMut(Uuid) -> Result<Option<Arc<PersonKey>>, SealError>,
+) -> Result<Box<RawValue>, SealError> {
+    let mut parts = Vec::new();
+    for SealedValue {
+        span,
+        path,
+        person,
+        value,
+        erased,
+    } in values
+    {
+        let opened = match find_key(person)? {
+            None => erased,
+            Some(key) => key.open(&value, place(event, &path)).map_err(|_| {
+                SealError::Invalid(format!("{path} does not open: it was changed or moved"))
+            })?,
+        };
+        parts.push((span, opened));
+    }
+    Ok(RawValue::from_string(personal::splice(
+        event.data.get(),
+        parts,
+    ))?)
+}

@@ -1,0 +1,300 @@
+//! Keys in a SQLite file of their own.
+//!
+//! One thread executes all jobs. It commits the jobs that wait together, so that many new persons share one flush.
+//! `secure_delete` overwrites a destroyed key, and the truncation of the write-ahead log removes its copies.
+
+use std::{
+    collections::HashMap,
+    fmt, fs,
+    path::{Path, PathBuf},
+    sync::mpsc,
+};
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use crate::key_store::{KeyRewrite, KeyStore, KeyStoreError, StoredKey};
+use es_store::secret_file;
+
+const SCHEMA: &str = "
+    PRAGMA secure_delete = ON;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    CREATE TABLE IF NOT EXISTS identity (only INTEGER PRIMARY KEY CHECK (only = 1), id BLOB NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS persons (
+        person BLOB PRIMARY KEY,
+        key BLOB,
+        is_finished INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+    PRAGMA wal_checkpoint(TRUNCATE);
+";
+
+/// The most jobs of one transaction.
+const MAX_BATCH: usize = 1_000;
+
+/// Executes a statement within the transaction, and returns what has to be done once it is committed.
+type Job = Box<dyn FnOnce(&Connection) -> Answer + Send>;
+type Answer = Box<dyn FnOnce(Result<(), KeyStoreError>) + Send>;
+
+/// A key store in a SQLite file.
+#[doc(hidden)]
+#[derive(Clone)]
+pub struct SqliteKeyStore {
+    file: PathBuf,
+    identity: Uuid,
+    jobs: mpsc::Sender<Job>,
+}
+
+impl fmt::Debug for SqliteKeyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SqliteKeyStore").field(&self.file).finish()
+    }
+}
+
+impl From<rusqlite::Error> for KeyStoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl SqliteKeyStore {
+    /// Opens the file, and creates it if it is missing.
+    pub fn open(file: &Path) -> Result<Self, KeyStoreError> {
+        let failed = |error: std::io::Error| KeyStoreError(format!("{}: {error}", file.display()));
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        secret_file::secure_database(file).map_err(failed)?;
+        let connection = Connection::open(file)?;
+        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        connection.execute_batch(SCHEMA)?;
+        connection.execute(
+            "INSERT INTO identity (only, id) VALUES (1, ?1) ON CONFLICT DO NOTHING",
+            [Uuid::new_v4().into_bytes()],
+        )?;
+        let identity = connection.query_row("SELECT id FROM identity", [], |row| row.get(0))?;
+        let (jobs, queue) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("keys".to_owned())
+            .spawn(move || execute_jobs(&connection, &queue))
+            .map_err(failed)?;
+        Ok(Self {
+            file: file.to_owned(),
+            identity: Uuid::from_bytes(identity),
+            jobs,
+        })
+    }
+
+    async fn execute<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&Connection) -> Result<T, KeyStoreError> + Send + 'static,
+    ) -> Result<T, KeyStoreError> {
+        let stopped = || KeyStoreError("its thread has ended".to_owned());
+        let (sender, receiver) = oneshot::channel();
+        let job = move |connection: &Connection| -> Answer {
+            let result = act(connection);
+            Box::new(move |committed| {
+                let _ = sender.send(committed.and(result));
+            })
+        };
+        self.jobs.send(Box::new(job)).map_err(|_| stopped())?;
+        receiver.await.map_err(|_| stopped())?
+    }
+}
+
+/// Executes jobs until the last handle is gone.
+fn execute_jobs(connection: &Connection, queue: &mpsc::Receiver<Job>) {
+    while let Ok(first) = queue.recv() {
+        let jobs = std::iter::once(first)
+            .chain(queue.try_iter())
+            .take(MAX_BATCH);
+        let begun = connection.execute_batch("BEGIN IMMEDIATE");
+        let answers: Vec<Answer> = jobs.map(|job| job(connection)).collect();
+        let committed = begun
+            .and_then(|()| connection.execute_batch("COMMIT"))
+            .map_err(KeyStoreError::from);
+        if committed.is_err() && !connection.is_autocommit() {
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        for answer in answers {
+            answer(committed.clone());
+        }
+    }
+}
+
+fn find(connection: &Connection, person: Uuid) -> Result<Option<StoredKey>, KeyStoreError> {
+    let mut statement = connection.prepare_cached("SELECT key FROM persons WHERE person = ?1")?;
+    let key = statement.query_row([person.into_bytes()], |row| {
+        row.get::<_, Option<Vec<u8>>>(0)
+    });
+    Ok(key
+        .optional()?
+        .map(|key| key.map_or(StoredKey::Erased, StoredKey::Key)))
+}
+
+#[async_trait]
+impl KeyStore for SqliteKeyStore {
+    fn identity(&self) -> Uuid {
+        self.identity
+    }
+
+    async fn find(&self, persons: Vec<Uuid>) -> Result<HashMap<Uuid, StoredKey>, KeyStoreError> {
+        self.execute(move |connection| {
+            let mut found = HashMap::new();
+            for person in persons {
+                if let Some(key) = find(connection, person)? {
+                    found.insert(person, key);
+                }
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    async fn find_or_insert(&self, person: Uuid, key: Vec<u8>) -> Result<StoredKey, KeyStoreError> {
+        self.execute(move |connection| {
+            let insert = "INSERT INTO persons (person, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+            let mut statement = connection.prepare_cached(insert)?;
+            statement.execute(params![person.into_bytes(), key])?;
+            let stored = find(connection, person)?;
+            stored.ok_or_else(|| KeyStoreError(format!("it has lost the key of {person}")))
+        })
+        .await
+    }
+
+    async fn erase(&self, person: Uuid) -> Result<(), KeyStoreError> {
+        self.execute(move |connection| {
+            let erase = "INSERT INTO persons (person, key) VALUES (?1, NULL) \
+                 ON CONFLICT (person) DO UPDATE SET key = NULL";
+            connection.execute(erase, [person.into_bytes()])?;
+            Ok(())
+        })
+        .await?;
+        self.scrub().await
+    }
+
+    async fn finish_erasure(&self, person: Uuid) -> Result<(), KeyStoreError> {
+        self.execute(move |connection| {
+            let finish = "UPDATE persons SET is_finished = 1 WHERE person = ?1 AND key IS NULL";
+            connection.execute(finish, [person.into_bytes()])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn unfinished_erasures(&self) -> Result<Vec<Uuid>, KeyStoreError> {
+        self.execute(|connection| {
+            let select = "SELECT person FROM persons WHERE key IS NULL AND is_finished = 0";
+            let mut statement = connection.prepare(select)?;
+            let persons = statement.query_map([], |row| row.get(0).map(Uuid::from_bytes))?;
+            Ok(persons.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn scrub(&self) -> Result<(), KeyStoreError> {
+        let file = self.file.clone();
+        // A checkpoint cannot run inside the transaction of the jobs.
+        let scrub = move || -> Result<(), KeyStoreError> {
+            let connection = Connection::open(file)?;
+            connection.busy_timeout(std::time::Duration::from_secs(5))?;
+            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+            let busy: i64 = connection.query_row(checkpoint, [], |row| row.get(0))?;
+            if busy != 0 {
+                return Err(KeyStoreError(
+                    "its write-ahead log is in use: repeat the command".into(),
+                ));
+            }
+            Ok(())
+        };
+        let done = tokio::task::spawn_blocking(scrub).await;
+        done.map_err(|error| KeyStoreError(error.to_string()))?
+    }
+
+    async fn rewrite_keys(&self, rewrite: KeyRewrite) -> Result<usize, KeyStoreError> {
+        let count = self
+            .execute(move |connection| {
+                let select = "SELECT person, key FROM persons WHERE key IS NOT NULL";
+                let mut statement = connection.prepare(select)?;
+                let mut rows = statement.query([])?;
+                let mut changed = Vec::new();
+                while let Some(row) = rows.next()? {
+                    let (person, key) = (Uuid::from_bytes(row.get(0)?), row.get::<_, Vec<u8>>(1)?);
+                    changed.extend(rewrite(person, &key)?.map(|key| (person, key)));
+                }
+                for (person, key) in &changed {
+                    let update =
+                        "UPDATE persons SET key = ?2 WHERE person = ?1 AND key IS NOT NULL";
+                    connection.execute(update, params![person.into_bytes(), key])?;
+                }
+                Ok(changed.len())
+            })
+            .await?;
+        if count > 0 {
+            self.scrub().await?;
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADA: Uuid = Uuid::from_u128(1);
+
+    fn bytes_of(folder: &Path) -> Vec<u8> {
+        let files = fs::read_dir(folder).unwrap();
+        files
+            .flat_map(|file| fs::read(file.unwrap().path()).unwrap())
+            .collect()
+    }
+
+    fn contains(bytes: &[u8], part: &[u8]) -> bool {
+        bytes.windows(part.len()).any(|window| window == part)
+    }
+
+    #[tokio::test]
+    async fn the_first_key_of_a_person_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteKeyStore::open(&folder.path().join("keys.sqlite")).unwrap();
+        for key in [vec![1; 32], vec![2; 32]] {
+            let stored = store.find_or_insert(ADA, key).await.unwrap();
+            assert_eq!(stored, StoredKey::Key(vec![1; 32]));
+        }
+        let again = SqliteKeyStore::open(&folder.path().join("keys.sqlite")).unwrap();
+        assert_eq!(again.identity(), store.identity());
+        assert_eq!(again.find(vec![ADA, Uuid::nil()]).await.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_destroyed_key_is_in_no_file_and_never_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteKeyStore::open(&folder.path().join("keys.sqlite")).unwrap();
+        let key: Vec<u8> = (100..132).collect();
+        store.find_or_insert(ADA, key.clone()).await.unwrap();
+        assert!(contains(&bytes_of(folder.path()), &key));
+        store.erase(ADA).await.unwrap();
+        assert!(!contains(&bytes_of(folder.path()), &key));
+        assert_eq!(
+            store.find_or_insert(ADA, key).await.unwrap(),
+            StoredKey::Erased
+        );
+        assert_eq!(store.unfinished_erasures().await.unwrap(), [ADA]);
+        store.finish_erasure(ADA).await.unwrap();
+        assert!(store.unfinished_erasures().await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_person_without_a_key_is_erased_as_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteKeyStore::open(&folder.path().join("keys.sqlite")).unwrap();
+        store.erase(ADA).await.unwrap();
+        assert_eq!(
+            store.find_or_insert(ADA, vec![1; 32]).await.unwrap(),
+            StoredKey::Erased
+        );
+    }
+}

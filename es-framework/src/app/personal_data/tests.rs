@@ -1,0 +1,306 @@
+//! Personal data at any depth: what the event store sees, what the application reads, and what an erasure leaves.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use es_personal::{
+    PersonKeys, PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore, StoredForm,
+};
+use futures_util::TryStreamExt as _;
+use proptest::{prelude::*, test_runner::TestRunner};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::{
+    event::{Event, EventCandidate, EventDescriptor, EventType, Metadata, encode_event},
+    prelude::*,
+    store::{AppendError, EventStore, ReadOptions, StoreError, memory::MemoryStore},
+};
+
+#[derive(Debug, Clone, PartialEq, Value)]
+struct Guest {
+    #[serde(rename = "guestId")]
+    id: Uuid,
+    #[personal(of = id, erased = "a guest")]
+    name: String,
+    #[personal(of = id)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phone: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Value)]
+#[serde(tag = "by")]
+enum Contact {
+    Nobody,
+    Mail {
+        owner: Uuid,
+        #[personal(of = owner, erased = "no address")]
+        address: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Value)]
+struct Address {
+    street: String,
+    number: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Event)]
+#[event(informational)]
+struct PartyHeldEvent {
+    host: Uuid,
+    #[personal(of = host, erased = "a host")]
+    host_name: String,
+    #[personal(of = host)]
+    address: Option<Address>,
+    #[personal(of = host, erased = Vec::new())]
+    songs: Vec<String>,
+    #[personal(of = host, erased = 0)]
+    age: u8,
+    guests: Vec<Guest>,
+    pair: [Guest; 2],
+    seats: BTreeMap<String, Option<Guest>>,
+    contact: Contact,
+    price: f64,
+}
+
+struct Party {
+    _folder: TempDir,
+    sealed: MemoryStore,
+    opened: PersonalStore,
+    data: PersonalData,
+}
+
+impl Party {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = SqliteKeyStore::open(&folder.path().join("keys.sqlite")).unwrap();
+        let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
+        let sealed = MemoryStore::new();
+        let store = Arc::new(sealed.clone());
+        let opened = PersonalStore::new(store, events, PersonKeys::new(Arc::new(keys)));
+        let data = PersonalData::new(opened.clone(), "test".into(), Vec::new());
+        Self {
+            _folder: folder,
+            sealed,
+            opened,
+            data,
+        }
+    }
+
+    async fn append(&self, event: &PartyHeldEvent) -> Result<(), AppendError> {
+        let appended = self.opened.append(vec![candidate(event)], Vec::new());
+        appended.await.map(drop)
+    }
+
+    async fn stored(&self) -> String {
+        let (_, data) = parties(&self.sealed).await.unwrap().pop().unwrap();
+        data
+    }
+
+    async fn read(&self) -> Vec<PartyHeldEvent> {
+        let parties = parties(&self.opened).await.unwrap().into_iter();
+        parties.map(|(event, _)| event.unwrap()).collect()
+    }
+}
+
+fn candidate(event: &PartyHeldEvent) -> EventCandidate {
+    EventCandidate {
+        source: "test".into(),
+        subject: "/parties/1".parse().unwrap(),
+        event_type: EventType::declared(PartyHeldEvent::TYPE),
+        data: encode_event(&Metadata::default(), event).unwrap(),
+        trace: None,
+    }
+}
+
+/// Returns the events, decoded if they can be, and their data.
+async fn parties(
+    store: &dyn EventStore,
+) -> Result<Vec<(Option<PartyHeldEvent>, String)>, StoreError> {
+    let events = store.read("/parties".parse().unwrap(), ReadOptions::recursive());
+    let events: Vec<_> = events.try_collect().await?;
+    let events = events.into_iter();
+    Ok(events
+        .map(|event| (event.payload().ok(), event.data.get().to_owned()))
+        .collect())
+}
+
+fn guest(id: u128, name: &str) -> Guest {
+    Guest {
+        id: Uuid::from_u128(id),
+        name: format!("name-{name}"),
+        phone: Some(format!("phone-{name}")),
+    }
+}
+
+fn party() -> PartyHeldEvent {
+    PartyHeldEvent {
+        host: Uuid::from_u128(1),
+        host_name: "name-host \"quoted\" é".into(),
+        address: Some(Address {
+            street: "name-street".into(),
+            number: 7,
+        }),
+        songs: vec!["name-song".into()],
+        age: 77,
+        guests: vec![guest(2, "ada"), guest(3, "eve")],
+        pair: [guest(3, "eve"), guest(4, "max")],
+        seats: BTreeMap::from([("a/b".into(), Some(guest(2, "ada"))), ("c".into(), None)]),
+        contact: Contact::Mail {
+            owner: Uuid::from_u128(5),
+            address: "name-address".into(),
+        },
+        price: 1.5,
+    }
+}
+
+#[tokio::test]
+async fn the_event_store_holds_no_plain_value_and_the_application_reads_all() {
+    let party = Party::new();
+    party.append(&super::tests::party()).await.unwrap();
+    let stored = party.stored().await;
+    for plain in ["name-", "phone-", "77"] {
+        assert!(!stored.contains(plain), "{stored}");
+    }
+    assert!(stored.contains(r#""price":1.5"#), "{stored}");
+    assert_eq!(party.read().await, [super::tests::party()]);
+}
+
+#[tokio::test]
+async fn an_erased_person_reads_as_the_replacements_and_the_others_as_before() {
+    let party = Party::new();
+    party.append(&super::tests::party()).await.unwrap();
+    let sealed = party.stored().await;
+    for person in [1, 2, 5] {
+        party.data.erase(Uuid::from_u128(person)).await.unwrap();
+    }
+    let erased_guest = Guest {
+        name: "a guest".into(),
+        phone: None,
+        ..guest(2, "")
+    };
+    let expected = PartyHeldEvent {
+        host_name: "a host".into(),
+        address: None,
+        songs: Vec::new(),
+        age: 0,
+        guests: vec![erased_guest.clone(), guest(3, "eve")],
+        seats: BTreeMap::from([("a/b".into(), Some(erased_guest)), ("c".into(), None)]),
+        contact: Contact::Mail {
+            owner: Uuid::from_u128(5),
+            address: "no address".into(),
+        },
+        ..super::tests::party()
+    };
+    assert_eq!(party.read().await, [expected]);
+    assert_eq!(party.stored().await, sealed, "the log stays as it was");
+}
+
+#[tokio::test]
+async fn nothing_more_of_an_erased_person_is_stored() {
+    let party = Party::new();
+    for _ in 0..2 {
+        party.data.erase(Uuid::from_u128(4)).await.unwrap();
+    }
+    let refused = party.append(&super::tests::party()).await.unwrap_err();
+    assert!(
+        matches!(refused, AppendError::ErasedPerson(person) if person == Uuid::from_u128(4).to_string())
+    );
+    assert!(parties(&party.sealed).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_sealed_value_that_was_moved_does_not_open() {
+    let party = Party::new();
+    party.append(&super::tests::party()).await.unwrap();
+    let stored = party.stored().await;
+    let moved = EventCandidate {
+        subject: "/parties/2".parse().unwrap(),
+        data: serde_json::value::RawValue::from_string(stored).unwrap(),
+        ..candidate(&super::tests::party())
+    };
+    party.sealed.append(vec![moved], Vec::new()).await.unwrap();
+    let error = parties(&party.opened).await.unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn another_key_store_neither_opens_nor_seals() {
+    let party = Party::new();
+    party.append(&super::tests::party()).await.unwrap();
+    let other = Party::new();
+    let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
+    let keys = other.opened.keys().clone();
+    let opened = PersonalStore::new(Arc::new(party.sealed.clone()), events, keys);
+    assert!(matches!(
+        parties(&opened).await,
+        Err(StoreError::Corrupt { .. })
+    ));
+    let appended = opened.append(vec![candidate(&super::tests::party())], Vec::new());
+    let refused = appended.await.unwrap_err();
+    assert!(refused.to_string().contains("KEY_STORE_URL"), "{refused}");
+}
+
+#[tokio::test]
+async fn what_is_stored_about_a_person_is_found_and_exported() {
+    let party = Party::new();
+    let before = encode_event(&Metadata::default(), &super::tests::party()).unwrap();
+    let plain = EventCandidate {
+        data: before,
+        ..candidate(&super::tests::party())
+    };
+    party.sealed.append(vec![plain], Vec::new()).await.unwrap();
+    party.append(&super::tests::party()).await.unwrap();
+    let ada = Uuid::from_u128(2);
+    let found = party.data.find(ada, true).await.unwrap();
+    let values = found.iter().map(|record| {
+        let value = record.value.clone().unwrap();
+        (record.state, record.path.as_str(), value)
+    });
+    let expected = |form| {
+        [
+            (form, "/payload/guests/0/name", "name-ada".into()),
+            (form, "/payload/guests/0/phone", "phone-ada".into()),
+            (form, "/payload/seats/a~1b/name", "name-ada".into()),
+            (form, "/payload/seats/a~1b/phone", "phone-ada".into()),
+        ]
+    };
+    let both = [expected(StoredForm::Plain), expected(StoredForm::Sealed)].concat();
+    assert_eq!(values.collect::<Vec<_>>(), both);
+}
+
+#[test]
+fn every_value_is_read_back_as_it_was_written() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let text = || ".{0,20}".prop_map(|text| format!("secret-{text}"));
+    let guests = proptest::collection::vec((1_u128..4, text(), proptest::option::of(text())), 0..4);
+    let all = (
+        text(),
+        proptest::collection::vec(text(), 0..3),
+        1_u8..,
+        guests,
+    );
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(64));
+    let checked = runner.run(&all, |(host_name, songs, age, guests)| {
+        let guests = guests.into_iter().map(|(id, name, phone)| {
+            let id = Uuid::from_u128(id);
+            Guest { id, name, phone }
+        });
+        let event = PartyHeldEvent {
+            host_name,
+            songs,
+            age,
+            guests: guests.collect(),
+            ..party()
+        };
+        runtime.block_on(async {
+            let party = Party::new();
+            party.append(&event).await.unwrap();
+            let stored = party.stored().await;
+            prop_assert!(!stored.contains("secret-"), "{}", stored);
+            prop_assert_eq!(party.read().await, [event]);
+            Ok(())
+        })
+    });
+    checked.unwrap();
+}

@@ -1,0 +1,336 @@
+//! Readers are erased while the library runs, is killed, and is restored: their names are nowhere, and nothing else
+//! is lost.
+
+use std::{fs, path::Path, process::Command, time::Duration};
+
+use crate::support::{
+    Library, TOKEN, client, event_store_program, eventually, get, json_of, post,
+    postgres_server::PostgresServer,
+};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+const ERASED: &str = "erased reader";
+
+/// A library whose files are all in one folder.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn start(&self, data: &str, more: &[(&str, &str)]) -> Library {
+        let file = |name: &str| format!("sqlite:{}", self.path().join(name).display());
+        let (keys, rows) = (file("keys.sqlite"), file("rows.sqlite"));
+        let mut settings = vec![("KEY_STORE_URL", keys.as_str()), ("DATABASE_URL", &rows)];
+        settings.extend(more);
+        Library::embedded_with(&self.path().join(data), &settings)
+    }
+}
+
+/// A reader with a name that nothing else contains.
+#[derive(Clone)]
+struct Person {
+    id: Uuid,
+    name: String,
+}
+
+impl Person {
+    fn new() -> Self {
+        let id = Uuid::new_v4();
+        let name = format!("Name{}", Uuid::new_v4().simple());
+        Self { id, name }
+    }
+
+    fn subject(&self) -> String {
+        format!("/readers/{}", self.id)
+    }
+
+    async fn register(&self, library: &Library) -> StatusCode {
+        let body = json!({ "id": self.id, "name": self.name });
+        let request = client().post(format!("{}/readers/register", library.url));
+        let request = request.header("content-type", "application/json");
+        let request = request.header("idempotency-key", self.id.to_string());
+        let answer = request.body(body.to_string()).send().await.unwrap();
+        answer.status()
+    }
+
+    fn erase(&self, library: &Library) -> String {
+        library.said(&["personal", "erase", &self.subject(), "--yes"], true)
+    }
+
+    async fn is_called(&self, library: &Library, name: &str) {
+        let url = format!("{}{}", library.url, self.subject());
+        eventually("the name is read", async || {
+            let answer = get(&url).await;
+            let is_called =
+                answer.status() == StatusCode::OK && json_of(answer).await["name"] == name;
+            is_called.then_some(())
+        })
+        .await;
+    }
+
+    /// Asserts that no file below the folder contains the name.
+    fn is_in_no_file(&self, folder: &Path) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                self.is_in_no_file(&path);
+            } else if let Ok(bytes) = fs::read(&path) {
+                let name = self.name.as_bytes();
+                let is_in = bytes.windows(name.len()).any(|window| window == name);
+                assert!(!is_in, "{} contains {}", path.display(), self.name);
+            }
+        }
+    }
+}
+
+fn event_store(arguments: &[&str], folder: &Path) -> String {
+    let mut command = Command::new(event_store_program());
+    let output = command
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(output.status.success(), "{arguments:?}: {text}");
+    text
+}
+
+#[tokio::test]
+async fn names_of_erased_readers_are_in_no_file_and_the_chain_is_whole() {
+    let folder = Folder::new();
+    let library = folder.start("data", &[]);
+    let persons: Vec<_> = (0..40).map(|_| Person::new()).collect();
+    for person in &persons {
+        assert_eq!(person.register(&library).await, StatusCode::CREATED);
+    }
+    for person in &persons {
+        person.is_called(&library, &person.name).await;
+    }
+    let before = library.stored_lines().await;
+    let (erased, kept) = persons.split_at(10);
+    for person in erased {
+        let said = person.erase(&library);
+        assert!(said.contains("read model readers"), "{said}");
+        person.is_called(&library, ERASED).await;
+    }
+    let after = library.stored_lines().await;
+    assert_eq!(after[..before.len()], before, "no event is changed");
+    let log = library.process.log();
+    assert!(library.process.stop().success());
+    for person in erased {
+        person.is_in_no_file(folder.path());
+        assert!(!log.contains(&person.name));
+    }
+    let said = event_store(&["verify", "--data-directory", "data"], folder.path());
+    assert!(said.contains("whole"), "{said}");
+
+    // Rows that are built from nothing equal those that ran on.
+    let memory = [("DATABASE_URL", "sqlite::memory:")];
+    let library = folder.start("data", &memory);
+    for (persons, is_erased) in [(erased, true), (kept, false)] {
+        for person in persons {
+            let name = if is_erased { ERASED } else { &person.name };
+            person.is_called(&library, name).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_erasure_that_is_killed_is_completed_by_the_next_start() {
+    let folder = Folder::new();
+    let mut erased: Vec<Person> = Vec::new();
+    for round in 0..12 {
+        let mut library = folder.start("data", &[]);
+        let person = Person::new();
+        assert_eq!(person.register(&library).await, StatusCode::CREATED);
+        person.is_called(&library, &person.name).await;
+        let url = format!(
+            "{}/actuator/personal-data/erase?subject={}",
+            library.url,
+            person.subject()
+        );
+        let erasing = client().post(url).bearer_auth(TOKEN).send();
+        // Each round kills the process at another step of the erasure.
+        let killed = tokio::time::sleep(Duration::from_millis(3 * round));
+        tokio::select! { _ = erasing => {} () = killed => {} }
+        library.process.kill();
+        let library = folder.start("data", &[]);
+        // A kill before the first step leaves the reader as he was. Repeating the erasure always completes it.
+        person.erase(&library);
+        person.is_called(&library, ERASED).await;
+        erased.push(person);
+        assert!(library.process.stop().success());
+        for person in &erased {
+            person.is_in_no_file(folder.path());
+        }
+    }
+    let said = event_store(&["verify", "--data-directory", "data"], folder.path());
+    assert!(said.contains("whole"), "{said}");
+}
+
+#[tokio::test]
+async fn a_start_completes_an_erasure_without_being_told() {
+    let folder = Folder::new();
+    let mut library = folder.start("data", &[]);
+    let person = Person::new();
+    person.register(&library).await;
+    person.is_called(&library, &person.name).await;
+    library.process.kill();
+    // The state right after the key was destroyed.
+    let destroyed =
+        es_framework::personal::SqliteKeyStore::open(&folder.path().join("keys.sqlite"));
+    let keys: std::sync::Arc<dyn es_framework::personal::KeyStore> =
+        std::sync::Arc::new(destroyed.unwrap());
+    keys.erase(person.id).await.unwrap();
+    drop(keys);
+    let library = folder.start("data", &[]);
+    person.is_called(&library, ERASED).await;
+    eventually("the erasure is announced", async || {
+        let events = library.stored_lines().await;
+        let text = Value::from(events).to_string();
+        text.contains("io.es-framework.PersonalDataErasedEvent")
+            .then_some(())
+    })
+    .await;
+    eventually("the rows are clean", async || {
+        let bytes = fs::read(folder.path().join("rows.sqlite")).unwrap();
+        let name = person.name.as_bytes();
+        let is_clean = !bytes.windows(name.len()).any(|window| window == name);
+        is_clean.then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_restored_backup_does_not_revive_a_reader() {
+    let folder = Folder::new();
+    let library = folder.start("data", &[]);
+    let (erased, kept) = (Person::new(), Person::new());
+    erased.register(&library).await;
+    kept.register(&library).await;
+    assert!(library.process.stop().success());
+    let backup = [
+        "backup",
+        "--data-directory",
+        "data",
+        "--output",
+        "library.backup",
+    ];
+    event_store(&backup, folder.path());
+    let copied = fs::read_to_string(folder.path().join("library.backup")).unwrap();
+    assert!(copied.contains("$sealed") && !copied.contains(&erased.name));
+    let library = folder.start("data", &[]);
+    erased.erase(&library);
+    assert!(library.process.stop().success());
+    let restore = [
+        "restore",
+        "--input",
+        "library.backup",
+        "--data-directory",
+        "restored",
+    ];
+    event_store(&restore, folder.path());
+    let library = folder.start("restored", &[]);
+    erased.is_called(&library, ERASED).await;
+    kept.is_called(&library, &kept.name).await;
+}
+
+#[tokio::test]
+async fn nothing_more_of_an_erased_reader_is_stored() {
+    let folder = Folder::new();
+    let library = folder.start("data", &[]);
+    let person = Person::new();
+    person.erase(&library);
+    let body = json!({ "id": person.id, "name": person.name });
+    let answer = post(
+        &format!("{}/readers/register", library.url),
+        body.to_string(),
+    )
+    .await;
+    assert_eq!(answer.status(), StatusCode::CONFLICT);
+    let problem = json_of(answer).await;
+    assert_eq!(
+        problem["type"],
+        "tag:es-framework,2026:problem:erased-person"
+    );
+    assert!(!problem.to_string().contains(&person.name));
+}
+
+#[tokio::test]
+async fn operators_find_and_export_and_verify() {
+    let folder = Folder::new();
+    let library = folder.start("data", &[]);
+    let person = Person::new();
+    person.register(&library).await;
+    let act = |verb| {
+        let text = library.said(&["personal", verb, &person.subject()], true);
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    assert!(!act("find").to_string().contains(&person.name));
+    assert_eq!(act("export")["events"][0]["value"], person.name);
+    assert_eq!(act("verify")["isErased"], false);
+    person.erase(&library);
+    assert_eq!(act("verify")["isErased"], true);
+    assert!(!act("export").to_string().contains(&person.name));
+    // Without --yes and without a terminal, nothing is erased.
+    let said = library.said(&["personal", "erase", &person.subject()], false);
+    assert!(said.contains("--yes"), "{said}");
+    let nobody = library.said(&["personal", "find", "/readers/ada"], false);
+    assert!(nobody.contains("UUID"), "{nobody}");
+    let url = format!(
+        "{}/actuator/personal-data/export?subject={}",
+        library.url,
+        person.subject()
+    );
+    assert_eq!(get(&url).await.status(), StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_start_with_another_key_store_is_refused() {
+    let folder = Folder::new();
+    let library = folder.start("data", &[]);
+    Person::new().register(&library).await;
+    assert!(library.process.stop().success());
+    let other = format!("sqlite:{}", folder.path().join("other.sqlite").display());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
+    let command = command
+        .env("HTTP_PORT", "0")
+        .env("EVENT_STORE_PORT", "0")
+        .env("EVENT_STORE_DATA_DIR", folder.path().join("data"))
+        .env("KEY_STORE_URL", other);
+    let output = command.output().unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("KEY_STORE_URL"), "{said}");
+}
+
+#[tokio::test]
+async fn two_instances_with_postgresql_erase_for_each_other() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let url = server.url();
+    let settings = [("DATABASE_URL", url.as_str()), ("KEY_STORE_URL", &url)];
+    let one = Library::with_store_and(&url, &settings);
+    let other = Library::with_store_and(&url, &settings);
+    let (erased, kept) = (Person::new(), Person::new());
+    erased.register(&one).await;
+    kept.register(&other).await;
+    for library in [&one, &other] {
+        erased.is_called(library, &erased.name).await;
+    }
+    erased.erase(&other);
+    for library in [&one, &other] {
+        erased.is_called(library, ERASED).await;
+        kept.is_called(library, &kept.name).await;
+    }
+}
