@@ -11,7 +11,8 @@ use es_store::{Bound, EventStore, EventStream, Order, ReadOptions, StoreError};
 /// more events, because the query filters them again. The source has to respect the order.
 ///
 /// ```
-/// use es_framework::{eventql::ReadHint, store::Order};
+/// use es_eventql::ReadHint;
+/// use es_store::Order;
 ///
 /// assert_eq!(ReadHint::default().order, Order::Chronological);
 /// assert!(ReadHint::default().subject.is_none()); // events of any subject
@@ -33,7 +34,8 @@ pub struct ReadHint {
 /// A source of events, subjects and event types for FROM clauses.
 ///
 /// ```
-/// use es_framework::{eventql::{ReadHint, EventSource}, store::EventStream};
+/// use es_eventql::{ReadHint, EventSource};
+/// use es_store::EventStream;
 /// use futures_util::{StreamExt as _, stream};
 ///
 /// /// A store without events.

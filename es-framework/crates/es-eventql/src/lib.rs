@@ -41,14 +41,12 @@ pub use token::{Token, TokenKind};
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_framework::{
-///     eventql::{QueryLimits, EventQlQuery, QueryRows, EventSource},
-///     store::{EventStore, memory::MemoryStore},
-/// };
+/// use es_eventql::{QueryLimits, EventQlQuery, QueryRows, EventSource};
+/// use es_store::{EventStore, memory::MemoryStore};
 /// use futures_util::StreamExt as _;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), es_framework::eventql::QueryError> {
+/// # async fn main() -> Result<(), es_eventql::QueryError> {
 /// let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
 /// let query = EventQlQuery::parse("FROM e IN events PROJECT INTO e.id")?;
 /// let rows: QueryRows = query.run(Arc::new(store), QueryLimits::DEFAULT);
@@ -61,7 +59,7 @@ pub type QueryRows = BoxStream<'static, Result<Box<RawValue>, QueryError>>;
 /// A parsed and checked query. `Display` writes its canonical form.
 ///
 /// ```
-/// use es_framework::eventql::EventQlQuery;
+/// use es_eventql::EventQlQuery;
 ///
 /// let query = EventQlQuery::parse("from e in events where e.subject == '/a' project into e.id")?;
 /// assert_eq!(
@@ -73,7 +71,7 @@ pub type QueryRows = BoxStream<'static, Result<Box<RawValue>, QueryError>>;
 ///     error.to_string(),
 ///     "unknown alias `f`: this query knows `e` (line 1, column 31)"
 /// );
-/// # Ok::<_, es_framework::eventql::QueryError>(())
+/// # Ok::<_, es_eventql::QueryError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct EventQlQuery {

@@ -10,7 +10,7 @@ use es_store::StoreError;
 /// The error for a query that cannot be parsed or executed.
 ///
 /// ```
-/// use es_framework::eventql::EventQlQuery;
+/// use es_eventql::EventQlQuery;
 ///
 /// let error = EventQlQuery::parse("FROM e IN events PROJECT INTO f").unwrap_err();
 /// assert_eq!(error.start_token().map(|token| (token.line, token.column)), Some((1, 31)));
@@ -24,7 +24,7 @@ pub struct QueryError {
 /// The reason of a query error.
 ///
 /// ```
-/// use es_framework::eventql::{QueryErrorKind, EventQlQuery};
+/// use es_eventql::{QueryErrorKind, EventQlQuery};
 ///
 /// let error = EventQlQuery::parse("FROM e IN events WHERE e.id == 'a").unwrap_err();
 /// assert!(matches!(error.kind(), QueryErrorKind::UnterminatedString));
@@ -236,7 +236,7 @@ pub enum QueryErrorKind {
 /// The JSON form in which the protocol sends a query error.
 ///
 /// ```
-/// use es_framework::eventql::EventQlQuery;
+/// use es_eventql::EventQlQuery;
 ///
 /// let error = EventQlQuery::parse("FROM e IN events PROJECT INTO f").unwrap_err();
 /// let json = serde_json::to_value(error.payload())?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The maximum length of a query in bytes.
 ///
 /// ```
-/// use es_framework::eventql::{MAX_LENGTH, EventQlQuery};
+/// use es_eventql::{MAX_LENGTH, EventQlQuery};
 ///
 /// assert!(EventQlQuery::parse(&" ".repeat(MAX_LENGTH + 1)).is_err());
 /// ```
@@ -30,7 +30,7 @@ pub(super) const MAX_ROW_LENGTH: usize = 16 * 1024 * 1024;
 /// ```
 /// use std::time::Duration;
 ///
-/// use es_framework::eventql::QueryLimits;
+/// use es_eventql::QueryLimits;
 ///
 /// let hasty = QueryLimits { time: Duration::from_secs(1), ..QueryLimits::DEFAULT };
 /// assert_eq!(hasty.memory, 64 * 1024 * 1024);

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// A token of a query. Errors contain it as `{"line","column","text","type"}`.
 ///
 /// ```
-/// use es_framework::eventql::{EventQlQuery, TokenKind};
+/// use es_eventql::{EventQlQuery, TokenKind};
 ///
 /// let error = EventQlQuery::parse("FROM e IN events PROJECT INTO f").unwrap_err();
 /// let token = error.start_token().ok_or("a word is wrong")?;
@@ -30,7 +30,7 @@ pub struct Token {
 /// The kind of a token.
 ///
 /// ```
-/// use es_framework::eventql::TokenKind;
+/// use es_eventql::TokenKind;
 ///
 /// assert_eq!(serde_json::to_string(&TokenKind::Keyword)?, r#""keyword""#);
 /// # Ok::<_, serde_json::Error>(())

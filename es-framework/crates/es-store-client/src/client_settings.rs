@@ -9,7 +9,7 @@ use super::reconnect::ReconnectPolicy;
 /// ```
 /// use std::time::Duration;
 ///
-/// use es_framework::store::eventsourcingdb::ClientSettings;
+/// use es_store_client::ClientSettings;
 ///
 /// let mut settings = ClientSettings::new("https://events.example.com", "secret");
 /// settings.request_time = Duration::from_secs(5);
@@ -74,9 +74,7 @@ impl fmt::Debug for ClientSettings {
 /// The errors of settings that cannot work.
 ///
 /// ```
-/// use es_framework::store::eventsourcingdb::{
-///     ClientSettings, EventSourcingDbStore, InvalidClientSettings,
-/// };
+/// use es_store_client::{ClientSettings, EventSourcingDbStore, InvalidClientSettings};
 ///
 /// let settings = ClientSettings::new("http://localhost:3000", "two words");
 /// let error = EventSourcingDbStore::new(settings).err();

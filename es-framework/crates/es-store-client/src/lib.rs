@@ -50,7 +50,7 @@ pub use reconnect::ReconnectPolicy;
 /// A client of an event store that speaks the protocol of EventSourcingDB. Clones share connections.
 ///
 /// ```
-/// use es_framework::store::eventsourcingdb::{EventSourcingDbStore, ClientSettings};
+/// use es_store_client::{EventSourcingDbStore, ClientSettings};
 ///
 /// let settings = ClientSettings::new("http://localhost:3000", "secret");
 /// assert!(EventSourcingDbStore::new(settings).is_ok());

@@ -10,7 +10,7 @@ use reqwest::{Response, StatusCode, header::RETRY_AFTER};
 /// The policy by which an observation reconnects after its server was unavailable.
 ///
 /// ```
-/// use es_framework::store::eventsourcingdb::{ReconnectPolicy, ClientSettings};
+/// use es_store_client::{ReconnectPolicy, ClientSettings};
 ///
 /// let mut settings = ClientSettings::new("http://localhost:3000", "secret");
 /// settings.reconnect = ReconnectPolicy::never(); // an observation ends with its connection

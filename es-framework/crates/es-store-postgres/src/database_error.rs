@@ -7,7 +7,7 @@ use uuid::Uuid;
 /// The error of a store that cannot be opened.
 ///
 /// ```
-/// use es_framework::store::postgres::PostgresOpenError;
+/// use es_store_postgres::PostgresOpenError;
 ///
 /// let error = PostgresOpenError::Version { found: "12.4".into() };
 /// assert_eq!(error.to_string(), "the event store needs PostgreSQL 13 or newer, and this is 12.4");
@@ -82,7 +82,7 @@ pub enum PostgresOpenError {
 /// The part of a log that a server lacks although an instance has used it.
 ///
 /// ```
-/// use es_framework::store::postgres::LogLoss;
+/// use es_store_postgres::LogLoss;
 ///
 /// let loss = LogLoss::Events { found: 40, expected: 57 };
 /// assert_eq!(loss.to_string(), "has 40 events, but 57 were stored, so the last 17 are missing");

@@ -91,7 +91,8 @@ pub use transaction_pool::{TransactionPool, refuse_transaction_pool};
 /// ```no_run
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use es_framework::store::{EventStore, postgres::PostgresStore};
+/// use es_store::EventStore;
+/// use es_store_postgres::PostgresStore;
 ///
 /// let store = PostgresStore::open("postgres://library@db-1,db-2/library".parse()?).await?;
 /// store.health().await?;

@@ -7,7 +7,7 @@ use std::{path::PathBuf, time::Duration};
 /// ```no_run
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use es_framework::store::postgres::{PostgresStore, PostgresStoreOptions};
+/// use es_store_postgres::{PostgresStore, PostgresStoreOptions};
 ///
 /// let mut options = PostgresStoreOptions::default();
 /// options.data_folder = Some("/var/lib/library".into());

@@ -40,7 +40,7 @@ const ADD_SCHEMA: &str = "INSERT INTO es_event_types (type, schema, schema_numbe
 /// ```no_run
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use es_framework::store::postgres::PostgresRestore;
+/// use es_store_postgres::PostgresRestore;
 ///
 /// let mut restore = PostgresRestore::begin_or_continue(&"postgres://db/library".parse()?).await?;
 /// // `restore.add_line(line).await?` for each line of a backup after `restore.chain()`
@@ -62,7 +62,8 @@ pub struct PostgresRestore {
 /// The reason why a log was not copied.
 ///
 /// ```
-/// use es_framework::store::{backup::RestoreFlaw, postgres::PostgresRestoreError};
+/// use es_store::backup::RestoreFlaw;
+/// use es_store_postgres::PostgresRestoreError;
 ///
 /// let error = PostgresRestoreError::Source(RestoreFlaw::Incomplete("disk failure".into()));
 /// assert_eq!(error.to_string(), "the source is not whole, its store said: disk failure");

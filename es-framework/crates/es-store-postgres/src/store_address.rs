@@ -11,12 +11,12 @@ use es_event::HashVersion;
 /// The database of an event store and its servers.
 ///
 /// ```
-/// use es_framework::store::postgres::StoreAddress;
+/// use es_store_postgres::StoreAddress;
 ///
 /// let address: StoreAddress = "postgres://library:secret@db-1,db-2:5433/library".parse()?;
 /// assert_eq!(address.to_string(), "PostgreSQL database library on db-1:5432, db-2:5433");
 /// assert!("http://db-1".parse::<StoreAddress>().is_err());
-/// # Ok::<_, es_framework::store::postgres::InvalidStoreAddress>(())
+/// # Ok::<_, es_store_postgres::InvalidStoreAddress>(())
 /// ```
 #[derive(Clone)]
 pub struct StoreAddress {
@@ -35,7 +35,7 @@ pub(crate) struct ServerConnectOptions {
 /// The error for a text that is not the URL of a PostgreSQL event store.
 ///
 /// ```
-/// use es_framework::store::postgres::StoreAddress;
+/// use es_store_postgres::StoreAddress;
 ///
 /// let error = "postgres://db/library?durability=some".parse::<StoreAddress>().unwrap_err();
 /// assert_eq!(error.to_string(), "write durability=unsafe, or leave it out");

@@ -12,7 +12,7 @@ use es_store::{AppendError, RegisterError, StoreError, event_row::RowFlaw};
 /// An embedded store that cannot be opened.
 ///
 /// ```
-/// use es_framework::store::sqlite::OpenError;
+/// use es_store_sqlite::OpenError;
 ///
 /// let error = OpenError::InUse { directory: "data".into() };
 /// assert_eq!(error.to_string(), "the data directory data is in use: another process has it open");

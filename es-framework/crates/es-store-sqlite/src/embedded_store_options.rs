@@ -6,10 +6,8 @@ use es_event::HashVersion;
 /// The options for opening an embedded store.
 ///
 /// ```
-/// use es_framework::{
-///     event::HashVersion,
-///     store::sqlite::{EmbeddedStore, EmbeddedStoreOptions},
-/// };
+/// use es_event::HashVersion;
+/// use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let mut options = EmbeddedStoreOptions::default();

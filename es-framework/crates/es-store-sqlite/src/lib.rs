@@ -79,7 +79,8 @@ const HEALTH_LIMIT: Duration = Duration::from_secs(2);
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use es_framework::store::{EventStore, sqlite::EmbeddedStore};
+/// use es_store::EventStore;
+/// use es_store_sqlite::EmbeddedStore;
 ///
 /// let store = EmbeddedStore::temporary()?;
 /// store.health().await?;

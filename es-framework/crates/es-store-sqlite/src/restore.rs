@@ -33,7 +33,9 @@ const UNFINISHED: &str = "restoring.sqlite";
 /// with [`Restore::resume`].
 ///
 /// ```
-/// use es_framework::{event::Hash, store::{backup::{BackupLine, EndMark}, sqlite::Restore}};
+/// use es_event::Hash;
+/// use es_store::backup::{BackupLine, EndMark};
+/// use es_store_sqlite::Restore;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let mut restore = Restore::begin(&folder.path().join("data"))?;
@@ -55,7 +57,7 @@ pub struct Restore {
 /// The reason why a backup was not restored.
 ///
 /// ```
-/// use es_framework::store::sqlite::{Restore, RestoreError};
+/// use es_store_sqlite::{Restore, RestoreError};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("events.sqlite"), "something")?;
@@ -115,7 +117,8 @@ impl Restore {
     /// that does not fit is still refused, and so is a backup without any line.
     ///
     /// ```
-    /// use es_framework::store::{backup::RestoreFlaw, sqlite::{Restore, RestoreError}};
+    /// use es_store::backup::RestoreFlaw;
+    /// use es_store_sqlite::{Restore, RestoreError};
     ///
     /// let folder = tempfile::tempdir()?;
     /// let empty = Restore::begin(&folder.path().join("data"))?.accept_missing_end();

@@ -25,12 +25,12 @@ use es_event::{EventType, InvalidStreamLine, LineFormat, RecordedEvent, Subject}
 /// One line of a backup.
 ///
 /// ```
-/// use es_framework::store::backup::BackupLine;
+/// use es_store::backup::BackupLine;
 ///
 /// let line = br#"{"type":"error","payload":{"error":"the disk is broken"}}"#;
 /// let BackupLine::Error(error) = BackupLine::parse_line(line)? else { panic!("it is one") };
 /// assert_eq!(error, "the disk is broken");
-/// # Ok::<_, es_framework::event::InvalidStreamLine>(())
+/// # Ok::<_, es_event::InvalidStreamLine>(())
 /// ```
 #[derive(Debug)]
 pub enum BackupLine {
@@ -126,7 +126,7 @@ impl BackupLine {
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_framework::store::{backup, memory::MemoryStore};
+/// use es_store::{backup, memory::MemoryStore};
 /// use futures_util::StreamExt as _;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -152,7 +152,7 @@ pub fn stream_lines(
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_framework::store::{EventStore, backup, memory::MemoryStore};
+/// use es_store::{EventStore, backup, memory::MemoryStore};
 /// use futures_util::StreamExt as _;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

@@ -11,7 +11,8 @@ use es_event::{EventCandidate, EventId, EventType};
 /// An event type that a store knows.
 ///
 /// ```
-/// use es_framework::{event::EventType, store::KnownEventType};
+/// use es_event::EventType;
+/// use es_store::KnownEventType;
 ///
 /// let event_type = EventType::declared("com.example.library.BookRemovedEvent");
 /// let known = KnownEventType { event_type, is_phantom: false, schema: None };

@@ -5,7 +5,7 @@ use super::{Conflict, InvalidOptions, SchemaConflict};
 /// The error of a request to the event store.
 ///
 /// ```
-/// use es_framework::store::StoreError;
+/// use es_store::StoreError;
 ///
 /// let (address, reason) = ("http://localhost:3000".into(), "connection refused".into());
 /// assert!(StoreError::Unavailable { address, reason }.is_transient());
@@ -57,14 +57,14 @@ impl StoreError {
 /// The error of an append. Only with [`AppendError::Unknown`], the events may be stored.
 ///
 /// ```
-/// use es_framework::store::AppendError;
+/// use es_store::AppendError;
 ///
 /// /// Whether the events are certainly not there.
 /// fn is_certain(error: &AppendError) -> bool {
 ///     !matches!(error, AppendError::Unknown { .. })
 /// }
 ///
-/// assert!(is_certain(&AppendError::Conflict(es_framework::store::Conflict::at(0))));
+/// assert!(is_certain(&AppendError::Conflict(es_store::Conflict::at(0))));
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
@@ -94,7 +94,7 @@ pub enum AppendError {
 /// The error of a registration of a schema.
 ///
 /// ```
-/// use es_framework::store::{RegisterError, SchemaConflict};
+/// use es_store::{RegisterError, SchemaConflict};
 ///
 /// let error = RegisterError::from(SchemaConflict::Exists);
 /// assert_eq!(error.to_string(), "schema conflict: schema already exists");

@@ -80,7 +80,8 @@ pub use verify::{Chain, ChainFlaw, VerificationReport, verify};
 /// A stream of events. It ends after the first error.
 ///
 /// ```
-/// use es_framework::{event::RecordedEvent, store::{EventStream, StoreError}};
+/// use es_event::RecordedEvent;
+/// use es_store::{EventStream, StoreError};
 /// use futures_util::TryStreamExt as _;
 ///
 /// async fn first(mut events: EventStream) -> Result<Option<RecordedEvent>, StoreError> {
@@ -92,7 +93,7 @@ pub type EventStream = BoxStream<'static, Result<RecordedEvent, StoreError>>;
 /// A stream of frames with whole lines of the protocol, many in each. It ends after the first error.
 ///
 /// ```
-/// use es_framework::store::{LineStream, StoreError};
+/// use es_store::{LineStream, StoreError};
 /// use futures_util::TryStreamExt as _;
 ///
 /// async fn length(lines: LineStream) -> Result<usize, StoreError> {
@@ -104,7 +105,8 @@ pub type LineStream = BoxStream<'static, Result<Bytes, StoreError>>;
 /// A stream of subjects in order. It ends after the first error.
 ///
 /// ```
-/// use es_framework::{event::Subject, store::{EventStore, SubjectStream, memory::MemoryStore}};
+/// use es_event::Subject;
+/// use es_store::{EventStore, SubjectStream, memory::MemoryStore};
 /// use futures_util::StreamExt as _;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -118,7 +120,7 @@ pub type SubjectStream = BoxStream<'static, Result<Subject, StoreError>>;
 /// A stream of event types in order. It ends after the first error.
 ///
 /// ```
-/// use es_framework::store::{EventStore, EventTypeStream, memory::MemoryStore};
+/// use es_store::{EventStore, EventTypeStream, memory::MemoryStore};
 /// use futures_util::StreamExt as _;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -132,10 +134,8 @@ pub type EventTypeStream = BoxStream<'static, Result<KnownEventType, StoreError>
 /// A store of events. Every adapter passes the whole contract suite.
 ///
 /// ```
-/// use es_framework::{
-///     event::{EventCandidate, EventType, Subject},
-///     store::{EventStore, Precondition, ReadOptions, memory::MemoryStore},
-/// };
+/// use es_event::{EventCandidate, EventType, Subject};
+/// use es_store::{EventStore, Precondition, ReadOptions, memory::MemoryStore};
 /// use futures_util::TryStreamExt as _;
 /// use serde_json::{json, value::to_raw_value};
 ///

@@ -7,7 +7,7 @@ use es_event::{EventId, EventType, Subject};
 /// The order of a read.
 ///
 /// ```
-/// use es_framework::store::{Order, ReadOptions};
+/// use es_store::{Order, ReadOptions};
 ///
 /// let newest = ReadOptions { order: Order::Antichronological, ..ReadOptions::recursive() }.first_only();
 /// assert_ne!(newest.order, Order::default());
@@ -42,7 +42,8 @@ impl Order {
 /// An end of a range of event ids.
 ///
 /// ```
-/// use es_framework::{event::EventId, store::{Bound, ReadOptions}};
+/// use es_event::EventId;
+/// use es_store::{Bound, ReadOptions};
 ///
 /// let seen = EventId::FIRST;
 /// let unseen = ReadOptions { lower_bound: Some(Bound::Exclusive(seen)), ..ReadOptions::recursive() };
@@ -59,7 +60,7 @@ pub enum Bound {
 /// Starts at the latest event of a type on a subject, that event included.
 ///
 /// ```
-/// use es_framework::store::{FromLatestEvent, IfEventIsMissing, ReadOptions};
+/// use es_store::{FromLatestEvent, IfEventIsMissing, ReadOptions};
 ///
 /// let since_the_last_inventory = ReadOptions {
 ///     from_latest_event: Some(FromLatestEvent {
@@ -85,7 +86,7 @@ pub struct FromLatestEvent {
 /// The behaviour if the event to start from does not exist.
 ///
 /// ```
-/// use es_framework::store::{FromLatestEvent, IfEventIsMissing, ObserveOptions};
+/// use es_store::{FromLatestEvent, IfEventIsMissing, ObserveOptions};
 ///
 /// let once_there_is_an_inventory = ObserveOptions {
 ///     from_latest_event: Some(FromLatestEvent {
@@ -109,7 +110,8 @@ pub enum IfEventIsMissing {
 /// The options of a read.
 ///
 /// ```
-/// use es_framework::{event::EventId, store::{Bound, Order, ReadOptions}};
+/// use es_event::EventId;
+/// use es_store::{Bound, Order, ReadOptions};
 ///
 /// let newest_below_the_root_before_the_fifth = ReadOptions {
 ///     order: Order::Antichronological,
@@ -139,7 +141,8 @@ pub struct ReadOptions {
 /// The options of a subscription.
 ///
 /// ```
-/// use es_framework::{event::EventId, store::{Bound, ObserveOptions}};
+/// use es_event::EventId;
+/// use es_store::{Bound, ObserveOptions};
 ///
 /// let after_the_first = ObserveOptions::recursive_after(Some(EventId::FIRST));
 /// assert_eq!(after_the_first.lower_bound, Some(Bound::Exclusive(EventId::FIRST)));
@@ -157,7 +160,8 @@ pub struct ObserveOptions {
 /// The error for options that contradict each other.
 ///
 /// ```
-/// use es_framework::{event::EventId, store::*};
+/// use es_event::EventId;
+/// use es_store::*;
 ///
 /// let contradictory = ReadOptions {
 ///     lower_bound: Some(Bound::Inclusive(EventId::FIRST)),

@@ -5,12 +5,13 @@ use es_event::{EventId, Subject};
 /// A condition that is checked in the write's own transaction.
 ///
 /// ```
-/// use es_framework::{event::EventId, store::Precondition};
+/// use es_event::EventId;
+/// use es_store::Precondition;
 ///
 /// let pristine = Precondition::SubjectIsPristine("/books/42".parse()?);
 /// assert!(pristine.holds(None));
 /// assert!(!pristine.holds(Some(EventId::FIRST)));
-/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// # Ok::<_, es_event::InvalidSubject>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Precondition {
@@ -77,12 +78,13 @@ impl Precondition {
 /// The events whose latest one decides about a precondition.
 ///
 /// ```
-/// use es_framework::{event::Subject, store::{Precondition, PreconditionScope}};
+/// use es_event::Subject;
+/// use es_store::{Precondition, PreconditionScope};
 ///
 /// let orders: Subject = "/orders/42".parse()?;
 /// let pristine = Precondition::SubtreeIsPristine(orders.clone());
 /// assert_eq!(pristine.scope(), PreconditionScope::Subtree(&orders));
-/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// # Ok::<_, es_event::InvalidSubject>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreconditionScope<'a> {
@@ -97,7 +99,8 @@ pub enum PreconditionScope<'a> {
 /// The error for a write whose precondition does not hold.
 ///
 /// ```
-/// use es_framework::{event::EventId, store::{Conflict, Precondition}};
+/// use es_event::EventId;
+/// use es_store::{Conflict, Precondition};
 ///
 /// fn check(precondition: &Precondition, latest: Option<EventId>) -> Result<(), Conflict> {
 ///     precondition.holds(latest).then_some(()).ok_or(Conflict::at(0))
@@ -105,7 +108,7 @@ pub enum PreconditionScope<'a> {
 ///
 /// let pristine = Precondition::SubjectIsPristine("/books/42".parse()?);
 /// assert_eq!(check(&pristine, Some(EventId::FIRST)), Err(Conflict::at(0)));
-/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// # Ok::<_, es_event::InvalidSubject>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
 #[error("state conflict: precondition failed")]

@@ -16,7 +16,7 @@ use es_event::EventId;
 /// A JSON Schema for the data of events.
 ///
 /// ```
-/// use es_framework::store::EventSchema;
+/// use es_store::EventSchema;
 ///
 /// let schema = r#"{"type":"object","properties":{"title":{"type":"string"}}}"#;
 /// assert!(EventSchema::parse(schema).is_ok());
@@ -27,7 +27,7 @@ pub struct EventSchema(JsonSchema);
 /// The error for a JSON value that is not a schema of events.
 ///
 /// ```
-/// use es_framework::store::EventSchema;
+/// use es_store::EventSchema;
 ///
 /// let error = EventSchema::parse(r#"{"type":"string"}"#).unwrap_err();
 /// assert_eq!(error.to_string(), r#"invalid schema: /type: value must be "object""#);
@@ -39,7 +39,7 @@ pub struct InvalidSchema(String);
 /// The data of a candidate or of a stored event contradicts a schema.
 ///
 /// ```
-/// use es_framework::store::{EventSchema, SchemaConflict};
+/// use es_store::{EventSchema, SchemaConflict};
 /// use serde_json::{json, value::to_raw_value};
 ///
 /// let schema = r#"{"type":"object","properties":{"title":{"type":"string"}}}"#;

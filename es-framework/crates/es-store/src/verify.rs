@@ -11,14 +11,14 @@ const STEP: u64 = 16_384;
 /// The result of the verification of a store's hash chain.
 ///
 /// ```
-/// use es_framework::store::VerificationReport;
+/// use es_store::VerificationReport;
 ///
 /// /// What an operator writes down, to compare it with later.
 /// fn note(verified: &VerificationReport) -> Option<String> {
 ///     let VerificationReport { events, hash, flaw, table_flaw } = verified;
 ///     (flaw.is_none() && table_flaw.is_none()).then(|| format!("{events} {hash}"))
 /// }
-/// # assert!(note(&VerificationReport { events: 0, hash: es_framework::event::Hash::ZERO, flaw: None, table_flaw: None }).is_some());
+/// # assert!(note(&VerificationReport { events: 0, hash: es_event::Hash::ZERO, flaw: None, table_flaw: None }).is_some());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerificationReport {
@@ -36,18 +36,18 @@ pub struct VerificationReport {
 /// The first place where a hash chain breaks.
 ///
 /// ```
-/// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
+/// # use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, Metadata, RecordedEvent};
 /// # let candidate = EventCandidate {
 /// #     source: "library-service".into(),
 /// #     subject: "/books/42".parse()?,
 /// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
-/// #     data: es_framework::event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
+/// #     data: es_event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
 /// #     trace: None,
 /// # };
 /// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
-/// use es_framework::{event::EventId as Id, store::Chain};
+/// use es_store::Chain;
 ///
-/// let later = RecordedEvent { id: Id::new(7).ok_or("too large")?, ..event };
+/// let later = RecordedEvent { id: EventId::new(7).ok_or("too large")?, ..event };
 /// let flaw = Chain::default().verify_next(&later).unwrap_err();
 /// assert_eq!((flaw.event, flaw.reason.as_str()), (0, "event 0 is missing: 7 follows"));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
@@ -63,16 +63,16 @@ pub struct ChainFlaw {
 /// Verifies a chain event by event.
 ///
 /// ```
-/// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
+/// # use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, Metadata, RecordedEvent};
 /// # let candidate = EventCandidate {
 /// #     source: "library-service".into(),
 /// #     subject: "/books/42".parse()?,
 /// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
-/// #     data: es_framework::event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
+/// #     data: es_event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
 /// #     trace: None,
 /// # };
 /// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
-/// use es_framework::store::Chain;
+/// use es_store::Chain;
 ///
 /// let mut chain = Chain::default();
 /// assert_eq!(chain.verify_next(&event), Ok(()));
@@ -134,10 +134,11 @@ impl Chain {
 /// The store does not answer. An unreadable event is a flaw and not an error.
 ///
 /// ```
-/// use es_framework::{event::Hash, store::{memory::MemoryStore, verify}};
+/// use es_event::Hash;
+/// use es_store::{verify, memory::MemoryStore};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), es_framework::store::StoreError> {
+/// # async fn main() -> Result<(), es_store::StoreError> {
 /// let verified = verify(&MemoryStore::new(), |_| {}).await?;
 /// assert_eq!((verified.events, verified.hash, verified.flaw), (0, Hash::ZERO, None));
 /// # Ok(())

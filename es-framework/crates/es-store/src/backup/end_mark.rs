@@ -9,7 +9,8 @@ use super::BackupLine;
 /// The content of the last line of a backup.
 ///
 /// ```
-/// use es_framework::{event::Hash, store::backup::{BackupLine, EndMark}};
+/// use es_event::Hash;
+/// use es_store::backup::{BackupLine, EndMark};
 ///
 /// let mark = EndMark::default();
 /// assert_eq!((mark.events, mark.hash, mark.schemas), (0, Hash::ZERO, 0));
@@ -40,7 +41,7 @@ impl Default for EndMark {
 /// Counts and hashes the lines of a backup.
 ///
 /// ```
-/// use es_framework::store::backup::{EndMark, LineTally};
+/// use es_store::backup::{EndMark, LineTally};
 ///
 /// assert_eq!(LineTally::default().end_mark(), EndMark::default());
 /// ```

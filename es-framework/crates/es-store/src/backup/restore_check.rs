@@ -8,7 +8,7 @@ use es_event::{EventType, RecordedEvent};
 /// their source.
 ///
 /// ```
-/// use es_framework::store::backup::RestoreFlaw;
+/// use es_store::backup::RestoreFlaw;
 ///
 /// let flaw = RestoreFlaw::Incomplete("disk failure".into());
 /// assert_eq!(flaw.to_string(), "is not whole, its store said: disk failure");

@@ -32,7 +32,7 @@ const CHUNK: usize = 256;
 /// An event store in memory. Its events are lost when the last clone is dropped.
 ///
 /// ```
-/// use es_framework::store::{EventStore as _, memory::MemoryStore};
+/// use es_store::{EventStore as _, memory::MemoryStore};
 ///
 /// assert_eq!(MemoryStore::new().description(), "in memory");
 /// ```
