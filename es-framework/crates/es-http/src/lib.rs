@@ -3,6 +3,7 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+mod actuator_paths;
 pub mod auth;
 mod caller_shares;
 mod command;
@@ -321,10 +322,10 @@ impl MountedRoute {
 /// Returns the routes that the OpenAPI document describes, without those of operators.
 fn routes(catalog: &Catalog, document: openapi::OpenApiDocument) -> Vec<MountedRoute> {
     let mut routes = vec![
-        MountedRoute::own(health::PATH, get(health::show_report)),
-        MountedRoute::own(health::LIVENESS, get(health::liveness)),
-        MountedRoute::own(health::READINESS, get(health::readiness)),
-        MountedRoute::own(health::INFO, get(health::info)),
+        MountedRoute::own(actuator_paths::HEALTH, get(health::show_report)),
+        MountedRoute::own(actuator_paths::LIVENESS, get(health::liveness)),
+        MountedRoute::own(actuator_paths::READINESS, get(health::readiness)),
+        MountedRoute::own(actuator_paths::INFO, get(health::info)),
         MountedRoute::own(metrics::PATH, get(metrics::show_metrics)),
         MountedRoute::own(openapi::PATH, get(async move || document.show())),
     ];

@@ -23,11 +23,11 @@ use super::{
     streams::{end_when, is_stream},
     tokens::FileTokens,
 };
-use crate::health;
+use crate::actuator_paths::{HEALTH, LIVENESS, READINESS};
 
 /// Paths that need no credential, for orchestrators and load balancers. Without a credential, they return
 /// only the status.
-const PUBLIC: [&str; 3] = [health::PATH, health::LIVENESS, health::READINESS];
+const PUBLIC: [&str; 3] = [HEALTH, LIVENESS, READINESS];
 
 /// Authenticates callers by their bearer tokens.
 #[doc(hidden)]

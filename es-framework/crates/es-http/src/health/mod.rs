@@ -38,13 +38,6 @@ pub(super) use probes::{info, liveness, readiness};
 /// Longest time of a check. A slower one fails.
 const CHECK_LIMIT: Duration = Duration::from_secs(3);
 
-/// The path of the report.
-pub(super) const PATH: &str = "/actuator/health";
-/// The paths of the probes and of the information about the application.
-pub(super) const LIVENESS: &str = "/actuator/health/liveness";
-pub(super) const READINESS: &str = "/actuator/health/readiness";
-pub(super) const INFO: &str = "/actuator/info";
-
 /// The components that the health check examines.
 #[doc(hidden)]
 #[derive(Debug)]

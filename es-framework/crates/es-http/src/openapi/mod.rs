@@ -3,7 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | a command, a query, rows that are events | `command_operation.rs`, `query_operation.rs` |
-//! | what the framework answers by itself | `own.rs`, `../operator/openapi.rs` |
+//! | what the framework answers by itself | `own.rs`, `operator_operation.rs`, `operator_schemas.rs` |
 //! | headers of requests and answers | `header.rs` |
 //! | problems | `problem_schemas.rs` |
 //! | schemas, and their form for generators | `schemas.rs`, `generator_form.rs` |
@@ -20,6 +20,8 @@ mod document_route;
 mod generator_form;
 mod header;
 mod operation;
+mod operator_operation;
+mod operator_schemas;
 mod own;
 mod problem_schemas;
 mod query_operation;
@@ -33,11 +35,10 @@ use es_catalog::Catalog;
 use es_personal::PersonalEvents;
 use serde_json::{Map, Value, json};
 
-use crate::{operator, problem::kind};
+use crate::problem::kind;
 
-pub(super) use operation::{OpenApiResponse, Operation};
-pub(super) use schemas::Schemas;
-pub(super) use security::OperatorAccess;
+use operation::{OpenApiResponse, Operation};
+use schemas::Schemas;
 
 pub(super) use document_route::{OpenApiDocument, PATH};
 
@@ -82,7 +83,7 @@ pub fn document(name: &str, catalog: &Catalog) -> Value {
     for (path, method, operation) in own::framework_operations(&mut schemas) {
         paths.add(path, method, operation);
     }
-    for (path, method, operation) in operator::operations(&mut schemas) {
+    for (path, method, operation) in operator_operation::operator_operations(&mut schemas) {
         paths.add(&path, method, operation);
     }
     problem_schemas::add_schemas(&mut schemas);

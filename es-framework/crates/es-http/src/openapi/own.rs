@@ -2,8 +2,12 @@
 
 use serde_json::json;
 
-use super::{OpenApiResponse, Operation, Schemas, document_route};
-use crate::{health, metrics};
+use super::{
+    document_route,
+    operation::{OpenApiResponse, Operation},
+    schemas::Schemas,
+};
+use crate::{actuator_paths, health, metrics};
 
 /// A path, a method and its operation.
 pub(super) type DescribedOperation = (&'static str, &'static str, Operation);
@@ -20,7 +24,7 @@ pub(super) fn framework_operations(schemas: &mut Schemas) -> Vec<DescribedOperat
 fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
     vec![
         (
-            health::PATH,
+            actuator_paths::HEALTH,
             health(
                 "health",
                 "Reports the health of the service and its components.",
@@ -28,7 +32,7 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
             ),
         ),
         (
-            health::LIVENESS,
+            actuator_paths::LIVENESS,
             health(
                 "liveness",
                 "Reports if a restart of the service would help.",
@@ -36,14 +40,14 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
             ),
         ),
         (
-            health::READINESS,
+            actuator_paths::READINESS,
             health(
                 "readiness",
                 "Reports if the service can handle commands and queries now.",
                 schemas,
             ),
         ),
-        (health::INFO, info(schemas)),
+        (actuator_paths::INFO, info(schemas)),
         (metrics::PATH, measurements()),
         (document_route::PATH, this_document(schemas)),
     ]

@@ -5,11 +5,11 @@ use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use crate::problem::kind::{self, ProblemKind};
 
 /// Both kinds of components.
-pub(super) const COMPONENTS: [ComponentKind; 2] =
+pub(crate) const COMPONENTS: [ComponentKind; 2] =
     [ComponentKind::ReadModel, ComponentKind::Reaction];
 
 /// The ways in which operators reach a kind of component: paths, subcommand, problems.
-pub(super) trait OperatorInterface {
+pub(crate) trait OperatorInterface {
     /// Returns the path that shows the status of all components.
     fn path(self) -> &'static str;
 

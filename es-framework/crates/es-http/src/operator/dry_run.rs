@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The path of dry runs.
-pub(super) const PATH: &str = "/actuator/commands/{name}/dry-run";
+pub(crate) const PATH: &str = "/actuator/commands/{name}/dry-run";
 
 /// The parameters in the query of the address.
 type QueryPairs = Query<Vec<(String, String)>>;

@@ -20,11 +20,11 @@ use crate::{
 use es_command::command::Clock;
 
 /// The name of the query parameter with the last event of the past.
-pub(super) const AT: &str = "at";
+pub(crate) const AT: &str = "at";
 /// The name of the query parameter with a role of the caller.
-pub(super) const ROLE: &str = "role";
+pub(crate) const ROLE: &str = "role";
 /// The name of the query parameter with the owner id of the caller.
-pub(super) const OWNER: &str = "owner";
+pub(crate) const OWNER: &str = "owner";
 
 /// Decides on the commands of an application without an append.
 #[doc(hidden)]

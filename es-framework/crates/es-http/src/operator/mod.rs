@@ -8,29 +8,26 @@ mod authorization;
 mod client;
 #[cfg(feature = "client")]
 mod client_tls;
-mod component;
+pub(crate) mod component;
 #[cfg(feature = "console")]
 mod console_dry_run;
 #[cfg(feature = "console")]
 mod copied_test;
-mod dry_run;
+pub(crate) mod dry_run;
 #[cfg(feature = "client")]
 mod dry_run_subcommand;
 #[cfg_attr(not(feature = "console"), allow(unreachable_pub))]
-mod dry_runner;
+pub(crate) mod dry_runner;
 #[cfg(feature = "client")]
 mod event_selection_arguments;
 pub mod generated_token;
-mod openapi;
 #[cfg(feature = "client")]
 pub mod operator_subcommand;
-mod personal_data;
+pub(crate) mod personal_data;
 #[cfg(feature = "client")]
 mod personal_subcommand;
-mod response_schemas;
 mod routes;
 
 #[cfg(feature = "console")]
 pub use dry_runner::DryRunner;
-pub(super) use openapi::operations;
 pub(super) use routes::routes;

@@ -18,11 +18,11 @@ use uuid::Uuid;
 use super::authorization::RequireOperator;
 use crate::{HttpContext, Problem, problem::kind};
 
-pub(super) const PATH: &str = "/actuator/personal-data";
+pub(crate) const PATH: &str = "/actuator/personal-data";
 
 /// An action of an operator on the personal data of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PersonalDataAction {
+pub(crate) enum PersonalDataAction {
     Find,
     Export,
     Erase,
@@ -30,10 +30,10 @@ pub(super) enum PersonalDataAction {
 }
 
 impl PersonalDataAction {
-    pub(super) const ALL: [Self; 4] = [Self::Find, Self::Export, Self::Erase, Self::Verify];
+    pub(crate) const ALL: [Self; 4] = [Self::Find, Self::Export, Self::Erase, Self::Verify];
 
     /// Returns the name in paths and on the command line.
-    pub(super) const fn verb(self) -> &'static str {
+    pub(crate) const fn verb(self) -> &'static str {
         match self {
             Self::Find => "find",
             Self::Export => "export",
@@ -42,7 +42,7 @@ impl PersonalDataAction {
         }
     }
 
-    pub(super) const fn description(self) -> &'static str {
+    pub(crate) const fn description(self) -> &'static str {
         match self {
             Self::Find => "Lists the personal data of a person in the events, without the values.",
             Self::Export => "Returns the personal data of a person in the events, with the values.",
@@ -53,22 +53,22 @@ impl PersonalDataAction {
         }
     }
 
-    pub(super) fn path(self) -> String {
+    pub(crate) fn path(self) -> String {
         format!("{PATH}/{}", self.verb())
     }
 
-    pub(super) const fn is_change(self) -> bool {
+    pub(crate) const fn is_change(self) -> bool {
         matches!(self, Self::Erase)
     }
 }
 
 /// The person whose data is meant.
 #[derive(Debug, Deserialize)]
-pub(super) struct PersonParameters {
+pub(crate) struct PersonParameters {
     subject: String,
 }
 
-pub(super) fn routes() -> impl Iterator<Item = (String, MethodRouter<Arc<HttpContext>>)> {
+pub(crate) fn routes() -> impl Iterator<Item = (String, MethodRouter<Arc<HttpContext>>)> {
     PersonalDataAction::ALL.into_iter().map(|action| {
         let handle = move |_: RequireOperator,
                            person: Result<Query<PersonParameters>, QueryRejection>,

@@ -3,8 +3,8 @@
 use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use serde_json::{Value, json};
 
-use super::component::OperatorInterface as _;
-use crate::openapi::{Schemas, problem_reference};
+use super::{problem_reference, schemas::Schemas};
+use crate::operator::component::OperatorInterface as _;
 
 /// Returns the noun for a component in the names of operations and schemas.
 pub(super) fn component_type_name(component: ComponentKind) -> &'static str {

@@ -4,18 +4,22 @@ use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use serde_json::{Value, json};
 
 use super::{
-    component::{COMPONENTS, OperatorInterface as _},
-    dry_run, dry_runner,
-    personal_data::PersonalDataAction,
-    response_schemas,
+    operation::{OpenApiResponse, Operation},
+    operator_schemas,
+    schemas::Schemas,
+    security::OperatorAccess,
 };
 use crate::{
-    openapi::{OpenApiResponse, Operation, OperatorAccess, Schemas},
+    operator::{
+        component::{COMPONENTS, OperatorInterface as _},
+        dry_run, dry_runner,
+        personal_data::PersonalDataAction,
+    },
     problem::kind,
 };
 
 /// Returns the path, the method and the description of each operation.
-pub(crate) fn operations(schemas: &mut Schemas) -> Vec<(String, &'static str, Operation)> {
+pub(super) fn operator_operations(schemas: &mut Schemas) -> Vec<(String, &'static str, Operation)> {
     let dry_run = (dry_run::PATH.to_owned(), "post", dry_run_operation(schemas));
     let mut operations = vec![dry_run];
     operations.extend(PersonalDataAction::ALL.map(personal_data_operation));
@@ -38,7 +42,7 @@ fn read_models(schemas: &mut Schemas) -> Operation {
     let summary = "Shows the status of each read model.";
     let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]);
     Operation::new("readModels", summary, "")
-        .with_answer(answer.with_json(response_schemas::add_read_model_statuses(schemas)))
+        .with_answer(answer.with_json(operator_schemas::add_read_model_statuses(schemas)))
         .for_operators(OperatorAccess::IfAuthenticated)
 }
 
@@ -46,7 +50,7 @@ fn all_reactions(schemas: &mut Schemas) -> Operation {
     let summary = "Shows the status of each reaction.";
     let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]);
     Operation::new("reactions", summary, "")
-        .with_answer(answer.with_json(response_schemas::add_reaction_statuses(schemas)))
+        .with_answer(answer.with_json(operator_schemas::add_reaction_statuses(schemas)))
         .for_operators(OperatorAccess::IfAuthenticated)
 }
 
@@ -55,12 +59,12 @@ fn command_operation(
     command: OperatorCommand,
     schemas: &mut Schemas,
 ) -> Operation {
-    let noun = response_schemas::component_type_name(component);
+    let noun = operator_schemas::component_type_name(component);
     let unless = match (component, command) {
         (ComponentKind::ReadModel, OperatorCommand::Rebuild) => kind::READ_MODEL_REBUILDING,
         _ => component.not_stopped(),
     };
-    let response = response_schemas::add_command_reply(component, command, schemas);
+    let response = operator_schemas::add_command_reply(component, command, schemas);
     let name = json!({
         "name": "name",
         "in": "path",
@@ -147,8 +151,8 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
         .with_parameter(role)
         .with_parameter(owner)
         .with_headers(&["If-Match"])
-        .with_body(&response_schemas::add_any_command(schemas), true)
-        .with_answer(answer.with_json(response_schemas::add_dry_run_reply(schemas)))
+        .with_body(&operator_schemas::add_any_command(schemas), true)
+        .with_answer(answer.with_json(operator_schemas::add_dry_run_reply(schemas)))
         .with_problems([
             kind::NOT_FOUND,
             kind::INVALID_PARAMETER,
