@@ -65,6 +65,41 @@ pub(crate) fn cycles(files: &[SourceFile]) -> Vec<ImportCycle> {
     cycles
 }
 
+/// The top-level modules of a crate that import each other, directly or through others: one sentence for each import.
+pub(crate) fn folder_cycles(files: &[SourceFile]) -> Vec<String> {
+    let graph = Graph::of(files);
+    let folder = |index: usize| {
+        let file = &files[index];
+        let top = file.module.first()?;
+        Some((file.package.as_str(), top.as_str()))
+    };
+    let mut imports = BTreeMap::new();
+    for (from, targets) in graph.edges.iter().enumerate() {
+        for to in targets {
+            if let (Some(one), Some(other)) = (folder(from), folder(*to))
+                && one != other
+            {
+                imports.entry((one, other)).or_insert((from, *to));
+            }
+        }
+    }
+    let leads_to = |start, end| {
+        let mut reached = BTreeSet::new();
+        let mut open = vec![start];
+        while let Some(one) = open.pop() {
+            let next = imports.keys().filter(|(from, _)| *from == one);
+            open.extend(next.map(|(_, to)| *to).filter(|to| reached.insert(*to)));
+        }
+        reached.contains(&end)
+    };
+    let upward = imports
+        .iter()
+        .filter(|((from, to), _)| leads_to(*to, *from));
+    upward
+        .map(|(_, (from, to))| format!("  {} imports {}", files[*from].path, files[*to].path))
+        .collect()
+}
+
 struct Graph {
     edges: Vec<BTreeSet<usize>>,
 }

@@ -37,6 +37,12 @@ fn no_files_import_each_other_in_a_circle() {
 }
 
 #[test]
+fn no_folders_of_a_crate_import_each_other_in_a_circle() {
+    let violations = imports::folder_cycles(&files());
+    assert_none(&violations, "these folders import each other");
+}
+
+#[test]
 fn no_type_is_named_with_a_bare_participle() {
     let files = source::read_code_with_tests();
     assert!(files.len() > 500, "only {} files", files.len());
