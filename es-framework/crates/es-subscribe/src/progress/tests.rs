@@ -77,3 +77,19 @@ async fn rows_that_cannot_be_written_answer_only_for_the_events_that_they_have()
     assert_eq!(progress.state(), SubscriberState::Working);
     assert_eq!(progress.wait_until_reached(None, BRIEF).await, Ok(()));
 }
+
+#[test]
+fn events_are_counted_from_the_position_to_the_newest() {
+    let id = EventId::new;
+    for (position, newest, behind) in [
+        (None, None, 0),
+        (None, id(0), 1),
+        (id(0), id(0), 0),
+        (id(4), id(9), 5),
+        (id(9), id(4), 0),
+    ] {
+        let progress = SubscriberProgress::new(ComponentKind::Reaction, "reminder");
+        progress.record_position(position);
+        assert_eq!(progress.events_behind(newest), behind);
+    }
+}
