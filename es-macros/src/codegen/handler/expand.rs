@@ -59,7 +59,7 @@ fn call(function: &Ident, parameters: &[Option<InjectedParameter>], output: &Typ
         }
     });
     let mut values = Group::new(Delimiter::Parenthesis, quote!(#(#values),*));
-    // The compiler reports a type that is no decision at the closure, which it finds between these spans.
+    // The compiler reports a type that is no decision at the call, which it finds between these spans.
     let spans: Vec<_> = output
         .to_token_stream()
         .into_iter()
@@ -72,6 +72,8 @@ fn call(function: &Ident, parameters: &[Option<InjectedParameter>], output: &Typ
     } else {
         arguments.into_token_stream()
     };
+    let mut function = function.clone();
+    function.set_span(first.resolved_at(function.span()));
     let parameters = quote_spanned!(first=> |#command, #arguments|);
     quote!(#parameters #function #values)
 }

@@ -1,7 +1,7 @@
 //! Expands `#[derive(State)]`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::{DeriveInput, ext::IdentExt as _};
 
 use super::{
@@ -34,7 +34,9 @@ pub(crate) fn derive_state(input: TokenStream, manifest: &Manifest) -> TokenStre
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let json = json_impls::expand_item(item, framework);
     let ident = &item.ident;
-    let source = quote!(state());
+    // The compiler reports a missing `#[evolve]` at the name of the state.
+    let path = framework.with_span(ident.span());
+    let source = quote_spanned!(ident.span()=> #path::command::InputSource::state());
     let implementations = implementations(ident, &source, framework);
     quote!(#json #implementations)
 }
@@ -43,7 +45,7 @@ fn stub(ident: &Ident, framework: &Framework) -> TokenStream {
     let json = json_impls::generate_stub(ident, framework);
     // The stub does not require `#[evolve]`, so that the compiler reports the mistakes in the item and not
     // a missing `#[evolve]` as well.
-    let source = quote!(service(""));
+    let source = quote!(#framework::command::InputSource::service(""));
     let implementations = implementations(ident, &source, framework);
     quote!(#json #implementations)
 }
@@ -60,8 +62,7 @@ fn implementations(ident: &Ident, source: &TokenStream, framework: &Framework) -
 
         #[automatically_derived]
         impl #framework::command::Inject for #ident {
-            const SOURCE: #framework::command::InputSource<Self> =
-                #framework::command::InputSource::#source;
+            const SOURCE: #framework::command::InputSource<Self> = #source;
         }
     }
 }
