@@ -18,7 +18,6 @@ mod follow;
 #[allow(dead_code, unused_imports, reason = "the benchmark uses a part of it")]
 #[path = "../../crates/es-server/tests/event_store/server_process.rs"]
 mod server_process;
-#[allow(dead_code, unused_imports, reason = "the benchmark uses a part of it")]
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
