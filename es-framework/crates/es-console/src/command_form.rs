@@ -85,7 +85,7 @@ pub(crate) async fn dry_run(
     let service = &console.dry_run;
     let caller = form.caller();
     let decision = service.decide(command.name, form.at.trim(), &form.json, &caller, request);
-    let result = DryRunOutcome::parse(&decision.await)?;
+    let result = DryRunOutcome::new(&form.json, decision.await);
     let page = CommandPage {
         console,
         visitor,

@@ -1,14 +1,15 @@
 //! The result of a dry run: the events that a command would append, or the reason for which there are none.
 
 use axum::http::StatusCode;
+use es_command::command::{DryRun, DryRunDecision};
 use maud::{Markup, html};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
+    DryRunProblem, copied_test,
     event_list::event_type,
     json_view,
-    notice::NoticePage,
     text_view::{escape_controls, isolated},
 };
 
@@ -16,55 +17,17 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum DryRunOutcome {
     /// The command is accepted or rejected.
-    Decision(DryRunDecision),
+    Decision {
+        /// The dry run.
+        run: Box<DryRun<DryRunProblem>>,
+        /// The source code of a test, or the reason for which there is none.
+        test: Result<String, String>,
+    },
     /// There is no decision.
     Failure(DryRunProblem),
 }
 
-/// The response of the route for dry runs.
-#[derive(Debug, Deserialize)]
-pub(crate) struct DryRunDecision {
-    at: Option<String>,
-    events: Vec<DryRunEvent>,
-    reply: Option<Box<RawValue>>,
-    problem: Option<DryRunProblem>,
-    test: Option<CopiedTest>,
-}
-
-/// The dry run as the source code of a test, or the reason for which there is none.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum CopiedTest {
-    Code(String),
-    Reason(String),
-}
-
-/// An event that the command would append.
-#[derive(Debug, Deserialize)]
-struct DryRunEvent {
-    subject: String,
-    r#type: String,
-    data: Box<RawValue>,
-}
-
-/// A problem (RFC 9457).
-#[derive(Debug, Deserialize)]
-pub(crate) struct DryRunProblem {
-    status: u16,
-    title: String,
-    detail: String,
-    #[serde(default)]
-    errors: Vec<DryRunViolation>,
-}
-
-/// A value of the command that is not valid.
-#[derive(Debug, Deserialize)]
-struct DryRunViolation {
-    pointer: String,
-    message: String,
-}
-
-/// The metadata and the payload of an event as the store keeps them.
+/// The data of an event as the store keeps it.
 #[derive(Debug, Deserialize)]
 struct StoredEventData<'a> {
     #[serde(borrow)]
@@ -74,21 +37,23 @@ struct StoredEventData<'a> {
 }
 
 impl DryRunOutcome {
-    /// Reads the JSON texts of the application's dry runs.
-    pub(crate) fn parse(result: &Result<String, String>) -> Result<Self, NoticePage> {
+    /// Adds the test to the result of a dry run of the command with this JSON text.
+    pub(crate) fn new(json: &str, result: Result<DryRun<DryRunProblem>, DryRunProblem>) -> Self {
         match result {
-            Ok(decision) => Ok(Self::Decision(read(decision)?)),
-            Err(problem) => Ok(Self::Failure(read(problem)?)),
+            Ok(run) => {
+                let test = copied_test::to_rust(&run, json);
+                let run = Box::new(run);
+                Self::Decision { run, test }
+            }
+            Err(problem) => Self::Failure(problem),
         }
     }
 
     /// Returns the status of the page. A rejection is a result, too.
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::Decision(_) => StatusCode::OK,
-            Self::Failure(problem) => {
-                StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-            }
+            Self::Decision { .. } => StatusCode::OK,
+            Self::Failure(problem) => problem.status,
         }
     }
 
@@ -97,10 +62,14 @@ impl DryRunOutcome {
         html! {
             section.card.dry-run #result tabindex="-1" aria-label="Result" {
                 @match self {
-                    Self::Decision(decision) => (decision.render()),
+                    Self::Decision { run, test } => {
+                        (render_run(run))
+                        h2 { "Copy as test" }
+                        (render_test(test))
+                    },
                     Self::Failure(problem) => {
                         h2 { span.bad { "✗ No decision" } }
-                        (problem.render())
+                        (render_problem(problem))
                     },
                 }
             }
@@ -108,85 +77,71 @@ impl DryRunOutcome {
     }
 }
 
-fn read<T: DeserializeOwned>(json: &str) -> Result<T, NoticePage> {
-    let value = serde_json::from_str(json);
-    value.map_err(|error| {
-        NoticePage::invalid_input(format!(
-            "The result of the dry run is not readable: {error}."
-        ))
-    })
-}
-
-impl DryRunDecision {
-    fn render(&self) -> Markup {
-        let as_of = match &self.at {
-            Some(at) => format!("as of event {at}"),
-            None => "without any event".to_owned(),
-        };
-        html! {
-            @match &self.problem {
-                Some(problem) => {
-                    h2 { span.bad { "✗ Rejected " (as_of) } }
-                    (problem.render())
-                },
-                None => {
-                    h2 {
-                        span.good { "✓ Accepted " (as_of) }
-                        span.muted { "Nothing was written." }
-                    }
-                    (self.events())
-                    @if let Some(reply) = &self.reply {
-                        h2 { "Reply" }
-                        (json_view::pretty(reply.get()))
-                    }
-                },
-            }
-            @if let Some(test) = &self.test {
-                h2 { "Copy as test" }
-                (test.render())
-            }
+fn render_run(run: &DryRun<DryRunProblem>) -> Markup {
+    let as_of = match run.at {
+        Some(at) => format!("as of event {at}"),
+        None => "without any event".to_owned(),
+    };
+    html! {
+        @match &run.decision {
+            Err(problem) => {
+                h2 { span.bad { "✗ Rejected " (as_of) } }
+                (render_problem(problem))
+            },
+            Ok(decision) => {
+                h2 {
+                    span.good { "✓ Accepted " (as_of) }
+                    span.muted { "Nothing was written." }
+                }
+                (render_events(decision))
+                @if let Some(reply) = &decision.reply {
+                    h2 { "Reply" }
+                    (json_view::pretty(reply.get()))
+                }
+            },
         }
     }
+}
 
-    fn events(&self) -> Markup {
-        html! {
-            p {
-                @match self.events.len() {
-                    0 => "The command would append nothing.",
-                    1 => "The command would append this event:",
-                    count => { "The command would append these " (count) " events:" },
-                }
+fn render_events(decision: &DryRunDecision) -> Markup {
+    html! {
+        p {
+            @match decision.events.len() {
+                0 => "The command would append nothing.",
+                1 => "The command would append this event:",
+                count => { "The command would append these " (count) " events:" },
             }
-            ol.dry-run-events {
-                @for event in &self.events {
-                    li {
-                        p { (event_type(&event.r#type)) " on " code { (isolated(&event.subject)) } }
-                        (json_view::pretty(shown_data(&event.data)))
+        }
+        ol.dry-run-events {
+            @for event in &decision.events {
+                li {
+                    p {
+                        (event_type(event.event_type.as_str())) " on "
+                        code { (isolated(event.subject.as_str())) }
                     }
+                    (json_view::pretty(shown_data(&event.data)))
                 }
             }
         }
     }
 }
 
-impl CopiedTest {
-    fn render(&self) -> Markup {
-        html! {
-            @match self {
-                Self::Code(code) => {
-                    p.muted {
-                        "This test of the application passes as long as the command has this result. It contains the "
-                        "values of the events, so replace personal data before you commit it."
-                    }
-                    div.copied-test {
-                        // The script shows the button.
-                        button.quiet.copy type="button" hidden { "Copy" }
-                        span.state.muted role="status" {}
-                        pre #test-code tabindex="0" dir="ltr" { code { (escape_controls(code)) } }
-                    }
-                },
-                Self::Reason(reason) => p.missed { (isolated(reason)) },
-            }
+fn render_test(test: &Result<String, String>) -> Markup {
+    html! {
+        @match test {
+            Ok(code) => {
+                p.muted {
+                    "This test of the application passes as long as the command has this result. It contains the "
+                    "values of the events, so replace personal data before you commit it."
+                }
+                div.copied-test {
+                    // The script shows the button.
+                    button.quiet.copy type="button" hidden { "Copy" }
+                    span.state.muted role="status" {}
+                    pre #test-code tabindex="0" dir="ltr" { code { (escape_controls(code)) } }
+                }
+            },
+            Err(reason) => p.missed { (isolated(reason)) },
         }
     }
 }
@@ -199,18 +154,23 @@ fn shown_data(data: &RawValue) -> &str {
     }
 }
 
-impl DryRunProblem {
-    fn render(&self) -> Markup {
-        html! {
-            p { strong { (self.status) " " (isolated(&self.title)) } }
-            // The detail of a single violation repeats it.
-            @if self.errors.len() != 1 { p { (isolated(&self.detail)) } }
-            @if !self.errors.is_empty() {
-                dl.facts {
-                    @for violation in &self.errors {
-                        dt { code { (isolated(&violation.pointer)) } }
-                        dd { (isolated(&violation.message)) }
-                    }
+fn render_problem(problem: &DryRunProblem) -> Markup {
+    let DryRunProblem {
+        status,
+        title,
+        detail,
+        errors,
+        ..
+    } = problem;
+    html! {
+        p { strong { (status.as_u16()) " " (isolated(title)) } }
+        // The detail of a single violation repeats it.
+        @if errors.len() != 1 { p { (isolated(detail)) } }
+        @if !errors.is_empty() {
+            dl.facts {
+                @for violation in errors {
+                    dt { code { (isolated(&violation.pointer)) } }
+                    dd { (isolated(&violation.message)) }
                 }
             }
         }

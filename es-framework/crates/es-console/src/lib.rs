@@ -13,6 +13,7 @@ mod command_list;
 mod component_list;
 mod console;
 mod console_link;
+mod copied_test;
 mod credential_limiter;
 mod dry_run_context;
 mod dry_run_outcome;
@@ -52,6 +53,6 @@ pub use console::{Console, DeclaredCommand, DeclaredState};
 #[doc(hidden)]
 pub use console_link::ConsoleLink;
 #[doc(hidden)]
-pub use dry_run_service::DryRunService;
+pub use dry_run_service::{DryRunProblem, DryRunService};
 #[doc(hidden)]
 pub use router::{LINK_PATH, PATH, router};

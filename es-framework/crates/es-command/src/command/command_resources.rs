@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Clock, RandomNumbers, Services, lock::SubjectLocks, past_store::PastStore};
+use super::{Clock, RandomNumbers, Services, lock::SubjectLocks};
 use crate::state::{Snapshots, StateLoader};
-use es_event::{EventId, Upcasters};
+use es_event::Upcasters;
 use es_store::EventStore;
 
 /// The parts that all commands of an application share: the store, the states, the services and the
@@ -106,12 +106,6 @@ impl CommandResources {
         Self { states, ..self }
     }
 
-    /// Returns resources that read the events up to this one, or none, and can append nothing. They use no cached
-    /// states and no snapshots, because they may contain later events.
-    pub(super) fn as_of(&self, last: Option<EventId>) -> Self {
-        self.with_other_store(Arc::new(PastStore::new(Arc::clone(&self.store), last)))
-    }
-
     /// Returns resources over another view of the store, without cached states and snapshots.
     #[doc(hidden)]
     #[must_use]
@@ -121,6 +115,12 @@ impl CommandResources {
             store,
             ..self.clone()
         }
+    }
+
+    /// Returns resources whose handlers take this clock.
+    pub(super) fn with_clock(&self, clock: Clock) -> Self {
+        let services = Services::clone(&self.services).with(clock);
+        self.clone().with_services(services)
     }
 
     /// Returns the snapshots of the states.
@@ -141,13 +141,5 @@ impl CommandResources {
     #[must_use]
     pub fn clock(&self) -> Clock {
         self.services.clock()
-    }
-
-    /// Returns resources whose handlers take this clock.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_clock(&self, clock: Clock) -> Self {
-        let services = Services::clone(&self.services).with(clock);
-        self.clone().with_services(services)
     }
 }

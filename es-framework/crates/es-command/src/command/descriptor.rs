@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    Command, CommandError, CommandOutcome, CommandRequest, CommandResources, DryRunFunction,
+    Command, CommandError, CommandOutcome, CommandRequest, CommandResources, DecisionFunction,
     Handle, Parameter, RejectionDescriptor, ReplySchema, SubjectCondition, pipeline,
 };
 use es_event::{Declaration, OwnerRule};
@@ -62,8 +62,8 @@ pub struct CommandDescriptor {
     pub events: fn() -> Vec<&'static str>,
     /// Runs a request through the command pipeline.
     pub execute: CommandFunction,
-    /// Decides on a request as of an event, and appends nothing.
-    pub dry_run: DryRunFunction,
+    /// Decides on a request, and appends nothing.
+    pub decide: DecisionFunction,
 }
 
 /// The function that runs a request through the command pipeline, without the command's type.
@@ -113,7 +113,7 @@ impl CommandDescriptor {
             rejections: || C::FUNCTION.rejections(),
             events: || C::FUNCTION.events(),
             execute: pipeline::handle_request::<C>,
-            dry_run: pipeline::dry_run::<C>,
+            decide: pipeline::decide_request::<C>,
         }
     }
 }

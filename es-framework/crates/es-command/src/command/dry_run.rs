@@ -1,48 +1,186 @@
-//! The result of a dry run: the decision on a command, without an append.
+//! Dry runs: the decision on a command as of an event, without an append.
 
-use futures_util::future::BoxFuture;
-use serde_json::value::RawValue;
+use std::sync::Arc;
 
-use super::{CommandError, CommandRequest, CommandResources, NewEvent};
-use es_event::{EventId, Subject};
+use jiff::Timestamp;
 
-/// The decision of a handler that nothing was appended for.
+use super::{
+    Clock, CommandDescriptor, CommandError, CommandRequest, CommandResources, DryRunDecision,
+    past_store::PastStore,
+};
+use es_event::{Caller, EventId, RecordedEvent};
+use es_store::newest_id;
+
+/// The outcome of a dry run. `R` describes a rejection, for example as the problem that the caller would get.
 ///
 /// ```
-/// # async fn example(
-/// #     resources: &es_framework::command::CommandResources,
-/// #     request: es_framework::command::CommandRequest<'_>,
-/// #     command: es_framework::command::CommandDescriptor,
-/// # ) -> Result<(), es_framework::command::CommandError> {
-/// let last = "41".parse().ok(); // the events 0 to 41
-/// let run = (command.dry_run)(resources, request, last).await?;
-/// for event in run.events {
-///     println!("{} on {}", event.event_type, event.subject);
+/// use es_framework::command::DryRun;
+///
+/// /// Returns a line about the outcome.
+/// fn describe(run: DryRun) -> String {
+///     match run.decision {
+///         Ok(decision) => format!("{} appends {} events", run.command.name, decision.events.len()),
+///         Err(rejection) => format!("{} is rejected: {rejection}", run.command.name),
+///     }
 /// }
-/// # Ok(())
-/// # }
 /// ```
 #[derive(Debug)]
-pub struct DryRun {
-    /// The subject of the command.
-    pub subject: Subject,
-    /// The events that the command would append.
-    pub events: Vec<NewEvent>,
-    /// The reply to the client, if the handler returns one.
-    pub reply: Option<Box<RawValue>>,
+pub struct DryRun<R = DryRunRejection> {
+    /// The command.
+    pub command: CommandDescriptor,
+    /// The sender of the command.
+    pub caller: Caller,
+    /// The last event that the states contain, or `None` in an empty store.
+    pub at: Option<EventId>,
+    /// The time of the handler's clock.
+    pub time: Timestamp,
+    /// The events that were read, in order. They are missing if they are too many for a test.
+    pub past: Option<Vec<RecordedEvent>>,
+    /// The decision, or the rejection.
+    pub decision: Result<DryRunDecision, R>,
 }
 
-/// Decides on a request as of an event, or as of an empty store, and appends nothing.
+/// The reason why a command is rejected in a dry run.
 ///
 /// ```
-/// use es_framework::command::{CommandDescriptor, DryRunFunction};
+/// use es_framework::command::DryRunRejection;
 ///
-/// fn dry_run_of(command: &CommandDescriptor) -> DryRunFunction {
-///     command.dry_run
+/// let rejection = DryRunRejection::MissingRole(&["staff"]);
+/// assert_eq!(rejection.to_string(), "the caller has none of the roles staff");
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum DryRunRejection {
+    /// The caller has none of the roles of the command, so its route would refuse the request.
+    #[error("the caller has none of the roles {}", .0.join(", "))]
+    MissingRole(&'static [&'static str]),
+    /// The values of the command or the states lead to a rejection.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+}
+
+/// The reason why a dry run has no outcome.
+///
+/// ```
+/// use es_framework::{command::DryRunError, event::EventId};
+///
+/// let error = DryRunError::NoSuchEvent { at: EventId::FIRST, newest: None };
+/// assert_eq!(error.to_string(), "event 0 is not recorded; there is no event yet");
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum DryRunError {
+    /// The event after which the command is tried is not recorded.
+    #[error("event {at} is not recorded; {}", describe_newest(*newest))]
+    NoSuchEvent {
+        /// The event.
+        at: EventId,
+        /// The newest event of the store.
+        newest: Option<EventId>,
+    },
+    /// The command failed for a reason other than its values and the states.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+}
+
+/// Decides on a command as of an event, or as of now, with a clock that stands at `time`. Appends nothing, and counts
+/// no command. A rejection is an outcome, not an error.
+///
+/// ```
+/// use es_framework::{
+///     command::{CommandDescriptor, CommandRequest, CommandResources, DryRunError, dry_run},
+///     prelude::*,
+/// };
+///
+/// /// Returns whether a client could send this request now.
+/// async fn is_accepted(
+///     resources: &CommandResources,
+///     command: &CommandDescriptor,
+///     request: CommandRequest<'_>,
+/// ) -> Result<bool, DryRunError> {
+///     let run = dry_run(resources, command, request, None, Timestamp::now()).await?;
+///     Ok(run.decision.is_ok())
 /// }
 /// ```
-pub type DryRunFunction = for<'a> fn(
-    &'a CommandResources,
-    CommandRequest<'a>,
-    Option<EventId>,
-) -> BoxFuture<'a, Result<DryRun, CommandError>>;
+///
+/// # Errors
+/// The event is not recorded, or the command fails for a reason other than its values and the states.
+pub async fn dry_run(
+    resources: &CommandResources,
+    command: &CommandDescriptor,
+    request: CommandRequest<'_>,
+    at: Option<EventId>,
+    time: Timestamp,
+) -> Result<DryRun, DryRunError> {
+    let newest = newest_id(&*resources.store).await;
+    let newest = newest.map_err(CommandError::from)?;
+    let at = match at {
+        None => newest,
+        Some(at) if newest >= Some(at) => Some(at),
+        Some(at) => return Err(DryRunError::NoSuchEvent { at, newest }),
+    };
+    let store = Arc::new(PastStore::new(Arc::clone(&resources.store), at));
+    let past = resources.with_other_store(Arc::clone(&store) as _);
+    let past = past.with_clock(Clock::at(time));
+    let caller = &request.context.caller;
+    let roles = command.roles;
+    let has_role = roles.is_empty() || roles.iter().any(|role| caller.has_role(role));
+    let decision = if has_role {
+        match (command.decide)(&past, request).await {
+            Err(error) if !is_rejection(&error) => return Err(error.into()),
+            decision => decision.map_err(DryRunRejection::from),
+        }
+    } else {
+        Err(DryRunRejection::MissingRole(roles))
+    };
+    Ok(DryRun {
+        command: *command,
+        caller: caller.clone(),
+        at,
+        time,
+        past: store.read_events(),
+        decision,
+    })
+}
+
+fn describe_newest(newest: Option<EventId>) -> String {
+    newest.map_or_else(
+        || "there is no event yet".to_owned(),
+        |newest| format!("the newest event is {newest}"),
+    )
+}
+
+/// Returns whether the framework or the handler rejects the command because of its values or of the states.
+const fn is_rejection(error: &CommandError) -> bool {
+    matches!(
+        error,
+        CommandError::Malformed(_)
+            | CommandError::Invalid(_)
+            | CommandError::AlreadyExists(_)
+            | CommandError::NotFound(_)
+            | CommandError::NotAsExpected { .. }
+            | CommandError::NotOwner(_)
+            | CommandError::ErasedPerson(_)
+            | CommandError::Rejected(_)
+    )
+}
+
+impl<R> DryRun<R> {
+    /// Describes a rejection in another way.
+    pub fn map_rejection<P>(self, describe: impl FnOnce(R) -> P) -> DryRun<P> {
+        let Self {
+            command,
+            caller,
+            at,
+            time,
+            past,
+            decision,
+        } = self;
+        DryRun {
+            command,
+            caller,
+            at,
+            time,
+            past,
+            decision: decision.map_err(describe),
+        }
+    }
+}

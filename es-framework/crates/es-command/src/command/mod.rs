@@ -8,6 +8,7 @@ mod decision;
 mod declared;
 mod descriptor;
 mod dry_run;
+mod dry_run_decision;
 mod error;
 mod handler;
 mod idempotency;
@@ -25,8 +26,6 @@ mod parse;
 mod past_store;
 mod pipeline;
 mod random_numbers;
-mod read_only;
-mod recording_store;
 mod rejection;
 mod retry;
 mod services;
@@ -45,17 +44,18 @@ pub use context::{
 pub use decision::{Decision, HandlerEvent, IntoDecision, NewEvent, ReplySchema, UntypedDecision};
 pub use declared::Command;
 pub use descriptor::{CommandDescriptor, CommandFunction};
-pub use dry_run::{DryRun, DryRunFunction};
+pub use dry_run::{DryRun, DryRunError, DryRunRejection, dry_run};
+pub use dry_run_decision::{DecisionFunction, DryRunDecision};
 pub use error::{CommandError, HandlerError, NoJsonBody};
 pub use handler::{Handle, Handler, HandlerFunction};
 pub use inject::{Inject, InputSource, IsState, ParameterOrigin, ServiceType};
 pub use input::{HandlerInputs, Input, OptionalState};
 pub use outcome::CommandOutcome;
 pub use parameter::Parameter;
+#[doc(hidden)]
+pub use past_store::describe_past_limit;
 pub use pipeline::handle_command;
 pub use random_numbers::RandomNumbers;
-#[doc(hidden)]
-pub use recording_store::RecordingStore;
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 pub use services::Services;
 #[doc(hidden)]

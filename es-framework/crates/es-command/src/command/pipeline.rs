@@ -17,7 +17,7 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::{
     Command, CommandContext, CommandError, CommandOutcome, CommandRequest, CommandResources,
-    DryRun, Handle, NewEvent, SubjectCondition, UntypedDecision,
+    DryRunDecision, Handle, NewEvent, SubjectCondition, UntypedDecision,
     append::{AppendResult, append_decision, candidate},
     idempotency::IdempotentRequest,
     inputs::{DecisionInputs, ReadEvents},
@@ -25,7 +25,7 @@ use super::{
     parse::{parse_command, validate_command},
     retry,
 };
-use es_event::{EventId, Subject};
+use es_event::Subject;
 use es_store::latest_event;
 
 /// Handles a command from its JSON text to its recorded events. Descriptors and through them the
@@ -43,26 +43,24 @@ pub(super) fn handle_request<'a, C: Handle>(
     .boxed()
 }
 
-/// Decides on a command as of an event, or as of an empty store. Appends nothing, and counts no command.
-pub(super) fn dry_run<'a, C: Handle>(
+/// Decides on a command for a dry run. Appends nothing, and counts no command.
+pub(super) fn decide_request<'a, C: Handle>(
     resources: &'a CommandResources,
     request: CommandRequest<'a>,
-    last: Option<EventId>,
-) -> BoxFuture<'a, Result<DryRun, CommandError>> {
+) -> BoxFuture<'a, Result<DryRunDecision, CommandError>> {
     async move {
         let command: C = parse_command(&request)?;
         check_owner(&command, request.context)?;
         validate_command(&command, request.body)?;
-        let past = resources.as_of(last);
-        let mut inputs = DecisionInputs::from_command(&command, &past, request.context)?;
-        inputs.read(&past, request.context).await?;
-        let decision = decide(&past, command, &inputs, request.context)?;
+        let mut inputs = DecisionInputs::from_command(&command, resources, request.context)?;
+        inputs.read(resources, request.context).await?;
+        let decision = decide(resources, command, &inputs, request.context)?;
         let (events, reply) = decision.into_parts();
         let subject = inputs.subject;
         if !events.is_empty() {
-            check_pristine::<C>(&past, &subject).await?;
+            check_pristine::<C>(resources, &subject).await?;
         }
-        Ok(DryRun {
+        Ok(DryRunDecision {
             subject,
             events,
             reply,

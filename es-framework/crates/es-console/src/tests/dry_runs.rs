@@ -4,12 +4,20 @@ use axum::{
     body::Body,
     http::{Request, StatusCode, header, request::Parts},
 };
-use es_event::Caller;
+use es_command::command::{
+    CommandDescriptor, DryRun, DryRunDecision, NewEvent, SubjectCondition, Violation,
+};
+use es_event::{Caller, EventType, declaration};
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
-use serde_json::{Value, json};
+use jiff::Timestamp;
+use schemars::Schema;
+use serde_json::{
+    json,
+    value::{RawValue, to_raw_value},
+};
 
 use super::{TYPE, TestConsole, form};
-use crate::{DeclaredCommand, DryRunService};
+use crate::{DeclaredCommand, DryRunProblem, DryRunService};
 
 const FORM: &str = "/console/commands/BorrowBookCommand";
 
@@ -25,33 +33,44 @@ impl DryRunService for EchoService {
         json: &'a str,
         caller: &'a Caller,
         _: &'a Parts,
-    ) -> BoxFuture<'a, Result<String, String>> {
-        assert_eq!(command, "BorrowBookCommand");
-        let decision = match serde_json::from_str::<Value>(json) {
-            _ if at == "7" => {
-                let detail = "at: event 7 is not recorded";
-                return ready(Err(problem(detail).to_string())).boxed();
-            }
-            Ok(value) => json!({
-                "at": Some(at).filter(|at| !at.is_empty()),
-                "events": [{
-                    "subject": "/books/1",
-                    "type": TYPE,
-                    "data": { "metadata": {}, "payload": value },
-                }],
-                "reply": { "caller": describe(caller), "value": value },
-                "problem": null,
-                "test": { "code": format!("#[test] </code></pre>{json}") },
-            }),
-            Err(error) => json!({
-                "at": null,
-                "events": [],
-                "reply": null,
-                "problem": problem(&error.to_string()),
-                "test": { "reason": "<b>too many" },
-            }),
-        };
-        ready(Ok(decision.to_string())).boxed()
+    ) -> BoxFuture<'a, Result<DryRun<DryRunProblem>, DryRunProblem>> {
+        assert_eq!(command, BORROW.name);
+        ready(decide(at, json, caller)).boxed()
+    }
+}
+
+fn decide(at: &str, json: &str, caller: &Caller) -> Result<DryRun<DryRunProblem>, DryRunProblem> {
+    let at = match at {
+        "" => None,
+        "7" => return Err(problem("at: event 7 is not recorded")),
+        at => Some(at.parse().map_err(|_| problem(at))?),
+    };
+    let (past, decision) = match serde_json::from_str::<&RawValue>(json) {
+        Ok(value) => (Some(Vec::new()), Ok(echo(value, caller))),
+        Err(error) => (None, Err(problem(&error.to_string()))),
+    };
+    Ok(DryRun {
+        command: BORROW,
+        caller: caller.clone(),
+        at,
+        time: Timestamp::UNIX_EPOCH,
+        past,
+        decision,
+    })
+}
+
+fn echo(value: &RawValue, caller: &Caller) -> DryRunDecision {
+    let reply = json!({ "caller": describe(caller), "value": value });
+    let data = json!({ "metadata": {}, "payload": value });
+    let event = NewEvent {
+        subject: "/books/1".parse().unwrap(),
+        event_type: EventType::declared(TYPE),
+        data: to_raw_value(&data).unwrap(),
+    };
+    DryRunDecision {
+        subject: event.subject.clone(),
+        events: vec![event],
+        reply: to_raw_value(&reply).ok(),
     }
 }
 
@@ -63,11 +82,39 @@ fn describe(caller: &Caller) -> String {
     format!("{roles} of {}", caller.owner_id().unwrap_or_default())
 }
 
-fn problem(detail: &str) -> Value {
-    let violation = json!({ "pointer": "/<b>", "message": "is <i>wrong" });
-    let errors = [&violation, &violation];
-    json!({ "status": 400, "title": "<b>Not valid", "detail": detail, "errors": errors })
+fn problem(detail: &str) -> DryRunProblem {
+    let violation = || Violation {
+        pointer: "/<b>".into(),
+        message: "is <i>wrong".into(),
+    };
+    DryRunProblem {
+        status: StatusCode::BAD_REQUEST,
+        name: "invalid-values",
+        title: "<b>Not valid",
+        detail: detail.to_owned(),
+        errors: vec![violation(), violation()],
+    }
 }
+
+const BORROW: CommandDescriptor = CommandDescriptor {
+    name: "BorrowBookCommand",
+    summary: "Lends a copy.",
+    path: "/books/borrow",
+    subject: "/books/{id}",
+    condition: SubjectCondition::None,
+    roles: &["reader"],
+    role_without_token: false,
+    owner: None,
+    declaration: declaration!(),
+    handler: declaration!(),
+    parameters: Vec::new,
+    schema: |_| Schema::default(),
+    reply: |_| None,
+    rejections: || &[],
+    events: Vec::new,
+    execute: |_, _| unreachable!("the console sends no command"),
+    decide: |_, _| unreachable!("the service decides"),
+};
 
 pub(super) fn declared() -> Vec<DeclaredCommand> {
     vec![DeclaredCommand {
@@ -160,11 +207,15 @@ async fn the_result_is_below_the_form_which_keeps_its_input() {
     assert_eq!(status, StatusCode::OK);
     assert!(page.contains("Accepted as of event 3") && page.contains("/books/1"));
     assert!(page.contains("{&quot;id&quot;:&quot;42&quot;}") && page.contains("Reply"));
-    assert!(page.contains("Copy as test") && page.contains("#[test] &lt;/code&gt;"));
+    let test = "#[test]\nfn borrow_book_is_accepted() {";
+    assert!(
+        page.contains("Copy as test") && page.contains(test),
+        "{page}"
+    );
     let (status, page) = try_json(&console, "{\"id\":", "").await;
     assert_eq!(status, StatusCode::OK);
     assert!(page.contains("Rejected without any event"), "{page}");
-    assert!(page.contains("&lt;b&gt;too many") && !page.contains("test-code"));
+    assert!(page.contains("too many for a test") && !page.contains("test-code"));
     assert!(page.contains("EOF while parsing") && page.contains("is &lt;i&gt;wrong"));
     assert!(page.contains("{&quot;id&quot;:</textarea>"), "{page}");
     let (status, page) = try_json(&console, "{}", "7").await;
@@ -202,8 +253,13 @@ async fn a_dry_run_acts_as_the_chosen_caller() {
 async fn hostile_json_stays_text() {
     let console = TestConsole::new(true).await;
     let hostile = "{\"</textarea><script>alert(1)</script>\":\"</pre><img src=x>\u{202e}\"}";
-    for json in [hostile, &hostile[..40]] {
-        let (_, page) = try_json(&console, json, "\"><script>alert(2)</script>").await;
+    let hostile_event = "\"><script>alert(2)</script>";
+    for (json, at) in [
+        (hostile, ""),
+        (&hostile[..40], ""),
+        (hostile, hostile_event),
+    ] {
+        let (_, page) = try_json(&console, json, at).await;
         assert!(
             !page.contains("<script>alert") && !page.contains("<img src=x"),
             "{page}"

@@ -8,10 +8,13 @@ use axum::{
         Path, Query, Request, State,
         rejection::{PathRejection, QueryRejection},
     },
+    response::IntoResponse as _,
     routing::{MethodRouter, post},
 };
-use es_command::command::CommandDescriptor;
+use es_command::command::{CommandDescriptor, DryRun, NewEvent};
 use es_event::Caller;
+use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::{
     authorization::RequireOperator,
@@ -28,6 +31,49 @@ pub(crate) const PATH: &str = "/actuator/commands/{name}/dry-run";
 
 /// The parameters in the query of the address.
 type QueryPairs = Query<Vec<(String, String)>>;
+
+/// The response to a dry run.
+#[derive(Serialize)]
+struct DryRunResponse<'a> {
+    command: &'static str,
+    /// The last event that the states contain.
+    at: Option<String>,
+    accepted: bool,
+    subject: Option<&'a str>,
+    events: Vec<EventResponse<'a>>,
+    reply: Option<&'a RawValue>,
+    /// The problem that the sender of the command would get.
+    problem: Option<&'a Problem>,
+}
+
+/// An event that the command would append.
+#[derive(Serialize)]
+struct EventResponse<'a> {
+    subject: &'a str,
+    r#type: &'a str,
+    data: &'a RawValue,
+}
+
+impl<'a> DryRunResponse<'a> {
+    fn from_run(run: &'a DryRun<Problem>) -> Self {
+        let decision = run.decision.as_ref();
+        let events = decision.map(|decision| decision.events.as_slice());
+        let event = |event: &'a NewEvent| EventResponse {
+            subject: event.subject.as_str(),
+            r#type: event.event_type.as_str(),
+            data: &event.data,
+        };
+        Self {
+            command: run.command.name,
+            at: run.at.map(|at| at.to_string()),
+            accepted: decision.is_ok(),
+            subject: decision.ok().map(|decision| decision.subject.as_str()),
+            events: events.unwrap_or_default().iter().map(event).collect(),
+            reply: decision.ok().and_then(|decision| decision.reply.as_deref()),
+            problem: decision.err(),
+        }
+    }
+}
 
 /// Returns the route of dry runs of these commands.
 pub(super) fn route(commands: &[CommandDescriptor]) -> (String, MethodRouter<Arc<HttpContext>>) {
@@ -47,10 +93,10 @@ pub(super) fn route(commands: &[CommandDescriptor]) -> (String, MethodRouter<Arc
         let (parts, body) = request.into_parts();
         let body = read_body(body, context.limits).await?;
         let (at, caller) = read_parameters(parameters)?;
-        let response = runner
-            .decide_command(command, at.as_deref(), &body, &caller, &parts)
+        let run = runner
+            .decide_command(command, at.as_deref(), runner.now(), &body, &caller, &parts)
             .await?;
-        Ok(Json(response))
+        Ok(Json(DryRunResponse::from_run(&run)).into_response())
     };
     (PATH.to_owned(), post(handle))
 }

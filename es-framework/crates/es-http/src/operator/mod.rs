@@ -11,8 +11,6 @@ mod client_tls;
 pub(crate) mod component;
 #[cfg(feature = "console")]
 mod console_dry_run;
-#[cfg(feature = "console")]
-mod copied_test;
 pub(crate) mod dry_run;
 #[cfg(feature = "client")]
 mod dry_run_subcommand;

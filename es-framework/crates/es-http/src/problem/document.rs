@@ -1,6 +1,6 @@
 //! The JSON of a problem.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Problem;
 
@@ -22,9 +22,8 @@ struct ProblemErrorMember<'a> {
     message: &'a str,
 }
 
-impl Problem {
-    /// Returns the JSON document.
-    pub(crate) fn to_json(&self) -> String {
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let errors = self.errors.iter().map(|violation| ProblemErrorMember {
             pointer: &violation.pointer,
             message: &violation.message,
@@ -36,6 +35,13 @@ impl Problem {
             detail: &self.detail,
             errors: errors.collect(),
         };
-        serde_json::to_string(&body).unwrap_or_default()
+        body.serialize(serializer)
+    }
+}
+
+impl Problem {
+    /// Returns the JSON document.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
     }
 }
