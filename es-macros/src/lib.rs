@@ -205,8 +205,7 @@ pub fn derive_settings(item: TokenStream) -> TokenStream {
     codegen::settings::derive_settings(item.into(), &Manifest::of_this_crate()).into()
 }
 
-/// Makes a function the handler of its command: a pure function that decides which events follow
-/// from the command.
+/// Makes a function the handler of its command: a pure function that decides which events follow from the command.
 ///
 /// Implements `Handle` for the command, which the function takes by value. The function stays as it is. A
 /// function without a body, `fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent;`, gets the body
@@ -226,8 +225,7 @@ pub fn derive_settings(item: TokenStream) -> TokenStream {
 /// | `clock: &Clock`, `metadata: &Metadata` | the current time, and the metadata of the request |
 /// | `lending: &Lending` | settings (`#[derive(Settings)]`), or a service from `App::provide` (`#[derive(Service)]`) |
 ///
-/// The framework appends the events only if none of the subjects that it has read has changed
-/// since.
+/// The framework appends the events only if none of the subjects that it has read has changed since.
 ///
 /// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
 #[proc_macro_attribute]
@@ -238,10 +236,9 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Declares a read model: a row for each key, folded from events.
 ///
 /// Implements `ReadModel`, `Serialize`, `Deserialize` and `JsonSchema` for a struct with named
-/// fields, and registers it with its `#[projection]`; a read model without one does not compile.
-/// Each field is a column: a text, a UUID, a whole number, a float, a boolean, a timestamp, a list, a
-/// map with text keys, an enum with `#[derive(Value)]`, or an `Option` of these. The table and its indexes follow from
-/// the struct and from the queries that are declared on it.
+/// fields, and registers it with its `#[projection]`; a read model without one does not compile. Each field is a
+/// column: a text, a UUID, a whole number, a float, a boolean, a timestamp, a list, a map with text keys, an enum with
+/// `#[derive(Value)]`, or an `Option` of these. The table and its indexes follow from the struct and its queries.
 ///
 /// # `#[read_model(…)]` above the struct
 ///

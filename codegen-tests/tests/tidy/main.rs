@@ -36,9 +36,12 @@ fn no_files_import_each_other_in_a_circle() {
     assert_none(&violations, "these files import each other");
 }
 
+/// The folders of an application are left out: they are its subjects, which follow each other's events.
 #[test]
 fn no_folders_of_a_crate_import_each_other_in_a_circle() {
-    let violations = imports::folder_cycles(&files());
+    let mut files = files();
+    files.retain(|file| !file.path.starts_with("library-app/"));
+    let violations = imports::folder_cycles(&files);
     assert_none(&violations, "these folders import each other");
 }
 

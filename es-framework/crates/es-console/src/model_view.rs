@@ -153,6 +153,7 @@ fn occurrences(node: &ModelNode) -> Option<(String, &'static str)> {
 
 #[cfg(test)]
 mod tests {
+    use es_model::{FindingKind, ModelFinding};
     use serde_json::json;
 
     use super::*;
@@ -184,6 +185,14 @@ mod tests {
         let model = ApplicationModel {
             subjects: vec!["/books/{id}".to_owned()],
             nodes: vec![event()],
+            findings: vec![ModelFinding {
+                kind: FindingKind::UnconsumedEvent,
+                node: event().id,
+                name: event().name,
+                message: "no state, read model or reaction consumes it".to_owned(),
+                file: event().file,
+                line: event().line,
+            }],
             ..ApplicationModel::default()
         };
         let model = model.with_findings_for(&std::collections::BTreeSet::new());

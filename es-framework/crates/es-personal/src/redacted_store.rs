@@ -8,7 +8,7 @@ use es_store::{
     AppendError, EventStore, EventStream, EventTypeStream, KnownEventType, ObserveOptions,
     Precondition, ReadOptions, StoreError, SubjectStream,
 };
-use futures_util::{StreamExt as _, future::ready};
+use futures_util::StreamExt as _;
 
 use crate::personal_store::redact;
 
@@ -26,7 +26,7 @@ impl RedactedStore {
 }
 
 fn redact_stream(events: EventStream) -> EventStream {
-    events.then(|event| ready(event.and_then(redact))).boxed()
+    events.map(|event| event.and_then(redact)).boxed()
 }
 
 #[async_trait]

@@ -27,7 +27,7 @@ fn a_wrong_setting_is_named_with_what_would_be_right() {
     for (setting, value, said) in [
         ("HTTP_PORT", "80800", "HTTP_PORT"),
         ("HTTP_HOST", "nowhere", "--http-host"),
-        ("EVENT_STORE_DIALECT", "klingon", "item, event"),
+        ("EVENT_STORE_DIALECT", "klingon", "item and event"),
         ("EVENT_STORE_API_TOKEN", "with blank", "visible ASCII"),
         (
             "EVENT_STORE_URL",

@@ -63,10 +63,10 @@ pub trait Handle: Command {
 /// # #[derive(Command)]
 /// # #[command(subject = "/books/{id}")]
 /// # struct BorrowBookCommand { id: String }
-/// # #[handler]
-/// # fn handle(_: BorrowBookCommand) {}
 /// # #[derive(Event)]
 /// # struct BookBorrowedEvent { at: Timestamp }
+/// # #[handler]
+/// # fn handle(_: BorrowBookCommand) -> Option<BookBorrowedEvent> { None }
 ///
 /// let borrow = Handler::new((Input::injected("clock"),), |_: BorrowBookCommand, (clock,): (&Clock,)| {
 ///     BookBorrowedEvent { at: clock.now() }

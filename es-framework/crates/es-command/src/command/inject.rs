@@ -48,7 +48,7 @@ pub trait Inject: Send + Sync + Sized + 'static {
 /// # #[command(subject = "/books/{id}")]
 /// # struct RemoveBookCommand { id: String }
 /// # #[handler]
-/// # fn remove(_: RemoveBookCommand) {}
+/// # fn remove(_: RemoveBookCommand) -> Option<BookPurchasedEvent> { None }
 /// // Book: IsState
 /// const BOOK: OptionalState<RemoveBookCommand, Book> = OptionalState::new("book");
 /// ```

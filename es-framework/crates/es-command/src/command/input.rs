@@ -17,8 +17,10 @@ use es_event::{InvalidSubjectValue, Subject};
 /// # #[derive(Command)]
 /// # #[command(subject = "/books/{id}")]
 /// # struct BorrowBookCommand { id: String }
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
 /// # #[handler]
-/// # fn borrow(_: BorrowBookCommand) {}
+/// # fn borrow(_: BorrowBookCommand) -> Option<BookBorrowedEvent> { None }
 /// // fn borrow(command: BorrowBookCommand, clock: &Clock)
 /// const CLOCK: Input<BorrowBookCommand, Clock> = Input::injected("clock");
 /// ```
@@ -44,8 +46,10 @@ pub struct Input<C, T: 'static> {
 /// # #[derive(Command)]
 /// # #[command(subject = "/books/{id}")]
 /// # struct BorrowBookCommand { id: String, reader: String }
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
 /// # #[handler]
-/// # fn borrow(_: BorrowBookCommand) {}
+/// # fn borrow(_: BorrowBookCommand) -> Option<BookBorrowedEvent> { None }
 /// // fn borrow(command: BorrowBookCommand, #[subject("/readers/{reader}")] reader: Option<&Reader>)
 /// const READER: OptionalState<BorrowBookCommand, Reader> =
 ///     OptionalState::on_subject("reader", "/readers/{reader}", |command| {
@@ -230,8 +234,10 @@ impl<C: 'static, S: Send + Sync + 'static> HandlerInput<C> for OptionalState<C, 
 /// # #[derive(Command)]
 /// # #[command(subject = "/books/{id}")]
 /// # struct BorrowBookCommand { id: String }
+/// # #[derive(Event)]
+/// # struct BookBorrowedEvent {}
 /// # #[handler]
-/// # fn borrow(_: BorrowBookCommand) {}
+/// # fn borrow(_: BorrowBookCommand) -> Option<BookBorrowedEvent> { None }
 /// // fn borrow(command: BorrowBookCommand, clock: &Clock, caller: &Caller)
 /// const INPUTS: (Input<BorrowBookCommand, Clock>, Input<BorrowBookCommand, Caller>) =
 ///     (Input::injected("clock"), Input::injected("caller"));
