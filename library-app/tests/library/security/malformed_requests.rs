@@ -1,4 +1,4 @@
-//! What is no HTTP never fails the service, and texts are stored unchanged.
+//! Requests that are no HTTP never fail the service, and texts are stored unchanged.
 
 use std::{
     io::{Read as _, Write as _},
