@@ -11,6 +11,7 @@
 
 #[path = "../../../../tests/support/eventually.rs"]
 mod eventually;
+mod filled_database;
 mod integer_spellings;
 mod long_texts;
 mod note_board;

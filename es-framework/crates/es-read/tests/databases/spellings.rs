@@ -1,18 +1,15 @@
 //! Searches find a text in whatever case and encoding it is written, and an ISBN in whatever way its digits are grouped.
 
-use std::sync::Arc;
-
 use es_framework::{
-    event::{Event as _, EventCandidate, Metadata, encode},
     prelude::*,
-    projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
+    projection::{Database, ReadModelDescriptor, ReadModels},
     query::{Condition, Group, PageParameters, QueryDescriptor},
-    store::{EventStore, memory::MemoryStore},
 };
 
 use serde_json::Value;
 
-use super::note_board::{NoteBoard, PATIENCE, read_pages};
+use super::filled_database::fill_database;
+use super::note_board::{NoteBoard, read_pages};
 use super::postgres_server::PostgresServer;
 
 #[derive(Debug, Event)]
@@ -95,36 +92,14 @@ impl Shelf {
         let models = ReadModels::new([ReadModelDescriptor::of::<Edition>()]).unwrap();
         let queries = [QueryDescriptor::of::<BrowseEditions>()];
         let models = models.with_indexes_of(&queries);
-        let url = match &server {
-            None => DatabaseUrl::Memory,
-            Some(server) => server.url().parse().unwrap(),
-        };
-        let database = Database::open(&url, &models).await.unwrap();
-        let store = MemoryStore::new();
-        let candidates = (1..).zip(EDITIONS).map(|(number, (title, isbn))| {
-            let (title, isbn) = (title.to_owned(), isbn.to_owned());
-            let event = EditionPrintedEvent {
+        let events = (1..)
+            .zip(EDITIONS)
+            .map(|(number, (title, isbn))| EditionPrintedEvent {
                 number,
-                title,
-                isbn,
-            };
-            EventCandidate {
-                source: "tests".into(),
-                subject: "/editions".parse().unwrap(),
-                event_type: EditionPrintedEvent::TYPE.parse().unwrap(),
-                data: encode(&Metadata::default(), &event).unwrap(),
-                trace: None,
-            }
-        });
-        let recorded = store.append(candidates.collect(), vec![]).await.unwrap();
-        let shared: Arc<dyn EventStore> = Arc::new(store);
-        let processor = Processor::new(shared, database.clone(), models);
-        let positions = processor.progress();
-        let running = tokio::spawn(processor.run());
-        let last = recorded.last().map(|event| event.id);
-        let reached = positions.wait_until_reached(&[], last, PATIENCE).await;
-        reached.unwrap();
-        running.abort();
+                title: title.to_owned(),
+                isbn: isbn.to_owned(),
+            });
+        let database = fill_database(server.as_ref(), models, "/editions", events).await;
         let _server = server;
         Self { database, _server }
     }

@@ -1,17 +1,14 @@
 //! A caller gets rows without what `#[visible(…)]` hides from them, by no way of asking.
 
-use std::sync::Arc;
-
 use es_framework::{
-    event::{Event as _, EventCandidate, Metadata, encode},
     prelude::*,
-    projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
+    projection::{Database, ReadModelDescriptor, ReadModels},
     query::{Condition, PageParameters, QueryDescriptor, QueryParameters},
-    store::{EventStore, memory::MemoryStore},
 };
 use serde_json::{Value, json};
 
-use super::note_board::{NoteBoard, PATIENCE};
+use super::filled_database::fill_database;
+use super::note_board::NoteBoard;
 use super::postgres_server::PostgresServer;
 
 #[derive(Debug, Event)]
@@ -99,41 +96,18 @@ impl Desk {
             QueryDescriptor::of::<BrowseByRemark>(),
         ];
         let models = models.with_indexes_of(&queries);
-        let url = match &server {
-            None => DatabaseUrl::Memory,
-            Some(server) => server.url().parse().unwrap(),
-        };
-        let database = Database::open(&url, &models).await.unwrap();
-        let store = MemoryStore::new();
         let lent = [
             (1, Some("r-1")),
             (2, Some("r1")),
             (3, Some("r-1")),
             (4, None),
         ];
-        let candidates = lent.map(|(book, reader)| {
-            let event = BookLentEvent {
-                book,
-                reader: reader.map(str::to_owned),
-                remark: Some(remark.to_owned()),
-            };
-            EventCandidate {
-                source: "tests".into(),
-                subject: "/lendings".parse().unwrap(),
-                event_type: BookLentEvent::TYPE.parse().unwrap(),
-                data: encode(&Metadata::default(), &event).unwrap(),
-                trace: None,
-            }
+        let events = lent.map(|(book, reader)| BookLentEvent {
+            book,
+            reader: reader.map(str::to_owned),
+            remark: Some(remark.to_owned()),
         });
-        let recorded = store.append(candidates.into(), vec![]).await.unwrap();
-        let shared: Arc<dyn EventStore> = Arc::new(store);
-        let processor = Processor::new(shared, database.clone(), models);
-        let positions = processor.progress();
-        let running = tokio::spawn(processor.run());
-        let last = recorded.last().map(|event| event.id);
-        let reached = positions.wait_until_reached(&[], last, PATIENCE).await;
-        reached.unwrap();
-        running.abort();
+        let database = fill_database(server.as_ref(), models, "/lendings", events).await;
         let _server = server;
         Self { database, _server }
     }
