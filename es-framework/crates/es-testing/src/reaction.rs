@@ -16,10 +16,10 @@ use es_command::{
     command::{CommandResources, IntoDecision, Services},
     reaction::{
         IntoCommands, OutgoingCommand, OutgoingCommands, React, ReactionDescriptor,
-        ReactionRuntime, catch_up,
+        ReactionRuntime, StartPosition, catch_up,
     },
 };
-use es_event::{RecordedEvent, Subject, UpcasterDescriptor, Upcasters};
+use es_event::{DecodeError, RecordedEvent, Subject, UpcasterDescriptor, Upcasters};
 use es_store::{EventStore, ReadOptions, memory::MemoryStore};
 
 /// The parent subject of the framework's own events.
@@ -57,12 +57,14 @@ const FRAMEWORK_SUBJECTS: &str = "/es-framework";
 pub struct ReactionExpectation {
     sent: Vec<Value>,
     events: Vec<Value>,
+    /// The reason why the reaction cannot act in this scenario.
+    out_of_reach: Option<String>,
 }
 
 impl Scenario {
     /// Runs a reaction on the events at the time of the test. It executes immediate steps and due
     /// deadlines, and handles the sent commands. An event without its own subject needs
-    /// [`Scenario::event_on`].
+    /// [`Scenario::event_on`]. The reaction begins before the first event, also with `begin = new`.
     ///
     /// # Panics
     /// The reaction fails at an event, or the scenario is impossible.
@@ -97,6 +99,12 @@ async fn react(
     let store = MemoryStore::new();
     let runner = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
     let before = runner.append_past_events(past).await?;
+    let out_of_reach = out_of_reach(&store, &upcasters, &reaction).await?;
+    // The past events of a scenario are those that the reaction is to see.
+    let reaction = ReactionDescriptor {
+        start: StartPosition::First,
+        ..reaction
+    };
     let sent = Arc::new(Mutex::new(Vec::new()));
     let port: Arc<dyn EventStore> = Arc::new(store.clone());
     let runtime = runtime(port, services, upcasters, &sent);
@@ -110,7 +118,32 @@ async fn react(
     Ok(ReactionExpectation {
         sent: sent.iter().map(shown_command).collect::<Result<_, _>>()?,
         events: new.map(recorded_event_to_json).collect::<Result<_, _>>()?,
+        out_of_reach,
     })
+}
+
+/// Returns the reason why no step of the reaction follows from the past events, if none does.
+async fn out_of_reach(
+    store: &MemoryStore,
+    upcasters: &Upcasters,
+    reaction: &ReactionDescriptor,
+) -> Result<Option<String>, ScenarioError> {
+    let past = store.read(Subject::root(), ReadOptions::recursive());
+    let past: Vec<RecordedEvent> = past.try_collect().await?;
+    let types = || reaction.steps.iter().map(|step| step.event);
+    let mut is_reached = false;
+    for event in &past {
+        upcasters.read(event, |view| {
+            is_reached |= types().any(|event_type| event_type == view.event_type());
+            Ok::<_, DecodeError>(())
+        })?;
+    }
+    Ok((!is_reached).then(|| {
+        let (name, types) = (reaction.name, types().collect::<Vec<_>>().join(", "));
+        format!(
+            "{name} could do nothing, because no event of the scenario starts it: add one of {types}"
+        )
+    }))
 }
 
 fn runtime(
@@ -181,12 +214,16 @@ impl ReactionExpectation {
         self
     }
 
-    /// Expects no commands and no events.
+    /// Expects no commands and no events, although an event of the scenario starts the reaction.
     ///
     /// # Panics
-    /// The reaction sent a command or recorded an event.
+    /// The reaction sent a command or recorded an event, or no event of the scenario starts it.
     #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn then_nothing(self) {
+        if let Some(reason) = self.out_of_reach {
+            panic!("{reason}");
+        }
         assert_same("the commands", &Vec::new(), &self.sent);
         assert_same("the events", &Vec::new(), &self.events);
     }

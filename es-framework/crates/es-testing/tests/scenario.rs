@@ -3,11 +3,14 @@
 // Functions that tests share also fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex},
+};
 
 use es_framework::{
     prelude::*,
-    testing::{CommandExpectation, given},
+    testing::{CommandExpectation, ReactionExpectation, given},
 };
 
 /// Plants a tree.
@@ -47,6 +50,17 @@ fn plant_tree(command: PlantTreeCommand) -> TreePlantedEvent {
 #[handler]
 fn water_tree(_: WaterTreeCommand) -> TreeWateredEvent {
     TreeWateredEvent {}
+}
+
+/// Waters each new willow.
+struct Gardener;
+
+#[reaction(begin = new)]
+impl Gardener {
+    fn water(event: &TreePlantedEvent) -> Option<WaterTreeCommand> {
+        let id = "t1".into();
+        (event.kind == "willow").then_some(WaterTreeCommand { id })
+    }
 }
 
 fn planted() -> TreePlantedEvent {
@@ -167,6 +181,84 @@ fn events_in_json_are_compared_and_read() {
         text,
         "no command of this program has the name FellTreeCommand"
     );
+}
+
+#[test]
+fn a_reaction_to_new_events_reacts_to_the_events_of_the_scenario() {
+    let id = || "t1".into();
+    given()
+        .event_on("/trees/t1", tree("willow"))
+        .reacts::<Gardener>()
+        .then_sent(WaterTreeCommand { id: id() })
+        .then_on("/trees/t1", TreeWateredEvent {});
+    let oak = || given().event_on("/trees/t1", tree("oak"));
+    oak().reacts::<Gardener>().then_nothing();
+}
+
+#[test]
+fn a_reaction_that_no_event_starts_does_not_pass_as_one_that_does_nothing() {
+    let watered = given().event_on("/trees/t1", TreeWateredEvent {});
+    let text = printed(|| watered.reacts::<Gardener>().then_nothing());
+    assert_eq!(
+        text,
+        "Gardener could do nothing, because no event of the scenario starts it: add one of com.example.library.TreePlantedEvent"
+    );
+}
+
+#[derive(Event)]
+struct ShowPlannedEvent {
+    starts_at: Timestamp,
+}
+
+/// The lines that a reaction wrote.
+#[derive(Service)]
+struct LogBook {
+    lines: Arc<Mutex<Vec<String>>>,
+}
+
+struct Show;
+
+#[reaction]
+impl Show {
+    #[deadline(at = starts_at - 24h)]
+    fn water(_: &ShowPlannedEvent) -> WaterTreeCommand {
+        WaterTreeCommand { id: "t1".into() }
+    }
+
+    async fn log(
+        _: &ShowPlannedEvent,
+        recorded: &RecordedEvent,
+        book: &LogBook,
+    ) -> Result<(), std::convert::Infallible> {
+        let line = format!("{} {}", recorded.id, recorded.subject);
+        book.lines.lock().unwrap().push(line);
+        Ok(())
+    }
+}
+
+fn planned_show(lines: &Arc<Mutex<Vec<String>>>, now: &str) -> ReactionExpectation {
+    let starts_at = "2026-07-02T12:00:00Z".parse().unwrap();
+    let lines = Arc::clone(lines);
+    given()
+        .event_on("/trees/t1", tree("oak"))
+        .event_on("/trees/t1", ShowPlannedEvent { starts_at })
+        .with(LogBook { lines })
+        .at(now)
+        .reacts::<Show>()
+}
+
+#[test]
+fn a_deadline_lies_a_day_before_the_time_in_its_event() {
+    let lines = Arc::default();
+    planned_show(&lines, "2026-07-01T11:59:59Z").then_nothing();
+    planned_show(&lines, "2026-07-01T12:00:00Z").then_sent(WaterTreeCommand { id: "t1".into() });
+}
+
+#[test]
+fn a_call_sees_the_recorded_event() {
+    let lines = Arc::default();
+    planned_show(&lines, "2026-07-01T11:59:59Z").then_nothing();
+    assert_eq!(*lines.lock().unwrap(), ["1 /trees/t1"]);
 }
 
 #[tokio::test]
