@@ -6,7 +6,7 @@ pub use uuid::Uuid;
 pub use crate::{
     Command, Event, Query, ReadModel, Rejection, Service, Settings, State, Value,
     command::{Clock, Decision},
-    event::{Caller, Metadata, NotOwner},
+    event::{Caller, Metadata, NotOwner, RecordedEvent},
     evolve, handler,
     query::{Page, QueryContext, QueryError, QueryHandler},
     reaction::ReactionKey,

@@ -9,17 +9,16 @@ use syn::{
 
 use super::{errors::Errors, naming};
 
-/// Returns the elements of an attribute's parentheses. Records an error if they cannot be parsed.
-pub(crate) fn parse_elements(attr: &Attribute, errors: &mut Errors) -> Option<Vec<Meta>> {
-    let (elements, is_whole) = parse_readable_elements(attr, errors);
-    is_whole.then_some(elements)
+/// Returns the elements of an attribute's parentheses that can be parsed. Records an error for each of the others.
+pub(crate) fn parse_elements(attr: &Attribute, errors: &mut Errors) -> Vec<Meta> {
+    parse_readable_elements(attr, errors).0
 }
 
 /// Returns the elements of an attribute's parentheses that can be parsed, and true if these are all. Records an
 /// error for each of the others.
 pub(crate) fn parse_readable_elements(attr: &Attribute, errors: &mut Errors) -> (Vec<Meta>, bool) {
     match &attr.meta {
-        Meta::List(list) => parse_readable(list.tokens.clone(), errors),
+        Meta::List(list) => parse_list(list.tokens.clone(), errors),
         Meta::Path(_) => (vec![], true),
         Meta::NameValue(meta) => {
             let name = key_name(&attr.meta);
@@ -30,14 +29,8 @@ pub(crate) fn parse_readable_elements(attr: &Attribute, errors: &mut Errors) -> 
     }
 }
 
-/// Returns the elements of a list inside an attribute. Records an error if they cannot be parsed.
-pub(crate) fn parse_list(tokens: TokenStream, errors: &mut Errors) -> Option<Vec<Meta>> {
-    let (elements, is_whole) = parse_readable(tokens, errors);
-    is_whole.then_some(elements)
-}
-
 /// Returns the elements that can be parsed, and true if these are all. Records an error for each of the others.
-fn parse_readable(tokens: TokenStream, errors: &mut Errors) -> (Vec<Meta>, bool) {
+pub(crate) fn parse_list(tokens: TokenStream, errors: &mut Errors) -> (Vec<Meta>, bool) {
     let (mut elements, mut is_whole) = (vec![], true);
     let parser = |input: ParseStream<'_>| {
         while !input.is_empty() {

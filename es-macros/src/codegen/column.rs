@@ -147,8 +147,8 @@ pub(crate) fn column_functions(
 pub(crate) fn to_cells(fields: &[Field], framework: &Framework) -> TokenStream {
     let projection = quote!(#framework::projection);
     let cells = fields.iter().map(|field| {
-        let (member, ident) = (&field.member, &field.ident);
-        quote!(#projection::Cell::from_value(#member, &self.#ident)?)
+        let (member, ident, ty) = (&field.member, &field.ident, &field.ty);
+        quote!(<#ty as #projection::ColumnType>::to_cell(&self.#ident, #member)?)
     });
     quote! {
         fn to_cells(

@@ -119,14 +119,14 @@ fn is_colon(token: &TokenTree) -> bool {
 
 /// Returns true if `::` continues a path. After a keyword, an arrow or `impl<'a>` it begins one.
 fn goes_on(before: &[TokenTree]) -> bool {
-    let is_joint = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.spacing() == Spacing::Joint && punct.as_char() != '\'');
+    let begins_arrow = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.spacing() == Spacing::Joint && "-=".contains(punct.as_char()));
     match before {
         [.., TokenTree::Ident(ident)] => {
             ident == "Self" || syn::parse_str::<Ident>(&ident.to_string()).is_ok()
         }
         [.., TokenTree::Ident(keyword), _, _, _, TokenTree::Punct(_)] if keyword == "impl" => false,
         [before @ .., TokenTree::Punct(punct)] => {
-            punct.as_char() == '>' && !is_joint(before.last())
+            punct.as_char() == '>' && !begins_arrow(before.last())
         }
         _ => false,
     }

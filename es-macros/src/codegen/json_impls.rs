@@ -2,12 +2,15 @@
 //! shadow type with the same fields.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
-use quote::{ToTokens as _, format_ident, quote};
-use syn::{Attribute, Data, DeriveInput, Fields, Type, Visibility, ext::IdentExt as _};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::{
+    Attribute, Data, DeriveInput, Fields, Type, Visibility, ext::IdentExt as _, parse_quote,
+    spanned::Spanned as _,
+};
 
 use super::{
     declaration_kind::DeclarationKind, errors::Errors, fields::Field, framework::Framework,
-    map_keys, personal, validate,
+    json_types, map_keys, personal, validate,
 };
 
 /// The attributes that the shadow type repeats.
@@ -37,11 +40,16 @@ pub(crate) struct FieldWithConstraints<'a> {
 impl JsonStruct<'_> {
     /// Generates `impl Serialize`, `Deserialize` and `JsonSchema`.
     pub(crate) fn expand_impls(self, framework: &Framework) -> TokenStream {
-        let shadow = self.shadow(framework);
-        around(self.ident, &shadow, framework)
+        let fields = self.fields.iter();
+        let fields = fields.map(|field| (&field.field.ty, field.field.attrs.as_slice()));
+        let inside = types_inside(fields, self.ident);
+        let shadow = self.shadow(&inside, framework);
+        // The columns of a read model are checked with the message for columns.
+        let is_checked = self.kind != DeclarationKind::ReadModel;
+        around(self.ident, &shadow, &inside, is_checked, framework)
     }
 
-    fn shadow(self, framework: &Framework) -> TokenStream {
+    fn shadow(self, inside: &[TokenStream], framework: &Framework) -> TokenStream {
         // Commands reject unknown members, because a misspelt one would be lost silently. Events
         // ignore them, because an older release reads the events of a newer one.
         let strict = (self.kind == DeclarationKind::Command).then(|| quote!(deny_unknown_fields,));
@@ -65,11 +73,12 @@ impl JsonStruct<'_> {
             let ty = without_self(ty.to_token_stream(), self.ident);
             quote!(#(#attrs)* #constraints #keys #ident: #ty)
         });
+        let bounds = assumed_bounds(inside, framework);
         quote! {
             #(#functions)*
             #attributes
             #(#attrs)*
-            struct __Wire {
+            struct __Wire #bounds {
                 #(#fields,)*
             }
         }
@@ -78,12 +87,57 @@ impl JsonStruct<'_> {
 
 /// Generates the implementations for an item of any shape.
 pub(crate) fn expand_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
-    let shadow = shadow_of_item(item, framework);
-    around(&item.ident, &shadow, framework)
+    let fields = fields(&item.data).into_iter();
+    let fields = fields.map(|field| (&field.ty, field.attrs.as_slice()));
+    let inside = types_inside(fields, &item.ident);
+    let shadow = shadow_of_item(item, &inside, framework);
+    around(&item.ident, &shadow, &inside, true, framework)
 }
 
-fn shadow_of_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
+fn fields(data: &Data) -> Vec<&syn::Field> {
+    match data {
+        Data::Struct(data) => data.fields.iter().collect(),
+        Data::Enum(data) => {
+            let variants = data.variants.iter();
+            variants.flat_map(|variant| &variant.fields).collect()
+        }
+        Data::Union(_) => vec![],
+    }
+}
+
+/// Returns the types inside the fields that may have no JSON, each once. The item itself is none of them.
+fn types_inside<'a>(
+    fields: impl Iterator<Item = (&'a Type, &'a [Attribute])>,
+    ident: &Ident,
+) -> Vec<TokenStream> {
+    let types = json_types::unknown_types(fields).into_iter();
+    let mut inside: Vec<TokenStream> = vec![];
+    for ty in types.map(|ty| without_self(ty.to_token_stream(), ident)) {
+        let text = ty.to_string();
+        if *ident != text && inside.iter().all(|other| other.to_string() != text) {
+            inside.push(ty);
+        }
+    }
+    inside
+}
+
+/// Lets the code of serde and schemars assume that these types have JSON, so that the compiler reports each type once.
+fn assumed_bounds(inside: &[TokenStream], framework: &Framework) -> Option<TokenStream> {
+    let private = quote!(#framework::__private);
+    (!inside.is_empty()).then(
+        || quote!(where #(for<'x> <#inside as #private::Itself<'x>>::Type: #private::HasJson),*),
+    )
+}
+
+fn shadow_of_item(
+    item: &DeriveInput,
+    inside: &[TokenStream],
+    framework: &Framework,
+) -> TokenStream {
     let mut shadow = item.clone();
+    if let Some(bounds) = assumed_bounds(inside, framework) {
+        shadow.generics.where_clause = Some(parse_quote!(#bounds));
+    }
     let keep = |attrs: &mut Vec<Attribute>| {
         attrs.retain(|attr| FORWARDED.iter().any(|name| attr.path().is_ident(name)));
     };
@@ -197,12 +251,26 @@ fn shadow_attributes(
 }
 
 /// Generates the shadow type and the implementations that use it.
-fn around(ident: &Ident, shadow: &TokenStream, framework: &Framework) -> TokenStream {
+fn around(
+    ident: &Ident,
+    shadow: &TokenStream,
+    inside: &[TokenStream],
+    is_checked: bool,
+    framework: &Framework,
+) -> TokenStream {
+    let bounds = (!inside.is_empty()).then(|| quote!(where #(#inside),*));
+    // The compiler reports a type without JSON at the field.
+    let checks = inside.iter().filter(|_| is_checked).map(|ty| {
+        let span = ty.span();
+        let framework = framework.with_span(span);
+        quote_spanned!(span=> #framework::__private::check_json::<#ty>();)
+    });
     quote! {
         const _: () = {
             #shadow
 
-            #framework::json_impls! { #ident = __Wire }
+            #framework::json_impls! { #ident = __Wire #bounds }
+            #(#checks)*
         };
     }
 }

@@ -80,7 +80,7 @@ fn check_generics(generics: &Generics, noun: ItemNoun, errors: &mut Errors) {
 
 fn check_attrs(attrs: &[Attribute], noun: ItemNoun, errors: &mut Errors) {
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
-        for meta in attribute::parse_elements(attr, errors).unwrap_or_default() {
+        for meta in attribute::parse_elements(attr, errors) {
             let key = attribute::key_name(&meta);
             if noun.is_sent && SHAPES.contains(&key.as_str()) {
                 continue;
@@ -134,7 +134,7 @@ fn check_fields(fields: &Fields, noun: ItemNoun, errors: &mut Errors) {
 fn check_names(attrs: &[Attribute], errors: &mut Errors) {
     let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
     for attr in serde {
-        for meta in attribute::parse_elements(attr, &mut Errors::default()).unwrap_or_default() {
+        for meta in attribute::parse_elements(attr, &mut Errors::default()) {
             match (attribute::key_name(&meta).as_str(), &meta) {
                 ("rename", Meta::List(_)) => errors.record(
                     &meta,

@@ -25,11 +25,13 @@ mod impl_block;
 mod json_impls;
 mod json_item;
 mod json_names;
+mod json_types;
 #[cfg(test)]
 mod macros_page;
 pub(crate) mod manifest;
 mod map_keys;
 mod naming;
+mod parameters;
 mod personal;
 pub(crate) mod projection;
 #[cfg(test)]

@@ -8,8 +8,7 @@ use super::{attribute, errors::Errors, types};
 pub(crate) fn check_field(attrs: &[Attribute], ty: &Type, errors: &mut Errors) {
     let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
     let metas: Vec<Meta> = serde
-        .filter_map(|attr| attribute::parse_elements(attr, &mut Errors::default()))
-        .flatten()
+        .flat_map(|attr| attribute::parse_elements(attr, &mut Errors::default()))
         .collect();
     let find = |key: &str| metas.iter().find(|meta| attribute::key_name(meta) == key);
     let is_read_by_function = find("with").or(find("deserialize_with")).is_some();
@@ -32,7 +31,7 @@ pub(crate) fn check_field(attrs: &[Attribute], ty: &Type, errors: &mut Errors) {
 pub(crate) fn check_is_stored(attrs: &[Attribute], errors: &mut Errors) {
     let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
     for attr in serde {
-        for meta in attribute::parse_elements(attr, &mut Errors::default()).unwrap_or_default() {
+        for meta in attribute::parse_elements(attr, &mut Errors::default()) {
             let key = attribute::key_name(&meta);
             if ["skip", "skip_serializing", "skip_deserializing"].contains(&key.as_str()) {
                 let message = format!(

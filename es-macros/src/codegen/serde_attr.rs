@@ -100,7 +100,6 @@ fn elements(attrs: &[Attribute], errors: &mut Errors) -> Vec<Meta> {
     attrs
         .iter()
         .filter(|attr| attr.path().is_ident("serde"))
-        .filter_map(|attr| attribute::parse_elements(attr, errors))
-        .flatten()
+        .flat_map(|attr| attribute::parse_elements(attr, errors))
         .collect()
 }

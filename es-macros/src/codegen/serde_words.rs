@@ -8,8 +8,8 @@ use super::{attribute, errors::Errors};
 pub(crate) fn words(attrs: &[Attribute]) -> impl Iterator<Item = (String, Option<String>)> {
     let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
     let mut errors = Errors::default();
-    let elements = serde.filter_map(move |attr| attribute::parse_elements(attr, &mut errors));
-    elements.flatten().map(|meta: Meta| {
+    let elements = serde.flat_map(move |attr| attribute::parse_elements(attr, &mut errors));
+    elements.map(|meta: Meta| {
         let text = attribute::parse_text(&meta, "", &mut Errors::default());
         (attribute::key_name(&meta), text.map(|text| text.value()))
     })

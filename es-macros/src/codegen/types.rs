@@ -1,5 +1,6 @@
 //! Inspects the syntax of types. A macro cannot resolve their names.
 
+use super::parameters;
 use syn::{FnArg, GenericArgument, PathArguments, PathSegment, ReturnType, Signature, Type};
 
 /// Returns the type inside an `Option`.
@@ -32,7 +33,8 @@ pub(crate) fn event_of_parameter(ty: &Type) -> Option<(Type, bool)> {
         Type::Reference(reference) if reference.mutability.is_none() => (&*reference.elem, true),
         ty => (ty, false),
     };
-    matches!(event, Type::Path(_)).then(|| (event.clone(), by_reference))
+    let may_be_event = matches!(event, Type::Path(_)) && !parameters::is_no_event(event);
+    may_be_event.then(|| (event.clone(), by_reference))
 }
 
 /// Removes the invisible group around a `$type:ty` that another macro passed.

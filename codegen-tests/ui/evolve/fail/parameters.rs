@@ -192,4 +192,32 @@ mod two_events {
     }
 }
 
+mod clock_in_a_state {
+    //! A state follows from its events alone.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.library")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+    }
+
+    #[derive(State)]
+    struct Book {
+        copies: u32,
+    }
+
+    #[evolve]
+    impl Book {
+        fn purchased(_: &BookPurchasedEvent, _clock: &Clock) -> Self {
+            Self { copies: 1 }
+        }
+
+        fn ticked(&mut self, _: &Clock) {
+            self.copies += 1;
+        }
+    }
+}
+
 fn main() {}

@@ -132,4 +132,32 @@ mod three_parameters {
     }
 }
 
+mod clock_in_a_projection {
+    //! A row follows from its events alone.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.library")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+    }
+
+    #[derive(ReadModel)]
+    #[read_model(table = "books", subject = "/books/{id}")]
+    struct BookCopy {
+        #[key]
+        id: Uuid,
+    }
+
+    #[projection]
+    impl BookCopy {
+        fn purchased(event: &BookPurchasedEvent, _clock: &Clock) -> Self {
+            Self { id: event.id }
+        }
+
+        fn counted(&mut self, _recorded: &RecordedEvent) {}
+    }
+}
+
 fn main() {}

@@ -124,4 +124,31 @@ mod two_deadlines {
     }
 }
 
+mod length_of_time_without_a_unit {
+    //! A deadline before a time says how long before.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.tests")]
+    struct TalkPlannedEvent {
+        starts_at: Timestamp,
+    }
+
+    struct Hall;
+
+    #[reaction]
+    impl Hall {
+        #[deadline(at = starts_at - 24)]
+        async fn open(_: &TalkPlannedEvent) -> Result<(), std::io::Error> {
+            Ok(())
+        }
+
+        #[deadline(at = starts_at - 24h, unles(TalkPlannedEvent), = 1)]
+        async fn heat(_: &TalkPlannedEvent) -> Result<(), std::io::Error> {
+            Ok(())
+        }
+    }
+}
+
 fn main() {}

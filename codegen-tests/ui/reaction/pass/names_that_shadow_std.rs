@@ -3,7 +3,9 @@
 #![deny(warnings)]
 #![allow(missing_docs, reason = "it is compiled, not read")]
 
-use es_framework::prelude::{Command, Event, ReactionKey, Timestamp, Uuid, handler, reaction};
+use es_framework::prelude::{
+    Command, Event, ReactionKey, RecordedEvent, Timestamp, Uuid, handler, reaction,
+};
 
 /// Names of the standard library.
 pub struct Option;
@@ -49,6 +51,18 @@ impl LoanReminder {
     #[deadline(at = due_at, unless(BookReturnedEvent))]
     fn remind(event: BookBorrowedEvent) -> RemindReaderCommand {
         RemindReaderCommand { id: event.id }
+    }
+
+    #[deadline(at = due_at - 24h)]
+    fn remind_before(event: &BookBorrowedEvent) -> RemindReaderCommand {
+        RemindReaderCommand { id: event.id }
+    }
+
+    async fn log(
+        _: &BookBorrowedEvent,
+        _: &RecordedEvent,
+    ) -> core::result::Result<(), std::io::Error> {
+        core::result::Result::Ok(())
     }
 
     async fn mail(

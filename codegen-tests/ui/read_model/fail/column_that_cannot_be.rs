@@ -1,4 +1,4 @@
-//! An enum with data is no column.
+//! An enum with data is no column, and neither is a struct, nor an enum without JSON.
 
 use es_framework::prelude::*;
 
@@ -6,6 +6,14 @@ use es_framework::prelude::*;
 enum Holder {
     Reader { id: Uuid },
     Nobody,
+}
+
+struct Shelf {
+    row: u32,
+}
+
+enum Status {
+    Available,
 }
 
 #[derive(Event)]
@@ -20,6 +28,9 @@ struct BookCopy {
     #[key]
     id: Uuid,
     holder: Holder,
+    shelf: Shelf,
+    status: Option<Status>,
+    statuses: Vec<Status>,
 }
 
 #[projection]

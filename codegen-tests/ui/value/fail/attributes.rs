@@ -37,4 +37,21 @@ mod rules_with_mistakes {
     }
 }
 
+mod unreadable_part_of_an_attribute {
+    //! A part of an attribute that cannot be parsed hides no other mistake.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    #[serde(tag = "kind", = 1, rename_all = "UPPERCASE")]
+    enum Delivery {
+        #[serde(skip, = 1)]
+        Collected,
+        Posted {
+            #[serde(rename(serialize = "a"), ! , skip_serializing)]
+            address: String,
+        },
+    }
+}
+
 fn main() {}

@@ -26,5 +26,7 @@ pub mod __private {
         RulesOutOfReach,
     };
     pub use clap;
-    pub use es_event::__private::{inventory, schemars, serde};
+    pub use es_event::__private::{
+        HasJson, Itself, MissingJson, check_json, inventory, schemars, serde,
+    };
 }

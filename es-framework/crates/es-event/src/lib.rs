@@ -105,6 +105,7 @@ pub use upcasters::{Upcasters, UpcastersError};
 /// The items that expanded macros use, for the facade.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::json_impls::{HasJson, Itself, MissingJson, check_json};
     pub use inventory;
     pub use schemars;
     pub use serde;

@@ -13,6 +13,7 @@ use crate::codegen::{
     annotated_item,
     errors::Errors,
     impl_block,
+    parameters::FunctionKind,
     signature::{self, SignatureMessages},
     types,
 };
@@ -136,13 +137,15 @@ fn event(sig: &Signature, errors: &mut Errors) -> Option<(Type, bool)> {
         return None;
     };
     for other in parameters {
-        let message = "a state follows from one event at a time: remove this parameter, or move the function into another `impl`";
+        let message = format!(
+            "{}, or move the function into another `impl`",
+            FunctionKind::State.refused()
+        );
         errors.record(other, message);
     }
     let event = types::event_of_parameter(ty);
     if event.is_none() {
-        let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
-        errors.record(ty, message);
+        errors.record(ty, FunctionKind::State.no_event());
     }
     event
 }

@@ -21,7 +21,7 @@ pub(crate) fn expand_evolve(
         } = step;
         quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
     });
-    let branches = steps.iter().map(branch);
+    let branches = steps.iter().map(|step| branch(step, framework));
     let event = match steps {
         [] => quote!(_event),
         _ => quote!(event),
@@ -46,14 +46,14 @@ pub(crate) fn expand_evolve(
     }
 }
 
-fn branch(step: &EvolveStep) -> TokenStream {
+fn branch(step: &EvolveStep, framework: &Framework) -> TokenStream {
     let EvolveStep {
         conditions, event, ..
     } = step;
     let after = after(step);
     quote! {
         #(#conditions)*
-        if event.is::<#event>() {
+        if event.event_type() == <#event as #framework::event::Event>::TYPE {
             let event = event.payload::<#event>()?;
             return ::core::result::Result::Ok(#after);
         }

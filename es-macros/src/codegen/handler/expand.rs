@@ -140,12 +140,16 @@ fn implementation(
     handler: &TokenStream,
     framework: &Framework,
 ) -> TokenStream {
-    quote! {
+    let content = quote! {
+        const HANDLER: #framework::Declaration = #declaration;
+        const FUNCTION: &'static dyn #framework::command::HandlerFunction<Self> = &#handler;
+    };
+    // The compiler reports a second handler at the command's type.
+    let span = Span::call_site().located_at(command.span());
+    let there = framework.with_span(span);
+    quote_spanned! {span=>
         #[automatically_derived]
-        impl #framework::command::Handle for #command {
-            const HANDLER: #framework::Declaration = #declaration;
-            const FUNCTION: &'static dyn #framework::command::HandlerFunction<Self> = &#handler;
-        }
+        impl #there::command::Handle for #command { #content }
     }
 }
 

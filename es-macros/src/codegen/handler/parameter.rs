@@ -6,6 +6,7 @@ use syn::{Attribute, LitStr, Meta, Pat, PatType, Token, Type, TypeReference, par
 use crate::codegen::{
     errors::Errors,
     naming,
+    parameters::FunctionKind,
     template::{self, Template},
     types,
 };
@@ -64,7 +65,10 @@ fn check_reference(reference: &TypeReference, errors: &mut Errors) {
     {
         errors.record(
             reference,
-            "a handler takes references to structs and enums that say where they come from: a state, settings, a service, the `Clock` or the `Metadata`; everything else stands in the command",
+            format!(
+                "{}; everything else stands in the command",
+                FunctionKind::Handler.allowed()
+            ),
         );
     }
 }
@@ -104,16 +108,15 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> StateSubject {
         }
         match &attr.meta {
             Meta::List(list) if !list.tokens.is_empty() => {
-                match list.parse_args_with(parse_where) {
-                    Ok((text, is_recursive)) => {
-                        found.subject = text.and_then(|text| parse_template(text, errors));
-                        found.is_recursive = is_recursive;
-                    }
+                let mut text = None;
+                match list.parse_args_with(|input: ParseStream<'_>| parse_where(input, &mut text)) {
+                    Ok(is_recursive) => found.is_recursive = is_recursive,
                     Err(error) => {
                         let message = format!("{error}: {EXAMPLE}");
                         errors.record_parse_error(syn::Error::new(error.span(), message));
                     }
                 }
+                found.subject = text.and_then(|text| parse_template(text, errors));
             }
             _ => {
                 errors.record(
@@ -126,17 +129,16 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> StateSubject {
     found
 }
 
-/// Parses a string, the word `recursive`, or both.
-fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
-    let mut text = None;
+/// Parses a string, which it puts into `text`, the word `recursive`, or both. Returns true for the word.
+fn parse_where(input: ParseStream<'_>, text: &mut Option<LitStr>) -> syn::Result<bool> {
     if input.peek(LitStr) {
-        text = Some(input.parse()?);
+        *text = Some(input.parse()?);
         if input.is_empty() {
-            return Ok((text, false));
+            return Ok(false);
         }
         input.parse::<Token![,]>()?;
         if input.is_empty() {
-            return Ok((text, false));
+            return Ok(false);
         }
     }
     let word: syn::Ident = input.parse()?;
@@ -147,7 +149,7 @@ fn parse_where(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, bool)> {
         ));
     }
     input.parse::<Option<Token![,]>>()?;
-    Ok((text, true))
+    Ok(true)
 }
 
 fn parse_template(text: LitStr, errors: &mut Errors) -> Option<(LitStr, Template)> {

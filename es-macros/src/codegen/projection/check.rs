@@ -11,6 +11,7 @@ use crate::codegen::{
     annotated_item,
     errors::Errors,
     impl_block,
+    parameters::FunctionKind,
     signature::{self, SignatureMessages},
     types,
 };
@@ -139,21 +140,22 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep>
     };
     let (event, takes_recorded) = match parameters {
         [event] => (event, false),
-        [event, _] => (event, true),
+        [event, recorded] => {
+            check_recorded(recorded, errors);
+            (event, true)
+        }
         [] => {
             let message = "a step of a projection follows from an event: add a parameter such as `event: &BookPurchasedEvent`";
             errors.record(&sig.ident, message);
             return None;
         }
         [_, _, third, ..] => {
-            let message = "a step of a projection takes an event and, if need be, `recorded: &RecordedEvent`: remove this parameter";
-            errors.record(third, message);
+            errors.record(third, FunctionKind::Projection.refused());
             return None;
         }
     };
     let Some((event, by_reference)) = types::event_of_parameter(&event.ty) else {
-        let message = "a step of a projection takes an event: write the name of a struct with `#[derive(Event)]`, such as `&BookPurchasedEvent`";
-        errors.record(&event.ty, message);
+        errors.record(&event.ty, FunctionKind::Projection.no_event());
         return None;
     };
     Some(ProjectionStep {
@@ -165,6 +167,20 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep>
         key,
         shape,
     })
+}
+
+/// Records an error for a second parameter that is surely not the `RecordedEvent`.
+fn check_recorded(parameter: &PatType, errors: &mut Errors) {
+    let is_reference = |ty: &Type| match ty {
+        Type::Reference(reference) => {
+            let word = types::last_word(&reference.elem);
+            reference.mutability.is_none() && word.is_some_and(|word| word == "RecordedEvent")
+        }
+        _ => false,
+    };
+    if !is_reference(&parameter.ty) {
+        errors.record(parameter, FunctionKind::Projection.refused());
+    }
 }
 
 const REASONS: SignatureMessages = SignatureMessages {

@@ -85,7 +85,6 @@ fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
     let ProjectionStep {
         conditions, event, ..
     } = step;
-    let module = quote!(#framework::projection);
     let recorded = step
         .takes_recorded
         .then(|| quote!(let recorded = ::core::clone::Clone::clone(event.recorded());));
@@ -101,12 +100,16 @@ fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
         quote!(|#happened: &#event| #value,)
     });
     let (operation, function) = change(step);
-    let operation = format_ident!("{operation}_on_{place}");
+    // The compiler reports a type that is no event once, at the parameter.
+    let span = event.span();
+    let operation = format_ident!("{operation}_on_{place}", span = span);
+    let there = framework.with_span(span);
+    let change = quote_spanned!(span=> #there::projection::RowChange::#operation);
     quote! {
         #(#conditions)*
-        if event.is::<#event>() {
+        if event.event_type() == <#event as #framework::event::Event>::TYPE {
             #recorded
-            return #module::RowChange::#operation(event, #key #function);
+            return #change(event, #key #function);
         }
     }
 }

@@ -145,8 +145,11 @@ const FILTERS: [&str; 5] = ["contains", "eq", "at_least", "at_most", "one_of"];
 
 /// Reads `#[filter(…)]`. Reports an invalid one and returns `None`.
 pub(crate) fn read_filter(attr: &Attribute, errors: &mut Errors) -> Option<Filter> {
-    let elements = attribute::parse_elements(attr, errors)?;
+    let (elements, is_whole) = attribute::parse_readable_elements(attr, errors);
     let [meta] = elements.as_slice() else {
+        if !is_whole {
+            return None;
+        }
         let message = "say how the field is compared: write `#[filter(eq)]`, or another one of `contains`, `at_least`, `at_most` and `one_of`";
         errors.record(attr, message);
         return None;

@@ -7,7 +7,9 @@ use super::attr::{self, DeadlineAttr, ReactionAttr};
 use crate::codegen::{
     annotated_impl::{AnnotatedImpl, BlockFunction},
     errors::Errors,
-    impl_block, naming, signature, types,
+    impl_block, naming,
+    parameters::FunctionKind,
+    signature, types,
 };
 
 /// A reaction without mistakes.
@@ -46,7 +48,12 @@ pub(crate) enum ReactionEffect {
 /// A parameter of a call besides the event.
 pub(crate) enum CallParameter {
     Key,
-    Service { name: String, ty: Box<Type> },
+    /// The stored event with its id, time, subject, metadata and trace.
+    Recorded,
+    Service {
+        name: String,
+        ty: Box<Type>,
+    },
 }
 
 const FORMS: &str = "write `fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand` to send a command, or `async fn mail(event: &BookBorrowedEvent, mailer: &Mailer) -> Result<(), MailError>` to call another system";
@@ -145,8 +152,12 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ReactionStep> {
         FnArg::Typed(parameter) => Some(parameter),
         FnArg::Receiver(_) => None,
     });
+    let kind = match sig.asyncness {
+        None => FunctionKind::Send,
+        Some(_) => FunctionKind::Call,
+    };
     let event = match parameters.next() {
-        Some(first) => event(first, errors),
+        Some(first) => event(first, kind, errors),
         None => {
             let message = format!("this follows from no event: {FORMS}");
             errors.record(&sig.ident, message);
@@ -184,11 +195,10 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
 }
 
 /// Returns the type of the event, and true if the function borrows it.
-fn event(parameter: &PatType, errors: &mut Errors) -> Option<(Type, bool)> {
+fn event(parameter: &PatType, kind: FunctionKind, errors: &mut Errors) -> Option<(Type, bool)> {
     let event = types::event_of_parameter(&parameter.ty);
     if event.is_none() {
-        let message = "this is no event: write a reference to a struct with `#[derive(Event)]`, such as `&BookBorrowedEvent`";
-        errors.record(&parameter.ty, message);
+        errors.record(&parameter.ty, kind.no_event());
     }
     event
 }
@@ -199,7 +209,11 @@ fn commands(
     errors: &mut Errors,
 ) -> Option<ReactionEffect> {
     for other in others {
-        let message = "a command follows from its event alone: remove this parameter, and let the command's handler take it; only an `async` function, which calls another system, is given services";
+        let message = format!(
+            "{}, and let the command's handler take it; {}",
+            FunctionKind::Send.refused(),
+            FunctionKind::Call.allowed()
+        );
         errors.record(other, message);
     }
     match &function.item.sig.output {
@@ -247,14 +261,15 @@ fn call_parameter(parameter: &PatType, errors: &mut Errors) -> Option<CallParame
     let reference = match &*parameter.ty {
         Type::Reference(reference) if reference.mutability.is_none() => reference,
         _ => {
-            let message = "besides its event, a call takes references: `&ReactionKey`, the `&Clock`, settings and what `App::provide` is given";
-            errors.record(&parameter.ty, message);
+            errors.record(&parameter.ty, FunctionKind::Call.refused());
             return None;
         }
     };
     let ty = reference.elem.clone();
-    if types::last_word(&ty).is_some_and(|name| name == "ReactionKey") {
-        return Some(CallParameter::Key);
+    match types::last_word(&ty).as_deref() {
+        Some("ReactionKey") => return Some(CallParameter::Key),
+        Some("RecordedEvent") => return Some(CallParameter::Recorded),
+        _ => {}
     }
     let name = match &*parameter.pat {
         Pat::Ident(ident) => ident.ident.unraw().to_string(),

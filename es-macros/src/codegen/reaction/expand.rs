@@ -98,7 +98,7 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
 }
 
 fn expand_timing(
-    DeadlineAttr { at, unless }: &DeadlineAttr,
+    DeadlineAttr { at, offset, unless }: &DeadlineAttr,
     event: &Type,
     framework: &Framework,
 ) -> TokenStream {
@@ -106,7 +106,10 @@ fn expand_timing(
     // The compiler reports a field of another type at its name.
     let there = framework.with_span(at.span());
     let field = format_ident!("field", span = at.span());
-    let time = quote_spanned!(at.span()=> #there::reaction::DeadlineField::time(#field));
+    let mut time = quote_spanned!(at.span()=> #there::reaction::DeadlineField::time(#field));
+    if *offset != 0 {
+        time = quote!(#module::shift_time(#time, #offset));
+    }
     quote! {
         #module::ReactionTiming::Deadline(#module::Deadline {
             at: |event| {
@@ -161,15 +164,20 @@ fn expand_call(
         .zip(parameters)
         .map(|(ident, parameter)| match parameter {
             CallParameter::Key => quote!(let #ident = context.key();),
+            CallParameter::Recorded => quote! {
+                let #ident = ::core::clone::Clone::clone(event.recorded());
+            },
             CallParameter::Service { ty, .. } => {
                 let name = ty.to_token_stream().to_string();
                 quote!(let #ident = context.service::<#ty>(#name)?;)
             }
         });
     let argument = argument(step);
-    let context = match parameters {
-        [] => quote!(_),
-        _ => quote!(context),
+    let uses_context = |one: &CallParameter| !matches!(one, CallParameter::Recorded);
+    let context = if parameters.iter().any(uses_context) {
+        quote!(context)
+    } else {
+        quote!(_)
     };
     let call = quote!(async move { Self::#function(#argument #(, &#names)*).await });
     // With this span, the compiler reports an unsuitable output at the output type.
@@ -188,7 +196,7 @@ fn parameters(parameters: &[CallParameter], framework: &Framework) -> TokenStrea
     let described: Vec<_> = parameters
         .iter()
         .filter_map(|parameter| match parameter {
-            CallParameter::Key => None,
+            CallParameter::Key | CallParameter::Recorded => None,
             CallParameter::Service { name, ty } => {
                 // The compiler reports a type that cannot be injected at the parameter.
                 let path = framework.with_span(ty.span());
@@ -197,7 +205,7 @@ fn parameters(parameters: &[CallParameter], framework: &Framework) -> TokenStrea
         })
         .collect();
     let first = parameters.iter().find_map(|parameter| match parameter {
-        CallParameter::Key => None,
+        CallParameter::Key | CallParameter::Recorded => None,
         CallParameter::Service { ty, .. } => Some(ty.span()),
     });
     match first {

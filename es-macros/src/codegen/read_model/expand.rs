@@ -103,8 +103,8 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
         .filter(|field| field.attrs.iter().any(is_index))
         .map(column::name_of);
     let filled = fields.iter().map(|field| {
-        let (ident, member) = (&field.ident, &field.member);
-        quote!(#ident: cells.read_next(#member)?)
+        let (ident, member, ty) = (&field.ident, &field.member, &field.ty);
+        quote!(#ident: <#ty as #projection::ColumnType>::from_cell(cells.take_cell(), #member)?)
     });
     quote! {
         #[automatically_derived]

@@ -28,8 +28,9 @@ pub(crate) fn parse_form(field: &Field, errors: &mut Errors) -> Option<SearchFor
             "a field is searched in one form: remove this attribute",
         );
     }
-    let elements = attribute::parse_elements(first, errors)?;
+    let (elements, is_whole) = attribute::parse_readable_elements(first, errors);
     match elements.as_slice() {
+        _ if !is_whole => None,
         [] => Some(SearchForm::Folded),
         [Meta::Path(path)] if path.is_ident("alphanumeric") => Some(SearchForm::Alphanumeric),
         [meta @ Meta::Path(_)] => {

@@ -7,6 +7,7 @@ use crate::codegen::{
     annotated_function::AnnotatedFunction,
     annotated_item,
     errors::Errors,
+    parameters::FunctionKind,
     signature::{self, SignatureMessages},
 };
 
@@ -79,8 +80,7 @@ fn event(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<Type> {
         return None;
     };
     for PatType { pat, .. } in parameters {
-        let message = "an upcaster takes one old event and nothing else: remove this parameter";
-        errors.record(pat, message);
+        errors.record(pat, FunctionKind::Upcaster.refused());
     }
     match &*first.ty {
         ty @ Type::Path(_) => Some(ty.clone()),

@@ -126,7 +126,8 @@ fn tokens(meta: &Meta, example: &str, errors: &mut Errors) -> Option<TokenStream
 }
 
 fn arguments(meta: &Meta, example: &str, errors: &mut Errors) -> Option<Vec<Meta>> {
-    attribute::parse_list(tokens(meta, example, errors)?, errors)
+    let (arguments, is_whole) = attribute::parse_list(tokens(meta, example, errors)?, errors);
+    is_whole.then_some(arguments)
 }
 
 fn text(meta: &Meta, errors: &mut Errors) -> Option<Rule> {

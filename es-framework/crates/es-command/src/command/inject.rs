@@ -24,12 +24,32 @@ use es_event::{Caller, Metadata, OwnerRule};
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `&{Self}`",
     label = "nothing says where this comes from",
-    note = "besides its command, a handler takes references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `Caller` and the `Metadata`"
+    note = "a handler takes its command, and references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `Caller` and the `Metadata`"
 )]
 pub trait Inject: Send + Sync + Sized + 'static {
     /// The source of the values of this type.
     const SOURCE: InputSource<Self>;
 }
+
+/// A type that a call of a reaction may take by reference. The trait exists for the compiler's message about other types.
+///
+/// ```
+/// use es_framework::{command::{InjectIntoCall, Parameter}, prelude::*};
+///
+/// const fn describe<T: InjectIntoCall>() -> Parameter {
+///     Parameter::injected::<T>("clock")
+/// }
+/// assert_eq!(describe::<Clock>().name, "clock");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a call cannot take `&{Self}`",
+    label = "nothing says where this comes from",
+    note = "an `async` function of a reaction takes its event, and references to settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `ReactionKey` and the `RecordedEvent`"
+)]
+pub trait InjectIntoCall: Inject {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Inject> InjectIntoCall for T {}
 
 /// A type that a handler may take as an `Option`, or with a subject. The trait exists for the
 /// compiler's message about other types.

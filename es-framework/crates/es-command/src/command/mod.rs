@@ -48,7 +48,7 @@ pub use dry_run::{DryRun, DryRunError, DryRunRejection, dry_run};
 pub use dry_run_decision::{DecisionFunction, DryRunDecision};
 pub use error::{CommandError, HandlerError, NoJsonBody};
 pub use handler::{Handle, Handler, HandlerFunction};
-pub use inject::{Inject, InputSource, IsState, ParameterOrigin, ServiceType};
+pub use inject::{Inject, InjectIntoCall, InputSource, IsState, ParameterOrigin, ServiceType};
 pub use input::{HandlerInputs, Input, OptionalState};
 pub use outcome::CommandOutcome;
 pub use parameter::Parameter;

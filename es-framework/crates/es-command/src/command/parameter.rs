@@ -1,6 +1,6 @@
 //! The description of a handler's parameter, without the type of its value.
 
-use super::{Inject, ParameterOrigin};
+use super::{InjectIntoCall, ParameterOrigin};
 
 /// The description of one parameter besides the command of a handler, or of a call of a reaction.
 ///
@@ -26,9 +26,9 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Describes a required parameter of any injectable type.
+    /// Describes a parameter of a call.
     #[must_use]
-    pub const fn injected<T: Inject>(name: &'static str) -> Self {
+    pub const fn injected<T: InjectIntoCall>(name: &'static str) -> Self {
         Self::new(name, T::SOURCE.origin())
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{ReactionError, ReactionKey};
-use crate::command::{CommandDescriptor, Handle, Inject, Services};
+use crate::command::{CommandDescriptor, Handle, InjectIntoCall, Services};
 
 /// The commands that a step sends.
 ///
@@ -188,7 +188,7 @@ impl ReactionContext<'_> {
     ///
     /// # Errors
     /// The application does not provide a service of this type.
-    pub fn service<T: Inject>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
+    pub fn service<T: InjectIntoCall>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
         let provided = self.services.get();
         provided.ok_or(ReactionError::NotProvided(name))
     }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use futures_util::future::BoxFuture;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{OutgoingCommands, ReactionContext, ReactionError};
 use crate::command::{CommandDescriptor, Parameter, ParameterOrigin};
@@ -273,6 +273,23 @@ impl DeadlineField for Option<Timestamp> {
     }
 }
 
+/// Moves the time of a deadline by seconds. A time out of the range of timestamps is the last one in it.
+///
+/// ```
+/// use es_framework::{prelude::*, reaction::shift_time};
+///
+/// // The code that `#[deadline(at = starts_at - 24h)]` writes.
+/// let starts_at: Timestamp = "2026-07-02T12:00:00Z".parse()?;
+/// let due = shift_time(Some(starts_at), -86_400);
+/// assert_eq!(due, Some("2026-07-01T12:00:00Z".parse()?));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn shift_time(time: Option<Timestamp>, seconds: i64) -> Option<Timestamp> {
+    let duration = SignedDuration::from_secs(seconds);
+    time.map(|time| time.saturating_add(duration).unwrap_or(time))
+}
+
 /// Rejects parameters that a call cannot have at compile time.
 ///
 /// # Panics
@@ -285,7 +302,7 @@ pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Param
     while let [first, others @ ..] = rest {
         assert!(
             matches!(first.origin, ParameterOrigin::Service(_)),
-            "a reaction has no state and no metadata: let it send a command, whose handler takes them"
+            "an `async` function of a reaction takes its event, and references to settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `ReactionKey` and the `RecordedEvent`: let it send a command, whose handler takes the rest"
         );
         rest = others;
     }

@@ -25,7 +25,7 @@ pub use commands::OutgoingCommand;
 pub use commands::{IntoCommands, OutgoingCommands, ReactionContext};
 pub use declared::{
     Deadline, DeadlineField, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
-    ReactionTiming, StartPosition, box_call, check_services, decode_event,
+    ReactionTiming, StartPosition, box_call, check_services, decode_event, shift_time,
 };
 pub use error::ReactionError;
 pub use executor::ReactionRuntime;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use es_event::{
+    __private::HasJson,
     encode_finite,
     json_numbers::{is_json, read_json, spell_out_integers},
     time_text::{self, check_time},
 };
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
@@ -90,9 +91,28 @@ pub enum ColumnKind {
     label = "this field has no column type",
     note = "columns are texts, UUIDs, whole numbers up to `i64`, floats, booleans, `Timestamp`s, lists, maps with text keys, enums without data with `#[derive(Value)]`, and `Option`s of these; for a struct or an enum with data, write a field for each of its values"
 )]
-pub trait ColumnType: Serialize + DeserializeOwned {
+pub trait ColumnType: HasJson {
     /// The kind of the column.
     const KIND: ColumnKind;
+
+    /// Converts the field to a cell, as [`Cell::from_value`] does. The macros call the functions of the trait, so that
+    /// the compiler reports a type that is no column once, at the field.
+    ///
+    /// # Errors
+    /// The value does not fit the column.
+    #[doc(hidden)]
+    fn to_cell(&self, name: &str) -> Result<Cell, CellError> {
+        Cell::from_value(name, self)
+    }
+
+    /// Converts a cell to a field, as [`Cell::into_value`] does.
+    ///
+    /// # Errors
+    /// The cell does not fit the field.
+    #[doc(hidden)]
+    fn from_cell(cell: Cell, name: &str) -> Result<Self, CellError> {
+        cell.into_value(name)
+    }
 }
 
 macro_rules! columns {
@@ -116,11 +136,11 @@ impl<T: ColumnType> ColumnType for Option<T> {
     const KIND: ColumnKind = T::KIND;
 }
 
-impl<T: Serialize + DeserializeOwned> ColumnType for Vec<T> {
+impl<T: HasJson> ColumnType for Vec<T> {
     const KIND: ColumnKind = ColumnKind::Json;
 }
 
-impl<T: Serialize + DeserializeOwned> ColumnType for BTreeMap<String, T> {
+impl<T: HasJson> ColumnType for BTreeMap<String, T> {
     const KIND: ColumnKind = ColumnKind::Json;
 }
 

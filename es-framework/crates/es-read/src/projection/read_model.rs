@@ -248,8 +248,8 @@ impl<R: ReadModel> RowChange<R> {
 /// use es_framework::projection::{Cell, Cells};
 ///
 /// let mut cells = Cells::new(vec![Cell::Text("The Ring".into()), Cell::Integer(310)]);
-/// assert_eq!(cells.read_next::<String>("title")?, "The Ring");
-/// assert_eq!(cells.read_next::<u32>("numPages")?, 310);
+/// assert_eq!(cells.take_cell().into_value::<String>("title")?, "The Ring");
+/// assert_eq!(cells.take_cell().into_value::<u32>("numPages")?, 310);
 /// # Ok::<_, es_framework::projection::CellError>(())
 /// ```
 #[derive(Debug)]
@@ -262,12 +262,9 @@ impl Cells {
         Self(cells.into_iter())
     }
 
-    /// Reads the next field.
-    ///
-    /// # Errors
-    /// The cell does not fit the field.
-    pub fn read_next<T: ColumnType>(&mut self, name: &str) -> Result<T, CellError> {
-        self.0.next().unwrap_or(Cell::Null).into_value(name)
+    /// Takes the cell of the next field. A missing cell is empty.
+    pub fn take_cell(&mut self) -> Cell {
+        self.0.next().unwrap_or(Cell::Null)
     }
 }
 
