@@ -27,11 +27,11 @@ fn json_rustdoc() -> PathBuf {
     script
 }
 
-/// Documents the libraries of all crates that are published, as JSON.
+/// Documents the libraries of the workspace as JSON. With fewer packages, Cargo would resolve other features of
+/// dependencies, and check all crates another time.
 fn document_libraries() {
     let output = cargo()
         .args(["doc", "--workspace", "--no-deps", "--lib", "--examples"])
-        .args(["--exclude", "library-app", "--exclude", "codegen-tests"])
         .args(["--quiet", "--offline"])
         .env("RUSTDOC", json_rustdoc())
         .env(
