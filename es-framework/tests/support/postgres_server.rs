@@ -4,6 +4,7 @@ use std::{
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
@@ -14,20 +15,55 @@ pub(crate) struct PostgresServer {
     child: Child,
     port: u16,
     folder: PathBuf,
+    /// Kept for the servers that start while this one runs.
+    _template: Option<Arc<ClusterTemplate>>,
+}
+
+/// A new database cluster, which the servers of a run copy, because to create one takes ten times as long. The
+/// last of the servers removes it.
+struct ClusterTemplate {
+    folder: PathBuf,
+}
+
+impl ClusterTemplate {
+    fn shared() -> Arc<Self> {
+        static SHARED: Mutex<Weak<ClusterTemplate>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let template = Arc::new(Self {
+                folder: create_cluster(),
+            });
+            *shared = Arc::downgrade(&template);
+            template
+        })
+    }
+}
+
+impl Drop for ClusterTemplate {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
 }
 
 impl PostgresServer {
-    /// Creates a database cluster and starts its server. Returns `None` if PostgreSQL is missing.
+    /// Starts a server with a new database cluster. Returns `None` if PostgreSQL is missing.
     #[track_caller]
     pub(crate) fn start() -> Option<Self> {
         let installed = program_path("initdb").ok_or_else(|| install("postgresql"));
         require("postgresql", installed)?;
-        let folder = create_folder();
-        let data = folder.join("data");
-        let mut make = as_server(&program("initdb"));
-        make.args(["--auth=trust", "--username=postgres", "--encoding=UTF8"]);
-        run(make.args(["--no-sync", "--pgdata"]).arg(&data));
-        Some(Self::serve(folder))
+        let (template, folder) = (ClusterTemplate::shared(), create_folder());
+        let mut copy = as_server(Path::new("cp"));
+        run(copy
+            .args(["-R", "-p"])
+            .args([template.folder.join("data"), folder.join("data")]));
+        let mut server = Self::serve(folder);
+        server._template = Some(template);
+        Some(server)
+    }
+
+    /// Starts a server whose cluster has an identifier of its own. Those that [`Self::start`] copies share one.
+    pub(crate) fn start_unrelated(&self) -> Self {
+        Self::serve(create_cluster())
     }
 
     /// Creates a standby of this server. It does not confirm commits yet.
@@ -91,6 +127,7 @@ impl PostgresServer {
             child,
             port,
             folder,
+            _template: None,
         };
         server.await_start();
         server
@@ -281,6 +318,17 @@ impl StartScript {
         serve.args(["-p", &self.port.to_string(), "-c", "shared_buffers=16MB"]);
         PostgresServer::spawn(serve, self.folder.clone(), self.port)
     }
+}
+
+/// Creates a folder with a new database cluster.
+fn create_cluster() -> PathBuf {
+    let folder = create_folder();
+    let mut create = as_server(&program("initdb"));
+    create.args(["--auth=trust", "--username=postgres", "--encoding=UTF8"]);
+    run(create
+        .args(["--no-sync", "--pgdata"])
+        .arg(folder.join("data")));
+    folder
 }
 
 /// Creates a folder of the server's user.

@@ -111,9 +111,10 @@ async fn a_start_on_an_older_dump_is_refused_until_the_loss_is_accepted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_start_on_another_database_names_both_identities() {
-    let (Some(server), Some(other)) = (PostgresServer::start(), PostgresServer::start()) else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
+    let other = server.start_unrelated();
     let (folder, other_folder) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let store = open_in(folder.path(), &server.url(), false).await.unwrap();
     append(&store, 2).await;
@@ -140,9 +141,10 @@ async fn a_start_on_another_database_names_both_identities() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_instance_uses_no_server_that_is_no_replica() {
-    let (Some(server), Some(other)) = (PostgresServer::start(), PostgresServer::start()) else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
+    let other = server.start_unrelated();
     let folder = TempDir::new().unwrap();
     let store = open_in(folder.path(), &server.url(), false).await.unwrap();
     append(&store, 2).await;
@@ -173,9 +175,10 @@ async fn an_instance_uses_no_server_that_is_no_replica() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_without_tables_takes_no_event_of_a_running_instance() {
-    let (Some(server), Some(other)) = (PostgresServer::start(), PostgresServer::start()) else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
+    let other = server.start_unrelated();
     let url = hosts_url(&[&server, &other]);
     // Before the first contact, only one of the servers may accept writes.
     other.set("default_transaction_read_only", "on");
