@@ -221,9 +221,9 @@ impl Drop for PostgresServer {
         // `runuser` stops itself together with the server.
         let starter = self.child.id().to_string();
         send_signal("-CONT", [&*starter]);
-        // SIGINT is a fast shutdown; a kill would leave the server's other processes for a while.
+        // SIGQUIT is a shutdown that writes nothing; a kill would leave the server's other processes for a while.
         if let Some(id) = main_process(&self.folder.join("data")) {
-            send_signal("-INT", [&*id]);
+            send_signal("-QUIT", [&*id]);
         }
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
