@@ -1,10 +1,10 @@
 //! Personal data in the JSON of an event: the marks around declared members, and the sealed objects that are stored.
 
-use std::{borrow::Cow, cell::Cell, fmt, ops::Range};
+use std::{borrow::Cow, cell::Cell, fmt, ops::Range, sync::Arc};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
-    de::{MapAccess, Visitor},
+    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
     ser::SerializeMap as _,
 };
 use serde_json::value::RawValue;
@@ -21,8 +21,8 @@ pub const SEAL: &str = "$sealed";
 #[doc(hidden)]
 pub const KEYWORD: &str = "x-personal";
 
-/// Deeper JSON than any declaration has. It bounds the recursion.
-const MAX_DEPTH: usize = 128;
+/// Deeper JSON than any declaration has. `serde_json` refuses more than 128 levels.
+const MAX_DEPTH: usize = 120;
 
 thread_local! {
     static IS_MARKING: Cell<bool> = const { Cell::new(false) };
@@ -103,43 +103,48 @@ pub struct MarkedObject<'a> {
     /// The bytes of the object.
     pub span: Range<usize>,
     /// The JSON pointer to the object.
-    pub path: &'a str,
+    pub path: String,
     /// The value of the single member.
     pub body: &'a RawValue,
-    siblings: &'a [(Cow<'a, str>, &'a RawValue)],
+    /// The members beside the object that are texts without escapes.
+    siblings: Arc<[(Cow<'a, str>, &'a str)]>,
 }
 
 impl<'a> MarkedObject<'a> {
-    /// Returns the value of a member beside the object.
+    /// Returns the text of a member beside the object.
     #[must_use]
-    pub fn sibling(&self, name: &str) -> Option<&'a RawValue> {
+    pub fn sibling(&self, name: &str) -> Option<&'a str> {
         let mut siblings = self.siblings.iter();
-        siblings.find_map(|(other, value)| (other == name).then_some(*value))
+        siblings.find_map(|(other, text)| (other == name).then_some(*text))
     }
 }
 
-/// Calls `visit` for each object of compact JSON whose only member has this name.
+/// Returns the objects of compact JSON whose only member has this name, in their order.
 ///
 /// A text of a client cannot look like such an object, because JSON escapes the quotation marks in it.
 #[doc(hidden)]
-pub fn visit_marked<E: From<serde_json::Error>>(
-    json: &str,
+pub fn find_marked<'a>(
+    json: &'a str,
     name: &str,
-    visit: &mut dyn FnMut(MarkedObject<'_>) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<Vec<MarkedObject<'a>>, serde_json::Error> {
     let prefix = format!("{{\"{name}\":");
     if !json.contains(&prefix) {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let value: &RawValue = serde_json::from_str(json)?;
-    let mut walk = Walk {
+    let mut search = MarkSearch {
         json,
         name,
         prefix: &prefix,
         path: String::new(),
-        visit,
+        depth: 0,
+        found: Vec::new(),
     };
-    walk.enter(value, &[], 0)
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    if let WalkedValue::Mark(body) = search.deserialize(&mut deserializer)? {
+        search.record(body);
+    }
+    deserializer.end()?;
+    Ok(search.found)
 }
 
 /// Replaces parts of a text. The parts are in ascending order.
@@ -157,98 +162,158 @@ pub fn splice(text: &str, parts: impl IntoIterator<Item = (Range<usize>, String)
     spliced
 }
 
-struct Walk<'w, E> {
-    json: &'w str,
-    name: &'w str,
-    prefix: &'w str,
+/// A search that reads the JSON once.
+struct MarkSearch<'s, 'a> {
+    json: &'a str,
+    name: &'s str,
+    prefix: &'s str,
+    /// The JSON pointer to the value that is read.
     path: String,
-    visit: &'w mut dyn FnMut(MarkedObject<'_>) -> Result<(), E>,
+    depth: usize,
+    found: Vec<MarkedObject<'a>>,
 }
 
-impl<E: From<serde_json::Error>> Walk<'_, E> {
-    fn enter(
-        &mut self,
-        value: &RawValue,
-        siblings: &[(Cow<'_, str>, &RawValue)],
-        depth: usize,
-    ) -> Result<(), E> {
-        let text = value.get();
-        if depth > MAX_DEPTH || !text.contains(self.prefix) {
-            return Ok(());
-        }
-        if !text.starts_with('{') {
-            let items: Vec<&RawValue> = serde_json::from_str(text)?;
-            for (index, item) in items.into_iter().enumerate() {
-                self.step(&index.to_string(), item, &[], depth)?;
-            }
-            return Ok(());
-        }
-        let Members(members) = serde_json::from_str(text)?;
-        if let [(name, body)] = members.as_slice()
-            && name == self.name
-        {
-            let start = text
-                .as_ptr()
-                .addr()
-                .saturating_sub(self.json.as_ptr().addr());
-            return (self.visit)(MarkedObject {
-                span: start..start.saturating_add(text.len()),
-                path: &self.path,
-                body,
-                siblings,
-            });
-        }
-        for (name, value) in &members {
-            self.step(name, value, &members, depth)?;
-        }
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        name: &str,
-        value: &RawValue,
-        siblings: &[(Cow<'_, str>, &RawValue)],
-        depth: usize,
-    ) -> Result<(), E> {
-        let length = self.path.len();
-        self.path.push('/');
-        self.path
-            .push_str(&name.replace('~', "~0").replace('/', "~1"));
-        let entered = self.enter(value, siblings, depth.saturating_add(1));
-        self.path.truncate(length);
-        entered
-    }
+/// A value that the search has read.
+enum WalkedValue<'a> {
+    /// An object whose only member has the name, with the value of the member.
+    Mark(&'a RawValue),
+    Text(&'a str),
+    Other,
 }
-
-/// The members of an object, borrowed from its text.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 /// A name that is copied only if it is written with escapes.
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
+impl<'a> MarkSearch<'_, 'a> {
+    /// Records a mark at the current path. Returns its index.
+    fn record(&mut self, body: &'a RawValue) -> Option<usize> {
+        let offset = body.get().as_ptr().addr();
+        let offset = offset.checked_sub(self.json.as_ptr().addr())?;
+        let start = offset.checked_sub(self.prefix.len())?;
+        let end = offset.checked_add(body.get().len())?;
+        let span = start..end.checked_add(1)?;
+        let object = self.json.get(span.clone())?;
+        if !(object.starts_with(self.prefix) && object.ends_with('}')) {
+            return None;
+        }
+        self.found.push(MarkedObject {
+            span,
+            path: self.path.clone(),
+            body,
+            siblings: Arc::default(),
+        });
+        self.found.len().checked_sub(1)
+    }
 
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry()? {
-                    members.push((name, value));
-                }
-                Ok(Members(members))
+    /// Adds a step to the path, and returns the length before it.
+    fn step(&mut self, name: &str) -> usize {
+        let length = self.path.len();
+        self.path.push('/');
+        for character in name.chars() {
+            match character {
+                '~' => self.path.push_str("~0"),
+                '/' => self.path.push_str("~1"),
+                other => self.path.push(other),
             }
         }
+        length
+    }
+}
 
-        deserializer.deserialize_map(MembersVisitor)
+impl<'de> DeserializeSeed<'de> for &mut MarkSearch<'_, 'de> {
+    type Value = WalkedValue<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        if self.depth >= MAX_DEPTH {
+            return IgnoredAny::deserialize(deserializer).map(|_| WalkedValue::Other);
+        }
+        self.depth = self.depth.saturating_add(1);
+        let walked = deserializer.deserialize_any(&mut *self);
+        self.depth = self.depth.saturating_sub(1);
+        walked
+    }
+}
+
+impl<'de> Visitor<'de> for &mut MarkSearch<'_, 'de> {
+    type Value = WalkedValue<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(WalkedValue::Other)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(WalkedValue::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(WalkedValue::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(WalkedValue::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(WalkedValue::Other)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(WalkedValue::Other)
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(WalkedValue::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        for index in 0_usize.. {
+            let length = self.step(&index.to_string());
+            let item = items.next_element_seed(&mut *self)?;
+            if let Some(WalkedValue::Mark(body)) = item {
+                self.record(body);
+            }
+            self.path.truncate(length);
+            if item.is_none() {
+                break;
+            }
+        }
+        Ok(WalkedValue::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut next: Option<Name<'de>> = members.next_key()?;
+        if next.as_ref().is_some_and(|Name(name)| name == self.name) {
+            let body = members.next_value()?;
+            next = members.next_key()?;
+            if next.is_none() {
+                return Ok(WalkedValue::Mark(body));
+            }
+        }
+        let (mut marks, mut siblings) = (Vec::new(), Vec::new());
+        while let Some(Name(name)) = next {
+            let length = self.step(&name);
+            match members.next_value_seed(&mut *self)? {
+                WalkedValue::Mark(body) => marks.extend(self.record(body)),
+                WalkedValue::Text(text) => siblings.push((name, text)),
+                WalkedValue::Other => {}
+            }
+            self.path.truncate(length);
+            next = members.next_key()?;
+        }
+        if !marks.is_empty() {
+            let siblings = Arc::from(siblings);
+            for mark in marks {
+                if let Some(object) = self.found.get_mut(mark) {
+                    object.siblings = Arc::clone(&siblings);
+                }
+            }
+        }
+        Ok(WalkedValue::Other)
     }
 }
 
@@ -257,28 +322,22 @@ mod tests {
     use super::*;
 
     fn found(json: &str) -> Vec<(String, String, Option<String>)> {
-        let mut found = vec![];
-        visit_marked::<serde_json::Error>(json, SEAL, &mut |object| {
-            let sibling = object.sibling("id").map(|id| id.get().to_owned());
+        let found = find_marked(json, SEAL).unwrap().into_iter();
+        let parts = found.map(|object| {
             assert_eq!(
                 &json[object.span.clone()],
                 format!("{{\"$sealed\":{}}}", object.body)
             );
-            found.push((
-                object.path.to_owned(),
-                object.body.get().to_owned(),
-                sibling,
-            ));
-            Ok(())
-        })
-        .unwrap();
-        found
+            let sibling = object.sibling("id").map(str::to_owned);
+            (object.path, object.body.get().to_owned(), sibling)
+        });
+        parts.collect()
     }
 
     #[test]
     fn objects_are_found_at_any_depth_with_their_path_and_their_siblings() {
         let json =
-            r#"{"a":{"$sealed":1},"b":[{"id":7,"x/y":{"$sealed":[2]}},3],"c":"{\"$sealed\":4}"}"#;
+            r#"{"a":{"$sealed":1},"b":[{"x/y":{"$sealed":[2]},"id":"7"},3],"c":"{\"$sealed\":4}"}"#;
         let expected = [
             ("/a".to_owned(), "1".to_owned(), None),
             (

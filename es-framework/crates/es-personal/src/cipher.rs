@@ -43,9 +43,13 @@ pub(crate) struct ValuePlace<'a> {
 impl ValuePlace<'_> {
     /// Returns the associated data. Each part has its length before it, so that no other parts give the same bytes.
     fn to_bytes(self) -> Vec<u8> {
-        let parts = [self.event_type, self.subject, self.path];
-        let parts = parts.map(|part| format!("{}:{part}", part.len()));
-        parts.concat().into_bytes()
+        let mut bytes = Vec::with_capacity(256);
+        for part in [self.event_type, self.subject, self.path] {
+            bytes.extend_from_slice(part.len().to_string().as_bytes());
+            bytes.push(b':');
+            bytes.extend_from_slice(part.as_bytes());
+        }
+        bytes
     }
 }
 

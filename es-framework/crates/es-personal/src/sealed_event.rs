@@ -117,11 +117,10 @@ impl PersonalEvents {
         let marked = mark(payload.get());
         let marked = marked.map_err(|error| SealError::Invalid(error.to_string()))?;
         let data = format!(r#"{{"metadata":{metadata},"payload":{marked}}}"#);
-        let mut values = Vec::new();
-        personal::visit_marked(&data, MARK, &mut |object| {
-            values.extend(MarkedValue::from_object(&object)?);
-            Ok::<_, SealError>(())
-        })?;
+        let marked = personal::find_marked(&data, MARK)?.into_iter();
+        let values: Vec<_> = marked
+            .map(MarkedValue::from_object)
+            .collect::<Result<_, _>>()?;
         Ok((!values.is_empty()).then_some(MarkedData { data, values }))
     }
 }
@@ -168,31 +167,33 @@ pub(crate) fn mark_command_record(
 
 /// Refuses a payload in which a client wrote what looks like a sealed value.
 fn reject_seals(payload: &str) -> Result<(), SealError> {
-    personal::visit_marked(payload, SEAL, &mut |object| {
-        let message = format!("{} looks like a sealed value", object.path);
-        Err(SealError::Invalid(message))
-    })
+    match personal::find_marked(payload, SEAL)?.first() {
+        Some(MarkedObject { path, .. }) => {
+            let message = format!("{path} looks like a sealed value");
+            Err(SealError::Invalid(message))
+        }
+        None => Ok(()),
+    }
 }
 
 impl MarkedValue {
-    /// Reads a mark. A value that equals its replacement tells nothing and stays as it is.
-    fn from_object(object: &MarkedObject<'_>) -> Result<Option<Self>, SealError> {
+    /// Reads a mark.
+    fn from_object(object: MarkedObject<'_>) -> Result<Self, SealError> {
         #[derive(Deserialize)]
         struct Mark<'a>(#[serde(borrow)] PersonalValue<String, &'a RawValue>);
         let Mark(mark) = serde_json::from_str(object.body.get())?;
-        let person = object.sibling(&mark.of).map(RawValue::get);
-        let person = person.and_then(|id| serde_json::from_str(id).ok());
+        let person = object.sibling(&mark.of).and_then(|id| id.parse().ok());
         let person = person.ok_or_else(|| {
             let message = format!("{} names nobody in `{}`", object.path, mark.of);
             SealError::Invalid(message)
         })?;
-        Ok(Some(Self {
-            span: object.span.clone(),
-            path: object.path.to_owned(),
+        Ok(Self {
+            span: object.span,
+            path: object.path,
             person,
             erased: mark.erased.get().to_owned(),
             value: mark.value.get().to_owned(),
-        }))
+        })
     }
 }
 
@@ -271,20 +272,20 @@ pub(crate) struct SealedValue {
 
 /// Returns the sealed values in the data of an event.
 pub(crate) fn sealed_values(data: &str) -> Result<Vec<SealedValue>, SealError> {
-    let mut values = Vec::new();
-    personal::visit_marked(data, SEAL, &mut |object: MarkedObject<'_>| {
-        let PersonalValue { of, erased, value }: PersonalValue<Uuid, &RawValue> =
-            serde_json::from_str(object.body.get())?;
-        values.push(SealedValue {
+    #[derive(Deserialize)]
+    struct Seal<'a>(#[serde(borrow)] PersonalValue<Uuid, &'a RawValue>);
+    let sealed = personal::find_marked(data, SEAL)?.into_iter();
+    let values = sealed.map(|object| {
+        let Seal(PersonalValue { of, erased, value }) = serde_json::from_str(object.body.get())?;
+        Ok(SealedValue {
             span: object.span,
-            path: object.path.to_owned(),
+            path: object.path,
             person: of,
             value: serde_json::from_str(value.get())?,
             erased: erased.get().to_owned(),
-        });
-        Ok::<_, SealError>(())
-    })?;
-    Ok(values)
+        })
+    });
+    values.collect()
 }
 
 /// Replaces sealed values by what they hold, or by their replacement if `find_key` returns no key.
