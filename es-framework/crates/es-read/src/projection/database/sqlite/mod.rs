@@ -34,6 +34,7 @@ use super::{
 };
 
 pub(super) use sqlite_connection::SqliteLocation;
+use sqlite_connection::truncate_log;
 
 const SIZE: &str = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
 
@@ -116,9 +117,7 @@ impl ReadModelStore for SqliteReadModelStore {
     }
 
     async fn scrub(&self) -> Result<(), DatabaseError> {
-        let truncate = |connection: &mut rusqlite::Connection| {
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-        };
+        let truncate = |connection: &mut rusqlite::Connection| truncate_log(connection);
         self.writer.run_statements(truncate).await
     }
 

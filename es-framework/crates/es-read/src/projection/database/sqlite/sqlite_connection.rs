@@ -69,6 +69,18 @@ fn cannot_open(error: &std::io::Error) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
 }
 
+/// Removes what earlier states of the rows left in the write-ahead log.
+pub(super) fn truncate_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+    let statement = "PRAGMA wal_checkpoint(TRUNCATE)";
+    let is_busy = connection.query_row(statement, [], |row| row.get(0))?;
+    if is_busy {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+        let reason = "a query still reads the write-ahead log".to_owned();
+        return Err(rusqlite::Error::SqliteFailure(code, Some(reason)));
+    }
+    Ok(())
+}
+
 /// Opens a connection that only reads.
 pub(super) fn open_reader(location: &SqliteLocation) -> Result<Connection, rusqlite::Error> {
     let connection = open(location)?;
@@ -94,6 +106,21 @@ mod tests {
     use std::{fs, os::unix::fs::PermissionsExt as _};
 
     use super::*;
+
+    #[test]
+    fn a_log_that_a_query_reads_is_not_reported_as_truncated() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SqliteLocation::File(folder.path().join("stock.db"));
+        let connection = open_writer(&file).unwrap();
+        connection.execute_batch("CREATE TABLE t (x)").unwrap();
+        let reader = open_reader(&file).unwrap();
+        let begin = "BEGIN; SELECT * FROM t";
+        reader.execute_batch(begin).unwrap();
+        connection.busy_timeout(Duration::ZERO).unwrap();
+        assert!(truncate_log(&connection).is_err());
+        reader.execute_batch("COMMIT").unwrap();
+        truncate_log(&connection).unwrap();
+    }
 
     #[test]
     fn only_the_owner_can_read_the_files_of_a_database() {
