@@ -86,12 +86,14 @@ impl ScaffoldTarget {
     }
 
     fn declared(&self, noun: &str, name: &str) -> Result<&DeclaredType, ToolError> {
-        self.types_named(name).next().ok_or_else(|| {
+        let declared = self.types_named(name).next().ok_or_else(|| {
             ToolError::new(format!(
                 "there is no {noun} {name} below {}: add it first",
                 self.folder.join("src").display()
             ))
-        })
+        })?;
+        declared.check_visible()?;
+        Ok(declared)
     }
 
     /// Writes the file of a new module and its `mod` line. Returns a report.

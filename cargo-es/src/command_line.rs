@@ -20,7 +20,7 @@ pub(crate) struct CommandLine {
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Subcommand {
-    /// Writes a new application with one feature and its tests
+    /// Writes a new application with a first command and its tests
     New(NewArguments),
     /// Adds a declaration to the application: one file with a test that fails until you have decided
     #[command(subcommand)]
@@ -129,9 +129,36 @@ pub(crate) struct ExplainArguments {
 pub(crate) struct NewArguments {
     /// The name of the application, of its Cargo package and of its folder
     pub(crate) name: PackageName,
+    /// Writes the application of the tutorial, instead of one with a first command of your own
+    #[arg(long, value_enum, value_name = "EXAMPLE")]
+    pub(crate) example: Option<Example>,
+    #[command(flatten)]
+    pub(crate) first: FirstCommandArguments,
     /// The folder of a checkout of es-framework, instead of the released version
     #[arg(long, value_name = "PATH")]
     pub(crate) framework_path: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Example {
+    Library,
+}
+
+/// The first command of a new application.
+#[derive(Debug, Args)]
+pub(crate) struct FirstCommandArguments {
+    /// The first command in the imperative, such as BookAppointment
+    #[arg(long, required_unless_present = "example", conflicts_with = "example")]
+    pub(crate) command: Option<CommandName>,
+    /// Its event in the past tense, such as AppointmentBooked
+    #[arg(long, required_unless_present = "example", conflicts_with = "example")]
+    pub(crate) event: Option<EventName>,
+    /// The subject of the event, such as "/appointments/{id}"
+    #[arg(long, required_unless_present = "example", conflicts_with = "example")]
+    pub(crate) subject: Option<SubjectTemplate>,
+    /// A field of the command, such as patient:Uuid; a field `id` of the subject needs no option, and is a Uuid
+    #[arg(long = "field", value_name = "NAME:TYPE", conflicts_with = "example")]
+    pub(crate) fields: Vec<Field>,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -146,7 +173,7 @@ pub(crate) enum Declaration {
     ReadModel(NewReadModelArguments),
     /// Adds a query on a read model
     Query(NewQueryArguments),
-    /// Adds a reaction, which sends a command after an event
+    /// Adds a reaction, which sends a command or calls another system after an event
     Reaction(NewReactionArguments),
 }
 
@@ -229,7 +256,7 @@ pub(crate) struct NewReactionArguments {
     /// The event that starts it
     #[arg(long)]
     pub(crate) event: EventName,
-    /// The command that it sends
+    /// The command that it sends; without it, the reaction calls another system
     #[arg(long)]
-    pub(crate) command: CommandName,
+    pub(crate) command: Option<CommandName>,
 }

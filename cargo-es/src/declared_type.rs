@@ -5,6 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use quote::ToTokens as _;
+use syn::{Fields, GenericArgument, Item, PathArguments, Type, Visibility, ext::IdentExt as _};
+
 use crate::{
     error::ToolError,
     field::{Field, FieldType},
@@ -23,7 +26,9 @@ pub(crate) struct DeclaredType {
     pub(crate) file: PathBuf,
     /// The line of its name, from one.
     pub(crate) line: u64,
-    /// The names of the public fields of a struct, with their types as written.
+    /// True if the whole application sees it.
+    is_visible: bool,
+    /// The names of the fields of a struct that the whole application sees, with their types.
     fields: Vec<(String, String)>,
 }
 
@@ -42,11 +47,37 @@ impl DeclaredType {
         })
     }
 
+    /// Fails unless the whole application sees the type.
+    pub(crate) fn check_visible(&self) -> Result<(), ToolError> {
+        if self.is_visible {
+            return Ok(());
+        }
+        let (name, file) = (&self.name, self.file.display());
+        Err(ToolError::new(format!(
+            "{name} in {file} is private to its module: write `pub` in front of it"
+        )))
+    }
+
     /// Fails unless the struct has a field of this name and type.
     pub(crate) fn check_field(&self, name: &str, field_type: FieldType) -> Result<(), ToolError> {
+        self.check_type(name, field_type, false)
+    }
+
+    /// Fails unless the struct has a field of this name and type, or an optional one of this type.
+    pub(crate) fn check_filter(&self, name: &str, field_type: FieldType) -> Result<(), ToolError> {
+        self.check_type(name, field_type, true)
+    }
+
+    fn check_type(
+        &self,
+        name: &str,
+        field_type: FieldType,
+        may_be_optional: bool,
+    ) -> Result<(), ToolError> {
         let (owner, text) = (&self.name, field_type.to_rust_type());
+        let optional = format!("Option<{text}>");
         match self.field_type(name) {
-            Some(written) if written == text => Ok(()),
+            Some(written) if written == text || may_be_optional && written == optional => Ok(()),
             Some(written) => Err(ToolError::new(format!(
                 "the field `{name}` of {owner} is a {written}, not a {text}"
             ))),
@@ -94,53 +125,123 @@ fn find_in(file: &Path, relative: &Path, types: &mut Vec<DeclaredType>) -> Resul
         return Ok(());
     }
     let text = fs::read_to_string(file).map_err(|error| ToolError::io(file, &error))?;
-    let mut lines = text.lines().zip(1..);
-    while let Some((line, number)) = lines.next() {
-        let Some(name) = declared_name(line) else {
-            continue;
-        };
-        let has_fields = line.trim_end().ends_with('{');
-        let body = lines
-            .clone()
-            .map(|(line, _)| line)
-            .take_while(|line| has_fields && !line.starts_with('}'));
-        types.push(DeclaredType {
-            path: path_of(file, relative, name),
-            name: name.to_owned(),
-            file: relative.to_owned(),
-            line: number,
-            fields: body.filter_map(field_in).collect(),
-        });
-    }
+    let parsed = syn::parse_file(&text).map_err(|error| {
+        let file = relative.display();
+        ToolError::new(format!("{file} is no source file of Rust: {error}"))
+    })?;
+    let declared = types_in(&parsed.items, &[], true);
+    types.extend(declared.into_iter().map(|declared| DeclaredType {
+        path: path_of(file, relative, &declared.modules, &declared.name),
+        line: line_of(&text, &declared.name),
+        file: relative.to_owned(),
+        is_visible: declared.is_visible,
+        fields: declared.fields,
+        name: declared.name,
+    }));
     Ok(())
 }
 
-/// Returns the name of the type that a line of a file declares.
-fn declared_name(line: &str) -> Option<&str> {
-    let rest = line
-        .strip_prefix("pub ")
-        .or(line.strip_prefix("pub(crate) "))
-        .unwrap_or(line);
-    let keywords = ["struct ", "enum ", "trait ", "type ", "union "];
-    let rest = keywords
-        .iter()
-        .find_map(|keyword| rest.strip_prefix(keyword))?;
-    let end = rest.find(|one: char| !one.is_alphanumeric() && one != '_');
-    rest.get(..end.unwrap_or(rest.len()))
+/// A type in a file.
+struct TypeInFile {
+    name: String,
+    /// The modules around it in the file.
+    modules: Vec<String>,
+    is_visible: bool,
+    fields: Vec<(String, String)>,
 }
 
-fn field_in(line: &str) -> Option<(String, String)> {
-    let (name, field_type) = line
-        .trim()
-        .strip_prefix("pub ")?
-        .strip_suffix(',')?
-        .split_once(": ")?;
-    Some((name.to_owned(), field_type.to_owned()))
+/// Returns the types among these items and in the modules among them.
+fn types_in(items: &[Item], modules: &[String], is_reachable: bool) -> Vec<TypeInFile> {
+    let mut types = Vec::new();
+    for item in items {
+        let (ident, visibility, fields) = match item {
+            Item::Struct(item) => (&item.ident, &item.vis, visible_fields(&item.fields)),
+            Item::Enum(item) => (&item.ident, &item.vis, Vec::new()),
+            Item::Trait(item) => (&item.ident, &item.vis, Vec::new()),
+            Item::Type(item) => (&item.ident, &item.vis, Vec::new()),
+            Item::Union(item) => (&item.ident, &item.vis, Vec::new()),
+            Item::Mod(module) => {
+                let inside = modules.iter().cloned().chain([module.ident.to_string()]);
+                let inside: Vec<_> = inside.collect();
+                let is_reachable = is_reachable && is_visible(&module.vis);
+                // Tests have types of their own.
+                let is_conditional = module.attrs.iter().any(|attr| attr.path().is_ident("cfg"));
+                if let Some((_, items)) = &module.content
+                    && !is_conditional
+                {
+                    types.extend(types_in(items, &inside, is_reachable));
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        types.push(TypeInFile {
+            name: ident.unraw().to_string(),
+            modules: modules.to_vec(),
+            is_visible: is_reachable && is_visible(visibility),
+            fields,
+        });
+    }
+    types
+}
+
+/// Returns true for an item that the whole crate sees.
+fn is_visible(visibility: &Visibility) -> bool {
+    match visibility {
+        Visibility::Public(_) => true,
+        Visibility::Restricted(restricted) => restricted.path.is_ident("crate"),
+        Visibility::Inherited => false,
+    }
+}
+
+/// Returns the fields that the whole crate sees, with their types.
+fn visible_fields(fields: &Fields) -> Vec<(String, String)> {
+    let fields = fields.iter().filter(|field| is_visible(&field.vis));
+    fields
+        .filter_map(|field| {
+            Some((
+                field.ident.as_ref()?.unraw().to_string(),
+                type_text(&field.ty),
+            ))
+        })
+        .collect()
+}
+
+/// Returns a type as the command line names it: without the modules in front of its names.
+fn type_text(ty: &Type) -> String {
+    let Type::Path(path) = ty else {
+        return ty.to_token_stream().to_string();
+    };
+    let Some(last) = path.path.segments.last() else {
+        return String::new();
+    };
+    let name = last.ident.to_string();
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => {
+            let arguments = arguments.args.iter().map(|argument| match argument {
+                GenericArgument::Type(ty) => type_text(ty),
+                other => other.to_token_stream().to_string(),
+            });
+            format!("{name}<{}>", arguments.collect::<Vec<_>>().join(", "))
+        }
+        _ => name,
+    }
+}
+
+/// Returns the line with the name of a declared type, from one.
+fn line_of(text: &str, name: &str) -> u64 {
+    let keywords = ["struct", "enum", "trait", "type", "union"];
+    let declares = |line: &str| {
+        let mut words = line.split(|one: char| !one.is_alphanumeric() && one != '_');
+        words.any(|word| keywords.contains(&word)) && words.next() == Some(name)
+    };
+    let found = text.lines().zip(1..).find(|(line, _)| declares(line));
+    found.map_or(1, |(_, number)| number)
 }
 
 /// Returns the path of a type for `use`. A module around its own that exports the type with `pub use`
 /// stands for the inner one, which may be private.
-fn path_of(file: &Path, relative: &Path, name: &str) -> String {
+fn path_of(file: &Path, relative: &Path, inside: &[String], name: &str) -> String {
     let mut modules: Vec<_> = relative
         .with_extension("")
         .iter()
@@ -157,7 +258,10 @@ fn path_of(file: &Path, relative: &Path, name: &str) -> String {
         modules.pop();
     }
     let path = ["crate".to_owned()].into_iter().chain(modules);
-    path.chain([name.to_owned()]).collect::<Vec<_>>().join("::")
+    path.chain(inside.iter().cloned())
+        .chain([name.to_owned()])
+        .collect::<Vec<_>>()
+        .join("::")
 }
 
 fn is_exported(file: &Path, name: &str) -> bool {
@@ -166,4 +270,42 @@ fn is_exported(file: &Path, name: &str) -> bool {
     let mut exports = text.lines().filter(|line| line.starts_with("pub use "));
     let is_other = |one: char| !one.is_alphanumeric() && one != '_';
     exports.any(|line| line.split(is_other).any(|word| word == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_struct_is_found_however_it_is_laid_out() {
+        let text = "pub struct OneLine { pub id: uuid::Uuid, secret: bool }\n\npub(crate) struct Apart\n{\n  pub(crate)\n  names: Vec<\n    std::string::String>,\n}\nmod hidden { pub struct Inside; }\npub mod open { pub struct Inner { pub at: Option<jiff::Timestamp> } }\n";
+        let file = syn::parse_file(text).unwrap();
+        let types = types_in(&file.items, &[], true);
+        let found: Vec<_> = types
+            .iter()
+            .map(|found| {
+                (
+                    found.name.as_str(),
+                    found.is_visible,
+                    line_of(text, &found.name),
+                )
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("OneLine", true, 1),
+                ("Apart", true, 3),
+                ("Inside", false, 9),
+                ("Inner", true, 10)
+            ]
+        );
+        let fields = |index: usize| types[index].fields.clone();
+        assert_eq!(fields(0), [("id".to_owned(), "Uuid".to_owned())]);
+        assert_eq!(fields(1), [("names".to_owned(), "Vec<String>".to_owned())]);
+        assert_eq!(
+            fields(3),
+            [("at".to_owned(), "Option<Timestamp>".to_owned())]
+        );
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use serde_json::{Map, Value, json};
+
 use crate::{error::ToolError, names::check_field_name};
 
 /// A field with its type.
@@ -30,26 +32,31 @@ struct Scalar {
     name: &'static str,
     sample: &'static str,
     zero: &'static str,
+    /// The JSON type and the format in a schema.
+    json: (&'static str, Option<&'static str>),
     is_copy: bool,
     /// True if its text can fill a segment of a subject.
     names_subject: bool,
 }
 
-const fn integer(name: &'static str) -> Scalar {
+const fn integer(name: &'static str, format: &'static str) -> Scalar {
     Scalar {
-        name,
-        sample: "1",
-        zero: "0",
-        is_copy: true,
         names_subject: true,
+        ..value(name, "1", "0", ("integer", Some(format)))
     }
 }
 
-const fn value(name: &'static str, sample: &'static str, zero: &'static str) -> Scalar {
+const fn value(
+    name: &'static str,
+    sample: &'static str,
+    zero: &'static str,
+    json: (&'static str, Option<&'static str>),
+) -> Scalar {
     Scalar {
         name,
         sample,
         zero,
+        json,
         is_copy: true,
         names_subject: false,
     }
@@ -58,23 +65,33 @@ const fn value(name: &'static str, sample: &'static str, zero: &'static str) -> 
 static SCALARS: &[Scalar] = &[
     Scalar {
         names_subject: true,
-        ..value("Uuid", "Uuid::from_u128(1)", "Uuid::nil()")
+        ..value(
+            "Uuid",
+            "Uuid::from_u128(1)",
+            "Uuid::nil()",
+            ("string", Some("uuid")),
+        )
     },
     Scalar {
         is_copy: false,
         names_subject: true,
-        ..value("String", "\"text\".into()", "String::new()")
+        ..value(
+            "String",
+            "\"text\".into()",
+            "String::new()",
+            ("string", None),
+        )
     },
-    value("bool", "true", "false"),
-    integer("i32"),
-    integer("i64"),
-    integer("u32"),
-    integer("u64"),
-    value("f64", "1.0", "0.0"),
+    value("bool", "true", "false", ("boolean", None)),
+    integer("i32", "int32"),
+    integer("i64", "int64"),
+    integer("u32", "uint32"),
+    value("f64", "1.0", "0.0", ("number", Some("double"))),
     value(
         "Timestamp",
         "Timestamp::UNIX_EPOCH",
         "Timestamp::UNIX_EPOCH",
+        ("string", Some("date-time")),
     ),
 ];
 
@@ -118,6 +135,43 @@ impl FieldType {
             Some(Container::Option) => "None",
             Some(Container::Vec) => "Vec::new()",
         }
+    }
+
+    /// Returns the type inside an `Option`, or the type itself.
+    pub(crate) fn without_option(self) -> Self {
+        match self.container {
+            Some(Container::Option) => Self {
+                container: None,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
+    /// Returns the schema of its JSON, as the schema lock writes it.
+    pub(crate) fn json_schema(self) -> Value {
+        let (json_type, format) = self.scalar.json;
+        let mut types = [json_type, "null"];
+        types.sort_unstable();
+        let json_type = if self.is_optional() {
+            json!(types)
+        } else {
+            json_type.into()
+        };
+        let mut schema = Map::from_iter([("type".to_owned(), json_type)]);
+        schema.extend(format.map(|format| ("format".to_owned(), format.into())));
+        if self.scalar.name == "u32" {
+            schema.insert("minimum".to_owned(), 0.into());
+        }
+        match self.container {
+            Some(Container::Vec) => json!({ "items": schema, "type": "array" }),
+            _ => schema.into(),
+        }
+    }
+
+    /// Returns true if the JSON of an object may leave the field out.
+    pub(crate) fn is_optional(self) -> bool {
+        self.container == Some(Container::Option)
     }
 
     pub(crate) fn is_scalar(self) -> bool {
@@ -206,7 +260,7 @@ mod tests {
         let unknown = "reader:Reader".parse::<Field>().unwrap_err();
         assert_eq!(
             unknown,
-            "the field `reader` has the unknown type `Reader`: write Uuid, String, bool, i32, i64, u32, u64, f64, Timestamp, or one of them in Option<…> or Vec<…>"
+            "the field `reader` has the unknown type `Reader`: write Uuid, String, bool, i32, i64, u32, f64, Timestamp, or one of them in Option<…> or Vec<…>"
         );
         for text in [
             "reader",

@@ -11,7 +11,7 @@ use crate::error::ToolError;
 
 /// A file to write: its path in the application, and its text.
 pub(crate) struct NewFile {
-    pub(crate) path: &'static str,
+    pub(crate) path: String,
     pub(crate) text: String,
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn create_application(root: &Path, files: &[NewFile]) -> Result<(), T
 fn write_all(root: &Path, files: &[NewFile]) -> Result<(), ToolError> {
     fs::create_dir(root).map_err(|error| ToolError::io(root, &error))?;
     for file in files {
-        let path = root.join(file.path);
+        let path = root.join(&file.path);
         let folder = path.parent().unwrap_or(root);
         fs::create_dir_all(folder).map_err(|error| ToolError::io(folder, &error))?;
         create(&path, &file.text)?;

@@ -5,14 +5,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use heck::ToLowerCamelCase as _;
+use serde_json::{Map, Value, json};
+
 use crate::{
-    command_line::NewArguments,
+    add::command,
+    command_line::{Example, FirstCommandArguments, NewArguments, NewCommandArguments},
     error::ToolError,
+    field::Field,
     files::{self, NewFile},
-    source_template,
+    module_line, rustfmt_layout, source_template,
 };
 
-/// The paths of an application's files, with their templates.
+/// The paths of the files that every application has, with their templates.
 const FILES: &[(&str, &str)] = &[
     (".ci/run", include_str!("../templates/application/ci-run")),
     (
@@ -24,6 +29,10 @@ const FILES: &[(&str, &str)] = &[
         include_str!("../templates/application/gitignore"),
     ),
     (
+        "AGENTS.md",
+        include_str!("../templates/application/AGENTS.md"),
+    ),
+    (
         "Cargo.toml",
         include_str!("../templates/application/Cargo.toml.template"),
     ),
@@ -31,27 +40,49 @@ const FILES: &[(&str, &str)] = &[
         "Containerfile",
         include_str!("../templates/application/Containerfile"),
     ),
+];
+
+/// The files of an application of any domain, whose first command is a file of its own.
+const DOMAIN_FILES: &[(&str, &str)] = &[
     (
         "README.md",
         include_str!("../templates/application/README.md"),
-    ),
-    (
-        "src/main.rs",
-        include_str!("../templates/application/src/main.rs"),
-    ),
-    (
-        "src/purchase_book.rs",
-        include_str!("../templates/application/src/purchase_book.rs"),
-    ),
-    (
-        "src/stock.rs",
-        include_str!("../templates/application/src/stock.rs"),
     ),
     (
         "src/tests.rs",
         include_str!("../templates/application/src/tests.rs"),
     ),
 ];
+
+const LIBRARY_LOCK: &str = include_str!("../templates/library/events.lock.json");
+
+const MAIN: &str = include_str!("../templates/application/src/main.rs");
+
+/// The files of the tutorial's application.
+const LIBRARY_FILES: &[(&str, &str)] = &[
+    ("README.md", include_str!("../templates/library/README.md")),
+    ("events.lock.json", LIBRARY_LOCK),
+    (
+        "src/purchase_book.rs",
+        include_str!("../templates/library/src/purchase_book.rs"),
+    ),
+    (
+        "src/stock.rs",
+        include_str!("../templates/library/src/stock.rs"),
+    ),
+    (
+        "src/tests.rs",
+        include_str!("../templates/library/src/tests.rs"),
+    ),
+];
+
+/// The last test of the first command.
+const TEST: &str = "    #[test]
+    fn the_command_is_recorded_once() {
+        let event: {{event}} = command().into();
+        given().event(event).when(command()).then_already_exists();
+    }
+";
 
 /// The version of the framework that was released with this program.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
@@ -88,14 +119,118 @@ pub(crate) fn create_application(
         ("copy framework", &framework.copy),
         ("build context", &framework.build_context),
     ];
-    let files = FILES.iter().map(|(path, template)| NewFile {
-        path,
-        text: source_template::fill_template(template, &values),
-    });
-    files::create_application(&root, &files.collect::<Vec<_>>())?;
+    let mut files = fill_templates(FILES, &values);
+    match (arguments.example, first_command(&arguments.first)) {
+        (None, Some(command)) => files.extend(domain_files(&command, &package, &values)?),
+        (Some(Example::Library), _) | (None, None) => {
+            files.extend(fill_templates(LIBRARY_FILES, &values));
+            files.push(main_file(&values, &["purchase_book", "stock"]));
+        }
+    }
+    files::create_application(&root, &files)?;
     Ok(format!(
         "{name} is a new application. Its tests: cd {name} && cargo test\nIt runs: cargo run\n"
     ))
+}
+
+fn fill_templates(templates: &[(&str, &str)], values: &[(&str, &str)]) -> Vec<NewFile> {
+    let files = templates.iter().map(|(path, template)| NewFile {
+        path: (*path).to_owned(),
+        text: source_template::fill_template(template, values),
+    });
+    files.collect()
+}
+
+fn main_file(values: &[(&str, &str)], modules: &[&str]) -> NewFile {
+    let text = source_template::fill_template(MAIN, values);
+    let text = modules.iter().fold(text, |text, module| {
+        module_line::insert_mod_line(&text, module)
+    });
+    NewFile {
+        path: "src/main.rs".to_owned(),
+        text,
+    }
+}
+
+/// Returns the first command, or `None` for an example.
+fn first_command(first: &FirstCommandArguments) -> Option<NewCommandArguments> {
+    Some(NewCommandArguments {
+        name: first.command.clone()?,
+        subject: first.subject.clone()?,
+        fields: first.fields.clone(),
+        event: first.event.clone()?,
+        pristine: true,
+    })
+}
+
+/// Returns the files that depend on the first command.
+fn domain_files(
+    arguments: &NewCommandArguments,
+    package: &str,
+    values: &[(&str, &str)],
+) -> Result<Vec<NewFile>, ToolError> {
+    let (command, event) = (arguments.name.type_name(), arguments.event.type_name());
+    let test = source_template::fill_template(TEST, &[("event", &event)]);
+    let module = command::command_module(arguments, &test)?;
+    let fields = arguments.subject.complete_fields(&arguments.fields)?;
+    let samples = fields
+        .iter()
+        .map(|field| (field.name.clone(), field.field_type.sample_expression()));
+    let sample = rustfmt_layout::struct_literal(4, &command, &samples.collect::<Vec<_>>());
+    let imports = vec![
+        "crate::app".to_owned(),
+        format!("crate::{}::{command}", module.name),
+    ];
+    let own = [
+        ("command", command.as_str()),
+        ("sample", &sample),
+        ("imports", &rustfmt_layout::imports(imports)),
+    ];
+    let values: Vec<_> = values.iter().copied().chain(own).collect();
+    let mut files = fill_templates(DOMAIN_FILES, &values);
+    files.push(main_file(&values, &[&module.name]));
+    files.push(NewFile {
+        path: "events.lock.json".to_owned(),
+        text: lock_file(&format!("{package}.{event}"), &fields)?,
+    });
+    files.push(NewFile {
+        path: format!("src/{}.rs", module.name),
+        text: module.text,
+    });
+    Ok(files)
+}
+
+/// Returns the schema lock of one event.
+fn lock_file(event_type: &str, fields: &[Field]) -> Result<String, ToolError> {
+    let properties: Map<String, Value> = fields
+        .iter()
+        .map(|field| {
+            (
+                field.name.to_lower_camel_case(),
+                field.field_type.json_schema(),
+            )
+        })
+        .collect();
+    let required = fields
+        .iter()
+        .filter(|field| !field.field_type.is_optional());
+    let mut required: Vec<_> = required
+        .map(|field| field.name.to_lower_camel_case())
+        .collect();
+    required.sort_unstable();
+    let mut schema = Map::from_iter([
+        ("properties".to_owned(), properties.into()),
+        ("type".to_owned(), "object".into()),
+    ]);
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), required.into());
+    }
+    let events = serde_json::to_string_pretty(&json!({ event_type: schema }))
+        .map_err(|error| ToolError::new(error.to_string()))?;
+    let head = LIBRARY_LOCK
+        .split_once("{\n    ")
+        .map_or("", |(head, _)| head);
+    Ok(format!("{head}{}\n}}\n", events.replace('\n', "\n  ")))
 }
 
 impl FrameworkSource {

@@ -17,20 +17,21 @@ pub(crate) fn attribute(name: &str, arguments: &[String]) -> String {
     format!("#[{name}(\n    {lines}\n)]")
 }
 
-/// Returns the head of a function, up to its opening brace. `indent` is the number of blanks in front of
+/// Returns the head of a function, up to its opening brace. `keyword` is `fn` or `async fn`, and `indent` is the number of blanks in front of
 /// the function, which are not part of the text.
 pub(crate) fn function_head(
     indent: usize,
+    keyword: &str,
     name: &str,
     parameters: &[String],
     output: Option<&str>,
 ) -> String {
     let output = output.map_or_else(String::new, |output| format!(" -> {output}"));
-    let line = format!("fn {name}({}){output} {{", parameters.join(", "));
+    let line = format!("{keyword} {name}({}){output} {{", parameters.join(", "));
     if indent + line.len() <= MAX_WIDTH {
         return line;
     }
-    let mut lines = format!("fn {name}(\n");
+    let mut lines = format!("{keyword} {name}(\n");
     for parameter in parameters {
         lines.push_str(&format!("{}{parameter},\n", blanks(indent, 4)));
     }

@@ -1,6 +1,6 @@
 //! The subcommand `add`: one file for a declaration, with a test that fails until somebody has decided.
 
-mod command;
+pub(crate) mod command;
 mod event;
 mod query;
 mod reaction;
@@ -63,7 +63,7 @@ fn generate_event_functions(
             parameters.insert(0, "&mut self".to_owned());
         }
         let output = is_first.then_some("Self");
-        let head = rustfmt_layout::function_head(4, &name.snake_case(), &parameters, output);
+        let head = rustfmt_layout::function_head(4, "fn", &name.snake_case(), &parameters, output);
         if !is_first {
             functions.push(format!("    {head}}}\n"));
             continue;

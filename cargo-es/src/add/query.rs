@@ -63,14 +63,14 @@ fn keys(arguments: &NewQueryArguments, model: &DeclaredType) -> Result<Vec<Strin
 fn filters(arguments: &NewQueryArguments, model: &DeclaredType) -> Result<Vec<String>, ToolError> {
     let mut filters = Vec::new();
     for field in arguments.path.complete_fields(&arguments.fields)? {
-        let (name, field_type) = (&field.name, field.field_type);
+        let (name, field_type) = (&field.name, field.field_type.without_option());
         if !field_type.is_scalar() {
             let text = field_type.to_rust_type();
             return Err(ToolError::new(format!(
-                "the filter `{name}` cannot be a {text}: every filter is optional"
+                "the filter `{name}` cannot be a {text}: rows are selected by one value"
             )));
         }
-        model.check_field(name, field_type)?;
+        model.check_filter(name, field_type)?;
         let filter = if field_type.is_string() {
             "contains"
         } else {

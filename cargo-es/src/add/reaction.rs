@@ -1,4 +1,4 @@
-//! `cargo es add reaction`: a reaction, which sends a command after an event.
+//! `cargo es add reaction`: a reaction, which sends a command or calls another system after an event.
 
 use super::NewModule;
 use crate::{
@@ -15,27 +15,58 @@ pub(super) fn generate_reaction(
     let reaction = arguments.name.as_str();
     application.check_type_is_new(reaction)?;
     let event = application.require_event(&arguments.event)?;
-    let command = application.require_command(&arguments.command)?;
-    let head = rustfmt_layout::function_head(
-        4,
-        &arguments.event.stem().snake_case(),
-        &[format!("_: &{}", event.name)],
-        Some(&format!("Option<{}>", command.name)),
-    );
-    let sentence = format!(
-        "decide when {reaction} sends {}, and compare it with `then_sent`",
-        command.name
-    );
+    let function = arguments.event.stem().snake_case();
+    let mut imports = vec![event.path.clone()];
+    let event_parameter = format!("_: &{}", event.name);
+    let (head, others) = match &arguments.command {
+        Some(command) => {
+            let command = application.require_command(command)?;
+            imports.push(command.path.clone());
+            let output = format!("Option<{}>", command.name);
+            let sentence = format!(
+                "decide when {reaction} sends {}, and compare it with `then_sent`",
+                command.name
+            );
+            let head = rustfmt_layout::function_head(
+                4,
+                "fn",
+                &function,
+                &[event_parameter],
+                Some(&output),
+            );
+            let test = "the_reaction_sends_its_command";
+            (head, ["", "None", test, &sentence].map(str::to_owned))
+        }
+        None => {
+            let parameters = [
+                event_parameter,
+                "_recorded: &RecordedEvent".to_owned(),
+                "_key: &ReactionKey".to_owned(),
+            ];
+            let output = Some("Result<(), std::io::Error>");
+            let head = rustfmt_layout::function_head(4, "async fn", &function, &parameters, output);
+            let sentence = format!(
+                "decide which system {reaction} calls, and pass the key on as an idempotency key"
+            );
+            // Clients have had their answers to the events of the past.
+            let (arguments, test) = ("(begin = new)", "the_reaction_calls_the_other_system");
+            (
+                head,
+                [arguments, "Ok(())", test, &sentence].map(str::to_owned),
+            )
+        }
+    };
+    let [attribute, result, test, sentence] = others;
     let text = source_template::fill_template(
         TEMPLATE,
         &[
             ("reaction", reaction),
-            (
-                "imports",
-                &rustfmt_layout::imports(vec![event.path.clone(), command.path.clone()]),
-            ),
+            ("imports", &rustfmt_layout::imports(imports)),
             ("summary", &arguments.name.to_doc_sentence()),
+            ("arguments", &attribute),
             ("function", &head),
+            ("result", &result),
+            ("test", &test),
             ("panic", &rustfmt_layout::panic_line(&sentence)),
         ],
     );

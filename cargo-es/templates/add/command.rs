@@ -33,8 +33,4 @@ mod tests {
         given().when(command()).then(event);
     }
 
-    #[test]
-    fn every_reason_for_a_rejection_has_a_scenario() {
-{{panic}}
-    }
-}
+{{test}}}

@@ -6,17 +6,17 @@ use es_framework::prelude::*;
 /// {{summary}}
 pub struct {{reaction}};
 
-#[reaction]
+#[reaction{{arguments}}]
 impl {{reaction}} {
     {{function}}
-        None
+        {{result}}
     }
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_reaction_sends_its_command() {
+    fn {{test}}() {
 {{panic}}
     }
 }

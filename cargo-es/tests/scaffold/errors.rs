@@ -81,6 +81,14 @@ const MISTAKES: &[(&str, &str)] = &[
         "names one row, which no other field `title` can select",
     ),
     (
+        "add query Browse --read-model BookCopy --path /loans --field title:Vec<String>",
+        "rows are selected by one value",
+    ),
+    (
+        "add state Secret --event Hidden",
+        "HiddenEvent in src/hidden.rs is private to its module: write `pub`",
+    ),
+    (
         "add reaction Reminder --event BookBorrowed --command Remind",
         "there is no command RemindCommand below",
     ),
@@ -102,9 +110,10 @@ fn sentence(folder: &Path, arguments: &str) -> String {
 
 #[test]
 fn a_wrong_declaration_is_one_sentence_and_writes_nothing() {
-    let folder = new_application(&empty_folder("errors"), "library");
+    let folder = new_application(&empty_folder("errors"), "library", "--example library");
     es(&folder, COMMAND);
     fs::create_dir(folder.join("src/rooms")).unwrap();
+    fs::write(folder.join("src/hidden.rs"), "struct HiddenEvent {}").unwrap();
     for (arguments, expected) in MISTAKES {
         let found = sentence(&folder, arguments);
         assert!(found.contains(*expected), "{arguments}: {found}");
@@ -116,7 +125,12 @@ fn a_new_application_needs_a_name_of_its_own_and_a_framework() {
     let folder = empty_folder("new-errors");
     fs::create_dir(folder.join("library")).unwrap();
     for (arguments, expected) in [
-        ("new library", "library exists"),
+        ("new library --example library", "library exists"),
+        ("new clinic", "required arguments were not provided"),
+        (
+            "new clinic --example library --subject /visits/{id}",
+            "cannot be used with",
+        ),
         (
             "new Library",
             "a package is named with at most 36 lower-case letters",
@@ -124,11 +138,11 @@ fn a_new_application_needs_a_name_of_its_own_and_a_framework() {
         ("new test", "Rust reserves this name"),
         ("new ../library", "a package is named with"),
         (
-            "new shop --framework-path .",
+            "new shop --example library --framework-path .",
             "is no checkout of es-framework",
         ),
         (
-            "new shop --framework-path nowhere",
+            "new shop --example library --framework-path nowhere",
             "is no checkout of es-framework",
         ),
     ] {

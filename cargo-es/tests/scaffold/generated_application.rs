@@ -8,52 +8,149 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
+
 use crate::{
     running_service::RunningService,
     scratch_folder::{empty_folder, es, new_application},
     shared_build::{explain, run_cargo, share_build},
 };
 
-/// One declaration of each kind, with the message of its test.
-const ADDED: [(&str, &str); 7] = [
-    (
-        "command BorrowBook --subject /books/{id} --field reader:Uuid --event BookBorrowed",
-        "decide when BorrowBookCommand is rejected, and write a scenario for each reason",
-    ),
-    (
-        "event LoanOpened --subject /readers/{reader} --field reader:Uuid --field tags:Vec<String>",
-        "decide which handler records LoanOpenedEvent, and write its scenario",
-    ),
-    (
-        "state Book --event BookPurchased --event BookBorrowed --field title:String --field lent:bool",
-        "decide what each event changes in Book, and compare it with `then_state`",
-    ),
-    (
-        "read-model OpenLoan --subject /books/{id} --event BookBorrowed --field reader:Uuid --field due_at:Option<Timestamp>",
-        "decide what each event changes in OpenLoan, and compare `rows`",
-    ),
-    (
-        "query BrowseLoans --read-model OpenLoan --path /loans --field reader:Uuid",
-        "decide which rows BrowseLoans returns, and compare them with `query`",
-    ),
-    (
-        "query FindLoan --read-model OpenLoan --path /loans/{id}",
-        "decide which rows FindLoan returns, and compare them with `query`",
-    ),
-    (
-        "reaction LoanReminder --event BookPurchased --command BorrowBook",
-        "decide when LoanReminder sends BorrowBookCommand, and compare it with `then_sent`",
-    ),
+/// The first command of the application, without its fields.
+const FIRST: &str =
+    "--command BookAppointment --event AppointmentBooked --subject /appointments/{id}";
+
+/// The types of fields, with their JSON.
+const TYPES: [(&str, &str); 8] = [
+    ("Uuid", r#""0190a1b2-0000-7000-8000-000000000001""#),
+    ("String", r#""text""#),
+    ("bool", "true"),
+    ("i32", "-1"),
+    ("i64", "-1"),
+    ("u32", "1"),
+    ("f64", "0.5"),
+    ("Timestamp", r#""2026-07-29T12:00:00Z""#),
 ];
+
+/// Events that a person has laid out in other ways than the templates do.
+const LAID_OUT: &str = "use es_framework::prelude::*;
+
+#[derive(Event)] #[event(subject = \"/rooms/{id}\")] pub struct RoomOpenedEvent { pub id: es_framework::prelude::Uuid, pub(crate) names: Vec<String> }
+
+pub mod later {
+    use super::*;
+    #[derive(Event)]
+    #[event(subject = \"/rooms/{id}\")]
+    pub struct RoomClosedEvent
+    {
+        #[serde(default)] pub reason: Option<
+            String>,
+        pub id: Uuid }
+}
+";
+
+const ALL: [&str; 3] = ["TYPE", "Option<TYPE>", "Vec<TYPE>"];
+
+/// Returns the JSON of the first command.
+fn appointment() -> String {
+    let mut members = vec![format!(r#""id":"{ID}""#)];
+    for (name, json) in TYPES {
+        let name = name[..1].to_uppercase() + &name[1..].to_lowercase();
+        members.push(format!(r#""t{name}":{json},"v{name}":[{json}]"#));
+    }
+    format!("{{{}}}", members.join(","))
+}
+
+/// Returns the locked schema of the first event.
+fn locked_schema(folder: &Path) -> Value {
+    let lock = std::fs::read_to_string(folder.join("events.lock.json")).unwrap();
+    let lock: Value = serde_json::from_str(&lock).unwrap();
+    lock["events"]["com.example.my_clinic.AppointmentBookedEvent"].clone()
+}
+
+/// Returns a field of each type, alone and in each container.
+fn fields(containers: &[&str]) -> String {
+    let mut fields = String::new();
+    for container in containers {
+        for (name, _) in TYPES {
+            let field = container.replace("TYPE", name);
+            let prefix = container.get(..1).unwrap().to_lowercase();
+            let name = name.to_lowercase();
+            fields.push_str(&format!(" --field {prefix}_{name}:{field}"));
+        }
+    }
+    fields
+}
+
+/// Declarations of each kind with fields of each type, with the messages of their tests.
+fn declarations() -> Vec<(String, &'static str)> {
+    let all = fields(&ALL);
+    let filters = fields(&["TYPE", "Option<TYPE>"]);
+    vec![
+        (
+            format!("command CancelAppointment --subject /appointments/{{id}} --event AppointmentCancelled{all}"),
+            "decide when CancelAppointmentCommand is rejected, and write a scenario for each reason",
+        ),
+        (
+            format!("event VisitRecorded --subject /patients/{{patient}} --field patient:Uuid{all}"),
+            "decide which handler records VisitRecordedEvent, and write its scenario",
+        ),
+        (
+            format!("state Appointment --event AppointmentCancelled --event AppointmentBooked{all} --field count:u32"),
+            "decide what each event changes in Appointment, and compare it with `then_state`",
+        ),
+        (
+            "state Room --event RoomOpened --event RoomClosed --field names:Vec<String>".to_owned(),
+            "decide what each event changes in Room, and compare it with `then_state`",
+        ),
+        (
+            format!("read-model Booking --subject /appointments/{{id}} --event AppointmentCancelled --event AppointmentBooked{all} --field count:u32"),
+            "decide what each event changes in Booking, and compare `rows`",
+        ),
+        (
+            "read-model RoomUse --subject /rooms/{id} --event RoomClosed --event RoomOpened --field reason:Option<String>".to_owned(),
+            "decide what each event changes in RoomUse, and compare `rows`",
+        ),
+        (
+            format!("query BrowseBookings --read-model Booking --path /bookings{filters}"),
+            "decide which rows BrowseBookings returns, and compare them with `query`",
+        ),
+        (
+            "query BrowseRooms --read-model RoomUse --path /rooms --field reason:String".to_owned(),
+            "decide which rows BrowseRooms returns, and compare them with `query`",
+        ),
+        (
+            "query FindBooking --read-model Booking --path /bookings/{id}".to_owned(),
+            "decide which rows FindBooking returns, and compare them with `query`",
+        ),
+        (
+            "reaction Cancellation --event RoomClosed --command CancelAppointment".to_owned(),
+            "decide when Cancellation sends CancelAppointmentCommand, and compare it with `then_sent`",
+        ),
+        (
+            "reaction Confirmation --event AppointmentBooked".to_owned(),
+            "decide which system Confirmation calls, and pass the key on as an idempotency key",
+        ),
+    ]
+}
 
 /// The tests of `cargo es new`, and the one of an added command that passes.
 const NUM_PASSED: usize = 5;
 
-const COPY: &str = "0190a1b2-0000-7000-8000-000000000001";
+const ID: &str = "0190a1b2-0000-7000-8000-000000000001";
 
 fn write_application() -> PathBuf {
-    let folder = new_application(&empty_folder("generated"), "my-library");
-    for (arguments, _) in ADDED {
+    let first = format!("{FIRST}{}", fields(&ALL));
+    let folder = new_application(&empty_folder("generated"), "my-clinic", &first);
+    std::fs::write(folder.join("src/laid_out.rs"), LAID_OUT).unwrap();
+    let main = folder.join("src/main.rs");
+    let text = std::fs::read_to_string(&main).unwrap();
+    std::fs::write(
+        main,
+        text.replace("#[cfg(test)]", "mod laid_out;\n#[cfg(test)]"),
+    )
+    .unwrap();
+    for (arguments, _) in declarations() {
         es(&folder, &format!("add {arguments}"));
     }
     share_build(&folder);
@@ -80,45 +177,45 @@ fn send(service: &RunningService, request: &str, body: &str) -> String {
 fn check_explanations(folder: &Path) {
     for (name, lines) in [
         (
-            "BorrowBookCommand",
+            "BookAppointmentCommand",
             [
-                "Command at src/borrow_book.rs:8",
-                "  route         POST /books/borrow",
+                "Command at src/book_appointment.rs:8",
+                "  route         POST /appointments/book",
             ],
         ),
         (
-            "BookBorrowedEvent",
+            "AppointmentBookedEvent",
             [
-                "  event type    com.example.my_library.BookBorrowedEvent",
-                "  recorded by   BorrowBookCommand",
+                "  event type    com.example.my_clinic.AppointmentBookedEvent",
+                "  recorded by   BookAppointmentCommand",
             ],
         ),
         (
-            "OpenLoan",
+            "Booking",
             [
-                "  table         open_loans",
-                "  answers       BrowseLoans, FindLoan",
+                "  table         bookings",
+                "  answers       BrowseBookings, FindBooking",
             ],
         ),
         (
-            "FindLoan",
+            "FindBooking",
             [
-                "  route         GET /loans/{id}",
-                "  reads         open_loans",
+                "  route         GET /bookings/{id}",
+                "  reads         bookings",
             ],
         ),
         (
-            "LoanReminder",
+            "Cancellation",
             [
-                "Reaction at src/loan_reminder.rs:",
-                "  sends         BorrowBookCommand",
+                "Reaction at src/cancellation.rs:",
+                "  sends         CancelAppointmentCommand",
             ],
         ),
         (
-            "com.example.my_library.BookPurchasedEvent",
+            "com.example.my_clinic.RoomClosedEvent",
             [
-                "  subject       /books/{id}",
-                "  starts        LoanReminder",
+                "  subject       /rooms/{id}",
+                "  starts        Cancellation",
             ],
         ),
     ] {
@@ -134,7 +231,7 @@ fn check_explanations(folder: &Path) {
         }
     }
     // No handler takes this state yet.
-    let output = explain(folder, "Book");
+    let output = explain(folder, "Appointment");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
         !output.status.success() && errors.contains("state that a handler takes"),
@@ -146,6 +243,7 @@ fn check_explanations(folder: &Path) {
 fn a_generated_application_compiles_fails_where_it_has_to_and_runs() {
     let folder = write_application();
 
+    let written = locked_schema(&folder);
     let output = run_cargo(&folder, &["test", "--no-fail-fast"]);
     let printed = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
@@ -153,30 +251,32 @@ fn a_generated_application_compiles_fails_where_it_has_to_and_runs() {
         !errors.contains("warning") && !errors.contains("error["),
         "{errors}"
     );
-    for (_, message) in ADDED {
+    assert_eq!(locked_schema(&folder), written);
+    let added = declarations();
+    for (_, message) in &added {
         assert!(
             printed.contains(message),
             "{message} is not in {printed}{errors}"
         );
     }
-    let result = format!("FAILED. {NUM_PASSED} passed; {} failed;", ADDED.len());
+    let result = format!("FAILED. {NUM_PASSED} passed; {} failed;", added.len());
     assert!(printed.contains(&result), "{printed}{errors}");
 
     let output = run_cargo(&folder, &["build"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && errors.is_empty(), "{errors}");
     check_explanations(&folder);
-    let service = RunningService::start(&folder, "my-library");
-    let book = format!(r#"{{"id":"{COPY}","title":"The Hobbit","numPages":310}}"#);
-    let response = send(&service, "POST /books/purchase", &book);
+    let service = RunningService::start(&folder, "my-clinic");
+    let appointment = appointment();
+    let response = send(&service, "POST /appointments/book", &appointment);
     assert!(response.starts_with("HTTP/1.1 201 Created"), "{response}");
-    let response = send(&service, "POST /books/purchase", &book);
+    let response = send(&service, "POST /appointments/book", &appointment);
     assert!(response.starts_with("HTTP/1.1 409 Conflict"), "{response}");
-    let response = send(&service, "GET /books?title=hobbit", "");
+    let response = send(&service, "GET /rooms?reason=fire", "");
     assert!(
-        response.starts_with("HTTP/1.1 200 OK") && response.contains(COPY),
+        response.starts_with("HTTP/1.1 200 OK") && response.contains("[]"),
         "{response}"
     );
-    let response = send(&service, &format!("GET /loans/{COPY}"), "");
+    let response = send(&service, &format!("GET /bookings/{ID}"), "");
     assert!(response.starts_with("HTTP/1.1 404 Not Found"), "{response}");
 }

@@ -44,11 +44,15 @@ pub(crate) fn es(folder: &Path, arguments: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Writes a new application that depends on this checkout, and returns its folder.
-pub(crate) fn new_application(folder: &Path, name: &str) -> PathBuf {
+/// Writes a new application that depends on this checkout, and returns its folder. `content` are the arguments that say
+/// what it does.
+pub(crate) fn new_application(folder: &Path, name: &str, content: &str) -> PathBuf {
     let checkout = checkout();
     let path = checkout.display();
-    es(folder, &format!("new {name} --framework-path {path}"));
+    es(
+        folder,
+        &format!("new {name} {content} --framework-path {path}"),
+    );
     folder.join(name)
 }
 

@@ -26,12 +26,13 @@ fn clippy_driver(folder: &Path) -> PathBuf {
 }
 
 /// Runs Cargo with clippy in the place of the compiler: clippy compiles, too, so that nothing needs to be
-/// compiled twice.
+/// compiled twice. The test of the schema lock adds new events to the lock.
 pub(crate) fn run_cargo(folder: &Path, arguments: &[&str]) -> Output {
     cargo()
         .args(arguments)
         .args(["--quiet", "--offline"])
         .env("RUSTC_WORKSPACE_WRAPPER", clippy_driver(folder))
+        .env("SCHEMA_LOCK", "update")
         .env_remove("RUST_BACKTRACE")
         .current_dir(folder)
         .output()

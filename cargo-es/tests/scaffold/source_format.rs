@@ -27,10 +27,11 @@ fn add_each_kind(folder: &Path, length: usize) {
         format!("query {query} --read-model {model} --path /{path} --field id:Uuid"),
         format!("query P{query} --read-model {model} --path /{path}/{{id}}"),
         format!("reaction {reaction} --event {event} --command {command}"),
+        format!("reaction P{reaction} --event {event}"),
     ] {
         let output = run_es(folder, &format!("add {arguments}"));
         let errors = String::from_utf8_lossy(&output.stderr);
-        // Two of the names have one letter more.
+        // Some of the names have one letter more.
         let is_too_long = errors.contains("at most 36");
         assert!(
             output.status.success() || is_too_long,
@@ -41,9 +42,22 @@ fn add_each_kind(folder: &Path, length: usize) {
 
 #[test]
 fn rustfmt_changes_nothing() {
-    let folder = new_application(&empty_folder("source-format"), "a");
+    let folder = new_application(&empty_folder("source-format"), "a", "--example library");
     for length in [1, 7, 15, 25, 30, 33, 36] {
         add_each_kind(&folder, length);
     }
     check_format(&folder);
+    let long = "Z".to_owned() + &"z".repeat(33);
+    for (name, command, subject) in [
+        ("b", "A", "/a"),
+        ("c", &long, "/z/{id}"),
+        (
+            "d",
+            "Visit",
+            "/visits/{id} --field text:String --field at:Timestamp",
+        ),
+    ] {
+        let content = format!("--command {command} --event {command}ed --subject {subject}");
+        check_format(&new_application(&empty_folder(name), name, &content));
+    }
 }

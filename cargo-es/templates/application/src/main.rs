@@ -1,7 +1,5 @@
 //! The service: it serves everything that the modules declare.
 
-mod purchase_book;
-mod stock;
 #[cfg(test)]
 mod tests;
 
