@@ -9,7 +9,7 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-use super::fault_profile::FaultProfile;
+use super::{defect::Defect, fault_profile::FaultProfile};
 use crate::command::RandomNumbers;
 
 /// The time of all clocks at the start of a run.
@@ -19,6 +19,7 @@ const BEGIN: Timestamp = Timestamp::constant(1_800_000_000, 0);
 #[derive(Debug)]
 pub(super) struct SimulationEnvironment {
     pub(super) random: RandomNumbers,
+    pub(super) defect: Option<Defect>,
     begin: Instant,
     faults: Mutex<FaultProfile>,
     /// The latest time that any clock has ever shown.
@@ -39,11 +40,12 @@ async fn pass_time(milliseconds: u64) {
 }
 
 impl SimulationEnvironment {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64, defect: Option<Defect>) -> Self {
         let random = RandomNumbers::seeded(seed);
         let faults = FaultProfile::sample(&random);
         let environment = Self {
             random,
+            defect,
             begin: Instant::now(),
             faults: Mutex::new(faults),
             latest_time: Mutex::new(BEGIN),

@@ -2,10 +2,10 @@
 //! two instances run in one thread on a simulated store, network, disk and clock. All that happens
 //! follows from one seed, so a failing seed repeats its run exactly.
 
+mod defect;
 mod environment;
 mod fault_injector;
 mod fault_profile;
-mod forgetful_read;
 mod invariants;
 mod operation;
 mod printer_connection;

@@ -3,10 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use es_store::simulation::{Defect, SimulationScope};
+use es_store::simulation::SimulationScope;
 use jiff::SignedDuration;
 
 use super::{
+    defect::Defect,
     environment::{SimulationEnvironment, lock},
     fault_injector::{inject_faults, start_instance},
     invariants::{RunRecord, find_violations},
@@ -34,16 +35,16 @@ pub(super) fn run_seed(seed: u64, defect: Option<Defect>) -> std::io::Result<Run
     // Work on the database takes no part in the numbers of the environment, but it follows from the seed, too.
     let random = RandomNumbers::seeded(seed ^ u64::MAX);
     let work_time = move || Duration::from_millis((random.next() % 8).saturating_sub(5));
-    let _thread = SimulationScope::enter(defect, work_time);
+    let _thread = SimulationScope::enter(work_time);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()?;
-    Ok(runtime.block_on(run(seed)))
+    Ok(runtime.block_on(run(seed, defect)))
 }
 
-async fn run(seed: u64) -> RunReport {
-    let environment = Arc::new(SimulationEnvironment::new(seed));
+async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
+    let environment = Arc::new(SimulationEnvironment::new(seed, defect));
     let server = Arc::new(StoreServer::new(Arc::clone(&environment)));
     let flushing = tokio::spawn(Arc::clone(&server).flush_appends());
     let printed = Arc::default();

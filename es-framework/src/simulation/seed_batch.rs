@@ -9,9 +9,8 @@ use std::{
     thread::available_parallelism,
 };
 
-use es_store::simulation::Defect;
-
 use super::{
+    defect::Defect,
     environment::lock,
     scenario_run::{RunReport, run_seed},
 };

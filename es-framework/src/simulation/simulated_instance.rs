@@ -7,10 +7,12 @@ use std::{
 };
 
 use jiff::{SignedDuration, Timestamp};
+use tempfile::TempDir;
 use tokio::task::AbortHandle;
 use uuid::Uuid;
 
 use super::{
+    defect::{Defect, lose_checkpoint},
     environment::{SimulationEnvironment, lock},
     printer_connection::{PrintedReceipt, PrinterConnection},
     simulated_store::{StoreConnection, StoreServer},
@@ -24,7 +26,7 @@ use crate::{
     },
     event::{EventId, Upcasters},
     operator::{OperatorClient, OperatorCommand},
-    projection::{Database, Processor},
+    projection::{Database, DatabaseUrl, Processor, ReadModels},
     query::{PageParameters, QueryContext},
     reaction::{ReactionRunner, ReactionRuntime},
     store::EventStore,
@@ -32,6 +34,7 @@ use crate::{
 };
 
 const SOURCE: &str = "simulation";
+const DATABASE_FILE: &str = "rows.db";
 /// The interval in which the simulation sets the clocks.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -45,8 +48,8 @@ pub(super) struct SimulatedInstance {
     clock: Clock,
     /// The difference between its clock and the true time.
     clock_offset: Mutex<SignedDuration>,
-    /// The database survives the kill of a process, as a file does.
-    database: Mutex<Option<Database>>,
+    /// The database survives the kill of a process, as a file does. It is a file only if the run changes it.
+    database: Mutex<Option<(Database, Option<Arc<TempDir>>)>>,
     process: Mutex<Option<SimulatedProcess>>,
     /// Only one client waits for rows, because tokio wakes several in an order of its own in each run.
     reader: tokio::sync::Mutex<()>,
@@ -143,17 +146,16 @@ impl SimulatedInstance {
             return Ok(());
         }
         let models = wallet_domain::read_models().unwrap_or_default();
-        let kept = lock(&self.database).clone();
-        let database = match kept {
-            Some(database) => database,
-            None => Database::in_memory(&models).await?,
-        };
-        *lock(&self.database) = Some(database.clone());
+        let database = self.open_database(&models).await?;
         let number = self.environment.random.next();
-        let port: Arc<dyn EventStore> = Arc::new(StoreConnection {
-            server: Arc::clone(&self.server),
-            instance: self.name,
-        });
+        let connect = |reactions_of| -> Arc<dyn EventStore> {
+            Arc::new(StoreConnection {
+                server: Arc::clone(&self.server),
+                instance: self.name,
+                reactions_of,
+            })
+        };
+        let port = connect(None);
         let (environment, printed) = (Arc::clone(&self.environment), Arc::clone(&self.printed));
         let printer = PrinterConnection::new(environment, self.name, number, printed);
         let services = wallet_domain::services(self.clock.clone(), Arc::new(printer));
@@ -162,9 +164,18 @@ impl SimulatedInstance {
             .with_services(services.clone())
             .with_random_numbers(random);
         let processor = Processor::new(Arc::clone(&port), database.clone(), models);
+        let port_of_reactions = connect(Some(number));
+        let reaction_commands = match self.environment.defect {
+            Some(Defect::SendOncePerProcess) => {
+                CommandResources::new(Arc::clone(&port_of_reactions), SOURCE)
+                    .with_services(services.clone())
+                    .with_random_numbers(RandomNumbers::seeded(number))
+            }
+            _ => command_resources.clone(),
+        };
         let runtime = ReactionRuntime {
-            command_resources: command_resources.clone(),
-            store: port,
+            command_resources: reaction_commands,
+            store: port_of_reactions,
             source: SOURCE.into(),
             services,
             upcasters: Upcasters::default(),
@@ -188,6 +199,32 @@ impl SimulatedInstance {
         };
         *lock(&self.process) = Some(process);
         Ok(())
+    }
+
+    /// Opens the database of a new process.
+    async fn open_database(
+        &self,
+        models: &ReadModels,
+    ) -> Result<Database, crate::projection::DatabaseError> {
+        let kept = lock(&self.database).clone();
+        if let Some((database, folder)) = kept {
+            if let Some(folder) = folder {
+                lose_checkpoint(&folder.path().join(DATABASE_FILE), &self.server.log).await;
+            }
+            return Ok(database);
+        }
+        let is_file = self.environment.defect == Some(Defect::LoseCheckpoints);
+        let folder = is_file
+            .then(TempDir::new)
+            .and_then(Result::ok)
+            .map(Arc::new);
+        let url = match &folder {
+            Some(folder) => DatabaseUrl::File(folder.path().join(DATABASE_FILE)),
+            None => DatabaseUrl::Memory,
+        };
+        let database = Database::open(&url, models).await?;
+        *lock(&self.database) = Some((database.clone(), folder));
+        Ok(database)
     }
 
     /// Kills the process. Its database is lost with it, or it is kept.

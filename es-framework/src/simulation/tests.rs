@@ -1,8 +1,7 @@
 //! The tests: many seeds keep the invariants, a seed repeats its run, and each defect is found.
 
-use es_store::simulation::Defect;
-
 use super::{
+    defect::Defect,
     scenario_run::{RunReport, run_seed},
     seed_batch::find_violating_seed,
 };
@@ -70,10 +69,7 @@ fn the_seeds_of_one_run_find_each_defect() {
         (Defect::TrustUnknownAppends, "was acknowledged and is lost"),
         (Defect::AllowSecondRecord, "was carried out twice"),
         (Defect::ForgetOtherSubjects, "a precondition did not hold"),
-        (
-            Defect::CheckpointFirstEvent,
-            "differ from a fold of all events",
-        ),
+        (Defect::LoseCheckpoints, "differ from a fold of all events"),
         (Defect::SendOncePerProcess, "fired 2 times"),
         (Defect::ForgetOpenDeadlines, "fired 0 times"),
         (Defect::MeetBeforeCancelling, "instead of 0..=0"),

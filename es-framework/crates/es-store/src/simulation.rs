@@ -1,6 +1,5 @@
-//! The hooks of the simulation tests. Blocking work takes its turn on the simulated clock. A run can enable a
-//! defect to prove that its checks find it. Without the feature `simulation`, blocking work runs on its own
-//! threads and there are no defects.
+//! The hook of the simulation tests: blocking work takes its turn on the simulated clock. Without the feature
+//! `simulation`, it runs on its own threads.
 
 #[cfg(feature = "simulation")]
 mod simulation_scope;
@@ -10,46 +9,6 @@ use std::time::Duration;
 
 #[cfg(feature = "simulation")]
 pub use simulation_scope::SimulationScope;
-
-/// A defect that a simulation switches on. Each one breaks an invariant with one line of production
-/// code.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Defect {
-    /// An append with an unknown outcome counts as recorded.
-    TrustUnknownAppends,
-    /// A command with an idempotency key appends its record without the precondition that it is the
-    /// first one.
-    AllowSecondRecord,
-    /// An append keeps only the preconditions on the command's own subject.
-    ForgetOtherSubjects,
-    /// A projection stores the first event of a batch as its checkpoint.
-    CheckpointFirstEvent,
-    /// Each process of the service gives a reaction's command another idempotency key, so that each of them sends it.
-    SendOncePerProcess,
-    /// A start of a reaction forgets the open deadlines.
-    ForgetOpenDeadlines,
-    /// A reaction meets a deadline before it has handled the events that may cancel it.
-    MeetBeforeCancelling,
-    /// A process makes a call although another one holds the lease.
-    IgnoreLeases,
-}
-
-/// Returns whether this thread simulates a framework with this defect.
-#[cfg(not(feature = "simulation"))]
-#[doc(hidden)]
-#[must_use]
-pub const fn has(_: Defect) -> bool {
-    false
-}
-
-/// Returns whether this thread simulates a framework with this defect.
-#[cfg(feature = "simulation")]
-#[doc(hidden)]
-#[must_use]
-pub fn has(defect: Defect) -> bool {
-    SimulationScope::defect() == Some(defect)
-}
 
 /// Runs blocking work outside the async threads. Returns `None` if the work panics.
 #[cfg(not(feature = "simulation"))]

@@ -14,10 +14,7 @@ use super::{
 };
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext};
 use es_observe::telemetry::traces;
-use es_store::{
-    AppendError, Bound, Precondition, ReadOptions, StoreError,
-    simulation::{self, Defect},
-};
+use es_store::{AppendError, Bound, Precondition, ReadOptions, StoreError};
 
 /// The pauses before each read that looks for the events of an append whose response was lost.
 const RECOVERY_PAUSES: [Duration; 3] = [
@@ -47,15 +44,10 @@ pub(super) async fn append_decision(
 ) -> Result<AppendResult, CommandError> {
     let (mut events, reply) = decision.into_parts();
     outcome.reply = reply;
-    if simulation::has(Defect::ForgetOtherSubjects) {
-        preconditions.retain(|one| one.subject() == Some(&outcome.subject));
-    }
     if let Some(check) = idempotency {
         let record = check.create_record_event(&events, &outcome);
         events.push(record.map_err(|error| CommandError::Encode(error.to_string()))?);
-        if !simulation::has(Defect::AllowSecondRecord) {
-            preconditions.push(Precondition::SubjectIsPristine(check.subject.clone()));
-        }
+        preconditions.push(Precondition::SubjectIsPristine(check.subject.clone()));
     }
     if events.is_empty() {
         return Ok(AppendResult::Finished(outcome));
@@ -118,9 +110,6 @@ async fn append(
         Err(AppendError::Store(error)) => Err(error.into()),
         Err(AppendError::ErasedPerson(person)) => Err(CommandError::ErasedPerson(person)),
         Err(AppendError::Schema(conflict)) => Err(StoreError::Refused(conflict.to_string()).into()),
-        Err(AppendError::Unknown { .. }) if simulation::has(Defect::TrustUnknownAppends) => {
-            Ok(Some(EventId::FIRST))
-        }
         Err(AppendError::Unknown { reason, .. }) => {
             recover_unknown_append(resources, &sent, &assumed, reason).await
         }

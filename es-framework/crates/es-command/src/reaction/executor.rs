@@ -21,10 +21,7 @@ use crate::command::{
 };
 use es_event::{Caller, EventId, EventType, EventView, RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;
-use es_store::{
-    EventStore, StoreError,
-    simulation::{self, Defect},
-};
+use es_store::{EventStore, StoreError};
 use es_subscribe::{SkipLog, SkippedEvents, SubscriberProgress, panic_text};
 
 /// The time limit of a call.
@@ -290,10 +287,7 @@ impl ReactionExecutor {
     ) -> Result<(), ReactionError> {
         let step = self.reaction.steps.get(step).map_or("", |step| step.name);
         let name = self.reaction.name;
-        let mut key = format!("{name}.{step} {} {view} {number}", event.id);
-        if simulation::has(Defect::SendOncePerProcess) {
-            key.push_str(&self.runtime.instance.to_string());
-        }
+        let key = format!("{name}.{step} {} {view} {number}", event.id);
         let context = CommandContext {
             caller: Caller::System,
             metadata: event.metadata(),

@@ -22,10 +22,7 @@ use super::{
     processor::ReactionProcessor,
 };
 use es_event::{RecordedEvent, Subject};
-use es_store::{
-    Bound, ReadOptions, StoreError, event_with_id, newest_id_or_bound,
-    simulation::{self, Defect},
-};
+use es_store::{Bound, ReadOptions, StoreError, event_with_id, newest_id_or_bound};
 use es_subscribe::{SubscriberFailure, back_off};
 
 /// The longest pause between two attempts to execute a step.
@@ -109,7 +106,6 @@ impl ReactionProcessor {
             }
             let (until, handle_first) = match self.handle_first {
                 Some(handle_first) => handle_first,
-                None if simulation::has(Defect::MeetBeforeCancelling) => (now, self.position),
                 None => {
                     let store = &*self.executor.runtime.store;
                     (now, newest_id_or_bound(store, self.position).await?)

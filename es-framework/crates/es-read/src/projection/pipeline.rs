@@ -13,10 +13,7 @@ use super::{
     pipeline_read_model::PipelineReadModel,
 };
 use es_event::{RecordedEvent, Upcasters};
-use es_store::{
-    EventStore,
-    simulation::{self, Defect},
-};
+use es_store::EventStore;
 use es_subscribe::{Interruption, Subscriber, SubscriberProgress};
 
 /// Keeps the read models with the same position up to date.
@@ -287,18 +284,13 @@ impl ProjectionPipeline {
                 events = before;
             }
             let Some(changes) = changes else { continue };
-            if let Some(last) = events.last().map(Checkpoint::from_event) {
-                let to = if simulation::has(Defect::CheckpointFirstEvent) {
-                    events.first().map_or(last, Checkpoint::from_event)
-                } else {
-                    last
-                };
+            if let Some(to) = events.last().map(Checkpoint::from_event) {
                 let from = model.progress.position();
                 let step = CheckpointStep { from, to };
                 self.database
                     .write_batch(&model.table, changes, step)
                     .await?;
-                model.progress.record_position(Some(last.id));
+                model.progress.record_position(Some(to.id));
             }
             return Ok(refused);
         }

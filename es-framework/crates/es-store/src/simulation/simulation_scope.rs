@@ -1,16 +1,9 @@
-//! The settings of the simulation that runs on the current thread.
+//! The time that blocking work takes in the simulation on the current thread.
 
 use std::{cell::RefCell, marker::PhantomData, time::Duration};
 
-use super::Defect;
-
 thread_local! {
-    static CURRENT: RefCell<Option<Settings>> = const { RefCell::new(None) };
-}
-
-struct Settings {
-    defect: Option<Defect>,
-    work_time: Box<dyn FnMut() -> Duration>,
+    static WORK_TIME: RefCell<Option<Box<dyn FnMut() -> Duration>>> = const { RefCell::new(None) };
 }
 
 /// While this value exists, its thread runs a simulation.
@@ -25,21 +18,16 @@ impl SimulationScope {
     /// Simulates on this thread. `work_time` returns the time that passes before and after blocking
     /// work.
     #[must_use]
-    pub fn enter(defect: Option<Defect>, work_time: impl FnMut() -> Duration + 'static) -> Self {
-        let work_time = Box::new(work_time);
-        CURRENT.set(Some(Settings { defect, work_time }));
+    pub fn enter(work_time: impl FnMut() -> Duration + 'static) -> Self {
+        WORK_TIME.set(Some(Box::new(work_time)));
         Self {
             _thread: PhantomData,
         }
     }
 
-    pub(super) fn defect() -> Option<Defect> {
-        CURRENT.with_borrow(|current| current.as_ref()?.defect)
-    }
-
     pub(super) fn work_times() -> Option<[Duration; 2]> {
-        CURRENT.with_borrow_mut(|current| {
-            let time = &mut current.as_mut()?.work_time;
+        WORK_TIME.with_borrow_mut(|current| {
+            let time = current.as_mut()?;
             Some([time(), time()])
         })
     }
@@ -47,6 +35,6 @@ impl SimulationScope {
 
 impl Drop for SimulationScope {
     fn drop(&mut self) {
-        CURRENT.set(None);
+        WORK_TIME.set(None);
     }
 }

@@ -1,0 +1,136 @@
+//! The defects of the simulated store and database, which prove that the checks find them. The framework on such a
+//! store behaves as a framework with the defect would, without a line of production code for it.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
+
+use super::simulated_store::{StoreConnection, is_of_reaction};
+use crate::{
+    event::{EventCandidate, EventId, RecordedEvent, Subject},
+    store::{Order, Precondition, ReadOptions, event_with_id, memory::MemoryStore},
+};
+
+/// A defect of a run. Each one breaks an invariant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Defect {
+    /// An append of a command with an unknown outcome counts as recorded.
+    TrustUnknownAppends,
+    /// The store finds no idempotency record, and lets another one be written.
+    AllowSecondRecord,
+    /// The store checks only the preconditions on the first subject of an append.
+    ForgetOtherSubjects,
+    /// A restart finds rows whose checkpoint is that of earlier rows.
+    LoseCheckpoints,
+    /// Each process has its own idempotency records of the commands that its reactions send.
+    SendOncePerProcess,
+    /// A start of a reaction forgets the open deadlines.
+    ForgetOpenDeadlines,
+    /// A reaction learns of no newer events before it meets a deadline.
+    MeetBeforeCancelling,
+    /// A process makes a call although another one holds the lease.
+    IgnoreLeases,
+}
+
+fn is_of_framework(subject: &Subject) -> bool {
+    subject.as_str().starts_with("/es-framework/")
+}
+
+fn is_idempotency_record(subject: &Subject) -> bool {
+    subject
+        .as_str()
+        .starts_with("/es-framework/idempotency-keys/")
+}
+
+impl StoreConnection {
+    pub(super) fn has(&self, defect: Defect) -> bool {
+        self.server.environment.defect == Some(defect)
+    }
+
+    /// Returns the subject under which the store keeps the events of a subject.
+    pub(super) fn stored_subject(&self, subject: Subject) -> Subject {
+        match self.reactions_of {
+            Some(process)
+                if self.has(Defect::SendOncePerProcess) && is_idempotency_record(&subject) =>
+            {
+                format!("{subject}/{process}").parse().unwrap_or(subject)
+            }
+            _ => subject,
+        }
+    }
+
+    /// Returns the preconditions that the store checks.
+    pub(super) fn checked_preconditions(
+        &self,
+        candidates: &[EventCandidate],
+        mut preconditions: Vec<Precondition>,
+    ) -> Vec<Precondition> {
+        let own = candidates.first().map(|first| &first.subject);
+        preconditions.retain(|one| {
+            let subject = one.subject();
+            match self.server.environment.defect {
+                Some(Defect::AllowSecondRecord) => !subject.is_some_and(is_idempotency_record),
+                Some(Defect::ForgetOtherSubjects) => {
+                    subject == own || subject.is_some_and(is_of_framework)
+                }
+                _ => true,
+            }
+        });
+        for one in &mut preconditions {
+            if let Precondition::SubjectIsPristine(subject) = one {
+                *subject = self.stored_subject(subject.clone());
+            }
+        }
+        preconditions
+    }
+
+    /// Returns true if a read finds nothing.
+    pub(super) fn hides_events(&self, subject: &Subject, options: &ReadOptions) -> bool {
+        let is_newest_first = options.order == Order::Antichronological;
+        match self.server.environment.defect {
+            Some(Defect::AllowSecondRecord) => is_idempotency_record(subject),
+            Some(Defect::MeetBeforeCancelling) => {
+                let is_of_reactions = self.reactions_of.is_some();
+                is_of_reactions && is_newest_first && *subject == Subject::root()
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the event as the store reads it.
+    pub(super) fn forget_parts(&self, event: RecordedEvent) -> RecordedEvent {
+        let forgotten = match self.server.environment.defect {
+            Some(Defect::IgnoreLeases) => "claim",
+            Some(Defect::ForgetOpenDeadlines) => "openFrom",
+            _ => return event,
+        };
+        if !is_of_reaction(&event.subject) {
+            return event;
+        }
+        let data = without_member(&event.data, forgotten).unwrap_or_else(|| event.data.clone());
+        RecordedEvent { data, ..event }
+    }
+}
+
+fn without_member(data: &RawValue, name: &str) -> Option<Box<RawValue>> {
+    let mut data: Value = serde_json::from_str(data.get()).ok()?;
+    *data.get_mut("payload")?.get_mut(name)? = Value::Null;
+    to_raw_value(&data).ok()
+}
+
+/// Gives the rows in a file the checkpoint of an earlier event. Returns `None` if they have no checkpoint.
+pub(super) async fn lose_checkpoint(file: &Path, log: &MemoryStore) -> Option<()> {
+    let connection = Connection::open(file).ok()?;
+    let of_model = "WHERE model = 'simulated_wallets'";
+    let select = format!("SELECT position FROM es_checkpoint {of_model}");
+    let position: i64 = connection.query_row(&select, [], |row| row.get(0)).ok()?;
+    let earlier = EventId::new(u64::try_from(position / 2).ok()?)?;
+    let event = event_with_id(log, earlier).await.ok()??;
+    let update = format!("UPDATE es_checkpoint SET position = ?1, hash = ?2 {of_model}");
+    let changed = connection.execute(&update, (position / 2, event.hash.to_string()));
+    changed.ok().map(drop)
+}
