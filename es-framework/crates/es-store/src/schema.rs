@@ -13,6 +13,9 @@ use serde_json::value::RawValue;
 
 use es_event::EventId;
 
+/// The sentence of a program that cannot check events against schemas.
+pub(crate) const NO_VALIDATOR: &str = "this program was compiled without the feature `schemas` of es-framework, which checks events against schemas";
+
 /// A JSON Schema for the data of events.
 ///
 /// ```
@@ -103,8 +106,8 @@ impl EventSchema {
     /// inside the schema, and its patterns must be regular: without look-around and back-references.
     ///
     /// # Errors
-    /// The text is not such a schema, or it is too large. In a program without the feature `schemas`, every schema
-    /// is refused.
+    /// The text is not such a schema, or it is too large. A program without the feature `schemas` takes any JSON, and
+    /// only an event store behind a URL, which checks the schema, registers it.
     pub fn parse(json: &str) -> Result<Self, InvalidSchema> {
         JsonSchema::parse(json).map(Self).map_err(InvalidSchema)
     }
