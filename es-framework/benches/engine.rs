@@ -5,6 +5,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::arithmetic_side_effects
 )]
@@ -108,6 +109,8 @@ struct Rate {
     per_second: f64,
     p50: Duration,
     p99: Duration,
+    /// The longest time in which no append of any writer ended.
+    standstill: Duration,
 }
 
 async fn measure(target: &impl Target, writers: usize, time: Duration) -> Rate {
@@ -125,7 +128,8 @@ async fn measure(target: &impl Target, writers: usize, time: Duration) -> Rate {
                     let (subject, begun) = (fresh(), Instant::now());
                     let condition = Precondition::SubjectIsPristine(subject.clone());
                     target.append(candidate(subject), condition).await.unwrap();
-                    times.push(begun.elapsed());
+                    let end = Instant::now();
+                    times.push((end, end.duration_since(begun)));
                     done.fetch_add(1, Ordering::Relaxed);
                 }
                 times
@@ -135,10 +139,16 @@ async fn measure(target: &impl Target, writers: usize, time: Duration) -> Rate {
     tokio::time::sleep(time).await;
     let (count, elapsed) = (done.load(Ordering::Relaxed), begun.elapsed());
     stop.store(true, Ordering::Relaxed);
-    let mut times = Vec::new();
+    let mut appends = Vec::new();
     for task in tasks {
-        times.extend(task.await.unwrap());
+        appends.extend(task.await.unwrap());
     }
+    appends.sort_unstable();
+    let gaps = appends
+        .windows(2)
+        .map(|pair| pair[1].0.duration_since(pair[0].0));
+    let standstill = gaps.max().unwrap_or_default();
+    let mut times: Vec<Duration> = appends.iter().map(|(_, time)| *time).collect();
     times.sort_unstable();
     let quantile = |part: usize| {
         times
@@ -150,6 +160,7 @@ async fn measure(target: &impl Target, writers: usize, time: Duration) -> Rate {
         per_second: count as f64 / elapsed.as_secs_f64(),
         p50: quantile(50),
         p99: quantile(99),
+        standstill,
     }
 }
 
@@ -264,7 +275,9 @@ async fn writes(store: &EmbeddedStore, plan: &Plan, directory: &Path) {
 }
 
 async fn compare(plan: &Plan, directory: &Path) {
-    println!("writers   segment/s  p50 ms  p99 ms   embedded/s  p50 ms  p99 ms   embedded/segment");
+    println!(
+        "writers   segment/s  p50 ms  p99 ms   embedded/s  p50 ms  p99 ms  longest standstill ms   embedded/segment"
+    );
     let time = Duration::from_secs_f64(plan.seconds);
     let store = EmbeddedStore::open(&directory.join("compared")).unwrap();
     let file = SegmentFile::create(&directory.join("segment"));
@@ -273,13 +286,14 @@ async fn compare(plan: &Plan, directory: &Path) {
         let ours = measure(&store, *writers, time).await;
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         println!(
-            "{writers:>7} {:>11.0} {:>7.2} {:>7.2} {:>12.0} {:>7.2} {:>7.2} {:>17.0} %",
+            "{writers:>7} {:>11.0} {:>7.2} {:>7.2} {:>12.0} {:>7.2} {:>7.2} {:>22.1} {:>17.0} %",
             bare.per_second,
             ms(bare.p50),
             ms(bare.p99),
             ours.per_second,
             ms(ours.p50),
             ms(ours.p99),
+            ms(ours.standstill),
             100.0 * ours.per_second / bare.per_second
         );
     }

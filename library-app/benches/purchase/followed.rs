@@ -75,7 +75,7 @@ fn lag(address: &str, time: Duration) -> (f64, LoadResult) {
         .enable_all()
         .build()
         .unwrap();
-    let (purchases, micros) = runtime.block_on(async {
+    let (purchases, queries) = runtime.block_on(async {
         let end = Instant::now() + time;
         let mut paced = JoinSet::new();
         for _ in 0..PACED {
@@ -88,8 +88,8 @@ fn lag(address: &str, time: Duration) -> (f64, LoadResult) {
         let purchases: usize = paced.join_all().await.iter().sum();
         (purchases, readers.join_all().await.concat())
     });
-    let rate = (purchases + micros.len()) as f64 / time.as_secs_f64();
-    (rate, LoadResult::of(micros, time))
+    let rate = (purchases + queries.len()) as f64 / time.as_secs_f64();
+    (rate, LoadResult::of(queries, time))
 }
 
 async fn purchase_at_pace(address: String, end: Instant) -> usize {
@@ -105,16 +105,17 @@ async fn purchase_at_pace(address: String, end: Instant) -> usize {
     purchases
 }
 
-async fn purchase_and_ask(address: String, end: Instant) -> Vec<u32> {
+async fn purchase_and_ask(address: String, end: Instant) -> Vec<(Instant, Duration)> {
     let mut connection = Connection::open(&address).await;
-    let mut micros = Vec::new();
+    let mut queries = Vec::new();
     while Instant::now() < end {
         tokio::time::sleep(REST).await;
         let id = Uuid::new_v4();
         connection.purchase(id).await;
         let answered = Instant::now();
         connection.find(id).await;
-        micros.push(answered.elapsed().as_micros() as u32);
+        let found = Instant::now();
+        queries.push((found, found.duration_since(answered)));
     }
-    micros
+    queries
 }

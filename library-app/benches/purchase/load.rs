@@ -16,17 +16,27 @@ pub(crate) struct LoadResult {
     pub(crate) rate: f64,
     pub(crate) median_ms: f64,
     pub(crate) p99_ms: f64,
+    /// The longest time in which no request of any connection ended.
+    pub(crate) standstill_ms: f64,
 }
 
 impl LoadResult {
-    /// Of the microseconds that each took.
-    pub(crate) fn of(mut micros: Vec<u32>, time: Duration) -> Self {
+    /// Of the end and the duration of each request.
+    pub(crate) fn of(mut requests: Vec<(Instant, Duration)>, time: Duration) -> Self {
+        requests.sort_unstable();
+        let gaps = requests
+            .windows(2)
+            .map(|pair| pair[1].0.duration_since(pair[0].0));
+        let standstill = gaps.max().unwrap_or_default();
+        let micros = requests.iter().map(|(_, took)| took.as_micros() as u32);
+        let mut micros: Vec<u32> = micros.collect();
         micros.sort_unstable();
         let at = |share: f64| f64::from(micros[(micros.len() as f64 * share) as usize]) / 1e3;
         Self {
             rate: micros.len() as f64 / time.as_secs_f64(),
             median_ms: at(0.5),
             p99_ms: at(0.99),
+            standstill_ms: standstill.as_secs_f64() * 1e3,
         }
     }
 
@@ -42,7 +52,7 @@ pub(crate) fn run(address: &str, connections: usize, time: Duration) -> LoadResu
         .enable_all()
         .build()
         .unwrap();
-    let micros = runtime.block_on(async {
+    let purchases = runtime.block_on(async {
         let begin = Instant::now() + WARM_UP;
         let mut clients = JoinSet::new();
         for _ in 0..connections {
@@ -50,21 +60,22 @@ pub(crate) fn run(address: &str, connections: usize, time: Duration) -> LoadResu
         }
         clients.join_all().await.concat()
     });
-    LoadResult::of(micros, time)
+    LoadResult::of(purchases, time)
 }
 
-/// Purchases one copy after the other; the times of those that began after `begin`.
-async fn purchase(address: String, begin: Instant, end: Instant) -> Vec<u32> {
+/// Purchases one copy after the other; the ends and times of those that began after `begin`.
+async fn purchase(address: String, begin: Instant, end: Instant) -> Vec<(Instant, Duration)> {
     let mut connection = Connection::open(&address).await;
-    let mut micros = Vec::new();
+    let mut purchases = Vec::new();
     loop {
         let sent = Instant::now();
         if sent >= end {
-            return micros;
+            return purchases;
         }
         connection.purchase(Uuid::new_v4()).await;
         if sent >= begin {
-            micros.push(sent.elapsed().as_micros() as u32);
+            let ended = Instant::now();
+            purchases.push((ended, ended.duration_since(sent)));
         }
     }
 }

@@ -88,9 +88,10 @@ fn main() {
             rate,
             median_ms,
             p99_ms,
+            standstill_ms,
         } = load::run(address, settings.connections, time);
         return println!(
-            "{rate:.0} purchases/s, {median_ms:.3} ms median, {p99_ms:.2} ms 99th percentile"
+            "{rate:.0} purchases/s, {median_ms:.3} ms median, {p99_ms:.2} ms 99th percentile, {standstill_ms:.1} ms longest standstill"
         );
     }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -109,7 +110,7 @@ fn main() {
         flush.as_micros()
     );
     println!(
-        "connections |   bare /s | durable /s | ratio (goal)  | bare p50 | durable p50 /  p99 ms"
+        "connections |   bare /s | durable /s | ratio (goal)  | bare p50 | durable p50 /  p99 ms | longest standstill ms"
     );
     for (connections, goal) in GOALS {
         let (bare, durable) = measure(&settings, folder.path(), connections);
@@ -119,8 +120,13 @@ fn main() {
             None => format!("{ratio:.2}         "),
         };
         println!(
-            "{connections:>11} | {:>9.0} | {:>10.0} | {goal:>13} | {:>8.3} | {:>11.3} / {:>5.2}",
-            bare.rate, durable.rate, bare.median_ms, durable.median_ms, durable.p99_ms,
+            "{connections:>11} | {:>9.0} | {:>10.0} | {goal:>13} | {:>8.3} | {:>11.3} / {:>8.2} | {:>21.1}",
+            bare.rate,
+            durable.rate,
+            bare.median_ms,
+            durable.median_ms,
+            durable.p99_ms,
+            durable.standstill_ms,
         );
         if connections == 1 {
             let flushes = (durable.median_ms - bare.median_ms) / (flush.as_secs_f64() * 1e3);
