@@ -1,7 +1,11 @@
 //! Compares the index on disk and the list of event types with the events. They are built from the events, so damaged
 //! ones are built again.
 
-use std::{collections::HashSet, ops::Range};
+use std::{
+    collections::HashSet,
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 use rusqlite::Connection;
 
@@ -14,9 +18,17 @@ use super::{
 use es_store::StoreError;
 
 const HAS_ENTRY: &str = "SELECT 1 FROM event_index WHERE key = ?1 AND event_id = ?2";
-/// The number of events that one step compares. A long transaction would keep the write-ahead log from
-/// being reused.
-const STEP: u64 = 4_096;
+/// The time after which a step of a reader ends. A long transaction would keep the write-ahead log from being reused.
+const READER_STEP: Duration = Duration::from_millis(20);
+
+/// The outcome of one step of the comparison.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum IndexComparison {
+    /// The index has all events before this one.
+    CheckedTo(u64),
+    /// The index on disk lacks this event, or its type is not listed.
+    Unindexed(u64),
+}
 
 impl EventReader {
     /// Returns the first event that the index on disk lacks.
@@ -24,22 +36,26 @@ impl EventReader {
         let covered = self.shared().log().index.covered();
         let mut first = 0;
         while first < covered {
-            let end = first.saturating_add(STEP).min(covered);
-            let find = move |connection: &Connection| find_unindexed(connection, first..end);
-            if let Some(event) = self.with_connection(find).await? {
-                return Ok(Some(event));
+            let compare = move |connection: &Connection| {
+                compare_index(connection, first..covered, READER_STEP)
+            };
+            match self.with_connection(compare).await? {
+                IndexComparison::CheckedTo(end) => first = end,
+                IndexComparison::Unindexed(event) => return Ok(Some(event)),
             }
-            first = end;
         }
         Ok(None)
     }
 }
 
-/// Returns the first event of a range that the index on disk lacks, or whose type is not listed.
-pub(super) fn find_unindexed(
+/// Compares the index with the events of a range until the time is over, with one event at least. A number of events
+/// would be no budget: an event has a hundred entries or a large payload, and the disk may be slow.
+pub(super) fn compare_index(
     connection: &Connection,
     range: Range<u64>,
-) -> Result<Option<u64>, SqliteError> {
+    time: Duration,
+) -> Result<IndexComparison, SqliteError> {
+    let begun = Instant::now();
     let mut entry = connection.prepare_cached(HAS_ENTRY)?;
     let mut events =
         connection.prepare_cached(select!("WHERE id >= ?1 AND id < ?2 ORDER BY id"))?;
@@ -52,20 +68,24 @@ pub(super) fn find_unindexed(
         let Ok(event) = decoder.check_and_decode(row) else {
             continue;
         };
+        let id = event.id.get();
         if !types.contains(event.event_type.as_str()) {
-            return Ok(Some(event.id.get()));
+            return Ok(IndexComparison::Unindexed(id));
         }
         for key in EventKeys::from_event(&event).into_keys() {
             let exists = entry.exists((&*key, number)).map_err(SqliteError::from);
             match exists {
                 Ok(true) => {}
-                Ok(false) => return Ok(Some(event.id.get())),
-                Err(error) if error.is_corruption() => return Ok(Some(event.id.get())),
+                Ok(false) => return Ok(IndexComparison::Unindexed(id)),
+                Err(error) if error.is_corruption() => return Ok(IndexComparison::Unindexed(id)),
                 Err(error) => return Err(error),
             }
         }
+        if begun.elapsed() >= time {
+            return Ok(IndexComparison::CheckedTo(id.saturating_add(1)));
+        }
     }
-    Ok(None)
+    Ok(IndexComparison::CheckedTo(range.end))
 }
 
 pub(super) fn load_type_names(connection: &Connection) -> Result<HashSet<String>, SqliteError> {

@@ -39,14 +39,14 @@ impl RecentEvents {
             evicted.extend(std::mem::take(self).commits);
         }
         self.events = self.events.saturating_add(commit.len());
-        self.bytes = self.bytes.saturating_add(bytes(&commit));
+        self.bytes = self.bytes.saturating_add(estimate_size(&commit));
         self.commits.push_back(commit);
         while self.events > limits.events || self.bytes > limits.bytes {
             let Some(oldest) = self.commits.pop_front() else {
                 break;
             };
             self.events = self.events.saturating_sub(oldest.len());
-            self.bytes = self.bytes.saturating_sub(bytes(&oldest));
+            self.bytes = self.bytes.saturating_sub(estimate_size(&oldest));
             evicted.push(oldest);
         }
         evicted
@@ -89,8 +89,8 @@ impl RecentEvents {
     }
 }
 
-/// Returns about how many bytes of memory events take.
-fn bytes(commit: &[RecordedEvent]) -> usize {
+/// Returns about how many bytes events take.
+pub(super) fn estimate_size(commit: &[RecordedEvent]) -> usize {
     let text = |event: &RecordedEvent| {
         let subject = event.subject.as_str().len();
         event.data.get().len().saturating_add(subject)

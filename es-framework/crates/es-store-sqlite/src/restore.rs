@@ -5,6 +5,7 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
+    slice,
 };
 
 use rusqlite::Connection;
@@ -14,7 +15,7 @@ use super::{
     database_format,
     directory::{DATABASE, DataDirectory},
     durable_end::EndFileWriter,
-    row, startup,
+    recent, row, startup,
     store_settings::EngineSettings,
 };
 use es_event::{EventId, EventType, RecordedEvent};
@@ -24,8 +25,8 @@ use es_store::{
     event_row::compute_schema_checksum,
 };
 
-/// The number of events in one transaction.
-const BATCH: u64 = 10_000;
+/// The size of the events of one transaction in bytes. A longer transaction would make the write-ahead log grow.
+const BATCH_BYTES: usize = 8 << 20;
 /// The name of the file until all events are restored. An incomplete file must not look like a store.
 const UNFINISHED: &str = "restoring.sqlite";
 
@@ -50,6 +51,8 @@ pub struct Restore {
     connection: Option<Connection>,
     settings: EngineSettings,
     types: BTreeSet<EventType>,
+    /// The size of the events since the last commit.
+    uncommitted_bytes: usize,
     check: RestoreCheck,
     lock: Option<DataDirectory>,
 }
@@ -165,6 +168,7 @@ impl Restore {
                 .filter(|known| !known.is_phantom)
                 .map(|known| known.event_type)
                 .collect(),
+            uncommitted_bytes: 0,
             check: check(Chain::at(events, head.predecessor)),
             lock: Some(lock),
         })
@@ -218,8 +222,11 @@ impl Restore {
                 (event.event_type.as_str(), row::number(event.id.get())),
             )?;
         }
-        if self.events().is_multiple_of(BATCH) {
+        let size = recent::estimate_size(slice::from_ref(event));
+        self.uncommitted_bytes = self.uncommitted_bytes.saturating_add(size);
+        if self.uncommitted_bytes >= BATCH_BYTES {
             self.connection()?.execute_batch("COMMIT; BEGIN")?;
+            self.uncommitted_bytes = 0;
         }
         Ok(())
     }

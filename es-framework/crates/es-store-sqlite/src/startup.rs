@@ -1,14 +1,14 @@
 //! The state that is read when the database is opened: the end of the hash chain, the entries of
 //! the index that are not on disk, the event types and the schemas.
 
-use std::{collections::HashSet, fmt, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{
     database_error::SqliteError,
     index::{CompactionProgress, EventKeys, PostingIndex},
-    index_check,
+    index_check::{self, IndexComparison},
     row::{self, RowDecoder, select},
     store_settings::EngineSettings,
 };
@@ -28,7 +28,8 @@ pub(super) fn load_log(
     let length = head.next.map_or(u64::MAX, |next| next.get());
     let covered = load_coverage(connection, length)?;
     if covered <= settings.checked_at_start
-        && index_check::find_unindexed(connection, 0..covered)?.is_some()
+        && let IndexComparison::Unindexed(_) =
+            index_check::compare_index(connection, 0..covered, Duration::MAX)?
     {
         tracing::warn!("the index was damaged on the disk, so it is built again");
         index_check::clear_index(connection)?;

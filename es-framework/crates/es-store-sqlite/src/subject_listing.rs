@@ -1,23 +1,17 @@
 //! Lists subjects in order, from the index.
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use rusqlite::Connection;
-
 use super::{
     database_error::SqliteError,
-    index::{IndexKey, SubjectKeyRange, subject_of_key},
+    index::{IndexKey, SubjectKeyRange, read_subject_page, subject_of_key},
     reader::EventReader,
-    row,
 };
 use es_event::Subject;
 use es_store::{StoreError, SubjectStream, subjects::SubjectListing};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-/// The number of subjects that one step reads. A long transaction would keep the write-ahead log from
+/// The number of index entries that one step reads. A long transaction would keep the write-ahead log from
 /// being reused.
 const STEP: u64 = 16_384;
-
-const SUBJECTS: &str = "SELECT DISTINCT key FROM event_index \
-     WHERE key > ?1 AND key < ?2 ORDER BY key LIMIT ?3";
 
 impl EventReader {
     /// Lists a subject and all subjects below it, sorted.
@@ -57,20 +51,16 @@ impl EventReader {
         if self.has_subject(&range.base).await? {
             insert(&mut tree, &range.base).map_err(|error| self.failed(&error))?;
         }
-        let mut after = range.below_from.clone();
-        // The query excludes its lower bound, which is the key of the base with a slash at its end.
-        if self.has_subject(&after).await? {
-            insert(&mut tree, &after).map_err(|error| self.failed(&error))?;
-        }
+        let mut after = (range.below_from.clone(), -1);
         loop {
-            let (from, to) = (after, range.below_to.clone());
-            let keys = self
-                .with_connection(move |connection| subjects(connection, &from, &to))
+            let to = range.below_to.clone();
+            let page = self
+                .with_connection(move |connection| read_subject_page(connection, &after, &to, STEP))
                 .await?;
-            for key in &keys {
+            for key in &page.subjects {
                 insert(&mut tree, key).map_err(|error| self.failed(&error))?;
             }
-            after = match keys.into_iter().next_back() {
+            after = match page.last {
                 Some(last) => last,
                 None => return Ok(tree),
             };
@@ -101,20 +91,4 @@ fn insert(tree: &mut SubjectListing, key: &[u8]) -> Result<(), SqliteError> {
     let broken = || SqliteError::Broken("the index has a broken subject".into());
     tree.add_subject(subject.ok_or_else(broken)?);
     Ok(())
-}
-
-fn subjects(
-    connection: &Connection,
-    after: &[u8],
-    to: &[u8],
-) -> Result<Vec<IndexKey>, SqliteError> {
-    let mut statement = connection.prepare_cached(SUBJECTS)?;
-    let mut rows = statement.query((after, to, row::number(STEP)))?;
-    let mut keys = Vec::new();
-    while let Some(row) = rows.next()? {
-        let key = row.get_ref(0)?.as_blob();
-        let broken = |_| SqliteError::Broken("the index has a subject of another kind".into());
-        keys.push(key.map_err(broken)?.into());
-    }
-    Ok(keys)
 }

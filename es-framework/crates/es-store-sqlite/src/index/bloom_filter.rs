@@ -3,9 +3,8 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use rusqlite::Connection;
-
-use super::key::IndexKey;
+use super::subject_page::{EntryPosition, SubjectPage};
+use crate::database_error::SqliteError;
 
 /// The number of blocks, each of them one cache line: 8 MiB in total, touched only as the filter
 /// fills. Up to seven million subjects, less than 1 % of the lookups are false positives. Beyond that
@@ -13,9 +12,6 @@ use super::key::IndexKey;
 const BLOCKS: usize = 1 << 17;
 /// The number of bits that a subject sets in its block.
 const BITS: u32 = 6;
-/// The number of index entries that are read at once.
-const STEP: i64 = 512;
-
 /// A Bloom filter over the subjects of all events.
 #[derive(Debug)]
 pub(super) struct BloomFilter {
@@ -27,12 +23,19 @@ pub(super) struct BloomFilter {
 /// The progress of filling the filter from the index on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FilterProgress {
-    /// The entries up to this one; `None`: no entry yet.
-    UpTo(Option<(IndexKey, i64)>),
+    /// The entries up to this one.
+    UpTo(EntryPosition),
     /// All entries: a negative answer of the filter is certain.
     Complete,
     /// The index cannot be read. Lookups do not use the filter.
     Failed,
+}
+
+impl FilterProgress {
+    /// Every subject starts with a slash; the keys of other lists sort before it.
+    fn before_all_subjects() -> Self {
+        Self::UpTo((b"/".as_slice().into(), -1))
+    }
 }
 
 impl Default for BloomFilter {
@@ -41,7 +44,7 @@ impl Default for BloomFilter {
         Self {
             hasher: RandomState::new(),
             blocks: Vec::new(),
-            progress: FilterProgress::UpTo(None),
+            progress: FilterProgress::before_all_subjects(),
         }
     }
 }
@@ -51,7 +54,7 @@ impl BloomFilter {
     pub(super) fn for_index_of(covered: u64) -> Self {
         let progress = match covered {
             0 => FilterProgress::Complete,
-            _ => FilterProgress::UpTo(None),
+            _ => FilterProgress::before_all_subjects(),
         };
         Self {
             hasher: RandomState::new(),
@@ -102,40 +105,19 @@ impl BloomFilter {
         &self.progress
     }
 
-    /// Adds the next entries of the index, or records that the index cannot be read.
-    pub(super) fn add_entries(&mut self, entries: rusqlite::Result<Vec<(IndexKey, i64)>>) {
-        self.progress = match entries {
+    /// Adds the next subjects of the index, or records that the index cannot be read.
+    pub(super) fn add_page(&mut self, page: Result<SubjectPage, SqliteError>) {
+        self.progress = match page {
             Err(_) => FilterProgress::Failed,
-            Ok(entries) => {
-                for (subject, _) in &entries {
+            Ok(page) => {
+                for subject in &page.subjects {
                     self.insert(subject);
                 }
-                match entries.into_iter().next_back() {
-                    Some(last) => FilterProgress::UpTo(Some(last)),
-                    None => FilterProgress::Complete,
-                }
+                page.last
+                    .map_or(FilterProgress::Complete, FilterProgress::UpTo)
             }
         };
     }
-}
-
-/// Reads the next entries of subjects from the index on disk.
-pub(super) fn read_next_entries(
-    connection: &Connection,
-    after: Option<(IndexKey, i64)>,
-) -> rusqlite::Result<Vec<(IndexKey, i64)>> {
-    // Every subject starts with a slash; the keys of other lists sort before it.
-    let (subject, id) = after.unwrap_or_else(|| (b"/".as_slice().into(), -1));
-    connection
-        .prepare_cached(
-            "SELECT key, event_id FROM event_index \
-             WHERE (key, event_id) > (?1, ?2) ORDER BY key, event_id LIMIT ?3",
-        )?
-        .query_map((&*subject, id, STEP), |row| {
-            let subject: Vec<u8> = row.get(0)?;
-            Ok((subject.into_boxed_slice(), row.get(1)?))
-        })?
-        .collect()
 }
 
 #[cfg(test)]
@@ -161,9 +143,13 @@ mod tests {
     fn nothing_is_new_before_the_index_is_known() {
         let mut filter = BloomFilter::for_index_of(1);
         assert!(!filter.excludes(&key(1)));
-        filter.add_entries(Ok(vec![(key(1).into_boxed_slice(), 0)]));
+        let page = |subjects: Vec<Box<[u8]>>| {
+            let last = subjects.last().cloned().map(|subject| (subject, 0));
+            Ok(SubjectPage { subjects, last })
+        };
+        filter.add_page(page(vec![key(1).into_boxed_slice()]));
         assert!(!filter.excludes(&key(2)));
-        filter.add_entries(Ok(vec![]));
+        filter.add_page(page(vec![]));
         assert!(filter.excludes(&key(2)));
         assert!(!filter.excludes(&key(1)));
     }
@@ -171,7 +157,7 @@ mod tests {
     #[test]
     fn nothing_is_new_when_the_index_cannot_be_read() {
         let mut filter = BloomFilter::for_index_of(1);
-        filter.add_entries(Err(rusqlite::Error::InvalidQuery));
+        filter.add_page(Err(rusqlite::Error::InvalidQuery.into()));
         assert!(!filter.excludes(&key(1)));
     }
 }

@@ -14,6 +14,7 @@ mod compaction;
 mod key;
 mod lookup;
 mod memtable;
+mod subject_page;
 
 use std::sync::Arc;
 
@@ -22,7 +23,9 @@ use rusqlite::{Connection, OptionalExtension as _};
 use self::{
     bloom_filter::{BloomFilter, FilterProgress},
     memtable::Memtable,
+    subject_page::SubjectPage,
 };
+use crate::database_error::SqliteError;
 use es_store::{Order, options::IdRange};
 
 pub(super) use compaction::{CompactionProgress, MemtableCompaction};
@@ -31,6 +34,10 @@ pub(super) use key::{
     subject_of_key, type_key,
 };
 pub(super) use lookup::{EventIds, IndexLookup};
+pub(super) use subject_page::read_subject_page;
+
+/// The number of entries that the Bloom filter reads at once.
+const FILTER_STEP: u64 = 512;
 
 const LATEST: &str =
     "SELECT event_id FROM event_index WHERE key = ?1 ORDER BY event_id DESC LIMIT 1";
@@ -164,27 +171,31 @@ impl PostingIndex {
 
     /// Records that the compaction is durable. Returns the old memtable, so that the caller can free
     /// it after the lock is released.
-    pub(super) fn finish_compaction(&mut self) -> impl Sized + use<> {
+    pub(super) fn finish_compaction(&mut self) -> impl Send + use<> {
         self.covered = self.compacting_to;
         std::mem::take(&mut self.compacting)
     }
 
-    /// Reads the next entries on disk that the Bloom filter lacks. The start of the store does not
+    /// Reads the next subjects on disk that the Bloom filter lacks. The start of the store does not
     /// wait for all of them.
-    pub(super) fn read_entries_missing_in_bloom_filter(
+    pub(super) fn read_subjects_missing_in_bloom_filter(
         &self,
         connection: &Connection,
-    ) -> Option<MissingFilterEntries> {
+    ) -> Option<MissingFilterSubjects> {
         match self.bloom_filter.progress() {
-            FilterProgress::UpTo(after) => Some(MissingFilterEntries(
-                bloom_filter::read_next_entries(connection, after.clone()),
-            )),
+            // The character `0` comes right after the slash.
+            FilterProgress::UpTo(after) => Some(MissingFilterSubjects(read_subject_page(
+                connection,
+                after,
+                b"0",
+                FILTER_STEP,
+            ))),
             FilterProgress::Complete | FilterProgress::Failed => None,
         }
     }
 
-    pub(super) fn add_to_bloom_filter(&mut self, step: MissingFilterEntries) {
-        self.bloom_filter.add_entries(step.0);
+    pub(super) fn add_to_bloom_filter(&mut self, subjects: MissingFilterSubjects) {
+        self.bloom_filter.add_page(subjects.0);
     }
 
     pub(super) const fn is_bloom_filter_read(&self) -> bool {
@@ -192,6 +203,6 @@ impl PostingIndex {
     }
 }
 
-/// Entries that the Bloom filter lacks.
+/// Subjects that the Bloom filter lacks.
 #[derive(Debug)]
-pub(super) struct MissingFilterEntries(rusqlite::Result<Vec<(IndexKey, i64)>>);
+pub(super) struct MissingFilterSubjects(Result<SubjectPage, SqliteError>);

@@ -6,7 +6,11 @@ use futures_util::TryStreamExt as _;
 use tempfile::TempDir;
 
 use super::support::{append, eventually};
-use crate::{EmbeddedStore, store_settings::EngineSettings};
+use crate::{
+    EmbeddedStore,
+    index_check::{IndexComparison, compare_index},
+    store_settings::EngineSettings,
+};
 use es_store::{EventStore as _, ReadOptions, StoreError};
 
 #[tokio::test]
@@ -20,6 +24,22 @@ async fn an_event_that_the_index_lacks_is_found() {
     assert_eq!(store.reader.find_unindexed_event().await.unwrap(), None);
     damage_index(&store);
     assert_eq!(store.reader.find_unindexed_event().await.unwrap(), Some(2));
+}
+
+#[tokio::test]
+async fn a_step_of_the_comparison_ends_with_its_time_and_not_after_a_number_of_events() {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
+    store.close().await;
+    let file = rusqlite::Connection::open(store.file()).unwrap();
+    let compare = |range, time| compare_index(&file, range, time).unwrap();
+    let all = compare(0..4, Duration::MAX);
+    assert_eq!(all, IndexComparison::CheckedTo(4));
+    for first in 0..4 {
+        let step = compare(first..4, Duration::ZERO);
+        assert_eq!(step, IndexComparison::CheckedTo(first + 1));
+    }
 }
 
 /// Writes four events, and damages an entry of the index of the closed store.

@@ -3,11 +3,12 @@
 use std::{path::Path, sync::Arc};
 
 use futures_util::TryStreamExt as _;
+use serde_json::value::RawValue;
 use tempfile::TempDir;
 
-use super::support::{append, assert_chain, tiny};
+use super::support::{append, assert_chain, candidate, tiny};
 use crate::{EmbeddedStore, Restore, RestoreError};
-use es_event::{RecordedEvent, Subject};
+use es_event::{EventCandidate, EventId, EventTime, RecordedEvent, Subject};
 use es_store::{
     EventSchema, EventStore as _, ReadOptions,
     backup::RestoreFlaw,
@@ -127,6 +128,28 @@ async fn a_backup_of_an_earlier_version_is_restored_when_that_is_asked_for() {
         Err(RestoreError::Backup(RestoreFlaw::NoEnd))
     ));
     assert_eq!(restore(&lines).unwrap(), 11);
+}
+
+#[test]
+fn large_events_are_committed_before_they_fill_the_write_ahead_log() {
+    let directory = TempDir::new().unwrap();
+    let mut restore = Restore::begin(directory.path()).unwrap();
+    let text = "x".repeat(1 << 20);
+    for id in 0..9 {
+        let candidate = EventCandidate {
+            data: RawValue::from_string(format!(r#"{{"text":"{text}"}}"#)).unwrap(),
+            ..candidate("/a", 0)
+        };
+        let id = EventId::new(id).unwrap();
+        let last = restore.chain().hash();
+        let event = RecordedEvent::record(candidate, id, EventTime::now(), last);
+        restore.add_line(BackupLine::Event(event.into())).unwrap();
+    }
+    let file = rusqlite::Connection::open(directory.path().join("restoring.sqlite")).unwrap();
+    let count = file.query_row("SELECT count(*) FROM events", [], |row| {
+        row.get::<_, i64>(0)
+    });
+    assert!(count.unwrap() >= 7);
 }
 
 #[tokio::test]

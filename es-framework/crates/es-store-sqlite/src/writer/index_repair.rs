@@ -6,10 +6,14 @@ use std::{
 };
 
 use super::EventWriter;
-use crate::{database_error::SqliteError, index_check, store_settings::EngineSettings};
+use crate::{
+    database_error::SqliteError,
+    index_check::{self, IndexComparison},
+    store_settings::EngineSettings,
+};
 
-/// The number of events that one step compares. A write waits for one step at most, about 3 milliseconds.
-const STEP: u64 = 256;
+/// The time after which a step ends. A write waits for one step at most.
+const STEP: Duration = Duration::from_millis(2);
 /// The pause between two steps while the store writes without a pause.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
@@ -66,17 +70,16 @@ impl EventWriter {
         let covered = self.shared.log().index.covered();
         self.check.begin_again(covered, &self.settings);
         self.check.last_step = Instant::now();
-        let Range {
-            start,
-            end: covered,
-        } = self.check.unchecked;
-        if start >= covered {
+        if self.check.unchecked.is_empty() {
             return Ok(());
         }
-        let end = start.saturating_add(STEP).min(covered);
-        let Some(event) = index_check::find_unindexed(&self.connection, start..end)? else {
-            self.check.unchecked.start = end;
-            return Ok(());
+        let unchecked = self.check.unchecked.clone();
+        let event = match index_check::compare_index(&self.connection, unchecked, STEP)? {
+            IndexComparison::CheckedTo(end) => {
+                self.check.unchecked.start = end;
+                return Ok(());
+            }
+            IndexComparison::Unindexed(event) => event,
         };
         tracing::error!(
             event,

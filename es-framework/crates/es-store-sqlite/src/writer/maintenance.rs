@@ -22,13 +22,13 @@ impl EventWriter {
         }
     }
 
-    /// Reads some entries of the index on disk into the Bloom filter.
-    pub(super) fn read_entries_missing_in_bloom_filter(&self) {
+    /// Reads some subjects of the index on disk into the Bloom filter.
+    pub(super) fn read_subjects_missing_in_bloom_filter(&self) {
         let step = self
             .shared
             .log()
             .index
-            .read_entries_missing_in_bloom_filter(&self.connection);
+            .read_subjects_missing_in_bloom_filter(&self.connection);
         if let Some(step) = step {
             self.shared
                 .modify_log(|log| log.index.add_to_bloom_filter(step));
@@ -46,7 +46,7 @@ impl EventWriter {
         self.refresh()?;
         self.repair_index()?;
         self.flush_durable_end();
-        self.read_entries_missing_in_bloom_filter();
+        self.read_subjects_missing_in_bloom_filter();
         self.check_index_step()?;
         if self.compaction.is_idle() {
             self.start_compaction();
