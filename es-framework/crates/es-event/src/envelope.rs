@@ -109,7 +109,7 @@ pub struct DecodeError {
     event_type: EventType,
     /// The type that an upcaster gave to the event.
     read_as: Option<Box<str>>,
-    reason: serde_json::Error,
+    reason: String,
 }
 
 fn upcast(read_as: &Option<Box<str>>) -> String {
@@ -180,7 +180,7 @@ impl RecordedEvent {
             id: self.id,
             event_type: self.event_type.clone(),
             read_as: read_as.map(Into::into),
-            reason,
+            reason: self.hide_values(reason.to_string()),
         })
     }
 }

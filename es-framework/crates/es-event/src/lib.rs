@@ -33,6 +33,7 @@ mod field_interner;
 mod finite_numbers;
 mod hash;
 mod hash_version;
+mod hidden_values;
 mod id;
 #[doc(hidden)]
 pub mod integer_format;

@@ -39,13 +39,13 @@ impl fmt::Display for OnSubject<'_> {
 }
 
 impl PoisonEvent {
-    /// Creates the report of an event and the reason why it cannot be handled.
+    /// Creates the report of an event and the reason why it cannot be handled, without personal values that were sealed.
     pub fn new(event: &RecordedEvent, reason: impl ToString) -> Self {
         Self {
             id: event.id,
             subject: Some(event.subject.clone()),
             event_type: Some(event.event_type.clone()),
-            reason: shorten_reason(reason.to_string()),
+            reason: shorten_reason(event.hide_values(reason.to_string())),
         }
     }
 

@@ -308,7 +308,8 @@ impl ReactionExecutor {
         match (sent.command.execute)(&self.runtime.command_resources, request).await {
             Ok(_) => Ok(()),
             Err(error) if is_final_refusal(&error) => {
-                tracing::info!(reaction = name, event = %event.id, subject = %event.subject, command, %error, "a command of a reaction is rejected");
+                let error = event.hide_values(error.to_string());
+                tracing::info!(reaction = name, event = %event.id, subject = %event.subject, command, error, "a command of a reaction is rejected");
                 Ok(())
             }
             Err(error) => Err(ReactionError::Command { command, error }),

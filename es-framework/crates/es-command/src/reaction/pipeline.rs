@@ -187,9 +187,10 @@ impl ReactionProcessor {
                 return Err(parked.into());
             }
             let reaction = self.executor.reaction.name;
-            let error = &failure.reason;
+            let error = &parked.poison().reason;
             tracing::warn!(reaction, event = %event.id, subject = %event.subject, error, "a reaction fails and retries");
             self.executor.progress.record_failure(SubscriberFailure {
+                reason: error.clone(),
                 event: Some(parked.poison().clone()),
                 is_transient: true,
                 ..failure
