@@ -28,7 +28,7 @@ mod visibility;
 
 pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnType};
 pub use database::{CallerShare, Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
-pub(crate) use database::{FetchedRows, QueryCost};
+pub(crate) use database::{FetchedRows, QueryCost, written_columns};
 pub use descriptor::{ReadModelDescriptor, RowIdentity};
 pub use es_event::PoisonEvent;
 pub(crate) use fold::TableRow;
@@ -37,6 +37,7 @@ pub use processor::Processor;
 pub use read_model::{Cells, EventRow, Project, ProjectionError, ReadModel, RowChange};
 pub use row_key::{KeyError, RowKey};
 pub use search_form::{SearchForm, SearchedColumn};
+pub(crate) use search_index::like_pattern;
 pub use text_folding::fold_text;
 #[doc(hidden)]
 pub use viewer::{describe_visibility, is_hidden};

@@ -53,7 +53,7 @@ pub struct SearchedColumn {
 
 impl SearchForm {
     /// Converts a text to this form.
-    pub(super) fn convert(self, text: &str) -> String {
+    pub(crate) fn convert(self, text: &str) -> String {
         let folded = fold_text(text);
         match self {
             Self::Folded => folded,

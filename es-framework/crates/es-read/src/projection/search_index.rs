@@ -107,8 +107,7 @@ pub(super) fn trigram_query(substring: &str) -> Option<String> {
 }
 
 /// Returns the pattern of LIKE that matches each text which contains a substring.
-#[cfg(feature = "postgres")]
-pub(super) fn like_pattern(substring: &str) -> String {
+pub(crate) fn like_pattern(substring: &str) -> String {
     let mut pattern = String::with_capacity(substring.len().saturating_add(2));
     pattern.push('%');
     for character in substring.chars() {

@@ -200,7 +200,7 @@ async fn find_first_where(
     first.map(|row| to_json(table, row.cells)).transpose()
 }
 
-fn to_json(table: &Table, cells: Vec<Cell>) -> Result<Box<RawValue>, QueryError> {
+pub(super) fn to_json(table: &Table, cells: Vec<Cell>) -> Result<Box<RawValue>, QueryError> {
     let columns = table.model.columns.iter();
     let members = columns.zip(cells).map(|(column, cell)| {
         let value = cell.into_json(column.kind)?;

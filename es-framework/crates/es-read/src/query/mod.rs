@@ -10,6 +10,7 @@ mod group_query;
 pub mod page;
 mod parameter_descriptions;
 pub mod parameters;
+mod person_rows;
 mod query_context;
 mod query_field;
 mod query_handler;
@@ -32,6 +33,8 @@ pub use group_query::{Group, GroupQuery};
 pub use page::{Page, PageParameters};
 pub use parameter_descriptions::{ParameterDescription, ParameterDescriptions};
 pub use parameters::QueryParameters;
+#[doc(hidden)]
+pub use person_rows::{RowsWithText, find_rows_with_text, has_rows_with_text};
 pub use query_context::QueryContext;
 pub use query_field::{ParameterValue, QueryField, ValueCount};
 pub use query_handler::{Query, QueryHandler};

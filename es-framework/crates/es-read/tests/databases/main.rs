@@ -15,6 +15,7 @@ mod filled_database;
 mod integer_spellings;
 mod long_texts;
 mod note_board;
+mod person_rows;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../../tests/support/postgres_server.rs"]
 mod postgres_server;

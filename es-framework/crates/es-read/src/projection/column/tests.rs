@@ -32,7 +32,7 @@ fn clients_get_each_digit_of_a_large_integer() {
 
 #[test]
 fn a_value_that_leaves_out_what_it_requires_is_refused() {
-    #[derive(Serialize, serde::Deserialize)]
+    #[derive(Serialize, serde::Deserialize, schemars::JsonSchema)]
     struct Branch {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         twigs: Vec<u8>,

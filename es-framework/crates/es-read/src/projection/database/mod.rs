@@ -2,6 +2,7 @@
 
 mod caller_share;
 mod database_error;
+mod erasure_marks;
 mod fetched_rows;
 mod lease;
 mod numbered;
@@ -41,7 +42,7 @@ use postgres::PostgresReadModelStore;
 #[cfg(feature = "postgres")]
 pub(super) use postgres::write as postgres_write;
 pub(crate) use query_cost::QueryCost;
-pub(super) use rows::{TableColumn, written_columns};
+pub(crate) use rows::{TableColumn, written_columns};
 #[cfg(feature = "postgres")]
 pub(super) use skips::event_ids_from_positions;
 pub use sql::Sql;
@@ -391,7 +392,7 @@ impl Database {
         }
     }
 
-    /// Limits the size of the database to a number of pages.
+    /// Limits the size of the database.
     #[cfg(test)]
     pub(super) async fn limit_pages(&self, pages: u32) -> Result<(), DatabaseError> {
         self.store.limit_pages(pages).await

@@ -143,6 +143,13 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Loads the positions of the events that a read model skips.
     async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError>;
 
+    /// Loads the last erasure after which the rows of a read model were rebuilt.
+    async fn load_last_erasure(&self, model: &'static str) -> Result<Option<i64>, DatabaseError>;
+
+    /// Records that erasure.
+    async fn record_erasure(&self, model: &'static str, position: i64)
+    -> Result<(), DatabaseError>;
+
     /// Loads the rows with these keys.
     async fn load_rows(
         &self,

@@ -35,6 +35,7 @@ use super::{
         text_prefix,
     },
     CheckpointStep, DatabaseError, FetchedRows, QueryCost, RowSize, Sql, TableCheckpoint,
+    erasure_marks,
     store::ReadModelStore,
 };
 use es_store_postgres::DatabaseIdentity;
@@ -333,6 +334,33 @@ impl ReadModelStore for PostgresReadModelStore {
     async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError> {
         let readers = self.connections.readers(QueryCost::Lookup);
         with_write_timeout(load_skipped_positions(&readers, model)).await
+    }
+
+    async fn load_last_erasure(&self, model: &'static str) -> Result<Option<i64>, DatabaseError> {
+        let readers = self.connections.readers(QueryCost::Lookup);
+        let position = sqlx::query_scalar(erasure_marks::LOAD).bind(model);
+        match position.fetch_optional(&readers).await {
+            Err(sqlx::Error::Database(error))
+                if error.code().as_deref() == Some(UNDEFINED_TABLE) =>
+            {
+                Ok(None)
+            }
+            position => Ok(position?),
+        }
+    }
+
+    async fn record_erasure(
+        &self,
+        model: &'static str,
+        position: i64,
+    ) -> Result<(), DatabaseError> {
+        let mut connection = self.connections.writer().await?;
+        execute(&mut connection, erasure_marks::CREATE).await?;
+        let record = sqlx::query(erasure_marks::RECORD)
+            .bind(model)
+            .bind(position);
+        record.execute(&mut *connection).await?;
+        Ok(())
     }
 
     async fn load_rows(

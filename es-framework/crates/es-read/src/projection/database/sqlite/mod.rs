@@ -29,7 +29,7 @@ use super::{
         search_index::{quoted_fts_table_name, trigram_query},
         table_statements::{self, POSITION_COLUMN},
     },
-    CheckpointStep, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint,
+    CheckpointStep, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint, erasure_marks,
     store::ReadModelStore,
 };
 
@@ -259,6 +259,28 @@ impl ReadModelStore for SqliteReadModelStore {
             positions.collect()
         };
         self.writer.run_statements(load).await
+    }
+
+    async fn load_last_erasure(&self, model: &'static str) -> Result<Option<i64>, DatabaseError> {
+        let load = move |connection: &mut rusqlite::Connection| {
+            connection.execute_batch(erasure_marks::CREATE)?;
+            let position = connection.query_row(erasure_marks::LOAD, [model], |row| row.get(0));
+            position.optional()
+        };
+        self.writer.run_statements(load).await
+    }
+
+    async fn record_erasure(
+        &self,
+        model: &'static str,
+        position: i64,
+    ) -> Result<(), DatabaseError> {
+        let record = move |transaction: &rusqlite::Connection| {
+            transaction.execute_batch(erasure_marks::CREATE)?;
+            transaction.execute(erasure_marks::RECORD, (model, position))?;
+            Ok(())
+        };
+        self.writer.run_transaction(record).await
     }
 
     async fn load_rows(
