@@ -65,7 +65,7 @@ impl IdempotentRequest {
     /// Returns the outcome of the command that was handled under this key before.
     ///
     /// # Errors
-    /// The key belongs to another request, or the event store failed.
+    /// The key belongs to another request or to a person who is erased, or the event store failed.
     pub(super) async fn find_recorded_outcome(
         &self,
         store: &dyn EventStore,
@@ -74,6 +74,11 @@ impl IdempotentRequest {
             return Ok(None);
         };
         let record: IdempotencyRecord = event.payload().map_err(CommandError::Decode)?;
+        // An erasure took the digest with the personal data, so nothing tells whether this is the same request.
+        if record.request.is_empty() {
+            let somebody = format!("somebody on {}", record.subject);
+            return Err(CommandError::ErasedPerson(somebody));
+        }
         if record.request != self.request {
             return Err(CommandError::KeyReused);
         }
