@@ -10,7 +10,7 @@ use std::{
 use axum::Router;
 use es_net::{self as net, shutdown, tls::ServerTls};
 use es_observe::metrics::measure_stores;
-use es_personal::{PersonalData, PersonalStore};
+use es_personal::PersonalStore;
 use es_store::secret_file::generate_secret;
 use tokio::net::TcpListener;
 use uuid::Uuid;
@@ -24,7 +24,7 @@ use super::{
     listener::{
         browser_policy, check_network_exposure, live_queries, load_tls, local_address, log_console,
     },
-    personal_data::{erasure_targets, open_personal_store},
+    personal_data::{open_personal_store, personal_data},
 };
 use crate::{
     Error, Result,
@@ -171,18 +171,6 @@ impl OpenedResources {
         }
     }
 
-    fn personal_data(
-        &self,
-        command_resources: &CommandResources,
-        models: &ReadModels,
-        processor: &Processor,
-    ) -> Option<PersonalData> {
-        let store = self.personal.clone()?;
-        let targets = erasure_targets(&store, command_resources, models, processor, &self.database);
-        let source = source(self.name, &self.settings).into();
-        Some(PersonalData::new(store, source, targets))
-    }
-
     fn health(&self, processor: &Processor, runner: &ReactionRunner) -> Health {
         Health {
             store: self.application_store(),
@@ -236,7 +224,16 @@ impl Application {
             sent_commands: None,
         };
         let models = catalog.read_models();
-        let personal = resources.personal_data(&command_resources, models, &processor);
+        let personal = personal_data(
+            resources.personal.clone(),
+            source(name, &resources.settings),
+            &resources.settings,
+            &command_resources,
+            models,
+            &processor,
+            &resources.database,
+        )
+        .await;
         let runner = ReactionRunner::new(runtime, catalog.reactions().clone());
         let live = live_queries(&resources.settings);
         let clock = services.clock();

@@ -1,11 +1,15 @@
 //! Personal data in an application: its keys, and all that holds plain values.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use es_personal::{
-    ErasureTarget, KeyStore, KeyStoreError, MasterKeys, OtherKeyStore, PersonKeys, PersonalData,
-    PersonalEvents, PersonalStore, SqliteKeyStore, find_link,
+    ErasureTarget, KeyStore, KeyStoreError, MasterKeys, OtherKeyStore, PersonKeys, PersonRows,
+    PersonTables, PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore, find_link,
 };
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
@@ -14,9 +18,10 @@ use crate::{
     Error, Result,
     command::CommandResources,
     config::{KeyStoreUrl, Settings},
-    event::EventDescriptor,
+    event::{EventDescriptor, EventId},
     operator::{OperatorClient, OperatorCommand, OperatorError},
-    projection::{Database, Processor, ReadModels},
+    projection::{Database, DatabaseUrl, Processor, ReadModels, Table},
+    query::{find_rows_with_text, has_rows_with_text},
     store::{EventStore, StoreError},
     subscribe::ProgressRegistry,
 };
@@ -83,6 +88,33 @@ async fn open_key_store(url: &KeyStoreUrl) -> Result<Arc<dyn KeyStore>, KeyStore
     }
 }
 
+/// Returns what finds, erases and verifies personal data in this application, if it has any. Called before anything is
+/// read from the event store.
+pub(super) async fn personal_data(
+    store: Option<PersonalStore>,
+    source: &str,
+    settings: &Settings,
+    command_resources: &CommandResources,
+    models: &ReadModels,
+    processor: &Processor,
+    database: &Database,
+) -> Option<PersonalData> {
+    let store = store?;
+    let targets = erasure_targets(&store, command_resources, models, processor, database);
+    let tables = ReadModelTables {
+        models: models.clone(),
+        database: database.clone(),
+    };
+    let data = PersonalData::new(store, source.into(), targets)
+        .with_tables(Arc::new(tables))
+        .with_files(written_files(settings));
+    // Otherwise rows that are empty now are rebuilt once, needlessly.
+    if let Ok(Err(error)) = timeout(LINK_WAIT, data.prepare()).await {
+        tracing::debug!(%error, "the erasures so far cannot be read yet");
+    }
+    Some(data)
+}
+
 /// Returns the parts of an application that hold plain values.
 pub(super) fn erasure_targets(
     store: &PersonalStore,
@@ -91,13 +123,16 @@ pub(super) fn erasure_targets(
     processor: &Processor,
     database: &Database,
 ) -> Vec<Arc<dyn ErasureTarget>> {
-    let mut targets: Vec<Arc<dyn ErasureTarget>> =
-        vec![Arc::new(States(command_resources.clone()))];
+    let states = States {
+        resources: command_resources.clone(),
+        dropped: Mutex::default(),
+    };
+    let mut targets: Vec<Arc<dyn ErasureTarget>> = vec![Arc::new(states)];
     for table in models.iter() {
         let mut events = table.model.events.iter();
         if events.any(|event_type| store.may_hold_personal_data(event_type)) {
             targets.push(Arc::new(ReadModelRows {
-                name: table.model.name,
+                table: table.clone(),
                 operator: processor.operator_client(),
                 progress: processor.progress(),
                 database: database.clone(),
@@ -107,9 +142,36 @@ pub(super) fn erasure_targets(
     targets
 }
 
+/// Returns the files and folders that this instance may write.
+fn written_files(settings: &Settings) -> Vec<PathBuf> {
+    let mut files = vec![settings.snapshot_path()];
+    if settings.event_store_url.is_none() {
+        files.push(settings.event_store_data_dir.clone());
+    }
+    if let DatabaseUrl::File(file) = &settings.database_url {
+        files.push(file.clone());
+    }
+    if let KeyStoreUrl::File(file) = settings.key_store_url_or_default() {
+        files.push(file);
+    }
+    let absolute = |file: PathBuf| std::path::absolute(&file).unwrap_or(file);
+    files.into_iter().map(absolute).collect()
+}
+
 /// The cached states and the snapshots.
 #[derive(Debug)]
-struct States(CommandResources);
+struct States {
+    resources: CommandResources,
+    /// The erasure after which the cached states were dropped, once it is known. Another instance may have recorded a
+    /// newer one in the file.
+    dropped: Mutex<Option<Option<EventId>>>,
+}
+
+impl States {
+    fn lock_dropped(&self) -> MutexGuard<'_, Option<Option<EventId>>> {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 #[async_trait]
 impl ErasureTarget for States {
@@ -117,15 +179,33 @@ impl ErasureTarget for States {
         "states and snapshots".to_owned()
     }
 
-    async fn forget(&self, _: Uuid) -> Result<bool, String> {
-        self.0.forget_states().await.map(|()| true)
+    async fn is_empty(&self) -> Result<bool, String> {
+        Ok(self.resources.states().has_no_snapshots())
+    }
+
+    async fn last_erasure(&self) -> Result<Option<EventId>, String> {
+        let stored = self.resources.states().load_last_erasure().await;
+        // Nothing is cached at the first call.
+        let own = *self.lock_dropped().get_or_insert(stored);
+        Ok(own.min(stored))
+    }
+
+    async fn record_erasure(&self, erasure: EventId) -> Result<(), String> {
+        *self.lock_dropped() = Some(Some(erasure));
+        self.resources.states().record_erasure(erasure).await;
+        Ok(())
+    }
+
+    async fn forget(&self) -> Result<bool, String> {
+        let forgotten = self.resources.states().forget_states().await;
+        forgotten.map(|()| true)
     }
 }
 
 /// The rows of a read model, which are built again from the events.
 #[derive(Debug)]
 struct ReadModelRows {
-    name: &'static str,
+    table: Table,
     operator: OperatorClient,
     progress: ProgressRegistry,
     database: Database,
@@ -134,12 +214,27 @@ struct ReadModelRows {
 #[async_trait]
 impl ErasureTarget for ReadModelRows {
     fn name(&self) -> String {
-        format!("read model {}", self.name)
+        format!("read model {}", self.table.model.name)
     }
 
-    async fn forget(&self, _: Uuid) -> Result<bool, String> {
+    async fn is_empty(&self) -> Result<bool, String> {
+        let is_new = self.database.is_table_new(&self.table).await;
+        is_new.map_err(|error| error.to_string())
+    }
+
+    async fn last_erasure(&self) -> Result<Option<EventId>, String> {
+        let last = self.database.load_last_erasure(&self.table).await;
+        last.map_err(|error| error.to_string())
+    }
+
+    async fn record_erasure(&self, erasure: EventId) -> Result<(), String> {
+        let recorded = self.database.record_erasure(&self.table, erasure).await;
+        recorded.map_err(|error| error.to_string())
+    }
+
+    async fn forget(&self) -> Result<bool, String> {
         let begin = Instant::now();
-        let Some(progress) = self.progress.find_progress(self.name) else {
+        let Some(progress) = self.progress.find_progress(self.table.model.name) else {
             return Ok(true);
         };
         let swaps = progress.swaps();
@@ -169,10 +264,52 @@ impl ErasureTarget for ReadModelRows {
 
 impl ReadModelRows {
     async fn rebuild(&self) -> Result<(), OperatorError> {
-        let rebuilt = self
-            .operator
-            .send_selection(self.name, OperatorCommand::Rebuild, None);
+        let rebuilt =
+            self.operator
+                .send_selection(self.table.model.name, OperatorCommand::Rebuild, None);
         rebuilt.await.map(drop)
+    }
+}
+
+/// The tables of the read models, in which persons are looked for.
+#[derive(Debug)]
+struct ReadModelTables {
+    models: ReadModels,
+    database: Database,
+}
+
+#[async_trait]
+impl PersonTables for ReadModelTables {
+    async fn find_rows(&self, person: Uuid) -> Result<Vec<PersonRows>, String> {
+        let mut found = Vec::new();
+        for table in self.models.iter() {
+            let rows = find_rows_with_text(&self.database, table, &person.to_string()).await;
+            let rows = rows.map_err(|error| error.to_string())?;
+            if !rows.rows.is_empty() {
+                found.push(PersonRows {
+                    read_model: table.model.name,
+                    count: rows.rows.len(),
+                    rows: Some(rows.rows),
+                    is_complete: !rows.has_more,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    async fn find_text(&self, text: &str) -> Result<Vec<&'static str>, String> {
+        let mut found = Vec::new();
+        for table in self.models.iter() {
+            let is_in = has_rows_with_text(&self.database, table, text).await;
+            if is_in.map_err(|error| error.to_string())? {
+                found.push(table.model.name);
+            }
+        }
+        Ok(found)
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        self.models.iter().map(|table| table.model.name).collect()
     }
 }
 

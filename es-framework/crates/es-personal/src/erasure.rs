@@ -2,26 +2,33 @@
 //!
 //! Each step can be repeated, so an erasure that was interrupted is completed by the next start or by repeating it.
 
-use std::{
-    collections::HashSet,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use es_event::{
-    EventCandidate, InvalidSubjectValue, Metadata, RecordedEvent, Subject, SubjectTemplatePart,
+    EventCandidate, EventId, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
+    SubjectTemplatePart,
 };
 use es_store::{
-    AppendError, EventStore as _, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, Bound, EventStore, ObserveOptions, Precondition, ReadOptions, StoreError,
 };
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
-use crate::{key_link::ERASURE, personal_store::PersonalStore, redacted_store::RedactedStore};
+use crate::{
+    key_link::ERASURE, key_store::StoredKey, person_tables::PersonTables,
+    personal_store::PersonalStore, redacted_store::RedactedStore,
+};
 
 const SUBJECT: &str = "/es-framework/personal-data";
+
+/// The most persons of one look-up, and the most announcements that are followed at once.
+const MAX_LOOKUP: usize = 1_000;
+
+/// The time after which plain values are dropped again where that failed, or where another instance should do it.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
 /// The announcement. It names the person by the id alone.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,15 +38,25 @@ struct ErasureAnnouncement {
     key_store: Uuid,
 }
 
-/// Something that holds plain values of persons, such as a cache or a table.
+/// Something that holds plain values of persons, such as a cache or a table. It remembers the last erasure after which
+/// it dropped them, so an instance that was down finds out what it has missed.
 #[doc(hidden)]
 #[async_trait]
 pub trait ErasureTarget: fmt::Debug + Send + Sync + 'static {
     /// Returns its name, as operators know it.
     fn name(&self) -> String;
 
-    /// Drops the plain values of a person. Returns false if another instance does it when it reads the announcement.
-    async fn forget(&self, person: Uuid) -> Result<bool, String>;
+    /// Returns true if it holds nothing yet.
+    async fn is_empty(&self) -> Result<bool, String>;
+
+    /// Returns the announcement of the last erasure after which it dropped its plain values.
+    async fn last_erasure(&self) -> Result<Option<EventId>, String>;
+
+    /// Records that announcement.
+    async fn record_erasure(&self, erasure: EventId) -> Result<(), String>;
+
+    /// Drops the plain values of erased persons. Returns false if another instance does it when it reads the announcement.
+    async fn forget(&self) -> Result<bool, String>;
 }
 
 /// The subject does not end with the id of a person.
@@ -70,6 +87,21 @@ pub struct ErasureReport {
     pub unreached: Vec<String>,
 }
 
+/// The parts of an application that dropped plain values, and those that did not.
+#[derive(Debug, Default)]
+struct DroppedValues {
+    done: Vec<String>,
+    /// The parts that another instance keeps.
+    elsewhere: Vec<String>,
+    unreached: Vec<String>,
+}
+
+impl DroppedValues {
+    const fn is_complete(&self) -> bool {
+        self.elsewhere.is_empty() && self.unreached.is_empty()
+    }
+}
+
 /// Finds, erases and verifies the personal data of persons.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
@@ -77,8 +109,10 @@ pub struct PersonalData {
     pub(crate) store: PersonalStore,
     source: Arc<str>,
     targets: Arc<[Arc<dyn ErasureTarget>]>,
-    /// The persons whom this instance has announced, until it reads its own announcement.
-    announced: Arc<Mutex<HashSet<Uuid>>>,
+    pub(crate) tables: Option<Arc<dyn PersonTables>>,
+    pub(crate) files: Arc<[PathBuf]>,
+    /// The last announcement after which this instance stopped using a key. Only its holder drops plain values.
+    followed: Arc<Mutex<Option<EventId>>>,
 }
 
 impl PersonalData {
@@ -89,14 +123,28 @@ impl PersonalData {
         source: Arc<str>,
         targets: Vec<Arc<dyn ErasureTarget>>,
     ) -> Self {
-        let targets = targets.into();
-        let announced = Arc::default();
         Self {
             store,
             source,
-            targets,
-            announced,
+            targets: targets.into(),
+            tables: None,
+            files: Arc::default(),
+            followed: Arc::default(),
         }
+    }
+
+    /// Looks for persons in the tables of the read models as well.
+    #[must_use]
+    pub fn with_tables(self, tables: Arc<dyn PersonTables>) -> Self {
+        let tables = Some(tables);
+        Self { tables, ..self }
+    }
+
+    /// Names the files and folders that this instance writes.
+    #[must_use]
+    pub fn with_files(self, files: Vec<PathBuf>) -> Self {
+        let files = files.into();
+        Self { files, ..self }
     }
 
     /// Returns the events for readers who may not see personal data.
@@ -105,16 +153,53 @@ impl PersonalData {
         RedactedStore::new(Arc::clone(self.store.sealed()))
     }
 
-    /// Erases a person, or completes an erasure that was interrupted.
-    pub async fn erase(&self, person: Uuid) -> Result<ErasureReport, StoreError> {
-        // From here on, nothing of the person can be sealed or opened.
-        self.store.keys().erase(person).await.map_err(unavailable)?;
-        self.announce(person).await?;
-        self.forget(person).await
+    /// Returns the events as they are stored.
+    #[must_use]
+    pub fn sealed_store(&self) -> &Arc<dyn EventStore> {
+        self.store.sealed()
     }
 
-    /// Appends the announcement, unless it is there.
-    async fn announce(&self, person: Uuid) -> Result<(), StoreError> {
+    /// Erases a person, or completes an erasure that was interrupted.
+    pub async fn erase(&self, person: Uuid) -> Result<ErasureReport, StoreError> {
+        let had_key = self.has_stored_key(person).await?;
+        self.erase_again(person, had_key).await
+    }
+
+    /// Erases a person. If `drops_again`, plain values are dropped even though an earlier erasure did it: a key that came
+    /// back with an old copy of the key store may have opened values since then.
+    async fn erase_again(
+        &self,
+        person: Uuid,
+        drops_again: bool,
+    ) -> Result<ErasureReport, StoreError> {
+        let keys = self.store.keys();
+        // From here on, nothing of the person can be sealed or opened.
+        keys.erase(person).await.map_err(unavailable)?;
+        let is_first = self.announce(person).await?;
+        let is_forced = drops_again && !is_first;
+        let dropped = self.drop_plain_values(is_forced).await?;
+        // Otherwise the targets know what is left.
+        if !is_forced || dropped.is_complete() {
+            let finished = keys.store().finish_erasure(person).await;
+            finished.map_err(unavailable)?;
+        }
+        let elsewhere = dropped.elsewhere.into_iter();
+        let elsewhere = elsewhere.map(|name| format!("{name}, by the instance that keeps it"));
+        Ok(ErasureReport {
+            person,
+            done: dropped.done.into_iter().chain(elsewhere).collect(),
+            unreached: dropped.unreached,
+        })
+    }
+
+    async fn has_stored_key(&self, person: Uuid) -> Result<bool, StoreError> {
+        let stored = self.store.keys().store().find(vec![person]).await;
+        let stored = stored.map_err(unavailable)?;
+        Ok(matches!(stored.get(&person), Some(StoredKey::Key(_))))
+    }
+
+    /// Appends the announcement, unless it is there. Returns true if it was not.
+    async fn announce(&self, person: Uuid) -> Result<bool, StoreError> {
         let refused = |error: String| StoreError::Refused(error);
         let subject = subject_of(person).map_err(|error| refused(error.to_string()))?;
         self.store
@@ -134,11 +219,8 @@ impl PersonalData {
         };
         let pristine = vec![Precondition::SubjectIsPristine(subject)];
         match self.store.append(vec![candidate], pristine).await {
-            Ok(_) => {
-                self.lock_announced().insert(person);
-                Ok(())
-            }
-            Err(AppendError::Conflict(_)) => Ok(()),
+            Ok(_) => Ok(true),
+            Err(AppendError::Conflict(_)) => Ok(false),
             Err(AppendError::Store(error)) => Err(error),
             // Repeating the erasure finds out.
             Err(AppendError::Unknown { address, reason }) => {
@@ -148,87 +230,137 @@ impl PersonalData {
         }
     }
 
-    fn lock_announced(&self) -> MutexGuard<'_, HashSet<Uuid>> {
-        let announced = self.announced.lock();
-        announced.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Drops the plain values in this instance, and records the end of the erasure if they were all here.
-    async fn forget(&self, person: Uuid) -> Result<ErasureReport, StoreError> {
-        let (mut done, mut unreached) = (Vec::new(), Vec::new());
-        let mut is_complete = true;
-        for target in self.targets.iter() {
-            match target.forget(person).await {
-                Ok(true) => done.push(target.name()),
-                Ok(false) => {
-                    is_complete = false;
-                    done.push(format!("{}, by the instance that keeps it", target.name()));
-                }
-                Err(reason) => unreached.push(format!("{}: {reason}", target.name())),
-            }
-        }
-        if is_complete && unreached.is_empty() {
-            let keys = self.store.keys().store();
-            keys.finish_erasure(person).await.map_err(unavailable)?;
-        }
-        Ok(ErasureReport {
-            person,
-            done,
-            unreached,
-        })
-    }
-
-    /// Completes erasures that were interrupted, and follows those of other instances, until the store fails.
-    pub async fn follow(&self) -> Result<(), StoreError> {
-        let keys = self.store.keys();
-        for person in keys
-            .store()
-            .unfinished_erasures()
-            .await
-            .map_err(unavailable)?
-        {
-            tracing::info!(%person, "an interrupted erasure of personal data is completed");
-            self.erase(person).await?;
-        }
-        let subject = all_subject().map_err(|error| StoreError::Refused(error.to_string()))?;
-        let mut last = None;
-        let mut earlier = self
-            .store
-            .sealed()
-            .read(subject.clone(), ReadOptions::recursive());
-        while let Some(event) = earlier.try_next().await? {
-            last = Some(event.id);
-            // The key is still there only if the key store was restored from a copy.
-            if let Some(person) = person_in(&event)
-                && keys
-                    .has_key(person)
-                    .await
-                    .map_err(|error| unavailable(error.to_string()))?
-            {
-                tracing::warn!(%person, "the key store has the key of an erased person: it is destroyed again");
-                self.erase(person).await?;
-            }
-        }
-        let options = ObserveOptions {
-            recursive: true,
-            lower_bound: last.map(es_store::Bound::Exclusive),
-            ..ObserveOptions::default()
+    /// Returns the persons of the announcements after one, and the last announcement.
+    async fn read_announcements(
+        &self,
+        after: Option<EventId>,
+    ) -> Result<(Vec<Uuid>, Option<EventId>), StoreError> {
+        let options = ReadOptions {
+            lower_bound: after.map(Bound::Exclusive),
+            ..ReadOptions::recursive()
         };
-        let mut later = self.store.sealed().observe(subject, options);
-        while let Some(event) = later.next().await.transpose()? {
-            if let Some(person) = person_in(&event)
-                && !self.lock_announced().remove(&person)
+        let (mut persons, mut last) = (Vec::new(), after);
+        let mut announcements = self.store.sealed().read(all_subject()?, options);
+        while let Some(event) = announcements.try_next().await? {
+            persons.extend(person_in(&event));
+            last = Some(event.id);
+        }
+        Ok((persons, last))
+    }
+
+    /// Stops using the keys of all persons who were announced, and returns the last announcement.
+    async fn follow_announcements(
+        &self,
+        followed: &mut Option<EventId>,
+    ) -> Result<Option<EventId>, StoreError> {
+        let (persons, last) = self.read_announcements(*followed).await?;
+        for person in persons {
+            self.store.keys().forget(person);
+        }
+        *followed = last;
+        Ok(last)
+    }
+
+    /// Records the erasures so far in targets that hold nothing yet: they will be filled without erased values. Called before
+    /// anything is read from the event store.
+    pub async fn prepare(&self) -> Result<(), StoreError> {
+        let mut followed = self.followed.lock().await;
+        let newest = self.follow_announcements(&mut followed).await?;
+        for target in self.targets.iter() {
+            let is_new = matches!(target.last_erasure().await, Ok(None))
+                && matches!(target.is_empty().await, Ok(true));
+            if is_new
+                && let Some(newest) = newest
+                && let Err(reason) = target.record_erasure(newest).await
             {
-                keys.forget(person);
-                self.forget(person).await?;
+                tracing::debug!(target = target.name(), reason, "an erasure is not recorded");
             }
         }
         Ok(())
     }
+
+    /// Drops the plain values of all persons who are erased by now, where an announcement is newer than the last one after
+    /// which that was done, or everywhere.
+    async fn drop_plain_values(&self, is_forced: bool) -> Result<DroppedValues, StoreError> {
+        let mut dropped = DroppedValues::default();
+        let mut followed = self.followed.lock().await;
+        let Some(newest) = self.follow_announcements(&mut followed).await? else {
+            return Ok(dropped);
+        };
+        for target in self.targets.iter() {
+            match drop_until(&**target, newest, is_forced).await {
+                Ok(true) => dropped.done.push(target.name()),
+                Ok(false) => dropped.elsewhere.push(target.name()),
+                Err(reason) => dropped
+                    .unreached
+                    .push(format!("{}: {reason}", target.name())),
+            }
+        }
+        Ok(dropped)
+    }
+
+    /// Returns the announced persons who have a key: the key store was restored from an old copy.
+    async fn find_revived_persons(&self) -> Result<Vec<Uuid>, StoreError> {
+        let (persons, _) = self.read_announcements(None).await?;
+        let mut revived = Vec::new();
+        for persons in persons.chunks(MAX_LOOKUP) {
+            let stored = self.store.keys().store().find(persons.to_vec()).await;
+            let stored = stored.map_err(unavailable)?.into_iter();
+            let revived_now = stored.filter(|(_, key)| matches!(key, StoredKey::Key(_)));
+            revived.extend(revived_now.map(|(person, _)| person));
+        }
+        Ok(revived)
+    }
+
+    /// Completes erasures that were interrupted, and follows those of other instances, until the store fails.
+    pub async fn follow(&self) -> Result<(), StoreError> {
+        let unfinished = self.store.keys().store().unfinished_erasures().await;
+        for person in unfinished.map_err(unavailable)? {
+            tracing::info!(%person, "an interrupted erasure of personal data is completed");
+            self.erase_again(person, true).await?;
+        }
+        for person in self.find_revived_persons().await? {
+            tracing::warn!(%person, "the key store has the key of an erased person: it is destroyed again");
+            self.erase_again(person, true).await?;
+        }
+        let followed = *self.followed.lock().await;
+        let options = ObserveOptions::recursive_after(followed);
+        let later = self.store.sealed().observe(all_subject()?, options);
+        let mut later = later.ready_chunks(MAX_LOOKUP);
+        loop {
+            let dropped = self.drop_plain_values(false).await?;
+            let announced = if dropped.is_complete() {
+                later.next().await
+            } else {
+                let announced = tokio::time::timeout(RETRY_PAUSE, later.next()).await;
+                announced.unwrap_or_else(|_| Some(Vec::new()))
+            };
+            let Some(announced) = announced else {
+                return Ok(());
+            };
+            announced.into_iter().collect::<Result<Vec<_>, _>>()?;
+        }
+    }
 }
 
-fn all_subject() -> Result<Subject, InvalidSubjectValue> {
-    Subject::fill_template(&[SubjectTemplatePart::Text(SUBJECT)])
+async fn drop_until(
+    target: &dyn ErasureTarget,
+    erasure: EventId,
+    is_forced: bool,
+) -> Result<bool, String> {
+    if !is_forced && target.last_erasure().await? >= Some(erasure) {
+        return Ok(true);
+    }
+    let is_dropped = target.forget().await?;
+    if is_dropped {
+        target.record_erasure(erasure).await?;
+    }
+    Ok(is_dropped)
+}
+
+fn all_subject() -> Result<Subject, StoreError> {
+    let subject = Subject::fill_template(&[SubjectTemplatePart::Text(SUBJECT)]);
+    subject.map_err(|error| StoreError::Refused(error.to_string()))
 }
 
 fn subject_of(person: Uuid) -> Result<Subject, InvalidSubjectValue> {

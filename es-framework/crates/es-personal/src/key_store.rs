@@ -48,7 +48,7 @@ pub trait KeyStore: fmt::Debug + Send + Sync + 'static {
     /// Destroys the key of a person, and makes sure that there will be no other one.
     async fn erase(&self, person: Uuid) -> Result<(), KeyStoreError>;
 
-    /// Records that nothing of an erased person is left elsewhere.
+    /// Records that the erasure of a person was announced.
     async fn finish_erasure(&self, person: Uuid) -> Result<(), KeyStoreError>;
 
     /// Returns the erased persons without such a record.

@@ -9,13 +9,16 @@ mod key_link;
 mod key_store;
 mod master_keys;
 mod person_keys;
+mod person_tables;
 mod personal_store;
+mod plain_values;
 #[cfg(feature = "postgres")]
 mod postgres_key_store;
 mod redacted_store;
 mod sealed_event;
 mod search;
 mod sqlite_key_store;
+mod verification;
 
 pub use cipher::PersonKey;
 pub use erasure::{ErasureReport, ErasureTarget, PersonalData, SubjectWithoutPerson, person_of};
@@ -23,10 +26,13 @@ pub use key_link::{OtherKeyStore, find_link};
 pub use key_store::{KeyRewrite, KeyStore, KeyStoreError, StoredKey};
 pub use master_keys::MasterKeys;
 pub use person_keys::PersonKeys;
+pub use person_tables::{PersonRows, PersonTables};
 pub use personal_store::PersonalStore;
+pub use plain_values::{PlainValues, list_files};
 #[cfg(feature = "postgres")]
 pub use postgres_key_store::PostgresKeyStore;
 pub use redacted_store::RedactedStore;
 pub use sealed_event::{PersonalEvents, SealError};
-pub use search::{PersonalRecord, StoredForm};
+pub use search::{LinkedEvent, PersonReport, PersonalRecord, StoredForm};
 pub use sqlite_key_store::SqliteKeyStore;
+pub use verification::{SearchReport, Verification};

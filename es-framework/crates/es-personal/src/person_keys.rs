@@ -120,12 +120,6 @@ impl PersonKeys {
         Ok(found)
     }
 
-    /// Returns true if the person has a key.
-    pub(crate) async fn has_key(&self, person: Uuid) -> Result<bool, SealError> {
-        let known = self.find([person]).await?;
-        Ok(known.get(&person).is_some_and(Option::is_some))
-    }
-
     fn lock_erasures(&self) -> MutexGuard<'_, u64> {
         let erasures = self.erasures.lock();
         erasures.unwrap_or_else(PoisonError::into_inner)

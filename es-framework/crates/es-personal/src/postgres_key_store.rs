@@ -1,32 +1,59 @@
 //! Keys in PostgreSQL, for several instances.
+//!
+//! An update leaves the old version of its row in the table, and `VACUUM` alone makes its space reusable without
+//! overwriting it. Only `VACUUM FULL` writes a table anew, while nobody can use it. Therefore persons are spread over many
+//! small partitions, and an erasure rewrites one of them.
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Mutex, PoisonError},
+};
 
 use async_trait::async_trait;
 use es_store_postgres::{DatabaseServers, PrimaryConnection};
 use futures_util::future::BoxFuture;
-use sqlx::{Connection as _, PgConnection, Row as _};
-use tokio::sync::Mutex;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::key_store::{KeyRewrite, KeyStore, KeyStoreError, StoredKey};
 
+/// `ANALYZE` would copy keys into the statistics of a column. Two instances that start at once create the tables one after the other. Earlier releases had one table for all persons.
 const SCHEMA: &str = "
+    SELECT pg_advisory_xact_lock(4150171429);
     CREATE TABLE IF NOT EXISTS es_key_store (only_row integer PRIMARY KEY CHECK (only_row = 1), id text NOT NULL);
-    CREATE TABLE IF NOT EXISTS es_persons (
-        person text PRIMARY KEY,
-        key bytea,
-        is_finished boolean NOT NULL DEFAULT false
-    );
-    ALTER TABLE es_persons SET (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0);
+    DO $$ BEGIN
+        IF EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('es_persons') AND relkind = 'r') THEN
+            ALTER TABLE es_persons RENAME TO es_persons_of_one_table;
+            ALTER INDEX es_persons_pkey RENAME TO es_persons_of_one_table_pkey;
+        END IF;
+        CREATE TABLE IF NOT EXISTS es_persons (
+            person text PRIMARY KEY,
+            key bytea,
+            is_finished boolean NOT NULL DEFAULT false
+        ) PARTITION BY HASH (person);
+        FOR part IN 0..63 LOOP
+            EXECUTE format('CREATE TABLE IF NOT EXISTS es_persons_%s PARTITION OF es_persons FOR VALUES WITH (MODULUS 64, REMAINDER %s)', part, part);
+        END LOOP;
+        ALTER TABLE es_persons ALTER COLUMN key SET STATISTICS 0;
+        IF to_regclass('es_persons_of_one_table') IS NOT NULL THEN
+            INSERT INTO es_persons SELECT person, key, is_finished FROM es_persons_of_one_table;
+            DROP TABLE es_persons_of_one_table;
+        END IF;
+    END $$;
 ";
 
-/// A key store in a PostgreSQL database. Its connection goes to the server that accepts writes.
+/// The most connections of an instance. Each new person waits for one flush of the server.
+const CONNECTIONS: usize = 8;
+
+/// A key store in a PostgreSQL database. Its connections go to the server that accepts writes.
 #[doc(hidden)]
 pub struct PostgresKeyStore {
     servers: DatabaseServers,
     identity: Uuid,
-    connection: Mutex<Option<PgConnection>>,
+    idle: Mutex<Vec<PgConnection>>,
+    permits: Semaphore,
 }
 
 impl fmt::Debug for PostgresKeyStore {
@@ -49,14 +76,7 @@ impl PostgresKeyStore {
         let servers: DatabaseServers = url.parse().map_err(|error| failed(&error))?;
         let primary = servers.connect_to_primary().await;
         let PrimaryConnection { mut connection, .. } = primary.map_err(|error| failed(&error))?;
-        // Two instances that start at once may create the tables at once. The second attempt finds them.
-        if sqlx::raw_sql(SCHEMA)
-            .execute(&mut connection)
-            .await
-            .is_err()
-        {
-            sqlx::raw_sql(SCHEMA).execute(&mut connection).await?;
-        }
+        sqlx::raw_sql(SCHEMA).execute(&mut connection).await?;
         let insert =
             "INSERT INTO es_key_store (only_row, id) VALUES (1, $1) ON CONFLICT DO NOTHING";
         let insert = sqlx::query(insert).bind(Uuid::new_v4().to_string());
@@ -66,22 +86,22 @@ impl PostgresKeyStore {
         Ok(Self {
             servers,
             identity: identity.parse().map_err(|error| failed(&error))?,
-            connection: Mutex::new(Some(connection)),
+            idle: Mutex::new(vec![connection]),
+            permits: Semaphore::new(CONNECTIONS),
         })
     }
 
-    /// Executes statements. After a failure, the next call connects again.
+    /// Executes statements on an idle connection or a new one. A connection with a failure is closed.
     async fn execute<T>(
         &self,
         act: impl for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, Result<T, sqlx::Error>>,
     ) -> Result<T, KeyStoreError> {
-        let mut guard = self.connection.lock().await;
-        let mut known = guard.take();
-        let is_open = match &mut known {
-            Some(connection) => connection.ping().await.is_ok(),
-            None => false,
-        };
-        let mut connection = match known.filter(|_| is_open) {
+        let _permit = self
+            .permits
+            .acquire()
+            .await
+            .map_err(|error| failed(&error))?;
+        let mut connection = match self.take_idle().await {
             Some(connection) => connection,
             None => {
                 let primary = self.servers.connect_to_primary().await;
@@ -89,8 +109,34 @@ impl PostgresKeyStore {
             }
         };
         let result = act(&mut connection).await?;
-        *guard = Some(connection);
+        let idle = self.idle.lock();
+        idle.unwrap_or_else(PoisonError::into_inner)
+            .push(connection);
         Ok(result)
+    }
+
+    /// Returns an idle connection that the server has not ended.
+    async fn take_idle(&self) -> Option<PgConnection> {
+        loop {
+            let idle = self
+                .idle
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .pop();
+            let mut connection = idle?;
+            if connection.ping().await.is_ok() {
+                return Some(connection);
+            }
+        }
+    }
+
+    /// Writes a partition anew.
+    async fn rewrite_partition(&self, partition: String) -> Result<(), KeyStoreError> {
+        let vacuum = format!("VACUUM FULL {partition}");
+        let vacuum = self.execute(|connection| {
+            Box::pin(sqlx::raw_sql(AssertSqlSafe(vacuum)).execute(connection))
+        });
+        vacuum.await.map(drop)
     }
 }
 
@@ -137,15 +183,11 @@ impl KeyStore for PostgresKeyStore {
     async fn erase(&self, person: Uuid) -> Result<(), KeyStoreError> {
         let erased = self.execute(|connection| {
             let erase = "INSERT INTO es_persons (person, key) VALUES ($1, NULL) \
-                 ON CONFLICT (person) DO UPDATE SET key = NULL";
-            Box::pin(
-                sqlx::query(erase)
-                    .bind(person.to_string())
-                    .execute(connection),
-            )
+                 ON CONFLICT (person) DO UPDATE SET key = NULL RETURNING tableoid::regclass::text";
+            let erase = sqlx::query(erase).bind(person.to_string());
+            Box::pin(erase.fetch_one(connection))
         });
-        erased.await?;
-        self.scrub().await
+        self.rewrite_partition(erased.await?.try_get(0)?).await
     }
 
     async fn finish_erasure(&self, person: Uuid) -> Result<(), KeyStoreError> {
@@ -175,10 +217,7 @@ impl KeyStore for PostgresKeyStore {
     }
 
     async fn scrub(&self) -> Result<(), KeyStoreError> {
-        let vacuum = self.execute(|connection| {
-            Box::pin(sqlx::raw_sql("VACUUM FULL es_persons").execute(connection))
-        });
-        vacuum.await.map(drop)
+        self.rewrite_partition("es_persons".to_owned()).await
     }
 
     async fn rewrite_keys(&self, rewrite: KeyRewrite) -> Result<usize, KeyStoreError> {

@@ -115,7 +115,12 @@ impl PersonalEvents {
         let Envelope { metadata, payload } = serde_json::from_str(candidate.data.get())?;
         reject_seals(payload.get())?;
         let marked = mark(payload.get());
-        let marked = marked.map_err(|error| SealError::Invalid(error.to_string()))?;
+        // The reason of the error may quote a value.
+        let unreadable = |error: UnreadablePayload| {
+            let message = format!("the payload cannot be read at /{}", error.path.join("/"));
+            SealError::Invalid(message)
+        };
+        let marked = marked.map_err(unreadable)?;
         let data = format!(r#"{{"metadata":{metadata},"payload":{marked}}}"#);
         let marked = personal::find_marked(&data, MARK)?.into_iter();
         let values: Vec<_> = marked

@@ -1,9 +1,18 @@
 //! Personal data at any depth: what the event store sees, what the application reads, and what an erasure leaves.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
+use async_trait::async_trait;
 use es_personal::{
-    PersonKeys, PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore, StoredForm,
+    ErasureTarget, PersonKeys, PersonalData, PersonalEvents, PersonalStore, PlainValues,
+    SqliteKeyStore, StoredForm,
 };
 use futures_util::TryStreamExt as _;
 use proptest::{prelude::*, test_runner::TestRunner};
@@ -11,7 +20,9 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::{
-    event::{Event, EventCandidate, EventDescriptor, EventType, Metadata, encode_event},
+    event::{
+        Event, EventCandidate, EventDescriptor, EventId, EventType, Metadata, Subject, encode_event,
+    },
     prelude::*,
     store::{AppendError, EventStore, ReadOptions, StoreError, memory::MemoryStore},
 };
@@ -271,7 +282,7 @@ async fn what_is_stored_about_a_person_is_found_and_exported() {
     party.append(&super::tests::party()).await.unwrap();
     let ada = Uuid::from_u128(2);
     let found = party.data.find(ada, true).await.unwrap();
-    let values = found.iter().map(|record| {
+    let values = found.events.iter().map(|record| {
         let value = record.value.clone().unwrap();
         (record.state, record.path.as_str(), value)
     });
@@ -285,6 +296,152 @@ async fn what_is_stored_about_a_person_is_found_and_exported() {
     };
     let both = [expected(StoredForm::Plain), expected(StoredForm::Sealed)].concat();
     assert_eq!(values.collect::<Vec<_>>(), both);
+}
+
+/// A part of an application that counts how often it drops plain values.
+#[derive(Debug, Clone, Default)]
+struct CountingTarget {
+    is_empty: bool,
+    drops: Arc<AtomicUsize>,
+    last: Arc<Mutex<Option<EventId>>>,
+}
+
+impl CountingTarget {
+    fn drops(&self) -> usize {
+        self.drops.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl ErasureTarget for CountingTarget {
+    fn name(&self) -> String {
+        "rows".to_owned()
+    }
+
+    async fn is_empty(&self) -> Result<bool, String> {
+        Ok(self.is_empty)
+    }
+
+    async fn last_erasure(&self) -> Result<Option<EventId>, String> {
+        Ok(*self.last.lock().unwrap())
+    }
+
+    async fn record_erasure(&self, erasure: EventId) -> Result<(), String> {
+        *self.last.lock().unwrap() = Some(erasure);
+        Ok(())
+    }
+
+    async fn forget(&self) -> Result<bool, String> {
+        self.drops.fetch_add(1, Ordering::SeqCst);
+        Ok(true)
+    }
+}
+
+impl Party {
+    /// Returns an instance that has just started with this target, and has followed the erasures so far.
+    async fn start_instance(&self, target: &CountingTarget) -> PersonalData {
+        let targets: Vec<Arc<dyn ErasureTarget>> = vec![Arc::new(target.clone())];
+        let data = PersonalData::new(self.opened.clone(), "other".into(), targets);
+        data.prepare().await.unwrap();
+        let following = data.follow();
+        let followed = async {
+            for _ in 0..1_000 {
+                tokio::task::yield_now().await;
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                let last = *target.last.lock().unwrap();
+                if last >= self.last_event().await {
+                    break;
+                }
+            }
+        };
+        tokio::select! {
+            ended = following => panic!("{ended:?}"),
+            () = followed => {}
+        }
+        data
+    }
+
+    async fn last_event(&self) -> Option<EventId> {
+        let all = self.sealed.read(Subject::root(), ReadOptions::recursive());
+        let events: Vec<_> = all.try_collect().await.unwrap();
+        events.last().map(|event| event.id)
+    }
+}
+
+#[tokio::test]
+async fn an_instance_that_was_down_drops_plain_values_once_after_its_start() {
+    let party = Party::new();
+    party.append(&super::tests::party()).await.unwrap();
+    let rows = CountingTarget::default();
+    for person in [1, 2] {
+        party.data.erase(Uuid::from_u128(person)).await.unwrap();
+    }
+    party.start_instance(&rows).await;
+    assert_eq!(rows.drops(), 1, "both erasures at once");
+    let again = party.start_instance(&rows).await;
+    assert_eq!(rows.drops(), 1);
+    again.erase(Uuid::from_u128(1)).await.unwrap();
+    assert_eq!(rows.drops(), 1, "a repeated erasure finds nothing to do");
+    again.erase(Uuid::from_u128(3)).await.unwrap();
+    assert_eq!(rows.drops(), 2);
+}
+
+#[tokio::test]
+async fn rows_that_are_empty_at_the_start_are_not_rebuilt() {
+    let party = Party::new();
+    party.append(&super::tests::party()).await.unwrap();
+    party.data.erase(Uuid::from_u128(1)).await.unwrap();
+    let rows = CountingTarget {
+        is_empty: true,
+        ..CountingTarget::default()
+    };
+    party.start_instance(&rows).await;
+    assert_eq!(rows.drops(), 0);
+}
+
+#[tokio::test]
+async fn an_event_that_only_names_a_person_is_exported_without_the_values_of_others() {
+    let party = Party::new();
+    let mut event = super::tests::party();
+    event.contact = Contact::Nobody;
+    party.append(&event).await.unwrap();
+    let note = format!("\"price\":1.5,\"note\":\"{}\"", Uuid::from_u128(9));
+    let sealed = party.stored().await.replace("\"price\":1.5", &note);
+    let linked = EventCandidate {
+        data: serde_json::value::RawValue::from_string(sealed).unwrap(),
+        ..candidate(&event)
+    };
+    party.sealed.append(vec![linked], Vec::new()).await.unwrap();
+    let report = party.data.find(Uuid::from_u128(9), true).await.unwrap();
+    assert!(report.events.is_empty());
+    let [link] = &report.linked_events[..] else {
+        panic!("{report:?}")
+    };
+    let data = link.data.as_ref().unwrap().get();
+    assert!(
+        data.contains("a guest") && !data.contains("name-"),
+        "{data}"
+    );
+}
+
+#[tokio::test]
+async fn a_verification_names_the_events_with_values_that_must_be_gone() {
+    let party = Party::new();
+    party.append(&super::tests::party()).await.unwrap();
+    let values = PlainValues::new(["NAME-ADA".to_owned(), "x".to_owned()]).unwrap();
+    let verified = party.data.verify(Uuid::from_u128(2), Some(&values));
+    let search = verified.await.unwrap().search.unwrap();
+    assert!(search.found.is_empty());
+    assert_eq!(search.unsearched.len(), 1, "{search:?}");
+    let plain = EventCandidate {
+        data: encode_event(&Metadata::default(), &super::tests::party()).unwrap(),
+        ..candidate(&super::tests::party())
+    };
+    party.sealed.append(vec![plain], Vec::new()).await.unwrap();
+    let verified = party.data.verify(Uuid::from_u128(2), Some(&values));
+    let verified = verified.await.unwrap();
+    assert!(!verified.is_erased);
+    assert_eq!(verified.search.unwrap().found, ["event 1"]);
 }
 
 #[test]

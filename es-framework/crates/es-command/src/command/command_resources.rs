@@ -130,10 +130,11 @@ impl CommandResources {
         self.states.snapshots().cloned()
     }
 
-    /// Drops all cached states and snapshots.
+    /// Returns the loader of the states.
     #[doc(hidden)]
-    pub async fn forget_states(&self) -> Result<(), String> {
-        self.states.forget_states().await
+    #[must_use]
+    pub const fn states(&self) -> &StateLoader {
+        &self.states
     }
 
     /// Returns the clock that handlers take.

@@ -13,7 +13,7 @@ use super::{
     metrics::{self, RebuildStart},
     rebuilt_state::FoldState,
 };
-use es_event::{DecodeError, Subject, Upcasters};
+use es_event::{DecodeError, EventId, Subject, Upcasters};
 use es_store::{Bound, EventStore, EventStream, ReadOptions, StoreError};
 
 /// The number of events after which a new snapshot is saved.
@@ -141,6 +141,27 @@ impl StateLoader {
         match &self.snapshots {
             Some(snapshots) => snapshots.delete_all().await,
             None => Ok(()),
+        }
+    }
+
+    /// Returns true if there is no file with snapshots.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_no_snapshots(&self) -> bool {
+        self.snapshots.as_ref().is_none_or(Snapshots::is_empty)
+    }
+
+    /// Returns the announcement of the last erasure after which all snapshots were deleted.
+    #[doc(hidden)]
+    pub async fn load_last_erasure(&self) -> Option<EventId> {
+        self.snapshots.as_ref()?.load_last_erasure().await
+    }
+
+    /// Records that announcement.
+    #[doc(hidden)]
+    pub async fn record_erasure(&self, erasure: EventId) {
+        if let Some(snapshots) = &self.snapshots {
+            snapshots.record_erasure(erasure).await;
         }
     }
 

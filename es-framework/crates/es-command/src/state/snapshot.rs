@@ -4,6 +4,8 @@
 //! fold events differently, and only while its last event is still in the store. An error of the
 //! file is logged, and the events are read instead.
 
+mod erasures;
+
 use std::{
     collections::HashSet,
     fmt, fs, io,
@@ -36,6 +38,7 @@ const SCHEMA: &str = "
         state TEXT NOT NULL
     ) STRICT;
     CREATE UNIQUE INDEX IF NOT EXISTS snapshots_name ON snapshots (name);
+    CREATE TABLE IF NOT EXISTS erasure (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), event_id INTEGER NOT NULL) STRICT;
 ";
 
 /// A file with snapshots, created with the first one. Cheap to clone.
@@ -178,25 +181,6 @@ impl Snapshots {
         });
     }
 
-    /// Deletes all snapshots, and their copies in the write-ahead log.
-    pub(super) async fn delete_all(&self) -> Result<(), String> {
-        let snapshots = self.clone();
-        let file = self.file.display().to_string();
-        let delete = move || {
-            if !snapshots.file.exists() {
-                return true;
-            }
-            let deleted = snapshots.with_database("deleted", SnapshotDatabase::delete_all);
-            deleted.is_some()
-        };
-        match tokio::task::spawn_blocking(delete).await {
-            Ok(true) => Ok(()),
-            _ => Err(format!(
-                "{file} cannot be cleared: stop the application, delete the file, and start again"
-            )),
-        }
-    }
-
     /// Runs an action on the database, which is opened before the first one. An error is logged.
     fn with_database<T>(
         &self,
@@ -317,14 +301,6 @@ impl SnapshotDatabase {
         ])?;
         drop(statement);
         lock(&self.names).insert(name);
-        Ok(())
-    }
-
-    fn delete_all(&self) -> Result<(), SnapshotError> {
-        self.connection.execute("DELETE FROM snapshots", [])?;
-        lock(&self.names).clear();
-        let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
-        self.connection.query_row(truncate, [], |_| Ok(()))?;
         Ok(())
     }
 

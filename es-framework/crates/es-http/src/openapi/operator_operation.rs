@@ -176,9 +176,13 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
         "description": "A subject that ends with the id of the person.",
         "schema": { "type": "string" },
     });
-    let method = if action.is_change() { "post" } else { "get" };
+    let method = if action.is_post() { "post" } else { "get" };
     let answer = OpenApiResponse::new(200, "The personal data, or the report.", &[]);
-    let id = format!("{}PersonalData", action.verb());
+    let verb = match action {
+        PersonalDataAction::Search => "search",
+        action => action.verb(),
+    };
+    let id = format!("{verb}PersonalData");
     let operation = Operation::new(&id, action.description(), "")
         .with_parameter(subject)
         .with_answer(answer.with_json(json!({ "type": "object" })))
@@ -189,5 +193,20 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
             kind::INTERNAL_ERROR,
         ])
         .for_operators(OperatorAccess::Always);
+    let operation = match action {
+        PersonalDataAction::Search => {
+            let texts = json!({ "type": "array", "items": { "type": "string" } });
+            let body_problems = [
+                kind::MALFORMED_BODY,
+                kind::UNSUPPORTED_MEDIA_TYPE,
+                kind::BODY_TOO_LARGE,
+                kind::BODY_TOO_SLOW,
+            ];
+            operation
+                .with_body(&texts, true)
+                .with_problems(body_problems)
+        }
+        _ => operation,
+    };
     (action.path(), method, operation)
 }

@@ -4,19 +4,23 @@ use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{Query, State, rejection::QueryRejection},
+    extract::{Query, Request, State, rejection::QueryRejection},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
 };
 use es_event::Subject;
-use es_personal::{PersonalData, StoredForm, person_of};
+use es_personal::{PersonalData, PlainValues, person_of};
 use es_store::StoreError;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::authorization::RequireOperator;
-use crate::{HttpContext, Problem, problem::kind};
+use crate::{
+    HttpContext, Problem,
+    command::{check_content_type, read_body},
+    problem::kind,
+};
 
 pub(crate) const PATH: &str = "/actuator/personal-data";
 
@@ -27,10 +31,18 @@ pub(crate) enum PersonalDataAction {
     Export,
     Erase,
     Verify,
+    /// The verification with a search for values that the operator sends.
+    Search,
 }
 
 impl PersonalDataAction {
-    pub(crate) const ALL: [Self; 4] = [Self::Find, Self::Export, Self::Erase, Self::Verify];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Find,
+        Self::Export,
+        Self::Erase,
+        Self::Verify,
+        Self::Search,
+    ];
 
     /// Returns the name in paths and on the command line.
     pub(crate) const fn verb(self) -> &'static str {
@@ -38,18 +50,25 @@ impl PersonalDataAction {
             Self::Find => "find",
             Self::Export => "export",
             Self::Erase => "erase",
-            Self::Verify => "verify",
+            Self::Verify | Self::Search => "verify",
         }
     }
 
     pub(crate) const fn description(self) -> &'static str {
         match self {
-            Self::Find => "Lists the personal data of a person in the events, without the values.",
-            Self::Export => "Returns the personal data of a person in the events, with the values.",
+            Self::Find => {
+                "Lists all that is stored about a person in events and read models, without the values."
+            }
+            Self::Export => {
+                "Returns all that is stored about a person in events and read models, with the values."
+            }
             Self::Erase => {
                 "Erases the personal data of a person for good: destroys the key, and rebuilds what holds plain values."
             }
             Self::Verify => "Reports whether personal data of a person can still be read.",
+            Self::Search => {
+                "Reports whether personal data of a person can still be read, and which events and read models contain values that must be gone."
+            }
         }
     }
 
@@ -57,8 +76,8 @@ impl PersonalDataAction {
         format!("{PATH}/{}", self.verb())
     }
 
-    pub(crate) const fn is_change(self) -> bool {
-        matches!(self, Self::Erase)
+    pub(crate) const fn is_post(self) -> bool {
+        matches!(self, Self::Erase | Self::Search)
     }
 }
 
@@ -70,15 +89,14 @@ pub(crate) struct PersonParameters {
 
 pub(crate) fn routes() -> impl Iterator<Item = (String, MethodRouter<Arc<HttpContext>>)> {
     PersonalDataAction::ALL.into_iter().map(|action| {
-        let handle = move |_: RequireOperator,
-                           person: Result<Query<PersonParameters>, QueryRejection>,
-                           State(context): State<Arc<HttpContext>>| async move {
-            match act(action, person, &context).await {
-                Ok(answer) => Json(answer).into_response(),
-                Err(problem) => Response::from(problem.into_response()),
-            }
+        let handle = async move |_: RequireOperator,
+                                 person: Result<Query<PersonParameters>, QueryRejection>,
+                                 State(context): State<Arc<HttpContext>>,
+                                 request: Request| {
+            let answer = act(action, person, &context, request).await;
+            answer.unwrap_or_else(|problem| Response::from(problem.into_response()))
         };
-        let route = if action.is_change() {
+        let route = if action.is_post() {
             post(handle)
         } else {
             get(handle)
@@ -91,7 +109,8 @@ async fn act(
     action: PersonalDataAction,
     person: Result<Query<PersonParameters>, QueryRejection>,
     context: &HttpContext,
-) -> Result<Value, Problem> {
+    request: Request,
+) -> Result<Response, Problem> {
     let invalid = |detail: String| Problem::new(kind::INVALID_PARAMETER, detail);
     let Query(PersonParameters { subject }) = person.map_err(|error| invalid(error.body_text()))?;
     let subject: Subject = subject
@@ -102,48 +121,40 @@ async fn act(
         let detail = "no event of this application holds personal data";
         return Err(Problem::new(kind::NOT_FOUND, detail));
     };
-    let answer = match action {
-        PersonalDataAction::Find => find(data, person, false).await,
-        PersonalDataAction::Export => find(data, person, true).await,
-        PersonalDataAction::Erase => erase(data, person).await,
-        PersonalDataAction::Verify => verify(data, person).await,
-    };
-    answer.map_err(Problem::from)
+    match action {
+        PersonalDataAction::Find => respond(data.find(person, false).await),
+        PersonalDataAction::Export => respond(data.find(person, true).await),
+        PersonalDataAction::Erase => respond(erase(data, person).await),
+        PersonalDataAction::Verify => respond(data.verify(person, None).await),
+        PersonalDataAction::Search => {
+            let values = read_values(request, context).await?;
+            respond(data.verify(person, Some(&values)).await)
+        }
+    }
 }
 
-async fn find(data: &PersonalData, person: Uuid, with_values: bool) -> Result<Value, StoreError> {
-    let events = data.find(person, with_values).await?;
-    Ok(json!({ "person": person, "events": events }))
+fn respond(answer: Result<impl Serialize, StoreError>) -> Result<Response, Problem> {
+    Ok(Json(answer?).into_response())
+}
+
+/// Reads the values that must be gone. They are in the body, because addresses are logged.
+async fn read_values(request: Request, context: &HttpContext) -> Result<PlainValues, Problem> {
+    check_content_type(request.headers())?;
+    let body = read_body(request.into_body(), context.limits).await?;
+    let invalid = |detail| Problem::new(kind::MALFORMED_BODY, detail);
+    let values: Vec<String> = serde_json::from_slice(&body)
+        .map_err(|_| invalid("the body is no JSON list of texts".to_owned()))?;
+    PlainValues::new(values).map_err(|error| invalid(error.to_string()))
 }
 
 async fn erase(data: &PersonalData, person: Uuid) -> Result<Value, StoreError> {
     tracing::warn!(%person, "an operator erases the personal data of a person");
     let report = data.erase(person).await?;
-    let plain = plain_events(data, person).await?;
+    let verification = data.verify(person, None).await?;
     Ok(json!({
         "person": person,
         "done": report.done,
         "unreached": report.unreached,
-        "plainEvents": plain,
+        "plainEvents": verification.plain_events,
     }))
-}
-
-async fn verify(data: &PersonalData, person: Uuid) -> Result<Value, StoreError> {
-    let records = data.find(person, false).await?;
-    let count = |form: StoredForm| records.iter().filter(|record| record.state == form).count();
-    let plain = plain_events(data, person).await?;
-    Ok(json!({
-        "person": person,
-        "isErased": count(StoredForm::Sealed) == 0 && plain.is_empty(),
-        "sealed": count(StoredForm::Sealed),
-        "erased": count(StoredForm::Erased),
-        "plainEvents": plain,
-    }))
-}
-
-/// Returns the events that hold values of the person which were never sealed, and cannot be erased.
-async fn plain_events(data: &PersonalData, person: Uuid) -> Result<Vec<String>, StoreError> {
-    let records = data.find(person, false).await?.into_iter();
-    let plain = records.filter(|record| record.state == StoredForm::Plain);
-    Ok(plain.map(|record| record.event.to_string()).collect())
 }

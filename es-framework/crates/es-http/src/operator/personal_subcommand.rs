@@ -1,40 +1,75 @@
 //! The subcommand `personal` of every application. It finds, exports, erases and verifies the personal data of a
 //! person in the application that runs.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::{
+    fs,
+    io::{self, IsTerminal as _, Read as _, Write as _},
+    path::PathBuf,
+};
 
-use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
+use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _, value_parser};
 use es_event::{Error, Result};
+use es_personal::PlainValues;
 use reqwest::Method;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{client::OperatorArguments, personal_data::PersonalDataAction};
+use super::{
+    client::OperatorArguments, personal_data::PersonalDataAction, personal_files::search_files,
+};
 
 pub(super) const NAME: &str = "personal";
 
 const SUBJECT: &str = "subject";
 const YES: &str = "yes";
+const VALUES: &str = "values";
+const ALSO: &str = "also";
+
+/// The longest list of values, in bytes.
+const MAX_VALUES: u64 = 1024 * 1024;
+
+const ACTIONS: [PersonalDataAction; 4] = [
+    PersonalDataAction::Find,
+    PersonalDataAction::Export,
+    PersonalDataAction::Erase,
+    PersonalDataAction::Verify,
+];
 
 pub(super) fn clap_command() -> Command {
     let command = OperatorArguments::augment_args(Command::new(NAME))
         .about("Finds, exports, erases and verifies the personal data of one person in the running application")
         .subcommand_required(true)
         .arg_required_else_help(true);
-    PersonalDataAction::ALL.into_iter().fold(command, |command, action| {
+    ACTIONS.into_iter().fold(command, |command, action| {
         let subject = Arg::new(SUBJECT)
             .value_name("SUBJECT")
             .required(true)
             .help("Subject that ends with the id of the person, such as /readers/0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55");
         let about = action.description().trim_end_matches('.');
         let subcommand = Command::new(action.verb()).about(about).arg(subject);
-        command.subcommand(if action.is_change() {
-            let yes = Arg::new(YES).long(YES).action(ArgAction::SetTrue);
-            subcommand.arg(yes.help("Do not ask for a confirmation"))
-        } else {
-            subcommand
+        command.subcommand(match action {
+            PersonalDataAction::Erase => subcommand.arg(yes()).arg(also()),
+            PersonalDataAction::Verify => subcommand.arg(values()).arg(also()),
+            _ => subcommand,
         })
     })
+}
+
+fn yes() -> Arg {
+    let yes = Arg::new(YES).long(YES).action(ArgAction::SetTrue);
+    yes.help("Do not ask for a confirmation")
+}
+
+fn values() -> Arg {
+    let values = Arg::new(VALUES).long(VALUES).value_name("FILE");
+    values.help("File with values that must be gone, one a line, or - for standard input: searches the events, the read models and the files of the application for them")
+}
+
+fn also() -> Arg {
+    let also = Arg::new(ALSO).long(ALSO).value_name("PATH");
+    also.action(ArgAction::Append)
+        .value_parser(value_parser!(PathBuf))
+        .help("Another file or folder to search, such as a log or a backup; repeat it for several")
 }
 
 /// The answer of the application to an erasure.
@@ -47,34 +82,109 @@ struct ErasureAnswer {
     plain_events: Vec<String>,
 }
 
+/// An action on a person in the application that runs.
+struct PersonRequest<'a> {
+    api: OperatorArguments,
+    subject: &'a str,
+    also: Vec<PathBuf>,
+}
+
 pub(super) async fn send_and_render(matches: &ArgMatches) -> Result<String> {
     let api = OperatorArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     let (verb, matches) = matches.subcommand().unwrap_or(("", matches));
-    let mut actions = PersonalDataAction::ALL.into_iter();
-    let action = actions.find(|action| action.verb() == verb);
+    let action = ACTIONS.into_iter().find(|action| action.verb() == verb);
     let action = action.ok_or_else(|| Error::new("the action is unknown"))?;
     let subject = matches.get_one::<String>(SUBJECT).map(String::as_str);
-    let subject = subject.unwrap_or_default();
-    let query = |action: PersonalDataAction| {
-        let subject: String = subject.bytes().map(percent_encoded).collect();
-        format!("{}?{SUBJECT}={subject}", action.path())
+    let also = matches.try_get_many::<PathBuf>(ALSO).ok().flatten();
+    let request = PersonRequest {
+        api,
+        subject: subject.unwrap_or_default(),
+        also: also.into_iter().flatten().cloned().collect(),
     };
-    if !action.is_change() {
-        let answer = api.send_request(Method::GET, &query(action)).await?;
-        return Ok(format!("{answer:#}\n"));
+    match action {
+        PersonalDataAction::Erase => request.erase(matches.get_flag(YES)).await,
+        PersonalDataAction::Verify => match matches.get_one::<String>(VALUES) {
+            Some(file) => {
+                let answer = request.search(&read_values(file)?).await?;
+                Ok(format!("{answer:#}\n"))
+            }
+            None => request.get(action).await,
+        },
+        action => request.get(action).await,
     }
-    if !matches.get_flag(YES) {
-        let found = api
-            .send_request(Method::GET, &query(PersonalDataAction::Find))
-            .await?;
-        confirm(subject, &found)?;
+}
+
+impl PersonRequest<'_> {
+    async fn send(&self, action: PersonalDataAction, body: Option<Vec<u8>>) -> Result<Value> {
+        let method = if action.is_post() {
+            Method::POST
+        } else {
+            Method::GET
+        };
+        let subject: String = self.subject.bytes().map(percent_encoded).collect();
+        let path = format!("{}?{SUBJECT}={subject}", action.path());
+        self.api.send_body(method, &path, body).await
     }
-    let answer = api.send_request(Method::POST, &query(action)).await?;
-    let answer = ErasureAnswer::deserialize(&answer);
-    let answer = answer.map_err(|error| {
-        Error::because("the response of the application has an unknown form", error)
-    })?;
-    answer.into_text()
+
+    async fn get(&self, action: PersonalDataAction) -> Result<String> {
+        let answer = self.send(action, None).await?;
+        Ok(format!("{answer:#}\n"))
+    }
+
+    /// Erases the person, and searches for the values that were there before.
+    async fn erase(&self, is_confirmed: bool) -> Result<String> {
+        let before = self.send(PersonalDataAction::Export, None).await?;
+        if !is_confirmed {
+            confirm(self.subject, &before)?;
+        }
+        let answer = self.send(PersonalDataAction::Erase, None).await?;
+        let answer = ErasureAnswer::deserialize(&answer).map_err(|error| {
+            Error::because("the response of the application has an unknown form", error)
+        })?;
+        let mut text = answer.into_text()?;
+        let events = before.get("events").and_then(Value::as_array);
+        let values = events.into_iter().flatten();
+        let values = PlainValues::from_json(values.filter_map(|event| event.get("value")));
+        let values = values.map_err(|error| Error::because("the values are too long", error))?;
+        if values.texts().is_empty() {
+            text.push_str("no values were readable before, so nothing was searched for them: use `personal verify --values`\n");
+        } else {
+            let verification = self.search(&values).await?;
+            text.push_str(&search_text(&verification));
+        }
+        Ok(text)
+    }
+
+    /// Returns the verification of the application, with a search of its files by this process.
+    async fn search(&self, values: &PlainValues) -> Result<Value> {
+        let body = json!(values.texts()).to_string().into_bytes();
+        let mut answer = self.send(PersonalDataAction::Search, Some(body)).await?;
+        if let Some(search) = answer.get_mut("search") {
+            search_files(search, values, &self.also)?;
+        }
+        Ok(answer)
+    }
+}
+
+fn read_values(file: &str) -> Result<PlainValues> {
+    let failed = |error| Error::because("the values cannot be read", error);
+    let mut text = String::new();
+    let read = if file == "-" {
+        io::stdin().take(MAX_VALUES).read_to_string(&mut text)
+    } else {
+        let file = fs::File::open(file).map_err(failed)?;
+        file.take(MAX_VALUES).read_to_string(&mut text)
+    };
+    read.map_err(failed)?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let values = PlainValues::new(lines.map(str::to_owned));
+    let values = values.map_err(|error| Error::because("the values are too long", error))?;
+    if values.texts().is_empty() {
+        return Err(Error::new(
+            "there is no value to search for: write one of at least three characters a line",
+        ));
+    }
+    Ok(values)
 }
 
 /// Encodes a byte of a query parameter. A subject contains only few characters that need it.
@@ -121,7 +231,7 @@ impl ErasureAnswer {
         } = self;
         if !unreached.is_empty() {
             return Err(Error::new(format!(
-                "the key of {person} is destroyed, but plain values may be left: {}",
+                "the key of {person} is destroyed, but plain values may be left, which the application goes on to drop: {}",
                 unreached.join("; ")
             )));
         }
@@ -140,4 +250,28 @@ impl ErasureAnswer {
         );
         Ok(text)
     }
+}
+
+/// Renders the places that a search found or did not reach.
+fn search_text(verification: &Value) -> String {
+    let list = |name: &str| {
+        let search = verification.get("search");
+        let list = search.and_then(|search| search.get(name)?.as_array());
+        let list = list.into_iter().flatten().filter_map(Value::as_str);
+        list.collect::<Vec<_>>()
+    };
+    let (searched, found, unsearched) = (list("searched"), list("found"), list("unsearched"));
+    let mut text = format!("searched for the values: {}\n", searched.join(", "));
+    text.push_str(&if found.is_empty() {
+        "none of them was found\n".to_owned()
+    } else {
+        format!(
+            "values were found, perhaps those of another person: {}\n",
+            found.join(", ")
+        )
+    });
+    if !unsearched.is_empty() {
+        text.push_str(&format!("not searched: {}\n", unsearched.join(", ")));
+    }
+    text
 }

@@ -1,0 +1,39 @@
+//! The port to the read models, which this crate does not know.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+/// The rows of a read model that contain the id of the person.
+#[doc(hidden)]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonRows {
+    /// The name of the read model.
+    pub read_model: &'static str,
+    /// The number of rows.
+    pub count: usize,
+    /// The rows, in an export.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Vec<Box<RawValue>>>,
+    /// False if there are more rows.
+    #[serde(skip)]
+    pub is_complete: bool,
+}
+
+/// The tables of the read models.
+#[doc(hidden)]
+#[async_trait]
+pub trait PersonTables: fmt::Debug + Send + Sync + 'static {
+    /// Returns the rows with the id of a person, of each read model that has some.
+    async fn find_rows(&self, person: Uuid) -> Result<Vec<PersonRows>, String>;
+
+    /// Returns the names of the read models whose rows contain a text.
+    async fn find_text(&self, text: &str) -> Result<Vec<&'static str>, String>;
+
+    /// Returns the names of all read models.
+    fn names(&self) -> Vec<&'static str>;
+}

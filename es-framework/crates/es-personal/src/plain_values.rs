@@ -1,0 +1,217 @@
+//! A search for plain values that must be gone, as bytes, in each form in which the framework writes a text.
+
+use std::{
+    fmt, fs,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use aho_corasick::{AhoCorasick, BuildError};
+use serde_json::Value;
+
+/// Shorter texts are in every file.
+const MIN_LENGTH: usize = 3;
+
+/// The most texts of one search.
+const MAX_TEXTS: usize = 1_000;
+
+/// Texts that must not be stored anywhere.
+#[doc(hidden)]
+pub struct PlainValues {
+    texts: Vec<String>,
+    left_out: usize,
+    automaton: AhoCorasick,
+}
+
+/// A value may be personal.
+impl fmt::Debug for PlainValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PlainValues({})", self.texts.len())
+    }
+}
+
+impl PlainValues {
+    /// Searches for these texts.
+    ///
+    /// # Errors
+    /// There are too many, or they are too long.
+    pub fn new(texts: impl IntoIterator<Item = String>) -> Result<Self, BuildError> {
+        let mut texts: Vec<_> = texts.into_iter().collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let all = texts.len();
+        texts.retain(|text| text.chars().count() >= MIN_LENGTH);
+        texts.truncate(MAX_TEXTS);
+        let left_out = all.saturating_sub(texts.len());
+        // The search of ASCII ignores case, because read models store texts in lower case, too.
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(texts.iter().flat_map(|text| stored_forms(text)))?;
+        Ok(Self {
+            texts,
+            left_out,
+            automaton,
+        })
+    }
+
+    /// Searches for the texts in JSON values, at any depth.
+    ///
+    /// # Errors
+    /// As [`PlainValues::new`].
+    pub fn from_json<'a>(values: impl IntoIterator<Item = &'a Value>) -> Result<Self, BuildError> {
+        let mut texts = Vec::new();
+        for value in values {
+            collect_texts(value, &mut texts);
+        }
+        Self::new(texts)
+    }
+
+    /// Returns the texts.
+    #[must_use]
+    pub fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// Returns the number of texts that are too short or too many to be searched for.
+    #[must_use]
+    pub const fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// Returns true if bytes contain one of the texts.
+    #[must_use]
+    pub fn is_in(&self, bytes: &[u8]) -> bool {
+        !self.texts.is_empty() && self.automaton.is_match(bytes)
+    }
+
+    /// Returns true if one of the texts can be read.
+    ///
+    /// # Errors
+    /// The bytes cannot be read.
+    pub fn is_in_stream(&self, bytes: impl Read) -> io::Result<bool> {
+        if self.texts.is_empty() {
+            return Ok(false);
+        }
+        let mut found = self.automaton.stream_find_iter(bytes);
+        found
+            .next()
+            .transpose()
+            .map(|first_match| first_match.is_some())
+    }
+}
+
+fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(members) => members.values().for_each(|item| collect_texts(item, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns the text as it is, in lower case and as letters and digits alone, as search columns hold it, each also with the
+/// escapes of JSON.
+fn stored_forms(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let letters: String = lower.chars().filter(|one| one.is_alphanumeric()).collect();
+    let plain = [text.to_owned(), lower, letters];
+    let escaped = plain.clone().map(|text| {
+        let json = Value::String(text).to_string();
+        let inner = json
+            .strip_prefix('"')
+            .and_then(|json| json.strip_suffix('"'));
+        inner.unwrap_or_default().to_owned()
+    });
+    let mut forms = Vec::from(plain);
+    forms.extend(escaped);
+    forms.retain(|form| form.chars().count() >= MIN_LENGTH);
+    forms.sort_unstable();
+    forms.dedup();
+    forms
+}
+
+/// Returns all files below a folder; or a file with those beside it that begin with its name, such as its write-ahead log.
+///
+/// # Errors
+/// A folder cannot be read.
+#[doc(hidden)]
+pub fn list_files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                files.extend(list_files(&entry.path())?);
+            } else if kind.is_file() {
+                files.push(entry.path());
+            }
+        }
+        return Ok(files);
+    }
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    for entry in fs::read_dir(folder.unwrap_or(Path::new(".")))? {
+        let entry = entry?;
+        let is_beside = entry.file_name().as_encoded_bytes().starts_with(name);
+        if is_beside && entry.file_type()?.is_file() {
+            files.push(entry.path());
+        }
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(texts: &[&str]) -> PlainValues {
+        PlainValues::new(texts.iter().map(|text| (*text).to_owned())).unwrap()
+    }
+
+    #[test]
+    fn a_text_is_found_in_each_form_in_which_it_is_stored() {
+        let name = values(&["Zoë \"O\" Tar-Minyatur"]);
+        for stored in [
+            "x Zoë \"O\" Tar-Minyatur y",
+            "{\"name\":\"Zoë \\\"O\\\" Tar-Minyatur\"}",
+            "zoë \"o\" tar-minyatur",
+            "zoëotarminyatur",
+        ] {
+            assert!(name.is_in(stored.as_bytes()), "{stored}");
+        }
+        assert!(!name.is_in(b"Tar-Minyatur"));
+    }
+
+    #[test]
+    fn texts_that_are_everywhere_are_left_out() {
+        let short = values(&["Al", "Al", "Bob"]);
+        assert_eq!((short.texts().len(), short.left_out()), (1, 1));
+        assert!(!short.is_in(b"Al"));
+        assert!(!values(&[]).is_in(b"anything"));
+    }
+
+    #[test]
+    fn a_text_between_two_reads_is_found() {
+        let text = "Ada Lovelace".repeat(3);
+        let bytes = [vec![b'x'; 65_530], text.clone().into_bytes()].concat();
+        assert!(values(&[&text]).is_in_stream(&bytes[..]).unwrap());
+    }
+
+    #[test]
+    fn a_file_is_searched_with_those_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["rows.sqlite", "rows.sqlite-wal", "other.sqlite"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        assert_eq!(
+            list_files(&folder.path().join("rows.sqlite"))
+                .unwrap()
+                .len(),
+            2
+        );
+        assert_eq!(list_files(folder.path()).unwrap().len(), 3);
+    }
+}

@@ -1,0 +1,81 @@
+//! Keys in a real PostgreSQL server.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects,
+    reason = "tests fail by panicking"
+)]
+
+#[allow(dead_code, reason = "this binary uses a part of it")]
+#[path = "../../../tests/support/postgres_server.rs"]
+mod postgres_server;
+#[allow(dead_code, reason = "this binary uses a part of it")]
+#[path = "../../../tests/support/requirement.rs"]
+mod requirement;
+
+use es_personal::{KeyStore as _, PostgresKeyStore, StoredKey};
+use futures_util::future::join_all;
+use postgres_server::PostgresServer;
+use uuid::Uuid;
+
+const ADA: Uuid = Uuid::from_u128(1);
+const KEY: [u8; 32] = *b"the key of Ada, which has to go!";
+
+/// Returns true if a file of a table of persons contains the key.
+fn is_in_a_file(server: &PostgresServer) -> bool {
+    let key: String = KEY.iter().map(|byte| format!("{byte:02x}")).collect();
+    let search = format!(
+        "CHECKPOINT; SELECT count(*) FROM pg_class \
+         WHERE relname LIKE 'es_persons%' AND relkind = 'r' \
+         AND position(decode('{key}', 'hex') IN pg_read_binary_file(pg_relation_filepath(oid))) > 0"
+    );
+    let found = server.query(&search);
+    found.split_whitespace().last() != Some("0")
+}
+
+#[tokio::test]
+async fn a_destroyed_key_is_in_no_file_of_the_table() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+    let inserts = (1..=40).map(|person| keys.find_or_insert(Uuid::from_u128(person), KEY.to_vec()));
+    for stored in join_all(inserts).await {
+        assert_eq!(stored.unwrap(), StoredKey::Key(KEY.to_vec()));
+    }
+    assert!(is_in_a_file(&server));
+    server.query("ANALYZE");
+    let statistics =
+        "SELECT count(*) FROM pg_stats WHERE tablename LIKE 'es_persons%' AND attname = 'key'";
+    assert_eq!(server.query(statistics).trim(), "0");
+    for person in 1..=40 {
+        keys.erase(Uuid::from_u128(person)).await.unwrap();
+    }
+    assert!(!is_in_a_file(&server));
+    let again = keys.find_or_insert(ADA, KEY.to_vec()).await.unwrap();
+    assert_eq!(again, StoredKey::Erased);
+}
+
+#[tokio::test]
+async fn the_keys_of_an_earlier_release_are_found() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    server.query(
+        "CREATE TABLE es_key_store (only_row integer PRIMARY KEY CHECK (only_row = 1), id text NOT NULL);
+         CREATE TABLE es_persons (person text PRIMARY KEY, key bytea, is_finished boolean NOT NULL DEFAULT false);
+         INSERT INTO es_key_store VALUES (1, '00000000-0000-0000-0000-000000000007');
+         INSERT INTO es_persons VALUES ('00000000-0000-0000-0000-000000000001', 'key of Ada', false);
+         INSERT INTO es_persons VALUES ('00000000-0000-0000-0000-000000000002', NULL, true);",
+    );
+    for _ in 0..2 {
+        let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+        assert_eq!(keys.identity(), Uuid::from_u128(7));
+        let found = keys.find(vec![ADA, Uuid::from_u128(2)]).await.unwrap();
+        assert_eq!(found[&ADA], StoredKey::Key(b"key of Ada".to_vec()));
+        assert_eq!(found[&Uuid::from_u128(2)], StoredKey::Erased);
+        assert!(keys.unfinished_erasures().await.unwrap().is_empty());
+    }
+}
