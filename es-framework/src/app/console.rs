@@ -52,6 +52,7 @@ pub(super) fn routes(
         reaction_operator: context.reactions.clone(),
         link: link_key.and_then(|key| ConsoleLink::new(key).ok()),
         operator_token: context.operator_token.clone(),
+        personal_data: context.personal_data.clone(),
         is_tls: context.browsers.tls,
         shutdown: context.live.shutdown_token(),
     }))

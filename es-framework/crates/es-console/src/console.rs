@@ -7,6 +7,7 @@ use es_event::{EventId, Subject, Upcasters, subject_template::fits};
 use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
 use es_net::ApiToken;
+use es_personal::PersonalData;
 use es_read::projection::{Database, ReadModels};
 use es_store::EventStore;
 use es_subscribe::{
@@ -75,6 +76,8 @@ pub struct Console {
     pub link: Option<ConsoleLink>,
     /// The credential of operators. Without it, nobody is an operator.
     pub operator_token: Option<ApiToken>,
+    /// Finds and erases the personal data of people, if events hold some.
+    pub personal_data: Option<PersonalData>,
     /// True if browsers reach the application by TLS only.
     pub is_tls: bool,
     /// Cancelled when the application shuts down, which ends the streams.

@@ -45,7 +45,12 @@ pub(crate) async fn show_event_details(
 ) -> Result<Response, NoticePage> {
     let event = load_event(console, id).await?;
     let (id, store) = (event.id, &*console.store);
-    let verification = verify(store, &event).await?;
+    // The hash covers the sealed form of personal values, and the page shows their replacements.
+    let recorded = match &console.personal_data {
+        Some(personal) => event_with_id(&**personal.sealed_store(), id).await?,
+        None => None,
+    };
+    let verification = verify(store, recorded.as_ref().unwrap_or(&event)).await?;
     let related = related_events(store, &event).await?;
     let has_next = event_with_id(store, id.next().unwrap_or(id))
         .await?

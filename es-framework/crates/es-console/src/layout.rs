@@ -42,6 +42,8 @@ pub(crate) enum Section {
     ReadModels,
     /// The reactions.
     Reactions,
+    /// The people whose personal data events hold.
+    People,
     /// The model of the application.
     Model,
     /// Pages outside of the navigation.
@@ -49,7 +51,7 @@ pub(crate) enum Section {
 }
 
 /// The entries of the navigation: a section, its address and its label.
-const NAVIGATION: [(Section, &str, &str); 8] = [
+const NAVIGATION: [(Section, &str, &str); 9] = [
     (Section::Overview, "/console/overview", "Overview"),
     (Section::Events, "/console", "Events"),
     (Section::Subjects, "/console/subjects", "Subjects"),
@@ -57,6 +59,7 @@ const NAVIGATION: [(Section, &str, &str); 8] = [
     (Section::Commands, "/console/commands", "Commands"),
     (Section::ReadModels, "/console/read-models", "Read models"),
     (Section::Reactions, "/console/reactions", "Reactions"),
+    (Section::People, "/console/people", "People"),
     (Section::Model, "/console/model", "Model"),
 ];
 

@@ -36,6 +36,7 @@ mod model_view;
 mod notice;
 mod operator_action;
 mod overview;
+mod people;
 mod query_values;
 mod router;
 mod row_list;

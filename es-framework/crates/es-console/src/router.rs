@@ -25,7 +25,7 @@ use crate::{
     model_view,
     notice::NoticePage,
     operator_action::{OperatorAction, list_path},
-    overview, row_list,
+    overview, people, row_list,
     session::Sessions,
     state_view, subject_list, subject_timeline,
 };
@@ -78,6 +78,13 @@ pub fn router(console: Console) -> Router {
         .route("/console/rows/{name}", get(show_rows))
         .route("/console/rows/{name}/{position}", get(show_row))
         .route("/console/model", get(show_model))
+        .route(people::PATH, get(show_person))
+        .route("/console/people/export", get(export_person))
+        .route(
+            "/console/people/erase",
+            get(confirm_erasure).post(erase_person),
+        )
+        .route("/console/people/verify", post(verify_person))
         .route("/console/sign-out", post(access::sign_out));
     let guarded = [ComponentKind::ReadModel, ComponentKind::Reaction]
         .into_iter()
@@ -191,6 +198,31 @@ async fn show_components(request: PageRequest, kind: ComponentKind) -> Response 
 async fn show_model(request: PageRequest) -> Response {
     let page =
         async { model_view::show_model_view(request.console(), &request.visitor, request.query()) };
+    request.respond(page).await
+}
+
+async fn show_person(request: PageRequest) -> Response {
+    let page = people::show_person(request.console(), &request.visitor, request.query());
+    request.respond(page).await
+}
+
+async fn export_person(request: PageRequest) -> Response {
+    let export = people::export_person(request.console(), &request.visitor, request.query());
+    request.respond(export).await
+}
+
+async fn confirm_erasure(request: PageRequest) -> Response {
+    let page = people::confirm_erasure(request.console(), &request.visitor, request.query());
+    request.respond(page).await
+}
+
+async fn erase_person(request: PageRequest, headers: HeaderMap, body: Bytes) -> Response {
+    let page = people::erase_person(&request.state, &request.visitor, &headers, &body);
+    request.respond(page).await
+}
+
+async fn verify_person(request: PageRequest, headers: HeaderMap, body: Bytes) -> Response {
+    let page = people::verify_person(&request.state, &request.visitor, &headers, &body);
     request.respond(page).await
 }
 

@@ -65,6 +65,7 @@ impl TestConsole {
             reaction_operator: operator(ComponentKind::Reaction),
             link: is_open.then(|| ConsoleLink::new(LINK_KEY).unwrap()),
             operator_token: Some("secret".parse().unwrap()),
+            personal_data: None,
             is_tls: false,
             shutdown: CancellationToken::new(),
         };

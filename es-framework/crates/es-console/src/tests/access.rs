@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{LINK_KEY, TestConsole, form};
 
-const PATHS: [&str; 15] = [
+const PATHS: [&str; 18] = [
     "/console",
     "/console/overview",
     "/console/read-models",
@@ -21,6 +21,9 @@ const PATHS: [&str; 15] = [
     "/console/subjects/books",
     "/console/states/Book",
     "/console/model",
+    "/console/people",
+    "/console/people/export?subject=/readers/1",
+    "/console/people/erase?subject=/readers/1",
     "/console/commands",
     "/console/eventql",
     "/console/commands/BorrowBookCommand",

@@ -1,0 +1,321 @@
+//! The people whose personal data events hold: find, export, verify and erase. Operators only.
+
+use axum::{
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
+};
+use bytes::Bytes;
+use es_event::Subject;
+use es_personal::{PersonReport, PersonalData, PlainValues, StoredForm, Verification, person_of};
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use crate::{
+    access::check_form,
+    console::{Console, ConsoleState},
+    json_file::respond_with_json,
+    layout::{PageFrame, Section, Visitor, operator_controls},
+    notice::NoticePage,
+    query_values::QueryValues,
+    text_view::counted,
+};
+
+/// The path of the page.
+pub(crate) const PATH: &str = "/console/people";
+
+/// The most entries of a list.
+const LISTED: usize = 100;
+
+/// A person whom an operator looks at.
+struct Person<'a> {
+    data: &'a PersonalData,
+    subject: String,
+    id: Uuid,
+}
+
+impl<'a> Person<'a> {
+    /// Finds the person whom a form or the query of an address names.
+    fn find(console: &'a Console, visitor: &Visitor, text: &str) -> Result<Self, NoticePage> {
+        if !is_operator(visitor) {
+            let detail = "Sign in as an operator to see the data of people.";
+            return Err(NoticePage::forbidden(detail));
+        }
+        let data = console.personal_data.as_ref().ok_or_else(|| {
+            NoticePage::not_found("No event of this application holds personal data.")
+        })?;
+        let values = QueryValues::parse(text);
+        let subject = values.value_or_empty("subject").to_owned();
+        let parsed = subject.parse::<Subject>();
+        let parsed = parsed.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
+        let id = person_of(&parsed);
+        let id = id.map_err(|error| NoticePage::invalid_input(format!("{error}.")))?;
+        Ok(Self { data, subject, id })
+    }
+
+    fn address(&self, page: &str) -> String {
+        let query = serde_urlencoded::to_string([("subject", &self.subject)]);
+        format!("{PATH}{page}?{}", query.unwrap_or_default())
+    }
+}
+
+const fn is_operator(visitor: &Visitor) -> bool {
+    matches!(
+        visitor,
+        Visitor::OperatorClient | Visitor::SignedInOperator { .. }
+    )
+}
+
+/// Shows the form, and all that is stored about the person whom it names.
+pub(crate) async fn show_person(
+    console: &Console,
+    visitor: &Visitor,
+    query: &str,
+) -> Result<Response, NoticePage> {
+    let values = QueryValues::parse(query);
+    if values.value_or_empty("subject").is_empty() {
+        return Ok(respond(console, visitor, &search_form(visitor, "")));
+    }
+    let person = Person::find(console, visitor, query)?;
+    let report = person.data.find(person.id, false).await?;
+    let content = html! {
+        (search_form(visitor, &person.subject))
+        (render_report(&report))
+        section.card {
+            h2 { "Act on this person" }
+            div.actions {
+                a.quiet-link href=(person.address("/export")) { "Export" }
+                a.quiet-link href=(person.address("/erase")) { "Erase…" }
+            }
+            (verify_form(visitor, &person))
+        }
+    };
+    Ok(respond(console, visitor, &content))
+}
+
+/// Responds with all that is stored about a person as a file.
+pub(crate) async fn export_person(
+    console: &Console,
+    visitor: &Visitor,
+    query: &str,
+) -> Result<Response, NoticePage> {
+    let person = Person::find(console, visitor, query)?;
+    tracing::info!(person = %person.id, "an operator exports the personal data of a person from the console");
+    let report = person.data.find(person.id, true).await?;
+    let json = serde_json::value::to_raw_value(&report);
+    let json = json.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
+    let mut response = respond_with_json(&json);
+    let name = format!("attachment; filename=\"{}.json\"", person.id);
+    if let Ok(name) = HeaderValue::from_str(&name) {
+        response
+            .headers_mut()
+            .insert(header::CONTENT_DISPOSITION, name);
+    }
+    Ok(response)
+}
+
+/// States the consequences of an erasure.
+pub(crate) async fn confirm_erasure(
+    console: &Console,
+    visitor: &Visitor,
+    query: &str,
+) -> Result<Response, NoticePage> {
+    let person = Person::find(console, visitor, query)?;
+    let report = person.data.find(person.id, false).await?;
+    let controls = html! {
+        input type="hidden" name="subject" value=(person.subject);
+        button.send type="submit" { "Erase" }
+        a.quiet-link href=(person.address("")) { "Cancel" }
+    };
+    let plain = report.events.iter();
+    let plain = plain.filter(|one| one.state == StoredForm::Plain).count();
+    let content = html! {
+        div.notice {
+            h1 { "Erase " bdi { (person.subject) } "?" }
+            ul.consequences {
+                li { (counted(values_of(&report), "value")) " in events cannot be read any more, nor in any backup or copy of the events. Nothing brings them back." }
+                li { "Cached states and snapshots are dropped, and the read models with personal data are rebuilt." }
+                li { "Commands that would store more of the person are refused." }
+                li { (counted(count(report.linked_events.len()), "event")) " that name the person by the id stay, under this pseudonym." }
+                @if plain > 0 { li { (counted(count(plain), "value")) " were never sealed. They stay readable, because events are never changed." } }
+                li { "Copies of the key store, exports, and the data that other programs received are not reached." }
+            }
+            form.inline method="post" action={ (PATH) "/erase" } {
+                (operator_controls(visitor, &controls, "to do this"))
+            }
+        }
+    };
+    Ok(respond(console, visitor, &content))
+}
+
+/// Erases a person, and searches the events and the read models for the values that were there before.
+pub(crate) async fn erase_person(
+    state: &ConsoleState,
+    visitor: &Visitor,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<Response, NoticePage> {
+    let console = &*state.console;
+    check_form(state, headers, visitor, body)?;
+    let form = String::from_utf8_lossy(body);
+    let person = Person::find(console, visitor, &form)?;
+    tracing::warn!(person = %person.id, "an operator erases the personal data of a person from the console");
+    let before = person.data.find(person.id, true).await?;
+    let values = before.events.iter().filter_map(|one| one.value.as_ref());
+    let values = PlainValues::from_json(values);
+    let values = values.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
+    let erasure = person.data.erase(person.id).await?;
+    let verification = person.data.verify(person.id, Some(&values)).await?;
+    let content = html! {
+        div.bar { h1 { "Erased" } }
+        section.card {
+            p { "Dropped: " (erasure.done.join(", ")) "." }
+            @if !erasure.unreached.is_empty() {
+                p.bad role="alert" { "Not reached yet: " (erasure.unreached.join("; ")) ". The application tries again by itself." }
+            }
+            (render_verification(&verification))
+            p { a href=(person.address("")) { "To this person" } }
+        }
+    };
+    Ok(respond(console, visitor, &content))
+}
+
+/// Searches for values that an operator enters.
+pub(crate) async fn verify_person(
+    state: &ConsoleState,
+    visitor: &Visitor,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<Response, NoticePage> {
+    let console = &*state.console;
+    check_form(state, headers, visitor, body)?;
+    let form = String::from_utf8_lossy(body);
+    let person = Person::find(console, visitor, &form)?;
+    let entered = QueryValues::parse(&form);
+    let lines = entered.value_or_empty("values").lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty()).map(str::to_owned);
+    let values = PlainValues::new(lines);
+    let values = values.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
+    let verification = person.data.verify(person.id, Some(&values)).await?;
+    let content = html! {
+        div.bar { h1 { "Verification" } }
+        section.card {
+            (render_verification(&verification))
+            p { a href=(person.address("")) { "To this person" } }
+        }
+    };
+    Ok(respond(console, visitor, &content))
+}
+
+fn respond(console: &Console, visitor: &Visitor, content: &Markup) -> Response {
+    let frame = PageFrame {
+        application: console.name,
+        visitor,
+        section: Section::People,
+        title: "People",
+    };
+    frame.respond(content)
+}
+
+fn search_form(visitor: &Visitor, subject: &str) -> Markup {
+    html! {
+        div.bar { h1 { "People" } }
+        p.muted { "All that is stored about a person, in events and in read models." }
+        @if is_operator(visitor) {
+            form.filter.opener method="get" action=(PATH) {
+                div.field {
+                    label for="subject" { "Subject of the person" }
+                    input #subject type="text" name="subject" value=(subject) required autocomplete="off" placeholder="/readers/0b6ef6a3-…";
+                }
+                div.buttons { button.send type="submit" { "Find" } }
+            }
+        } @else {
+            p { a href="/console/sign-in" { "Sign in as operator" } " to see the data of people." }
+        }
+    }
+}
+
+fn render_report(report: &PersonReport) -> Markup {
+    html! {
+        section.card {
+            h2 { "Personal values in events" }
+            @if report.events.is_empty() { p.empty { "There are none." } }
+            @else {
+                div.scroll tabindex="0" role="region" aria-label="Personal values" {
+                    table.rows {
+                        thead { tr { th scope="col" { "Event" } th scope="col" { "Type" } th scope="col" { "Value" } th scope="col" { "Stored" } } }
+                        tbody {
+                            @for one in report.events.iter().take(LISTED) {
+                                tr {
+                                    td { a href={ "/console/events/" (one.event) } { (one.event) } }
+                                    td { (one.event_type) }
+                                    td { code { (one.path) } }
+                                    td { (form_name(one.state)) }
+                                }
+                            }
+                        }
+                    }
+                }
+                @if report.events.len() > LISTED { p.muted { "The export has all " (report.events.len()) "." } }
+            }
+        }
+        section.card {
+            h2 { "Other events and rows with the id" }
+            dl.facts {
+                dt { "Events" }
+                dd { (report.linked_events.len()) }
+                @for rows in &report.read_models {
+                    dt { a href={ "/console/rows/" (rows.read_model) } { (rows.read_model) } }
+                    dd { (counted(count(rows.count), "row")) }
+                }
+            }
+            @if !report.is_complete { p.bad { "There are more. The lists are cut." } }
+        }
+    }
+}
+
+fn verify_form(visitor: &Visitor, person: &Person<'_>) -> Markup {
+    let button = html! { button.send type="submit" { "Verify" } };
+    html! {
+        form.editor method="post" action={ (PATH) "/verify" } {
+            input type="hidden" name="subject" value=(person.subject);
+            div.field {
+                label for="values" { "Values that must be gone, one a line" }
+                textarea #values name="values" rows="3" spellcheck="false" autocomplete="off" {}
+            }
+            div.buttons { (operator_controls(visitor, &button, "to do this")) }
+        }
+    }
+}
+
+fn render_verification(verification: &Verification) -> Markup {
+    html! {
+        p {
+            @if verification.is_erased { "No value of the person can be read from the events." }
+            @else { "Values of the person can be read from the events: " (verification.sealed) " sealed, " (verification.plain_events.len()) " events never sealed." }
+        }
+        @if let Some(search) = &verification.search {
+            p { "Searched for plain values: " (search.searched.join(", ")) "." }
+            @if search.found.is_empty() { p { "None was found." } }
+            @else { p.bad role="alert" { "Found, perhaps of another person: " (search.found.join(", ")) "." } }
+            @if !search.unsearched.is_empty() { p.bad { "Not searched: " (search.unsearched.join(", ")) "." } }
+            p.muted { "Files are searched by " code { "personal verify --values" } " on the machine of the application." }
+        }
+    }
+}
+
+const fn form_name(form: StoredForm) -> &'static str {
+    match form {
+        StoredForm::Sealed => "sealed",
+        StoredForm::Erased => "erased",
+        StoredForm::Plain => "plain: it cannot be erased",
+    }
+}
+
+fn values_of(report: &PersonReport) -> u64 {
+    let sealed = report.events.iter();
+    count(sealed.filter(|one| one.state == StoredForm::Sealed).count())
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
