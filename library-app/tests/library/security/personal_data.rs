@@ -4,7 +4,7 @@
 use std::{fs, path::Path, process::Command, time::Duration};
 
 use crate::support::{
-    Library, TOKEN, client, event_store_program, eventually, get, json_of, post,
+    Library, TOKEN, book, client, event_store_program, eventually, get, json_of, post,
     postgres_server::PostgresServer,
 };
 use reqwest::StatusCode;
@@ -245,11 +245,109 @@ async fn a_restored_backup_does_not_revive_a_reader() {
 }
 
 #[tokio::test]
+async fn an_instance_that_was_down_finds_out_which_readers_were_erased() {
+    let folder = Folder::new();
+    let person = Person::new();
+    let library = folder.start("data", &[]);
+    person.register(&library).await;
+    person.is_called(&library, &person.name).await;
+    assert!(library.process.stop().success());
+    // Another instance, with read models and snapshots of its own.
+    let other = folder.path().join("other-snapshots.sqlite");
+    let other = [
+        ("DATABASE_URL", "sqlite::memory:"),
+        ("SNAPSHOT_FILE", other.to_str().unwrap()),
+    ];
+    let library = folder.start("data", &other);
+    person.is_called(&library, &person.name).await;
+    person.erase(&library);
+    assert!(library.process.stop().success());
+    let holds_name = || {
+        let files = ["rows.sqlite", "rows.sqlite-wal"];
+        let files = files.map(|file| fs::read(folder.path().join(file)).unwrap_or_default());
+        let name = person.name.as_bytes();
+        let mut parts = files.iter().flat_map(|bytes| bytes.windows(name.len()));
+        parts.any(|window| window == name)
+    };
+    assert!(holds_name());
+    let library = folder.start("data", &[]);
+    eventually("the rows of the first instance are clean", async || {
+        (!holds_name()).then_some(())
+    })
+    .await;
+    person.is_called(&library, ERASED).await;
+    assert!(library.process.stop().success());
+    person.is_in_no_file(folder.path());
+}
+
+#[tokio::test]
+async fn an_export_has_events_and_rows_and_a_search_says_where_a_name_is() {
+    let folder = Folder::new();
+    let library = folder.start("data", &[]);
+    let (person, copy) = (Person::new(), Uuid::new_v4());
+    person.register(&library).await;
+    assert!(library.purchase(&book(copy)).await.status().is_success());
+    let borrow = json!({ "id": copy, "reader": person.id }).to_string();
+    let borrowed = post(&format!("{}/books/borrow", library.url), borrow).await;
+    assert!(borrowed.status().is_success());
+    person.is_called(&library, &person.name).await;
+    let act = |arguments: &[&str]| {
+        let all = [&["personal"][..], arguments].concat();
+        library.said(&all, true)
+    };
+    let subject = &*person.subject();
+    let rows = eventually("the export has all rows", async || {
+        let exported: Value = serde_json::from_str(&act(&["export", subject])).unwrap();
+        let rows = exported["readModels"].as_array()?.clone();
+        assert!(exported["linkedEvents"].as_array()?.len() >= 2);
+        (rows.len() == 3).then_some(rows)
+    })
+    .await;
+    let names: Vec<_> = rows.iter().map(|rows| &rows["readModel"]).collect();
+    assert_eq!(names, ["book_copies", "open_loans", "readers"]);
+    assert_eq!(rows[2]["rows"][0]["name"], person.name.as_str());
+    let found: Value = serde_json::from_str(&act(&["find", subject])).unwrap();
+    assert_eq!(
+        found["readModels"][2],
+        json!({ "readModel": "readers", "count": 1 })
+    );
+
+    let values = folder.path().join("values");
+    fs::write(&values, &person.name).unwrap();
+    let logs = tempfile::tempdir().unwrap();
+    fs::write(logs.path().join("old.log"), &person.name).unwrap();
+    let (values, logs) = (values.to_str().unwrap(), logs.path().to_str().unwrap());
+    let verify = ["verify", subject, "--values", values];
+    let before: Value = serde_json::from_str(&act(&verify)).unwrap();
+    let before = before["search"]["found"].to_string();
+    for place in ["rows of readers", "rows.sqlite"] {
+        assert!(before.contains(place), "{before}");
+    }
+    let said = act(&["erase", subject, "--yes"]);
+    assert!(said.contains("none of them was found"), "{said}");
+    assert!(
+        said.contains("rows.sqlite") && said.contains("keys.sqlite"),
+        "{said}"
+    );
+    let after: Value = serde_json::from_str(&act(&verify)).unwrap();
+    assert_eq!(after["isErased"], true);
+    assert_eq!(after["search"]["found"], json!([]));
+    let elsewhere = act(&[&verify[..], &["--also", logs]].concat());
+    assert!(elsewhere.contains("old.log"), "{elsewhere}");
+    let log = library.process.log();
+    assert!(!log.contains(&person.name), "{log}");
+}
+
+#[tokio::test]
 async fn nothing_more_of_an_erased_reader_is_stored() {
     let folder = Folder::new();
     let library = folder.start("data", &[]);
     let person = Person::new();
+    assert_eq!(person.register(&library).await, StatusCode::CREATED);
+    assert_eq!(person.register(&library).await, StatusCode::CREATED);
     person.erase(&library);
+    // The outcome of the earlier request went with the reader.
+    assert_eq!(person.register(&library).await, StatusCode::CONFLICT);
     let body = json!({ "id": person.id, "name": person.name });
     let answer = post(
         &format!("{}/readers/register", library.url),

@@ -10,6 +10,7 @@ mod how_to_pages;
 mod lending_rules;
 mod live_queries;
 mod overdue_loans;
+mod people_page;
 mod queries;
 mod readme;
 mod spellings;
