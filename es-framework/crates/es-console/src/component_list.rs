@@ -95,7 +95,7 @@ impl<'a> ComponentCard<'a> {
                         }
                     }
                     dt { "Lag" }
-                    dd { (counted(lag, "event")) }
+                    dd { (lag_text(lag, &self.state)) }
                     (more)
                 }
                 @if let Some(trouble) = self.state.trouble() {
@@ -136,6 +136,16 @@ impl<'a> ComponentCard<'a> {
     }
 }
 
+/// Returns the lag of a component. A stopped one does not catch up.
+pub(crate) fn lag_text(lag: u64, state: &SubscriberState) -> String {
+    let events = counted(lag, "event");
+    if state.is_stopped() {
+        format!("{events} not applied")
+    } else {
+        events
+    }
+}
+
 /// Renders the event that stopped a component.
 fn poison_event(state: &str, event: &PoisonEvent) -> Markup {
     html! {
@@ -159,7 +169,8 @@ fn time_text(time: Timestamp) -> String {
 /// Renders the progress of a rebuild, in place or in a shadow table.
 fn render_rebuild(progress: &SubscriberProgress) -> Markup {
     let shadow = progress.shadow_progress();
-    if shadow.is_none() && progress.has_caught_up() {
+    // A component that has stopped rebuilds nothing.
+    if shadow.is_none() && (progress.has_caught_up() || progress.is_stopped()) {
         return Markup::default();
     }
     let place = match shadow {
@@ -194,5 +205,34 @@ fn render_deadlines(deadlines: OpenDeadlines) -> Markup {
             dt { "Next deadline" }
             dd { (time_text(next)) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use es_subscribe::{Trouble, TroubleCause};
+
+    use super::*;
+
+    #[test]
+    fn a_stopped_component_does_not_catch_up() {
+        let trouble = Trouble {
+            reason: "the payload does not fit".to_owned(),
+            since: Timestamp::UNIX_EPOCH,
+            cause: TroubleCause::Action,
+            event: None,
+        };
+        let stopped = SubscriberState::Stopped(trouble.clone());
+        assert_eq!(lag_text(3, &stopped), "3 events not applied");
+        assert_eq!(lag_text(3, &SubscriberState::Retrying(trouble)), "3 events");
+        assert_eq!(lag_text(1, &SubscriberState::Working), "1 event");
+        let progress = SubscriberProgress::new(ComponentKind::ReadModel, "copies");
+        assert!(render_rebuild(&progress).into_string().contains("in place"));
+        progress.record_failure(es_subscribe::SubscriberFailure::new(
+            TroubleCause::Action,
+            false,
+            &"the payload does not fit",
+        ));
+        assert_eq!(render_rebuild(&progress).into_string(), "");
     }
 }

@@ -85,6 +85,13 @@ pub struct Console {
 }
 
 impl Console {
+    /// Returns the fixed beginning of the first command's subject, such as `/books`, or an empty text.
+    pub(crate) fn example_subject(&self) -> &str {
+        let template = self.commands.first().map_or("", |command| command.template);
+        let end = template.find("/{").unwrap_or(template.len());
+        template.get(..end).unwrap_or(template)
+    }
+
     /// Returns the progress of all components of a kind.
     pub(crate) const fn components(&self, kind: ComponentKind) -> &ProgressRegistry {
         match kind {

@@ -164,8 +164,8 @@ fn render_problem(problem: &DryRunProblem) -> Markup {
     } = problem;
     html! {
         p { strong { (status.as_u16()) " " (isolated(title)) } }
-        // The detail of a single violation repeats it.
-        @if errors.len() != 1 { p { (isolated(detail)) } }
+        // The detail of a single violation repeats it, and many a detail repeats the title.
+        @if errors.len() != 1 && detail != title { p { (isolated(detail)) } }
         @if !errors.is_empty() {
             dl.facts {
                 @for violation in errors {

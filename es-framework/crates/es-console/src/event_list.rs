@@ -50,7 +50,7 @@ pub(crate) async fn show_event_list(
             h1 { "Events" }
             (live_controls(&input, &found))
         }
-        (filter_form(&input, &console.event_types))
+        (filter_form(&input, console))
         (event_table(&input, &found))
         (paging(&input, &found))
     }))
@@ -74,15 +74,17 @@ fn live_controls(input: &ParsedFilterForm, found: &FoundEvents) -> Markup {
     }
 }
 
-fn filter_form(input: &ParsedFilterForm, event_types: &[&str]) -> Markup {
+fn filter_form(input: &ParsedFilterForm, console: &Console) -> Markup {
+    let event_types = &console.event_types;
+    let example = event_types.first().map(|one| short_type(one));
     let hidden_fields = ["from", "to", "trace"];
     let is_open = hidden_fields
         .iter()
         .any(|name| !input.value(name).is_empty());
     html! {
         form.filter role="search" action="/console" method="get" {
-            (field(input, "subject", "Subject", "/books", None))
-            (field(input, "type", "Type", "BookPurchasedEvent", Some("types")))
+            (field(input, "subject", "Subject", console.example_subject(), None))
+            (field(input, "type", "Type", example.unwrap_or_default(), Some("types")))
             (field(input, "text", "Text in data", "", None))
             datalist #types { @for one in event_types { option value=(short_type(one)) {} } }
             details.more open[is_open] {

@@ -12,7 +12,7 @@ use maud::{Markup, html};
 
 use crate::{
     bar_chart::{BarChart, ChartBar},
-    command_charts,
+    command_charts, component_list,
     console::Console,
     event_search::first_event_where,
     layout::{PageFrame, Section, Visitor},
@@ -179,7 +179,7 @@ fn components_card(console: &Console, newest: Option<EventId>, size: Option<u64>
 
 fn lag_text(lag: u64, state: &SubscriberState) -> Markup {
     html! {
-        (counted(lag, "event"))
+        (component_list::lag_text(lag, state))
         @if state.trouble().is_some() { " " span.badge.bad { (state.name()) } }
     }
 }

@@ -85,7 +85,7 @@ pub(crate) async fn show_subject_timeline(
     };
     Ok(frame.respond(&html! {
         (heading(&subject))
-        (opener())
+        (opener(console))
         @if !children.is_empty() { (children.render(&subject)) }
         @if !page.events.is_empty() {
             section {
@@ -157,12 +157,12 @@ fn heading(subject: &Subject) -> Markup {
 }
 
 /// Renders the form that opens a subject by its name. The script completes the address.
-fn opener() -> Markup {
+fn opener(console: &Console) -> Markup {
     html! {
         form.filter.opener action="/console" method="get" data-opens-subject {
             div.field {
                 label for="subject" { "Open a subject" }
-                input #subject name="subject" placeholder="/books/…" autocomplete="off" spellcheck="false" required;
+                input #subject name="subject" placeholder={ (console.example_subject()) "/…" } autocomplete="off" spellcheck="false" required;
             }
             div.buttons { button.quiet type="submit" { "Open" } }
         }

@@ -72,10 +72,15 @@ fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// Renders a value in a list: the beginning of a UUID, or the beginning of a long text.
+/// Returns the end of a UUID. Those of version 7 from one day share their beginning, which is the time.
+fn uuid_end(uuid: &str) -> &str {
+    split_after(uuid, 28).1.unwrap_or(uuid)
+}
+
+/// Renders a value in a list: the end of a UUID, or the beginning of a long text.
 pub(crate) fn brief(text: &str, most: usize) -> Markup {
     if is_uuid(text) {
-        html! { span title=(text) { (split_after(text, 8).0) "…" } }
+        html! { span title=(text) { "…" (uuid_end(text)) } }
     } else {
         shortened(text, most)
     }
@@ -87,7 +92,7 @@ pub(crate) fn brief_subject(subject: &str) -> Markup {
         bdi title=(subject) {
             @for (index, segment) in subject.split('/').enumerate() {
                 @if index > 0 { "/" }
-                @if is_uuid(segment) { (split_after(segment, 8).0) "…" } @else { (segment) }
+                @if is_uuid(segment) { "…" (uuid_end(segment)) } @else { (segment) }
             }
         }
     }
@@ -176,13 +181,21 @@ mod tests {
     fn ids_are_short_in_lists() {
         let id = "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11";
         let shown = brief(id, 48).into_string();
-        assert_eq!(shown, format!("<span title=\"{id}\">5f0c8b1e…</span>"));
+        assert_eq!(shown, format!("<span title=\"{id}\">…7a0d2c11</span>"));
         let shown = brief_subject(&format!("/books/{id}/pages/1")).into_string();
         assert!(
-            shown.ends_with(">/books/5f0c8b1e…/pages/1</bdi>"),
+            shown.ends_with(">/books/…7a0d2c11/pages/1</bdi>"),
             "{shown}"
         );
         assert_eq!(brief("5f0c8b1e", 48).into_string(), "<bdi>5f0c8b1e</bdi>");
+    }
+
+    #[test]
+    fn ids_of_one_day_differ_in_lists() {
+        let [one, other] = ["3f4b7a0d2c11", "b07c1e5a9d42"]
+            .map(|end| brief(&format!("019a1b2c-0000-7000-8000-{end}"), 48).into_string());
+        let shown = |markup: &str| markup.rsplit('>').nth(1).map(str::to_owned);
+        assert_ne!(shown(&one), shown(&other));
     }
 
     #[test]

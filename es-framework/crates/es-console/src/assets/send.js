@@ -59,8 +59,9 @@ function showProblem(status, problem) {
     element("dt", element("code", pointer || "/")),
     element("dd", message),
   ]);
-  // The detail of a single error repeats it.
-  const detail = problem?.errors?.length === 1 ? "" : ` ${problem?.detail ?? ""}`;
+  // The detail of a single error repeats it, and many a detail repeats the title.
+  const repeats = problem?.errors?.length === 1 || problem?.detail === problem?.title;
+  const detail = repeats ? "" : ` ${problem?.detail ?? ""}`;
   const text = [element("strong", problem?.title ?? "The response is no problem"), detail];
   const facts = errors.length ? [element("dl", errors, { class: "facts" })] : [];
   show(headline(`Rejected with status ${status}`, false), element("p", text), ...facts);

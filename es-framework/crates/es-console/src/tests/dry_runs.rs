@@ -267,3 +267,33 @@ async fn hostile_json_stays_text() {
         assert_eq!(page.matches("</textarea>").count(), 1, "{page}");
     }
 }
+
+#[tokio::test]
+async fn the_forms_suggest_what_the_application_declares() {
+    let console = TestConsole::new(true).await;
+    let page = console.page("/console").await;
+    let template = BORROW.subject;
+    let head = template.split("/{").next().unwrap();
+    assert!(page.contains(&format!("placeholder=\"{head}\"")), "{page}");
+    assert!(
+        page.contains("placeholder=\"BookPurchasedEvent\""),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_problem_whose_title_is_its_detail_is_shown_once() {
+    let shown = |detail: &str| {
+        let problem = DryRunProblem {
+            detail: detail.to_owned(),
+            title: "The copy is lent",
+            ..problem("")
+        };
+        let outcome = crate::dry_run_outcome::DryRunOutcome::Failure(problem);
+        outcome.render().into_string().matches("<p>").count()
+    };
+    assert_eq!(
+        (shown("The copy is lent"), shown("It is back on Monday")),
+        (1, 2)
+    );
+}
