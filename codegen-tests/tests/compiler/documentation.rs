@@ -68,3 +68,69 @@ fn every_page_is_in_the_summary() {
     all.remove(&summary.canonicalize().unwrap());
     assert_eq!(listed, all);
 }
+
+#[test]
+fn the_page_for_coding_assistants_links_to_pages_of_the_book() {
+    let page = project().join("docs/src/llms.txt");
+    let text = read(&page);
+    let targets = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    let targets: Vec<_> = targets
+        .map(|target| target.replace(".html", ".md"))
+        .collect();
+    assert!(targets.len() > 20);
+    for target in targets {
+        assert!(page.with_file_name(&target).is_file(), "{target}");
+    }
+}
+
+/// The address of the API of the facade.
+const API: &str = "https://docs.rs/es-framework/latest/es_framework/";
+
+/// Returns whether a committed public API has the item of a link such as `event/struct.Subject.html`.
+fn is_public(api: &str, link: &str) -> bool {
+    let file = link.rsplit('/').next().unwrap_or(link);
+    let Some((kind, name)) = file.trim_end_matches(".html").split_once('.') else {
+        return false;
+    };
+    let declares = |start: &str, end: &str| {
+        let mark = format!("::{name}{end}");
+        let continues = |rest: &str| {
+            rest.starts_with("::")
+                || rest.starts_with(|one: char| one.is_alphanumeric() || one == '_')
+        };
+        let mut lines = api.lines().filter(|line| line.starts_with(start));
+        lines.any(|line| {
+            line.split_once(&mark)
+                .is_some_and(|(_, rest)| !continues(rest))
+        })
+    };
+    match kind {
+        "attr" => api.contains(&format!("::#[{name}]")),
+        "derive" => api.contains(&format!("::#[derive({name})]")),
+        "macro" => declares("pub macro ", "!"),
+        "fn" => declares("pub fn ", "("),
+        kind => declares(&format!("pub {kind} "), ""),
+    }
+}
+
+#[test]
+fn every_how_to_page_links_to_the_api() {
+    let mut api = String::new();
+    for file in fs::read_dir(project().join("docs/public-api")).unwrap() {
+        api.push_str(&read(&file.unwrap().path()));
+    }
+    let mut all = BTreeSet::new();
+    pages(&project().join("docs/src/how-to"), &mut all);
+    for page in all {
+        let text = read(&page);
+        let links: Vec<_> = text.split(API).skip(1).collect();
+        assert!(!links.is_empty(), "{} has no link to {API}", page.display());
+        for link in links {
+            let link = link.split(')').next().unwrap_or_default();
+            assert!(is_public(&api, link), "{}: {link}", page.display());
+        }
+    }
+}
