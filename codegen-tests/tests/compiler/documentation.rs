@@ -101,7 +101,7 @@ fn is_public(api: &str, link: &str) -> bool {
             rest.starts_with("::")
                 || rest.starts_with(|one: char| one.is_alphanumeric() || one == '_')
         };
-        let mut lines = api.lines().filter(|line| line.starts_with(start));
+        let mut lines = api.lines().filter(|line| line.contains(start));
         lines.any(|line| {
             line.split_once(&mark)
                 .is_some_and(|(_, rest)| !continues(rest))
