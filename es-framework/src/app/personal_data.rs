@@ -23,7 +23,7 @@ use crate::{
     projection::{Database, DatabaseUrl, Processor, ReadModels, Table},
     query::{find_rows_with_text, has_rows_with_text},
     store::{EventStore, StoreError},
-    subscribe::ProgressRegistry,
+    subscribe::{ProgressRegistry, SubscriberProgress},
 };
 
 /// The time in which an erasure waits for the rebuild of a read model.
@@ -136,6 +136,7 @@ pub(super) fn erasure_targets(
                 operator: processor.operator_client(),
                 progress: processor.progress(),
                 database: database.clone(),
+                requested: Mutex::default(),
             }));
         }
     }
@@ -196,7 +197,7 @@ impl ErasureTarget for States {
         Ok(())
     }
 
-    async fn forget(&self) -> Result<bool, String> {
+    async fn forget(&self, _: EventId, _: bool) -> Result<bool, String> {
         let forgotten = self.resources.states().forget_states().await;
         forgotten.map(|()| true)
     }
@@ -209,6 +210,17 @@ struct ReadModelRows {
     operator: OperatorClient,
     progress: ProgressRegistry,
     database: Database,
+    /// A rebuild takes longer than an erasure waits, if there are many events.
+    requested: Mutex<Option<RequestedRebuild>>,
+}
+
+/// A rebuild that was requested after an erasure was announced.
+#[derive(Debug, Clone, Copy)]
+struct RequestedRebuild {
+    erasure: EventId,
+    /// The number of rebuilds before it.
+    swaps: u64,
+    is_in_place: bool,
 }
 
 #[async_trait]
@@ -232,37 +244,79 @@ impl ErasureTarget for ReadModelRows {
         recorded.map_err(|error| error.to_string())
     }
 
-    async fn forget(&self) -> Result<bool, String> {
+    async fn forget(&self, erasure: EventId, is_forced: bool) -> Result<bool, String> {
         let begin = Instant::now();
         let Some(progress) = self.progress.find_progress(self.table.model.name) else {
             return Ok(true);
         };
-        let swaps = progress.swaps();
-        while let Err(error) = self.rebuild().await {
-            match error {
-                // The instance that keeps the read models reads the announcement and rebuilds them.
-                OperatorError::StandsBy => return Ok(false),
-                OperatorError::Rebuilding(..) if begin.elapsed() < REBUILD_WAIT => {}
-                OperatorError::Failed(..) | OperatorError::Busy(_)
-                    if begin.elapsed() < REBUILD_WAIT => {}
-                error => return Err(format!("{error}: repeat the erasure")),
+        let known = *self.lock_requested();
+        let requested = match known.filter(|known| !is_forced && known.erasure >= erasure) {
+            Some(known) => known,
+            None => {
+                let requested = self.request_rebuild(progress, erasure, begin).await?;
+                let Some(requested) = requested else {
+                    return Ok(false);
+                };
+                *self.lock_requested() = Some(requested);
+                requested
             }
-            tokio::time::sleep(POLL).await;
-        }
-        // Rows that were not complete are built in place, and the others in a shadow table.
-        let is_in_place = !progress.has_caught_up();
-        while progress.swaps() == swaps && !(is_in_place && progress.has_caught_up()) {
+        };
+        while !requested.has_ended(progress) {
             if begin.elapsed() >= REBUILD_WAIT {
-                return Err("it is still being rebuilt: repeat the erasure later".to_owned());
+                return Err("it is still being rebuilt".to_owned());
             }
             tokio::time::sleep(POLL).await;
         }
+        *self.lock_requested() = None;
         let scrubbed = self.database.scrub().await;
         scrubbed.map(|()| true).map_err(|error| error.to_string())
     }
 }
 
+impl RequestedRebuild {
+    /// Rows that were not complete are built in place, and the others in a shadow table.
+    fn has_ended(self, progress: &SubscriberProgress) -> bool {
+        progress.swaps() != self.swaps || self.is_in_place && progress.has_caught_up()
+    }
+}
+
 impl ReadModelRows {
+    fn lock_requested(&self) -> MutexGuard<'_, Option<RequestedRebuild>> {
+        self.requested
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Requests a rebuild, once an earlier one has ended. Returns `None` if another instance keeps the read models: it reads
+    /// the announcement and rebuilds them.
+    async fn request_rebuild(
+        &self,
+        progress: &SubscriberProgress,
+        erasure: EventId,
+        begin: Instant,
+    ) -> Result<Option<RequestedRebuild>, String> {
+        loop {
+            let requested = RequestedRebuild {
+                erasure,
+                swaps: progress.swaps(),
+                is_in_place: !progress.has_caught_up(),
+            };
+            match self.rebuild().await {
+                // Otherwise an earlier rebuild may have ended just before.
+                Ok(()) if progress.swaps() == requested.swaps => return Ok(Some(requested)),
+                Ok(()) => {}
+                Err(OperatorError::StandsBy) => return Ok(None),
+                Err(
+                    OperatorError::Rebuilding(..)
+                    | OperatorError::Failed(..)
+                    | OperatorError::Busy(_),
+                ) if begin.elapsed() < REBUILD_WAIT => {}
+                Err(error) => return Err(error.to_string()),
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
     async fn rebuild(&self) -> Result<(), OperatorError> {
         let rebuilt =
             self.operator

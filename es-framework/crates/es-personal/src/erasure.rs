@@ -55,8 +55,10 @@ pub trait ErasureTarget: fmt::Debug + Send + Sync + 'static {
     /// Records that announcement.
     async fn record_erasure(&self, erasure: EventId) -> Result<(), String>;
 
-    /// Drops the plain values of erased persons. Returns false if another instance does it when it reads the announcement.
-    async fn forget(&self) -> Result<bool, String>;
+    /// Drops the plain values of the persons who were erased up to an announcement; if `is_forced`, also if that was done
+    /// before. Returns false if another instance does it when it reads the announcement. Fails if it takes too long; the
+    /// next call goes on.
+    async fn forget(&self, erasure: EventId, is_forced: bool) -> Result<bool, String>;
 }
 
 /// The subject does not end with the id of a person.
@@ -351,7 +353,7 @@ async fn drop_until(
     if !is_forced && target.last_erasure().await? >= Some(erasure) {
         return Ok(true);
     }
-    let is_dropped = target.forget().await?;
+    let is_dropped = target.forget(erasure, is_forced).await?;
     if is_dropped {
         target.record_erasure(erasure).await?;
     }

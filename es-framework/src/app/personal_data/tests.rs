@@ -23,9 +23,14 @@ use crate::{
     event::{
         Event, EventCandidate, EventDescriptor, EventId, EventType, Metadata, Subject, encode_event,
     },
+    operator::{ComponentKind, OperatorClient, OperatorRequests},
     prelude::*,
+    projection::{Database, ReadModelDescriptor, ReadModels},
     store::{AppendError, EventStore, ReadOptions, StoreError, memory::MemoryStore},
+    subscribe::ProgressRegistry,
 };
+
+use super::ReadModelRows;
 
 #[derive(Debug, Clone, PartialEq, Value)]
 struct Guest {
@@ -331,7 +336,7 @@ impl ErasureTarget for CountingTarget {
         Ok(())
     }
 
-    async fn forget(&self) -> Result<bool, String> {
+    async fn forget(&self, _: EventId, _: bool) -> Result<bool, String> {
         self.drops.fetch_add(1, Ordering::SeqCst);
         Ok(true)
     }
@@ -442,6 +447,69 @@ async fn a_verification_names_the_events_with_values_that_must_be_gone() {
     let verified = verified.await.unwrap();
     assert!(!verified.is_erased);
     assert_eq!(verified.search.unwrap().found, ["event 1"]);
+}
+
+#[derive(Debug, PartialEq, ReadModel)]
+#[read_model(table = "parties")]
+struct PartyRow {
+    #[key]
+    host: Uuid,
+    host_name: String,
+}
+
+#[projection]
+impl PartyRow {
+    #[key(host)]
+    fn held(event: &PartyHeldEvent) -> Self {
+        Self {
+            host: event.host,
+            host_name: event.host_name.clone(),
+        }
+    }
+}
+
+/// Counts the rebuilds that are requested, and carries none out.
+fn count_rebuilds(mut requests: OperatorRequests) -> Arc<AtomicUsize> {
+    let count = Arc::<AtomicUsize>::default();
+    let counted = Arc::clone(&count);
+    tokio::spawn(async move {
+        while let Some(request) = requests.recv().await {
+            counted.fetch_add(1, Ordering::SeqCst);
+            request.send_result(Ok(None));
+        }
+    });
+    count
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_rebuild_is_awaited_and_not_begun_again() {
+    const KIND: ComponentKind = ComponentKind::ReadModel;
+    let models = ReadModels::new([ReadModelDescriptor::of::<PartyRow>()]).unwrap();
+    let names = || std::iter::once("parties");
+    let (operator, requests) = OperatorClient::with_shared_queue(KIND, names());
+    let all_progress = ProgressRegistry::new(KIND, names());
+    let rebuilds = count_rebuilds(requests);
+    let rows = ReadModelRows {
+        table: models.find_table("parties").unwrap().clone(),
+        operator,
+        progress: all_progress.clone(),
+        database: Database::in_memory(&models).await.unwrap(),
+        requested: Mutex::default(),
+    };
+    let progress = all_progress.find_progress("parties").unwrap();
+    progress.record_catch_up();
+    let (first, later) = (EventId::FIRST, EventId::FIRST.next().unwrap());
+    for _ in 0..2 {
+        let reason = rows.forget(first, false).await.unwrap_err();
+        assert!(reason.contains("still being rebuilt"), "{reason}");
+    }
+    progress.record_swap(None);
+    assert_eq!(rows.forget(first, false).await, Ok(true));
+    assert_eq!(rebuilds.load(Ordering::SeqCst), 1);
+    // Rows that were read before a later erasure may hold its values.
+    rows.forget(first, false).await.unwrap_err();
+    rows.forget(later, false).await.unwrap_err();
+    assert_eq!(rebuilds.load(Ordering::SeqCst), 3);
 }
 
 #[test]
