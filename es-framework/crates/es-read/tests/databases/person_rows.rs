@@ -78,7 +78,8 @@ async fn check_rows(server: Option<&PostgresServer>) {
     let database = fill_database(server, models.clone(), "/talks/1", talks).await;
     let table = models.find_table("talks").unwrap();
     for (person, expected) in [(ADA, 3), (EVE, 3), (Uuid::nil(), 0)] {
-        let found = find_rows_with_text(&database, table, &person.to_string());
+        let id = person.to_string();
+        let found = find_rows_with_text(&database, table, &id);
         let found = found.await.unwrap();
         assert_eq!(found.rows.len(), expected, "{person}");
         assert!(!found.has_more);
