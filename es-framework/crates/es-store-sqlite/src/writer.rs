@@ -9,7 +9,6 @@ mod register_schema;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, RwLock, atomic::AtomicBool},
-    thread,
     time::Instant,
 };
 
@@ -357,11 +356,8 @@ impl EventWriter {
             let next = is_due.then(|| log.index.start_compaction());
             (log.index.len(), next, (memtable, evicted))
         });
-        // A memtable has some hundred thousand allocations: freeing them here would hold up the next commit for 10 to
-        // 20 milliseconds. If there is no thread, they are freed here.
-        if is_finished {
-            let _ = thread::Builder::new().spawn(move || drop(freed));
-        }
+        // Freed after the lock is released.
+        drop(freed);
         if let Some(next) = next {
             self.compaction = next;
         }

@@ -171,7 +171,7 @@ impl PostingIndex {
 
     /// Records that the compaction is durable. Returns the old memtable, so that the caller can free
     /// it after the lock is released.
-    pub(super) fn finish_compaction(&mut self) -> impl Send + use<> {
+    pub(super) fn finish_compaction(&mut self) -> impl Sized + use<> {
         self.covered = self.compacting_to;
         std::mem::take(&mut self.compacting)
     }
