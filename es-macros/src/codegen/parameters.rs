@@ -1,9 +1,5 @@
 //! The parameters that each kind of function can have. All messages about parameters take their lists from one table.
 
-use syn::Type;
-
-use super::types;
-
 /// A kind of function of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FunctionKind {
@@ -32,15 +28,6 @@ const REFERENCES: [(&str, &[FunctionKind]); 8] = [
     ("the `Metadata`", &[Handler]),
     ("the `ReactionKey`", &[Call]),
     ("the `RecordedEvent`", &[Call, Projection]),
-];
-
-/// Types of the framework that are no events, whatever their place.
-const NO_EVENTS: [&str; 5] = [
-    "Clock",
-    "Caller",
-    "Metadata",
-    "ReactionKey",
-    "RecordedEvent",
 ];
 
 impl FunctionKind {
@@ -80,11 +67,6 @@ impl FunctionKind {
             self.allowed()
         )
     }
-}
-
-/// Returns true if a type of this name is surely no event.
-pub(crate) fn is_no_event(ty: &Type) -> bool {
-    types::last_word(ty).is_some_and(|name| NO_EVENTS.contains(&name.as_str()))
 }
 
 #[cfg(test)]

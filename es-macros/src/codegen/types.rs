@@ -1,7 +1,15 @@
 //! Inspects the syntax of types. A macro cannot resolve their names.
 
-use super::parameters;
 use syn::{FnArg, GenericArgument, PathArguments, PathSegment, ReturnType, Signature, Type};
+
+/// Types of the framework that are no events, whatever their place.
+const NO_EVENTS: [&str; 5] = [
+    "Clock",
+    "Caller",
+    "Metadata",
+    "ReactionKey",
+    "RecordedEvent",
+];
 
 /// Returns the type inside an `Option`.
 pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
@@ -33,8 +41,13 @@ pub(crate) fn event_of_parameter(ty: &Type) -> Option<(Type, bool)> {
         Type::Reference(reference) if reference.mutability.is_none() => (&*reference.elem, true),
         ty => (ty, false),
     };
-    let may_be_event = matches!(event, Type::Path(_)) && !parameters::is_no_event(event);
+    let may_be_event = matches!(event, Type::Path(_)) && !is_no_event(event);
     may_be_event.then(|| (event.clone(), by_reference))
+}
+
+/// Returns true if a type of this name is surely no event.
+fn is_no_event(ty: &Type) -> bool {
+    last_word(ty).is_some_and(|name| NO_EVENTS.contains(&name.as_str()))
 }
 
 /// Removes the invisible group around a `$type:ty` that another macro passed.

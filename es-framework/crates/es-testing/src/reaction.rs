@@ -58,7 +58,7 @@ pub struct ReactionExpectation {
     sent: Vec<Value>,
     events: Vec<Value>,
     /// The reason why the reaction cannot act in this scenario.
-    out_of_reach: Option<String>,
+    obstacle: Option<String>,
 }
 
 impl Scenario {
@@ -99,7 +99,7 @@ async fn react(
     let store = MemoryStore::new();
     let runner = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
     let before = runner.append_past_events(past).await?;
-    let out_of_reach = out_of_reach(&store, &upcasters, &reaction).await?;
+    let obstacle = find_obstacle(&store, &upcasters, &reaction).await?;
     // The past events of a scenario are those that the reaction is to see.
     let reaction = ReactionDescriptor {
         start: StartPosition::First,
@@ -118,12 +118,12 @@ async fn react(
     Ok(ReactionExpectation {
         sent: sent.iter().map(shown_command).collect::<Result<_, _>>()?,
         events: new.map(recorded_event_to_json).collect::<Result<_, _>>()?,
-        out_of_reach,
+        obstacle,
     })
 }
 
 /// Returns the reason why no step of the reaction follows from the past events, if none does.
-async fn out_of_reach(
+async fn find_obstacle(
     store: &MemoryStore,
     upcasters: &Upcasters,
     reaction: &ReactionDescriptor,
@@ -221,7 +221,7 @@ impl ReactionExpectation {
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn then_nothing(self) {
-        if let Some(reason) = self.out_of_reach {
+        if let Some(reason) = self.obstacle {
             panic!("{reason}");
         }
         assert_same("the commands", &Vec::new(), &self.sent);
