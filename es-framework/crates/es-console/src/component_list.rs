@@ -4,7 +4,7 @@ use axum::response::Response;
 use es_event::{EventId, PoisonEvent};
 use es_store::newest_id;
 use es_subscribe::{
-    OpenDeadlines, RebuildPace, SubscriberProgress, SubscriberState,
+    HeldKeyGroup, OpenDeadlines, RebuildPace, SubscriberProgress, SubscriberState,
     operator::{ComponentKind, OperatorCommand},
 };
 use jiff::Timestamp;
@@ -20,6 +20,8 @@ use crate::{
 
 /// The number of characters of an error.
 const ERROR: usize = 500;
+/// The number of held keys that are named for each failure.
+const SHOWN_KEYS: usize = 20;
 
 /// Shows all components of a kind.
 pub(crate) async fn show_component_list(
@@ -60,9 +62,8 @@ struct ComponentCard<'a> {
 
 /// Returns the commands that help a component or its shadow table.
 fn find_exits(progress: &SubscriberProgress) -> Vec<OperatorCommand> {
-    let exits = |progress: &SubscriberProgress| progress.state().exits(progress.kind());
-    let mut all = exits(progress);
-    let of_shadow = progress.shadow_progress().map(|shadow| exits(&shadow));
+    let mut all = progress.exits();
+    let of_shadow = progress.shadow_progress().map(|shadow| shadow.exits());
     for exit in of_shadow.into_iter().flatten() {
         if !all.contains(&exit) {
             all.push(exit);
@@ -105,7 +106,38 @@ impl<'a> ComponentCard<'a> {
                     }
                     p.muted { (self.state.name()) " since " (time_text(trouble.since)) }
                 }
+                @for group in self.progress.held_keys().group_by_failure() { (self.held_keys(&group)) }
                 (self.actions())
+            }
+        }
+    }
+
+    /// Renders keys that wait at events which fail alike, with the commands about them.
+    fn held_keys(&self, group: &HeldKeyGroup) -> Markup {
+        let (kind, name) = (self.progress.kind(), self.progress.name());
+        let count = u64::try_from(group.keys.len()).unwrap_or(u64::MAX);
+        let more = group.keys.len().saturating_sub(SHOWN_KEYS);
+        html! {
+            div.poison role="alert" {
+                p {
+                    (counted(count, "key")) " with " (counted(group.events, "event")) " held at events such as "
+                    a href={ "/console/events/" (group.example.id) } { (group.example.id) }
+                    " from " (time_text(group.first)) " to " (time_text(group.last))
+                }
+                p.bad { (shortened(&group.example.reason, ERROR)) }
+                p.muted { "Fingerprint of the failure: " code { (group.fingerprint) } }
+                p.muted {
+                    @for key in group.keys.iter().take(SHOWN_KEYS) { code { bdi { (key) } } " " }
+                    @if more > 0 { "and " (more) " more" }
+                }
+                div.actions {
+                    @for command in [OperatorCommand::Retry, OperatorCommand::Skip] {
+                        @let path = action_path(kind, name, command);
+                        a.quiet-link href={ (path) "?fingerprint=" (group.fingerprint) } {
+                            (label(command)) " these…"
+                        }
+                    }
+                }
             }
         }
     }

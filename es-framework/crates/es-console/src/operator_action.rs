@@ -86,7 +86,7 @@ impl OperatorAction {
                 "At the end, the new rows replace the current ones at once. No event is lost or changed.",
             ],
             (ComponentKind::ReadModel, OperatorCommand::Retry) => &[
-                "The read model tries again at once. It stops again if the reason remains.",
+                "The read model tries again at once, also with the events of held rows. It stops again, or holds them again, if the reason remains.",
                 "Events that you select are no longer skipped. A read model that has passed them is rebuilt.",
             ],
             (ComponentKind::Reaction, OperatorCommand::Retry) => &[
@@ -94,7 +94,7 @@ impl OperatorAction {
                 "A call of another system that failed halfway is sent again, with the same idempotency key.",
             ],
             (ComponentKind::ReadModel, OperatorCommand::Skip) => &[
-                "The read model skips the event that stopped it, now and in every rebuild. Of a selection, it skips each event that it cannot apply.",
+                "The read model skips the event that stopped it and those at which rows are held, now and in every rebuild. Of a selection, it skips each event that it cannot apply.",
                 "Its rows will lack what the event says. Only a repaired projection of a new version can include the event again.",
             ],
             (ComponentKind::Reaction, OperatorCommand::Skip) => &[
@@ -104,8 +104,13 @@ impl OperatorAction {
         }
     }
 
-    /// Returns the page that states the consequences.
-    pub(crate) fn show_confirmation(self, console: &Console, visitor: &Visitor) -> Response {
+    /// Returns the page that states the consequences. The query of its address fills the fields that select events.
+    pub(crate) fn show_confirmation(
+        self,
+        console: &Console,
+        visitor: &Visitor,
+        selected: &QueryValues,
+    ) -> Response {
         let Self {
             kind,
             name,
@@ -125,16 +130,16 @@ impl OperatorAction {
             div.notice {
                 h1 { (label(command)) " the " (kind) " " bdi { (name) } "?" }
                 ul.consequences { @for sentence in self.consequences() { li { (sentence) } } }
-                (self.form(visitor))
+                (self.form(visitor, selected))
             }
         })
     }
 
-    fn form(self, visitor: &Visitor) -> Markup {
+    fn form(self, visitor: &Visitor, selected: &QueryValues) -> Markup {
         let path = action_path(self.kind, self.name, self.command);
         let takes_selection = self.command != OperatorCommand::Rebuild;
         let controls = html! {
-            @if takes_selection { (selection_fields()) }
+            @if takes_selection { (selection_fields(selected)) }
             button.send type="submit" { (label(self.command)) }
             a.quiet-link href=(list_path(self.kind)) { "Cancel" }
         };
@@ -181,19 +186,23 @@ impl OperatorAction {
 }
 
 /// Renders the fields that select events.
-fn selection_fields() -> Markup {
+fn selection_fields(selected: &QueryValues) -> Markup {
     let fields = [
         ("event", "One event"),
         ("from", "From event"),
         ("to", "To event"),
         ("type", "Events of a type"),
         ("fingerprint", "Fingerprint of a failure"),
+        ("key", "Key that is held"),
     ];
+    let is_filled = fields
+        .iter()
+        .any(|(name, _)| !selected.value_or_empty(name).is_empty());
     html! {
-        details {
-            summary { "Select events, instead of the one that stopped it" }
+        details open[is_filled] {
+            summary { "Select events, instead of the one that stopped it and those at which keys are held" }
             @for (name, title) in fields {
-                label { (title) " " input type="text" name=(name) autocomplete="off"; }
+                label { (title) " " input type="text" name=(name) value=(selected.value_or_empty(name)) autocomplete="off"; }
             }
         }
     }
@@ -216,6 +225,7 @@ fn read_selection(body: &Bytes) -> Result<Option<EventSelection>, NoticePage> {
         to: id("to")?,
         event_type: event_type.map_err(|error: InvalidEventType| invalid(error.to_string()))?,
         fingerprint: value("fingerprint").map(str::to_owned),
+        key: value("key").map(str::to_owned),
     };
     parts
         .try_into()

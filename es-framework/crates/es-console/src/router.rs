@@ -25,7 +25,9 @@ use crate::{
     model_view,
     notice::NoticePage,
     operator_action::{OperatorAction, list_path},
-    overview, people, row_list,
+    overview, people,
+    query_values::QueryValues,
+    row_list,
     session::Sessions,
     state_view, subject_list, subject_timeline,
 };
@@ -287,7 +289,10 @@ async fn show_action(request: PageRequest, kind: ComponentKind, path: ActionPath
     let Path((name, command)) = path;
     let console = request.console();
     let action = OperatorAction::find_by_path(console, kind, &name, &command);
-    request.respond_with(action.map(|action| action.show_confirmation(console, &request.visitor)))
+    let visitor = &request.visitor;
+    let selected = QueryValues::parse(request.query());
+    let page = action.map(|action| action.show_confirmation(console, visitor, &selected));
+    request.respond_with(page)
 }
 
 async fn execute_action(

@@ -43,6 +43,11 @@ pub enum EventSelection {
         /// The fingerprint.
         fingerprint: String,
     },
+    /// The event at which a key is held: the key of a row, or a subject.
+    Key {
+        /// The key, as the status shows it.
+        key: String,
+    },
 }
 
 /// The parts of a selection as an operator enters them: in a command line, a query or a form.
@@ -60,13 +65,17 @@ pub struct EventSelectionParts {
     pub event_type: Option<EventType>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 /// The reason why parts are no selection.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEventSelection {
-    #[error("name the events in one way: one event, or from and to, or a type, or a fingerprint")]
+    #[error(
+        "name the events in one way: one event, or from and to, or a type, or a fingerprint, or a key"
+    )]
     SeveralWays,
     #[error("a range needs its first event and its last event: from and to")]
     HalfRange,
@@ -74,6 +83,8 @@ pub enum InvalidEventSelection {
     EmptyRange,
     #[error("a fingerprint has 16 digits and letters from a to f; the status shows it")]
     Fingerprint,
+    #[error("a key is not empty; the status shows it")]
+    Key,
 }
 
 impl EventSelection {
@@ -85,6 +96,8 @@ impl EventSelection {
             Self::Range { from, to } => (*from..=*to).contains(&poison.id),
             Self::Type { event_type } => poison.event_type.as_ref() == Some(event_type),
             Self::Fingerprint { fingerprint } => poison.fingerprint() == *fingerprint,
+            // An event does not know its keys.
+            Self::Key { .. } => false,
         }
     }
 
@@ -94,7 +107,7 @@ impl EventSelection {
         match self {
             Self::Event { event } => Some((*event, *event)),
             Self::Range { from, to } => Some((*from, *to)),
-            Self::Type { .. } | Self::Fingerprint { .. } => None,
+            Self::Type { .. } | Self::Fingerprint { .. } | Self::Key { .. } => None,
         }
     }
 
@@ -118,59 +131,48 @@ impl TryFrom<EventSelectionParts> for Option<EventSelection> {
                     .bytes()
                     .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
         };
-        match parts {
-            EventSelectionParts {
-                event: None,
-                from: None,
-                to: None,
-                event_type: None,
-                fingerprint: None,
-            } => Ok(None),
-            EventSelectionParts {
-                event: Some(event),
-                from: None,
-                to: None,
-                event_type: None,
-                fingerprint: None,
-            } => Ok(Some(EventSelection::Event { event })),
-            EventSelectionParts {
-                event: None,
-                from: Some(from),
-                to: Some(to),
-                event_type: None,
-                fingerprint: None,
-            } => {
-                if from > to {
-                    return Err(InvalidEventSelection::EmptyRange);
-                }
-                Ok(Some(EventSelection::Range { from, to }))
+        let EventSelectionParts {
+            event,
+            from,
+            to,
+            event_type,
+            fingerprint,
+            key,
+        } = parts;
+        let range = match (from, to) {
+            (None, None) => None,
+            (Some(from), Some(to)) if from > to => return Err(InvalidEventSelection::EmptyRange),
+            (Some(from), Some(to)) => Some(EventSelection::Range { from, to }),
+            _ if event.is_none()
+                && event_type.is_none()
+                && fingerprint.is_none()
+                && key.is_none() =>
+            {
+                return Err(InvalidEventSelection::HalfRange);
             }
-            EventSelectionParts {
-                event: None,
-                from: None,
-                to: None,
-                event_type: Some(event_type),
-                fingerprint: None,
-            } => Ok(Some(EventSelection::Type { event_type })),
-            EventSelectionParts {
-                event: None,
-                from: None,
-                to: None,
-                event_type: None,
-                fingerprint: Some(fingerprint),
-            } => {
-                if !is_fingerprint(&fingerprint) {
-                    return Err(InvalidEventSelection::Fingerprint);
-                }
-                Ok(Some(EventSelection::Fingerprint { fingerprint }))
-            }
-            EventSelectionParts {
-                event: None,
-                event_type: None,
-                fingerprint: None,
-                ..
-            } => Err(InvalidEventSelection::HalfRange),
-            _ => Err(InvalidEventSelection::SeveralWays),
+            _ => return Err(InvalidEventSelection::SeveralWays),
+        };
+        if fingerprint
+            .as_ref()
+            .is_some_and(|text| !is_fingerprint(text))
+        {
+            return Err(InvalidEventSelection::Fingerprint);
+        }
+        if key.as_ref().is_some_and(String::is_empty) {
+            return Err(InvalidEventSelection::Key);
+        }
+        let ways = [
+            event.map(|event| EventSelection::Event { event }),
+            range,
+            event_type.map(|event_type| EventSelection::Type { event_type }),
+            fingerprint.map(|fingerprint| EventSelection::Fingerprint { fingerprint }),
+            key.map(|key| EventSelection::Key { key }),
+        ];
+        let mut ways = ways.into_iter().flatten();
+        let selection = ways.next();
+        match ways.next() {
+            None => Ok(selection),
+            Some(_) => Err(InvalidEventSelection::SeveralWays),
         }
     }
 }
@@ -184,6 +186,7 @@ impl fmt::Display for EventSelection {
             Self::Fingerprint { fingerprint } => {
                 write!(f, "events that fail with fingerprint {fingerprint}")
             }
+            Self::Key { key } => write!(f, "the event at which {key} is held"),
         }
     }
 }
@@ -206,6 +209,7 @@ mod tests {
             r#"{"from":"3","to":"9"}"#,
             r#"{"type":"com.example.library.BookPurchasedEvent"}"#,
             r#"{"fingerprint":"0123456789abcdef"}"#,
+            r#"{"key":"/books/42"}"#,
         ] {
             let read: EventSelection = serde_json::from_str(selection).unwrap();
             assert_eq!(serde_json::to_string(&read).unwrap(), selection);
@@ -230,6 +234,7 @@ mod tests {
                 r#"{"fingerprint":"XYZ"}"#,
                 InvalidEventSelection::Fingerprint,
             ),
+            (r#"{"key":""}"#, InvalidEventSelection::Key),
         ] {
             assert_eq!(parts(wrong), Err(error), "{wrong}");
         }

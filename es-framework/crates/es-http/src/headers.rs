@@ -6,7 +6,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use url::Url;
 
-use super::{operator_paths::OperatorPaths, query_response::READ_MODEL_STOPPED_AT};
+use super::{
+    operator_paths::OperatorPaths,
+    query_response::{HELD_ROWS, READ_MODEL_STOPPED_AT},
+};
 
 /// Time that a browser may cache the response of a preflight request.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(60 * 60);
@@ -112,6 +115,7 @@ pub(super) fn cors_layer(origins: AllowedOrigins, operator_paths: OperatorPaths)
             header::WWW_AUTHENTICATE,
             name("event-position"),
             READ_MODEL_STOPPED_AT,
+            HELD_ROWS,
         ])
         .max_age(PREFLIGHT_AGE);
     layer.allow_origin(AllowOrigin::predicate(move |origin, request| {

@@ -1,6 +1,10 @@
 //! `GET /actuator/prometheus`: all metrics, with the current lag of read models and reactions.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::{
     extract::State,
@@ -9,10 +13,12 @@ use axum::{
 };
 use es_event::EventId;
 use es_observe::metrics::{
-    LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_LAG,
-    READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render,
+    LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_HELD,
+    READ_MODEL_HELD_FIRST, READ_MODEL_HELD_LAST, READ_MODEL_LAG, READ_MODEL_LAG_SECONDS,
+    READ_MODEL_STOPPED, gauge, render,
 };
-use es_subscribe::ProgressRegistry;
+use es_subscribe::{HeldKeyGroup, ProgressRegistry, SubscriberProgress};
+use jiff::Timestamp;
 
 use super::{
     HttpContext,
@@ -39,6 +45,7 @@ async fn measure_lag(context: &HttpContext) {
     for progress in context.positions.iter() {
         let model = [("read_model", progress.name())];
         gauge(&READ_MODEL_STOPPED, &model).set(flag(progress.is_stopped()));
+        measure_held_rows(progress);
         // Without the newest event, the lag is unknown.
         if newest.is_none() && progress.position().is_some() {
             continue;
@@ -60,6 +67,31 @@ fn measure_reactions(reactions: &ProgressRegistry, newest: Option<EventId>) {
         if newest.is_some() {
             gauge(&REACTION_LAG, &reaction).set(number(progress.events_behind(newest)));
         }
+    }
+}
+
+/// The read models with the fingerprints of failures at which rows were held. A gauge stays, so its value becomes 0
+/// when no row is held any more.
+static HELD_BEFORE: Mutex<BTreeSet<(&str, String)>> = Mutex::new(BTreeSet::new());
+
+fn measure_held_rows(progress: &SubscriberProgress) {
+    let name = progress.name();
+    let groups = progress.held_keys().group_by_failure();
+    let mut known = HELD_BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    let groups_now = groups.iter().map(|group| (name, group.fingerprint.clone()));
+    known.extend(groups_now);
+    for (name, fingerprint) in known.iter().filter(|(known, _)| *known == name) {
+        let mut groups = groups.iter();
+        let group = groups.find(|group| group.fingerprint == *fingerprint);
+        let labels = [("read_model", *name), ("fingerprint", fingerprint.as_str())];
+        let count = group.map_or(0, |group| group.keys.len());
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        let time = |of: fn(&HeldKeyGroup) -> Timestamp| {
+            group.map_or(0.0, |group| of(group).as_duration().as_secs_f64())
+        };
+        gauge(&READ_MODEL_HELD, &labels).set(number(count));
+        gauge(&READ_MODEL_HELD_FIRST, &labels).set(time(|group| group.first));
+        gauge(&READ_MODEL_HELD_LAST, &labels).set(time(|group| group.last));
     }
 }
 

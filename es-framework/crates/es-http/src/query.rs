@@ -10,10 +10,11 @@ use axum::{
         rejection::{QueryRejection, RawPathParamsRejection},
     },
     http::{HeaderMap, Uri},
+    response::{IntoResponse as _, Response},
 };
 use es_event::EventId;
 use es_read::{
-    projection::Database,
+    projection::{Database, HeldRows},
     query::{ErasedQuery, QueryError, QueryParameters, QueryRoute, QueryRouteTarget},
 };
 use es_subscribe::{ProgressWatcher, SubscriberProgress};
@@ -24,7 +25,7 @@ use super::{
     event_position::wait_for_position,
     output_id::OutputId,
     path,
-    query_response::{QueryFailure, QueryOutput},
+    query_response::{QueryFailure, QueryOutput, mark_held_rows, ok_or_not_modified},
 };
 
 /// The parameters in the path, as axum extracts them.
@@ -97,18 +98,37 @@ impl QueryRequest {
         output.map_err(|failure| failure.into_problem(self.uri.path()))
     }
 
+    /// Runs the query, and returns its response.
+    pub(super) async fn respond(&self) -> Response {
+        match self.run().await {
+            Ok(output) => ok_or_not_modified(output, &self.headers),
+            Err(problem) => {
+                let mut response = problem.into_response();
+                mark_held_rows(&mut response, &self.held_rows());
+                response
+            }
+        }
+    }
+
+    fn held_rows(&self) -> HeldRows {
+        HeldRows::collect(self.tables(), &self.context.positions)
+    }
+
     async fn try_run(&self) -> Result<QueryOutput, QueryFailure> {
         let query = self.parse()?;
         let requested = wait_for_position(&self.context, self.tables(), &self.headers).await?;
         // Rows that appends write can be ahead of the position that the projection knows.
         let position = self.applied_position().max(requested);
-        let json = query.run(&self.database, self.context.clock.now()).await?;
+        let held = self.held_rows();
+        let database = self.database.with_held_rows(held.clone());
+        let json = query.run(&database, self.context.clock.now()).await?;
         let id = OutputId::new(position, &json);
         let stopped_at = self.first_poison_event();
         Ok(QueryOutput {
             json,
             id,
             stopped_at,
+            held,
         })
     }
 

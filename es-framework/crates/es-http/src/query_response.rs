@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use es_event::EventId;
-use es_read::query::QueryError;
+use es_read::{projection::HeldRows, query::QueryError};
 use serde_json::value::RawValue;
 
 use super::{
@@ -49,12 +49,25 @@ impl QueryFailure {
 pub(super) const READ_MODEL_STOPPED_AT: HeaderName =
     HeaderName::from_static("read-model-stopped-at");
 
+/// The response header with the held rows of the query.
+pub(super) const HELD_ROWS: HeaderName = HeaderName::from_static("held-rows");
+
 /// The output of a query as JSON.
 pub(super) struct QueryOutput {
     pub(super) json: Box<RawValue>,
     pub(super) id: OutputId,
     /// The event at which a read model of the query has stopped. The output lacks this event and later ones.
     pub(super) stopped_at: Option<EventId>,
+    /// The held rows of the query.
+    pub(super) held: HeldRows,
+}
+
+/// Adds the header with the held rows of a query. An error can come from one, too: no such row.
+pub(super) fn mark_held_rows(response: &mut Response, held: &HeldRows) {
+    let value = held.header_value();
+    if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
+        response.headers_mut().insert(HELD_ROWS, value);
+    }
 }
 
 /// Returns `200` with the output, or `304` if the caller has this output already.
@@ -63,6 +76,7 @@ pub(super) fn ok_or_not_modified(output: QueryOutput, headers: &HeaderMap) -> Re
         json,
         id,
         stopped_at,
+        held,
     } = output;
     let mut response = if is_known(&id, headers) {
         StatusCode::NOT_MODIFIED.into_response()
@@ -71,6 +85,7 @@ pub(super) fn ok_or_not_modified(output: QueryOutput, headers: &HeaderMap) -> Re
         let json = String::from(Box::<str>::from(json));
         (content_type, json).into_response()
     };
+    mark_held_rows(&mut response, &held);
     let headers = response.headers_mut();
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{id}\"")) {
         headers.insert(header::ETAG, tag);
@@ -112,6 +127,7 @@ mod tests {
             json,
             id,
             stopped_at,
+            held: HeldRows::default(),
         };
         let response = ok_or_not_modified(output, &headers);
         let tag = response.headers()[header::ETAG].to_str().unwrap();

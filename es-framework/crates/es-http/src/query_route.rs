@@ -18,7 +18,6 @@ use super::{
     limits::ConcurrencyLimit,
     live, path,
     query::{PathExtraction, QueryExtraction, QueryRequest},
-    query_response::ok_or_not_modified,
 };
 
 /// Returns the path of a query's route, and its handler.
@@ -46,7 +45,7 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
         if live::is_requested(&request.headers) {
             live::stream_outputs(request).await
         } else {
-            Ok(ok_or_not_modified(request.run().await?, &request.headers))
+            Ok(request.respond().await)
         }
     };
     (mounted, get(handler))

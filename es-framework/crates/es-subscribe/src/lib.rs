@@ -9,6 +9,7 @@
 mod batch_reader;
 mod catch_up;
 mod engine;
+mod held_keys;
 pub mod operator;
 mod operator_command;
 mod panic;
@@ -21,6 +22,7 @@ mod subscriber;
 mod subscriber_state;
 
 pub use engine::{back_off, follow};
+pub use held_keys::{HeldKey, HeldKeyGroup, HeldKeyId, HeldKeyKind, HeldKeys, MAX_HELD_KEYS};
 pub use operator_command::{CommandedSubscriber, answer_during, answer_request};
 pub use panic::{catch_panic, panic_text};
 pub use progress::{OpenDeadlines, ProgressError, RebuildPace, SubscriberProgress};

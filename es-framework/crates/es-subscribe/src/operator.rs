@@ -28,10 +28,10 @@ pub enum OperatorCommand {
     /// Rebuilds a read model in a shadow table while the current one keeps answering queries. A reaction
     /// that has lost its checkpoint begins anew.
     Rebuild,
-    /// Tries again at once. With a selection of events, these are no longer skipped.
+    /// Tries again at once, also with the events of held keys. With a selection of events, these are no longer skipped.
     Retry,
-    /// Skips the event that stopped the component, in every later run. With a selection of events, skips
-    /// those of them that the component cannot handle.
+    /// Skips the event that stopped the component and those at which keys are held, in every later run. With a
+    /// selection of events, skips those of them that the component cannot handle.
     Skip,
 }
 
@@ -100,8 +100,10 @@ pub enum OperatorError {
     /// No component has this name.
     #[error("there is no {0} named {1}")]
     Unknown(ComponentKind, String),
-    /// No event stopped the component.
-    #[error("the {0} {1} has not stopped at an event: the command needs a selection of events")]
+    /// No event stopped the component, and it holds no key that the command selects.
+    #[error(
+        "the {0} {1} has not stopped at an event and holds no such key: the command needs a selection of events"
+    )]
     NotStopped(ComponentKind, &'static str),
     /// The reaction has its checkpoint, from which it continues.
     #[error("the reaction {0} cannot be rebuilt: it has its checkpoint")]
@@ -120,9 +122,27 @@ pub enum OperatorError {
     Busy(ComponentKind),
 }
 
-/// The event that a command was about, if there is one.
+/// The outcome of a command.
+///
+/// ```
+/// use es_subscribe::operator::OperatorOutcome;
+///
+/// let nothing = OperatorOutcome::default();
+/// assert_eq!((nothing.event, nothing.retried, nothing.released), (None, 0, 0));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OperatorOutcome {
+    /// The event that had stopped the component, if the command was about it.
+    pub event: Option<PoisonEvent>,
+    /// The number of held keys that the command was about.
+    pub retried: usize,
+    /// The number of those that are held no longer.
+    pub released: usize,
+}
+
+/// The outcome of a command, or the reason why the component does not carry it out.
 #[doc(hidden)]
-pub type OperatorResult = Result<Option<PoisonEvent>, OperatorError>;
+pub type OperatorResult = Result<OperatorOutcome, OperatorError>;
 
 /// A command of an operator that waits for its result.
 #[doc(hidden)]
@@ -205,7 +225,7 @@ impl OperatorClient {
         Self { kind, components }
     }
 
-    /// Sends a command to the component of this name, and returns the event that it was about.
+    /// Sends a command to the component of this name, and returns what it was about.
     ///
     /// # Errors
     /// See [`OperatorError`].
@@ -213,12 +233,11 @@ impl OperatorClient {
         &self,
         component: &str,
         command: OperatorCommand,
-    ) -> Result<Option<PoisonEvent>, OperatorError> {
+    ) -> Result<OperatorOutcome, OperatorError> {
         self.send_selection(component, command, None).await
     }
 
-    /// Sends a command about some events to the component of this name. Returns the event that had stopped
-    /// the component, if the command is about it.
+    /// Sends a command about some events to the component of this name, and returns what it was about.
     ///
     /// # Errors
     /// See [`OperatorError`].
@@ -227,7 +246,7 @@ impl OperatorClient {
         component: &str,
         command: OperatorCommand,
         selection: Option<EventSelection>,
-    ) -> Result<Option<PoisonEvent>, OperatorError> {
+    ) -> Result<OperatorOutcome, OperatorError> {
         let Some((&component, sender)) = self.components.get_key_value(component) else {
             let name = component.chars().take(100).collect();
             return Err(OperatorError::Unknown(self.kind, name));

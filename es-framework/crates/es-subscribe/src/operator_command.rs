@@ -1,11 +1,16 @@
 //! Executes the commands of operators: rebuild, retry and skip.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
-use es_event::{EventSelection, PoisonEvent};
+use es_event::{EventId, EventSelection, PoisonEvent};
 
 use super::{
-    SubscriberProgress,
-    operator::{OperatorCommand, OperatorError, OperatorRequest, OperatorRequests, OperatorResult},
+    HeldKeys, SubscriberProgress,
+    operator::{
+        OperatorCommand, OperatorError, OperatorOutcome, OperatorRequest, OperatorRequests,
+        OperatorResult,
+    },
 };
 
 /// A component that operators command.
@@ -24,6 +29,13 @@ pub trait CommandedSubscriber: Send + Sync {
     /// Ends the skips of the selected events, and handles those that were passed. Returns false if none of them
     /// was skipped.
     async fn end_skips(&self, selection: &EventSelection) -> Result<bool, OperatorError>;
+
+    /// Reads the events of the selected held keys again, or of all of them. Returns the number of keys that were
+    /// selected, and of those that are held no longer.
+    async fn retry_held_keys(
+        &self,
+        selection: Option<&EventSelection>,
+    ) -> Result<(usize, usize), OperatorError>;
 }
 
 /// Executes a command. Returns the event that has stopped the component, if the command is about it.
@@ -36,36 +48,72 @@ async fn execute_command(
     let (kind, name) = (progress.kind(), progress.name());
     let not_stopped = OperatorError::NotStopped(kind, name);
     let poison = troubled(progress).find_map(|one| one.poison_event());
-    let resumed = match (command, selection) {
-        (OperatorCommand::Rebuild, _) => {
-            component.rebuild().await?;
-            None
-        }
-        (OperatorCommand::Retry, None) => {
-            let mut troubled = troubled(progress).peekable();
-            troubled.peek().ok_or(not_stopped)?;
-            troubled.for_each(|one| one.request_attempt());
-            poison
-        }
-        (OperatorCommand::Retry, Some(selection)) => {
-            let was_skipped = component.end_skips(&selection).await?;
-            let resumed = resume_at(progress, &selection);
-            if !was_skipped && resumed.is_none() {
+    let mut outcome = OperatorOutcome::default();
+    match (command, selection) {
+        (OperatorCommand::Rebuild, _) => component.rebuild().await?,
+        (OperatorCommand::Retry, selection) => {
+            let mut is_about_some = troubled(progress).next().is_some();
+            if let Some(selection) = &selection {
+                is_about_some = component.end_skips(selection).await?;
+            }
+            let retried = component.retry_held_keys(selection.as_ref()).await?;
+            (outcome.retried, outcome.released) = retried;
+            outcome.event = match &selection {
+                None => {
+                    troubled(progress).for_each(|one| one.request_attempt());
+                    poison
+                }
+                Some(selection) => resume_at(progress, selection),
+            };
+            if !is_about_some && outcome.retried == 0 && outcome.event.is_none() {
                 return Err(not_stopped);
             }
-            resumed
         }
         (OperatorCommand::Skip, selection) => {
-            let of_event = |event: PoisonEvent| EventSelection::Event { event: event.id };
-            let selection = selection.or_else(|| poison.map(of_event));
-            let selection = selection.ok_or(not_stopped)?;
-            component.skip(&selection).await?;
-            resume_at(progress, &selection)
+            let skipped = find_events_to_skip(progress, selection.as_ref());
+            if skipped.is_empty() {
+                return Err(not_stopped);
+            }
+            for selection in &skipped {
+                component.skip(selection).await?;
+                outcome.event = resume_at(progress, selection).or(outcome.event.take());
+            }
+            let retried = component.retry_held_keys(selection.as_ref()).await?;
+            (outcome.retried, outcome.released) = retried;
         }
-    };
-    let (event, command) = (resumed.as_ref().map(|event| event.id.get()), command.verb());
-    tracing::warn!(name, command, event, "an operator commands a {kind}");
-    Ok(resumed)
+    }
+    let event = outcome.event.as_ref().map(|event| event.id.get());
+    let (command, keys) = (command.verb(), outcome.retried);
+    tracing::warn!(name, command, event, keys, "an operator commands a {kind}");
+    Ok(outcome)
+}
+
+/// Returns the selections of events that a command skips. Without a selection of an operator, these are the event that
+/// stopped the component and those at which keys are held. A key stands for the event at which it is held.
+fn find_events_to_skip(
+    progress: &SubscriberProgress,
+    selection: Option<&EventSelection>,
+) -> Vec<EventSelection> {
+    if let Some(selection) = selection
+        && !matches!(selection, EventSelection::Key { .. })
+    {
+        return vec![selection.clone()];
+    }
+    let shadow = progress.shadow_progress();
+    let held = [
+        progress.held_keys(),
+        shadow.map(|one| one.held_keys()).unwrap_or_default(),
+    ];
+    let held = held.iter().flat_map(HeldKeys::iter);
+    let held = held.filter(|held| held.is_selected(selection));
+    let stopped = troubled(progress).find_map(|one| one.poison_event());
+    let stopped = stopped.filter(|_| selection.is_none());
+    let events = stopped.map(|event| event.id).into_iter();
+    let events: BTreeSet<EventId> = events.chain(held.map(|held| held.poison.id)).collect();
+    let events = events.into_iter();
+    events
+        .map(|event| EventSelection::Event { event })
+        .collect()
 }
 
 /// Returns the progress of the component and of its shadow table, where they do not work.

@@ -9,7 +9,10 @@ use es_event::{EventId, PoisonEvent};
 use jiff::Timestamp;
 use tokio::sync::{Notify, watch};
 
-use super::{SubscriberFailure, SubscriberState, operator::ComponentKind};
+use super::{
+    HeldKeys, SubscriberFailure, SubscriberState,
+    operator::{ComponentKind, OperatorCommand},
+};
 
 /// The progress and the status of a component that follows the events: a read model, its shadow table, or a
 /// reaction. Clones share it.
@@ -42,6 +45,7 @@ pub(super) struct SubscriberStatus {
     /// The number of shadow tables that have replaced the current table.
     swaps: u64,
     deadlines: OpenDeadlines,
+    held: HeldKeys,
 }
 
 /// The deadlines that a reaction has neither met nor cancelled.
@@ -171,6 +175,25 @@ impl SubscriberProgress {
         self.status.borrow().state.poison_event().cloned()
     }
 
+    /// Returns the keys that the component holds, while all others go on.
+    #[must_use]
+    pub fn held_keys(&self) -> HeldKeys {
+        self.status.borrow().held.clone()
+    }
+
+    /// Returns the commands of operators that help the component.
+    #[must_use]
+    pub fn exits(&self) -> Vec<OperatorCommand> {
+        let status = self.status.borrow();
+        let mut exits = status.state.exits(self.kind);
+        if !status.held.is_empty() {
+            let more = [OperatorCommand::Retry, OperatorCommand::Skip];
+            let more = more.into_iter().filter(|one| !exits.contains(one));
+            exits.extend(more.collect::<Vec<_>>());
+        }
+        exits
+    }
+
     /// Returns the speed of the catch-up that is going on.
     #[must_use]
     pub fn rebuild_pace(&self) -> Option<RebuildPace> {
@@ -266,6 +289,16 @@ impl SubscriberProgress {
             .send_modify(|status| status.deadlines = deadlines);
     }
 
+    /// Records the keys that the component holds.
+    #[doc(hidden)]
+    pub fn record_held_keys(&self, held: HeldKeys) {
+        self.status.send_if_modified(|status| {
+            let is_changed = !status.held.is_same(&held);
+            status.held = held;
+            is_changed
+        });
+    }
+
     /// Records a failure, unless the component has stopped at an event.
     #[doc(hidden)]
     pub fn record_failure(&self, failure: SubscriberFailure) {
@@ -328,10 +361,11 @@ impl SubscriberProgress {
 
     /// Records that the shadow table has replaced the current table.
     #[doc(hidden)]
-    pub fn record_swap(&self, position: Option<EventId>) {
+    pub fn record_swap(&self, position: Option<EventId>, held: HeldKeys) {
         self.status.send_modify(|status| {
             *status = SubscriberStatus {
                 position,
+                held,
                 has_caught_up: true,
                 swaps: status.swaps.saturating_add(1),
                 ..SubscriberStatus::default()

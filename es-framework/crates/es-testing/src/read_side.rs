@@ -113,6 +113,10 @@ async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
             let (name, reason) = (progress.name(), &trouble.reason);
             return Err(format!("the read model {name} stops: {reason}").into());
         }
+        if let Some(held) = progress.held_keys().iter().next() {
+            let (name, poison) = (progress.name(), &held.poison);
+            return Err(format!("the read model {name} holds a row: {poison}").into());
+        }
     }
     Ok(database)
 }

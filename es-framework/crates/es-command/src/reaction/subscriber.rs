@@ -157,6 +157,14 @@ impl CommandedSubscriber for ReactionSubscriber {
         }
         Ok(was_skipped)
     }
+
+    /// A reaction holds no keys: it parks at its event.
+    async fn retry_held_keys(
+        &self,
+        _: Option<&EventSelection>,
+    ) -> Result<(usize, usize), OperatorError> {
+        Ok((0, 0))
+    }
 }
 
 impl ReactionSubscriber {

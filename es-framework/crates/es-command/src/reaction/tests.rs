@@ -192,7 +192,8 @@ impl Operator {
         reaction: &str,
         command: OperatorCommand,
     ) -> Result<Option<PoisonEvent>, OperatorError> {
-        self.client.send_command(reaction, command).await
+        let outcome = self.client.send_command(reaction, command).await?;
+        Ok(outcome.event)
     }
 
     fn progress(&self, reaction: &str) -> &SubscriberProgress {

@@ -22,7 +22,7 @@ use es_event::{EventType, Subject};
 use es_net::tls::ServerTls;
 use es_read::projection::{Database, PoisonEvent};
 use es_store::EventStore;
-use es_subscribe::{ProgressRegistry, SubscriberProgress};
+use es_subscribe::{HeldKeys, ProgressRegistry, SubscriberProgress};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -37,6 +37,9 @@ pub(super) use probes::{info, liveness, readiness};
 
 /// Longest time of a check. A slower one fails.
 const CHECK_LIMIT: Duration = Duration::from_secs(3);
+
+/// The number of held keys that the status names for each failure.
+const SHOWN_KEYS: usize = 20;
 
 /// The components that the health check examines.
 #[doc(hidden)]
@@ -174,12 +177,32 @@ pub(super) fn poison_event_json(event: &PoisonEvent) -> Value {
     })
 }
 
+/// Returns the keys that a component holds as JSON, grouped by their failures.
+fn held_keys_json(held: &HeldKeys) -> Value {
+    let groups = held.group_by_failure();
+    let groups = groups.iter().map(|group| {
+        json!({
+            "fingerprint": group.fingerprint,
+            "error": group.example.reason,
+            "type": group.example.event_type.as_ref().map(EventType::as_str),
+            "event": group.example.id.to_string(),
+            "subject": group.example.subject.as_ref().map(Subject::as_str),
+            "keys": group.keys.len(),
+            "someKeys": group.keys.iter().take(SHOWN_KEYS).collect::<Vec<_>>(),
+            "events": group.events,
+            "first": group.first.to_string(),
+            "last": group.last.to_string(),
+        })
+    });
+    json!({ "keys": held.len(), "failures": groups.collect::<Vec<_>>() })
+}
+
 /// Returns the members of the status that read models, their shadow tables and reactions have in common, with
 /// those that only one kind has.
 fn status_json<const N: usize>(progress: &SubscriberProgress, more: [(&str, Value); N]) -> Value {
     let state = progress.state();
     let trouble = state.trouble();
-    let exits = state.exits(progress.kind());
+    let exits = progress.exits();
     let position = progress.position().map(|id| id.to_string());
     let members = [
         ("state", state.name().into()),
@@ -193,6 +216,7 @@ fn status_json<const N: usize>(progress: &SubscriberProgress, more: [(&str, Valu
             trouble.map(|trouble| trouble.reason.clone()).into(),
         ),
         ("event", state.poison_event().map(poison_event_json).into()),
+        ("held", held_keys_json(&progress.held_keys())),
         ("exits", exits.iter().map(|exit| exit.verb()).collect()),
         ("position", position.into()),
     ];

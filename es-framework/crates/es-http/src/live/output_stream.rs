@@ -32,6 +32,10 @@ pub(super) struct OutputStream {
     seen: Option<OutputId>,
     /// The first event to send.
     first: Option<Event>,
+    /// The output that follows the event before.
+    next: Option<Event>,
+    /// The held rows that the client knows of, as the header `Held-Rows` has them.
+    held: Option<String>,
     /// The time since which the read models lack events that the output must contain.
     lags_since: Option<Instant>,
     /// True if the stream ends because the query failed.
@@ -61,6 +65,8 @@ impl OutputStream {
             shutdown: live.shutdown,
             seen,
             first: None,
+            next: None,
+            held: None,
             lags_since: None,
             has_failed: false,
             next_run: Instant::now(),
@@ -101,8 +107,8 @@ impl OutputStream {
     }
 
     async fn next_event(&mut self) -> Option<Event> {
-        if let Some(first) = self.first.take() {
-            return Some(first);
+        if let Some(next) = self.first.take().or_else(|| self.next.take()) {
+            return Some(next);
         }
         if self.has_failed {
             return None;
@@ -154,16 +160,20 @@ impl OutputStream {
         self.next_run = instant_after(pause.max(begin.elapsed()));
         let output = output?;
         self.lags_since = None;
-        if self
-            .seen
-            .as_ref()
-            .is_some_and(|seen| seen.digest == output.id.digest)
-        {
-            return Ok(None);
+        let seen = self.seen.as_ref();
+        let is_seen = seen.is_some_and(|seen| seen.digest == output.id.digest);
+        let mut event = None;
+        if !is_seen {
+            event = Some(output_event(&output)?);
+            self.seen = Some(output.id);
         }
-        let event = output_event(&output)?;
-        self.seen = Some(output.id);
-        Ok(Some(event))
+        let held = output.held.header_value();
+        if held != self.held {
+            self.next = event;
+            event = Some(held_rows_event(held.as_deref()));
+            self.held = held;
+        }
+        Ok(event)
     }
 
     /// A client that reconnects to an instance that lags must not see older rows than before.
@@ -187,6 +197,12 @@ fn output_event(output: &QueryOutput) -> Result<Event, Problem> {
         .id(output.id.to_string())
         .json_data(&output.json);
     event.map_err(|error| Problem::log_internal_error(&error))
+}
+
+/// Creates the server-sent event that comes before an output with other held rows.
+fn held_rows_event(held: Option<&str>) -> Event {
+    let value = held.unwrap_or("total=0");
+    Event::default().event("held-rows").data(value)
 }
 
 /// Returns a comment, which clients ignore.

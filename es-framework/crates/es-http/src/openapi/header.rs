@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 pub(super) const CACHE_CONTROL: &str = "Cache-Control";
 pub(super) const ETAG: &str = "ETag";
 pub(super) const EVENT_POSITION: &str = "Event-Position";
+pub(super) const HELD_ROWS: &str = "Held-Rows";
 pub(super) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 pub(super) const IF_MATCH: &str = "If-Match";
 pub(super) const IF_NONE_MATCH: &str = "If-None-Match";
@@ -84,6 +85,10 @@ pub(super) fn response_headers() -> Value {
         EVENT_POSITION: {
             "description": "The id of the last event that was written. It is durable.",
             "schema": { "type": "string", "pattern": "^[0-9]+$" },
+        },
+        HELD_ROWS: {
+            "description": "Rows of the query that wait at an event which their read model cannot apply, so that they lack it and later events: a dictionary (RFC 9651) with their number, `total`, and the keys of those in the result, `rows`. Without `rows`, each row may be one of them. Absent if no row waits.",
+            "schema": { "type": "string" },
         },
         LOCATION: {
             "description": "The path of the created subject.",

@@ -96,14 +96,15 @@ fn command_operation(
 }
 
 /// Returns the parameters that select events.
-fn selection_parameters() -> [Value; 5] {
+fn selection_parameters() -> [Value; 6] {
     let id = "^[0-9]{1,19}$";
     [
-        ("event", id, "One event. Without a parameter, the command is about the event that stopped the component."),
+        ("event", id, "One event. Without a parameter, the command is about the event that stopped the component and those at which keys are held."),
         ("from", id, "The first event of a range."),
         ("to", id, "The last event of a range."),
         ("type", r"^[0-9A-Za-z_-]{2,}\.([0-9A-Za-z_-]+\.)+[0-9A-Za-z_-]+$", "The type of the events."),
         ("fingerprint", "^[0-9a-f]{16}$", "The fingerprint of a failure, as the status shows it: the events that fail alike."),
+        ("key", r"^[\s\S]+$", "A held key, as the status shows it: the event at which it is held."),
     ]
     .map(|(name, pattern, description)| {
         json!({

@@ -56,11 +56,17 @@ pub(super) fn add_command_reply(
         OperatorCommand::Retry | OperatorCommand::Skip => (poison_event(schemas), "EventReply"),
     };
     let member = component.member();
+    let count = |description| json!({ "type": "integer", "format": "int64", "minimum": 0, "description": description });
     let reply = json!({
         "type": "object",
         "description": "The component that carried out the command, and the event that had stopped it.",
-        "properties": { member: { "type": "string" }, "event": event },
-        "required": [member, "event"],
+        "properties": {
+            member: { "type": "string" },
+            "event": event,
+            "retriedKeys": count("The number of held keys that the command was about."),
+            "releasedKeys": count("The number of those that are held no longer."),
+        },
+        "required": [member, "event", "retriedKeys", "releasedKeys"],
     });
     schemas.add(&format!("{}{name}", component_type_name(component)), reply)
 }
@@ -124,6 +130,7 @@ fn with_position(description: &str, members: Value, schemas: &mut Schemas) -> Va
         "exits": { "type": "array", "items": { "type": "string" }, "description": "The commands of operators that help in this state." },
         "error": { "type": ["string", "null"], "description": "The reason for which it does not continue." },
         "event": nullable(poison_event(schemas)),
+        "held": held_keys(schemas),
     });
     if let (Some(properties), Value::Object(members)) = (properties.as_object_mut(), members) {
         properties.extend(members);
@@ -131,6 +138,38 @@ fn with_position(description: &str, members: Value, schemas: &mut Schemas) -> Va
     let names = properties.as_object().into_iter().flatten();
     let required: Vec<_> = names.map(|(name, _)| name.clone()).collect();
     json!({ "type": "object", "description": description, "properties": properties, "required": required })
+}
+
+/// Adds the schema of the keys that a component holds.
+fn held_keys(schemas: &mut Schemas) -> Value {
+    let failure = json!({
+        "type": "object",
+        "description": "Keys that wait at events which fail alike.",
+        "properties": {
+            "fingerprint": { "type": "string", "description": "Events that fail alike have the same fingerprint." },
+            "error": { "type": "string" },
+            "type": { "type": ["string", "null"] },
+            "event": { "type": "string", "description": "The first event that failed so." },
+            "subject": { "type": ["string", "null"], "description": "The subject of this event." },
+            "keys": { "type": "integer", "format": "int64", "minimum": 0, "description": "The number of keys." },
+            "someKeys": { "type": "array", "items": { "type": "string" }, "description": "The first of them: keys of rows, or subjects." },
+            "events": { "type": "integer", "format": "int64", "minimum": 0, "description": "The number of events that these keys wait with." },
+            "first": { "type": "string", "format": "date-time", "description": "The time of the first of these events." },
+            "last": { "type": "string", "format": "date-time", "description": "The time of the last of these events." },
+        },
+        "required": ["fingerprint", "error", "type", "event", "subject", "keys", "someKeys", "events", "first", "last"],
+    });
+    let failure = schemas.add("HeldKeyFailure", failure);
+    let held = json!({
+        "type": "object",
+        "description": "The keys that wait at an event which cannot be handled, while all others go on.",
+        "properties": {
+            "keys": { "type": "integer", "format": "int64", "minimum": 0, "description": "The number of keys." },
+            "failures": { "type": "array", "items": failure },
+        },
+        "required": ["keys", "failures"],
+    });
+    schemas.add("HeldKeys", held)
 }
 
 /// Adds the schema of the event that stopped a component.

@@ -23,9 +23,10 @@ const HEADERS: [&str; 4] = [
     header::LAST_EVENT_ID,
 ];
 
-const ANSWERED: [&str; 3] = [
+const ANSWERED: [&str; 4] = [
     header::ETAG,
     header::CACHE_CONTROL,
+    header::HELD_ROWS,
     header::READ_MODEL_STOPPED_AT,
 ];
 

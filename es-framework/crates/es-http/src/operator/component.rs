@@ -69,10 +69,10 @@ impl OperatorInterface for ComponentKind {
                 "Lets a reaction whose checkpoints cannot be read begin as at its first start."
             }
             (Self::ReadModel, OperatorCommand::Retry) => {
-                "Lets a read model that has stopped or retries try again at once, or ends the skips of some events."
+                "Lets a read model try again at once, also with the events of held rows, or ends the skips of some events."
             }
             (Self::ReadModel, OperatorCommand::Skip) => {
-                "Skips the event that stopped a read model, or events that it cannot apply, now and in every rebuild."
+                "Skips the event that stopped a read model and those at which rows are held, or events that it cannot apply, now and in every rebuild."
             }
             (Self::Reaction, OperatorCommand::Retry) => {
                 "Lets a reaction that has stopped or retries try again at once, or ends the skips of some events."

@@ -29,6 +29,12 @@ pub(super) fn add_arguments(command: Command) -> Command {
             value_parser!(String),
             "Events that fail alike; `status` shows the fingerprint",
         ),
+        (
+            "key",
+            "KEY",
+            ValueParser::string(),
+            "The event at which this key is held: the key of a row, or a subject",
+        ),
     ];
     arguments
         .into_iter()
@@ -55,18 +61,14 @@ pub(super) fn to_query(matches: &ArgMatches) -> Result<String> {
         to: id("to"),
         event_type: matches.get_one("type").cloned(),
         fingerprint: matches.get_one("fingerprint").cloned(),
+        key: matches.get_one("key").cloned(),
     };
+    let query = serde_urlencoded::to_string(&parts)
+        .map_err(|error| Error::because("the address cannot be written", error))?;
     let selection: Option<EventSelection> = parts
         .try_into()
         .map_err(|error: InvalidEventSelection| Error::new(error.to_string()))?;
-    // None of the values needs an escape in an address.
-    Ok(match selection {
-        None => String::new(),
-        Some(EventSelection::Event { event }) => format!("?event={event}"),
-        Some(EventSelection::Range { from, to }) => format!("?from={from}&to={to}"),
-        Some(EventSelection::Type { event_type }) => format!("?type={}", event_type.as_str()),
-        Some(EventSelection::Fingerprint { fingerprint }) => format!("?fingerprint={fingerprint}"),
-    })
+    Ok(selection.map_or_else(String::new, |_| format!("?{query}")))
 }
 
 #[cfg(test)]
@@ -93,6 +95,7 @@ mod tests {
                 &["--fingerprint", "0123456789abcdef"],
                 "?fingerprint=0123456789abcdef",
             ),
+            (&["--key", "/books/a b"], "?key=%2Fbooks%2Fa+b"),
         ] {
             assert_eq!(query(arguments).unwrap(), expected);
         }

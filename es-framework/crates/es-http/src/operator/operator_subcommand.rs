@@ -31,11 +31,11 @@ fn component_subcommand(component: ComponentKind) -> Command {
     let (about, status) = match component {
         ComponentKind::ReadModel => (
             "Shows and repairs the read models of the running application",
-            "Shows the position of each read model, its rebuild, and the event that stopped it",
+            "Shows the position of each read model, its rebuild, the rows that it holds, and the event that stopped it",
         ),
         ComponentKind::Reaction => (
             "Shows and repairs the reactions of the running application",
-            "Shows the position of each reaction, its deadlines, and the event that stopped it",
+            "Shows the position of each reaction, its deadlines, the subjects that it holds, and the event that stopped it",
         ),
     };
     let command = Command::new(component.subcommand());
@@ -107,7 +107,8 @@ async fn execute(
     } else {
         "has new rules for the events that it skips"
     };
-    Ok(format!("{name} {result}{}\n", event_text(&response)))
+    let (event, held) = (event_text(&response), held_text(&response));
+    Ok(format!("{name} {result}{event}{held}\n"))
 }
 
 const fn result_text(component: ComponentKind, command: OperatorCommand) -> &'static str {
@@ -119,6 +120,17 @@ const fn result_text(component: ComponentKind, command: OperatorCommand) -> &'st
         (_, OperatorCommand::Retry) => "tries again",
         (ComponentKind::ReadModel, OperatorCommand::Skip) => "skips the event from now on",
         (ComponentKind::Reaction, OperatorCommand::Skip) => "skips the action that failed",
+    }
+}
+
+/// Returns the number of held keys that a command has released.
+fn held_text(response: &Value) -> String {
+    let number = |name: &str| response.get(name).and_then(Value::as_u64);
+    match (number("retriedKeys"), number("releasedKeys")) {
+        (Some(retried @ 1..), Some(released)) => {
+            format!("; {released} of {retried} held keys go on")
+        }
+        _ => String::new(),
     }
 }
 
@@ -144,6 +156,7 @@ struct ComponentStatus {
     since: Option<String>,
     error: Option<String>,
     event: Option<PoisonEventStatus>,
+    held: HeldKeysStatus,
     exits: Vec<String>,
     rebuild: Option<RebuildStatus>,
 }
@@ -153,6 +166,29 @@ struct ComponentStatus {
 struct PoisonEventStatus {
     r#type: Option<String>,
     fingerprint: String,
+}
+
+/// The held keys of a component in the response of the application.
+#[derive(Debug, Deserialize)]
+struct HeldKeysStatus {
+    keys: u64,
+    failures: Vec<HeldKeyFailure>,
+}
+
+/// The held keys whose events fail alike.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HeldKeyFailure {
+    fingerprint: String,
+    error: String,
+    r#type: Option<String>,
+    event: String,
+    subject: Option<String>,
+    keys: u64,
+    some_keys: Vec<String>,
+    events: u64,
+    first: String,
+    last: String,
 }
 
 /// The progress of a rebuild in the response of the operator API.
@@ -191,10 +227,48 @@ fn status_text(name: &str, status: &Value) -> String {
         }
         text.push_str(&format!("  {state} since {since}; what helps: {exits}\n"));
     }
+    text.push_str(&status.held.text());
     if let Some(rebuild) = status.rebuild {
         text.push_str(&format!("  {}\n", rebuild.text()));
     }
     text
+}
+
+impl HeldKeysStatus {
+    /// Returns some lines for each failure.
+    fn text(&self) -> String {
+        if self.keys == 0 {
+            return String::new();
+        }
+        let mut text = format!("  holds {} keys; what helps: retry, skip\n", self.keys);
+        for failure in &self.failures {
+            let HeldKeyFailure {
+                fingerprint,
+                error,
+                event,
+                keys,
+                events,
+                first,
+                last,
+                ..
+            } = failure;
+            let subject = failure.subject.as_ref();
+            let subject = subject.map(|subject| format!(" on {subject}"));
+            let event_type = failure.r#type.as_deref().unwrap_or("unknown");
+            let more = if failure.some_keys.len() < usize::try_from(*keys).unwrap_or(usize::MAX) {
+                ", …"
+            } else {
+                ""
+            };
+            text.push_str(&format!(
+                "  {keys} keys with {events} events from {first} to {last}: event {event}{}: {error}\n    \
+                 type {event_type}, fingerprint {fingerprint}\n    keys {}{more}\n",
+                subject.unwrap_or_default(),
+                failure.some_keys.join(", "),
+            ));
+        }
+        text
+    }
 }
 
 impl RebuildStatus {

@@ -82,9 +82,14 @@ async fn send_command(
         ComponentKind::Reaction => &context.reactions,
     };
     match operator.send_selection(&name, command, selection).await {
-        Ok(event) => {
-            let event = event.as_ref().map(health::poison_event_json);
-            Json(json!({ component.member(): name, "event": event })).into_response()
+        Ok(outcome) => {
+            let reply = json!({
+                component.member(): name,
+                "event": outcome.event.as_ref().map(health::poison_event_json),
+                "retriedKeys": outcome.retried,
+                "releasedKeys": outcome.released,
+            });
+            Json(reply).into_response()
         }
         Err(error) => problem(component, &error).into_response(),
     }

@@ -198,6 +198,27 @@ pub const READ_MODEL_STOPPED: MetricDefinition = MetricDefinition::gauge(
     &["read_model"],
     "1 if the read model has stopped and needs an operator, else 0.",
 );
+/// Rows that a read model holds at events that fail alike.
+#[doc(hidden)]
+pub const READ_MODEL_HELD: MetricDefinition = MetricDefinition::gauge(
+    "es_read_model_held_rows",
+    &["read_model", "fingerprint"],
+    "Rows that a read model holds at events that fail alike.",
+);
+/// Time of the first event with which these rows wait, in seconds since 1970, or 0 if none waits any more.
+#[doc(hidden)]
+pub const READ_MODEL_HELD_FIRST: MetricDefinition = MetricDefinition::gauge(
+    "es_read_model_held_first_seconds",
+    &["read_model", "fingerprint"],
+    "Time of the first event with which these rows wait, in seconds since 1970, or 0 if none waits any more.",
+);
+/// Time of the last event with which these rows wait, in seconds since 1970, or 0 if none waits any more.
+#[doc(hidden)]
+pub const READ_MODEL_HELD_LAST: MetricDefinition = MetricDefinition::gauge(
+    "es_read_model_held_last_seconds",
+    &["read_model", "fingerprint"],
+    "Time of the last event with which these rows wait, in seconds since 1970, or 0 if none waits any more.",
+);
 /// Events that a reaction has not handled yet.
 #[doc(hidden)]
 pub const REACTION_LAG: MetricDefinition = MetricDefinition::gauge(
@@ -246,6 +267,9 @@ pub const ALL: &[MetricDefinition] = &[
     READ_MODEL_LAG,
     READ_MODEL_LAG_SECONDS,
     READ_MODEL_STOPPED,
+    READ_MODEL_HELD,
+    READ_MODEL_HELD_FIRST,
+    READ_MODEL_HELD_LAST,
     REACTION_LAG,
     REACTION_DEADLINES,
     REACTION_STOPPED,

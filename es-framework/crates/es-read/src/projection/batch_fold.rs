@@ -1,11 +1,12 @@
 //! The changes that a batch of events makes to one read model, gathered in memory.
 
 use super::{
-    DatabaseError, PoisonEvent, ProjectionError, RowKey, Table,
+    DatabaseError, PoisonEvent, RowKey, Table,
     fold::{FoldFailure, ReadModelFold, RowChanges, RowPosition, TableRow},
+    row_holds::{LateFailure, RowHolds},
 };
-use es_event::{EventId, RecordedEvent, Upcasters};
-use es_subscribe::SkippedEvents;
+use es_event::{DecodeError, EventId, RecordedEvent, Upcasters};
+use es_subscribe::HeldKeys;
 
 /// The number of events that an upcaster may make of one event. Each of them may make a row.
 const VIEWS: i64 = 1_024;
@@ -16,40 +17,56 @@ const VIEWS: i64 = 1_024;
 /// written.
 pub(super) struct BatchFold {
     fold: Box<dyn ReadModelFold>,
-    poison: Option<FoldFailure>,
-    count: usize,
+    holds: RowHolds,
+}
+
+/// The changes of a batch, or the reason to fold it again.
+pub(super) enum FoldedChanges {
+    Complete(RowChanges),
+    /// Some rows cannot take an event, which showed late.
+    Incomplete(Vec<LateFailure>),
 }
 
 impl BatchFold {
-    pub(super) fn new(table: &Table) -> Self {
+    pub(super) fn new(table: &Table, holds: RowHolds) -> Self {
         Self {
             fold: (table.model.fold)(),
-            poison: None,
-            count: 0,
+            holds,
         }
     }
 
-    /// Decodes and upcasts the next event and adds its changes. Events after one that cannot be decoded
-    /// are only counted, as are those that an operator has skipped.
-    pub(super) fn add_event(
-        &mut self,
-        skipped: &SkippedEvents,
-        upcasters: &Upcasters,
-        event: &RecordedEvent,
-    ) {
-        let index = self.count;
-        self.count = self.count.saturating_add(1);
-        if self.poison.is_some() || skipped.contains(event.id) {
+    /// Decodes and upcasts the next event and adds its changes. A row that cannot take the event is held.
+    pub(super) fn add_event(&mut self, upcasters: &Upcasters, event: &RecordedEvent) {
+        let Self { fold, holds } = self;
+        if holds.passes_over(event.id) {
             return;
         }
         let mut views = 0;
-        if let Err(error) = decode(&mut *self.fold, upcasters, index, event, &mut views) {
-            // Other views of the event may be in the fold already. Then the batch is folded again without it.
-            let is_untouched = views <= 1;
-            if !is_untouched || !skipped.excuse(&PoisonEvent::new(event, &error)) {
-                self.poison = Some(FoldFailure { index, error });
-            }
+        let read = upcasters.read(event, |view| {
+            let position = row_position(event.id, views);
+            views = views.saturating_add(1);
+            fold.add_event(position, &view, holds);
+            Ok::<_, DecodeError>(())
+        });
+        if let Err(error) = read {
+            holds.hold(None, event, error);
         }
+    }
+
+    /// Returns the event at which one more row would be held than the limit allows.
+    pub(super) const fn excess(&self) -> Option<&PoisonEvent> {
+        self.holds.excess()
+    }
+
+    /// Returns true if the same rows were held when the events were added.
+    pub(super) fn is_based_on(&self, held: &HeldKeys) -> bool {
+        self.holds.is_based_on(held)
+    }
+
+    /// Returns true if the batch holds a row that was not held before.
+    #[cfg(feature = "postgres")]
+    pub(super) fn has_new_hold(&self) -> bool {
+        self.holds.has_new_hold()
     }
 
     /// Returns the keys of the stored rows that the changes depend on.
@@ -57,18 +74,24 @@ impl BatchFold {
         self.fold.required_keys()
     }
 
+    /// Returns the failures that hold each row which the events change, for one reason.
+    pub(super) fn fail_all_rows(&self, reason: &str) -> Vec<LateFailure> {
+        let rows = self.fold.touched_rows().into_iter();
+        let failure = |(event, row)| LateFailure {
+            event,
+            row,
+            reason: reason.to_owned(),
+        };
+        rows.map(failure).collect()
+    }
+
     /// Applies the changes to the stored rows that they depend on.
-    ///
-    /// Returns the changes of the table and the event that cannot be applied, if there is one. The
-    /// changes are `None` if that event failed late: the events before it have to be folded again.
     pub(super) fn finish(
         mut self,
         table: &Table,
         required: Vec<TableRow>,
-    ) -> Result<(Option<RowChanges>, Option<FoldFailure>), DatabaseError> {
+    ) -> Result<FoldedChanges, DatabaseError> {
         for row in required {
-            // Another version of the code wrote a row that the read model cannot read. A rebuild helps, or an
-            // operator skips the event that changes the row.
             self.fold
                 .load_row(row)
                 .map_err(|error| DatabaseError::Row {
@@ -76,26 +99,20 @@ impl BatchFold {
                     reason: error.to_string(),
                 })?;
         }
+        if self.holds.has_new_skip() {
+            return Ok(FoldedChanges::Incomplete(Vec::new()));
+        }
         Ok(match self.fold.finish() {
-            Ok(changes) => (Some(changes), self.poison),
-            Err(earlier) => (None, Some(earlier)),
+            Ok(changes) => FoldedChanges::Complete(RowChanges {
+                held: self.holds.into_changed(),
+                ..changes
+            }),
+            Err(failures) => {
+                let failures = failures.into_iter();
+                FoldedChanges::Incomplete(failures.map(FoldFailure::into_late).collect())
+            }
         })
     }
-}
-
-/// Adds each view of a stored event to a fold.
-fn decode(
-    fold: &mut dyn ReadModelFold,
-    upcasters: &Upcasters,
-    index: usize,
-    event: &RecordedEvent,
-    views: &mut RowPosition,
-) -> Result<(), ProjectionError> {
-    upcasters.read(event, |read| {
-        let position = row_position(event.id, *views);
-        *views = views.saturating_add(1);
-        fold.add_event(index, position, &read)
-    })
 }
 
 /// Returns the position of a row, which orders rows as their events are ordered.

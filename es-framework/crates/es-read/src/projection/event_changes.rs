@@ -1,6 +1,6 @@
 //! The changes that follow from an event, with the key in the event's subject or in one of its fields.
 
-use super::{KeyError, ProjectionError, ReadModel, RowChange, RowKey, column};
+use super::{KeyError, Project, ProjectionError, ReadModel, RowChange, RowKey, column};
 use es_event::{Event, EventView, Subject};
 
 /// The changes that follow from an event of type `E`. `#[projection]` writes calls of these functions.
@@ -99,6 +99,13 @@ impl<R: ReadModel> RowChange<R> {
         let key = RowKey::from_value(key(&happened))?;
         Ok(Some(Self::compute(key, move |row| change(row, happened))))
     }
+}
+
+/// Returns the key of the row that an event changes if its subject tells the key, whatever the payload is.
+pub(super) fn key_in_subject<R: Project>(event: &EventView<'_>) -> Option<RowKey> {
+    let is_in_subject = R::EVENTS_OF_SUBJECT.contains(&event.event_type());
+    let key = is_in_subject.then(|| find_key_in_subject::<R>(event));
+    key?.ok().flatten()
 }
 
 fn find_key_in_subject<R: ReadModel>(event: &EventView<'_>) -> Result<Option<RowKey>, KeyError> {

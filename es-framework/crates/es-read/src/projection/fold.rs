@@ -6,10 +6,12 @@ use indexmap::IndexMap;
 
 use super::{
     Cell, Project, ProjectionError, RowChange, RowKey,
+    event_changes::key_in_subject,
     read_model::{Cells, EventRow, RowComputation},
+    row_holds::{LateFailure, RowHolds, subject_id},
 };
-use es_event::EventView;
-use es_subscribe::catch_panic;
+use es_event::{EventId, EventView};
+use es_subscribe::{HeldKey, HeldKeyId, catch_panic};
 
 /// The position of a row among all rows: the event that made it, and the number of that event among
 /// those that an upcaster made of the stored one.
@@ -22,6 +24,10 @@ pub(super) struct RowChanges {
     pub(super) removed: Vec<RowKey>,
     /// The rows to write, in the order of their positions.
     pub(super) rows: Vec<TableRow>,
+    /// The keys that are held from now on, or whose number of events has grown.
+    pub(super) held: Vec<HeldKey>,
+    /// The keys that are held no longer.
+    pub(super) released: Vec<HeldKeyId>,
 }
 
 /// A row of a table: a stored one, or one to write.
@@ -33,32 +39,40 @@ pub(crate) struct TableRow {
     pub(crate) cells: Vec<Cell>,
 }
 
-/// The failure of an event of a batch.
+/// The failure of a row at an event of a batch.
 #[derive(Debug)]
 pub(super) struct FoldFailure {
-    /// The index of the event in the batch.
-    pub(super) index: usize,
-    pub(super) error: ProjectionError,
+    event: EventId,
+    key: RowKey,
+    error: ProjectionError,
+}
+
+impl FoldFailure {
+    pub(super) fn into_late(self) -> LateFailure {
+        LateFailure {
+            event: self.event,
+            row: self.key.held_id(),
+            reason: self.error.to_string(),
+        }
+    }
 }
 
 /// The fold of one batch for one read model. It keeps no position.
 pub(super) trait ReadModelFold: Send {
-    /// Adds the changes of an event, which has this index in the batch.
-    fn add_event(
-        &mut self,
-        index: usize,
-        place: RowPosition,
-        event: &EventView<'_>,
-    ) -> Result<(), ProjectionError>;
+    /// Adds the changes of an event to the rows that take it, and holds a row that cannot take it.
+    fn add_event(&mut self, place: RowPosition, event: &EventView<'_>, holds: &mut RowHolds);
 
     /// Returns the keys of the stored rows that the changes depend on.
     fn required_keys(&self) -> Vec<RowKey>;
+
+    /// Returns the identities of the rows that the changes touch, each with its first event.
+    fn touched_rows(&self) -> Vec<(EventId, HeldKeyId)>;
 
     /// Adds a stored row that the changes depend on.
     fn load_row(&mut self, row: TableRow) -> Result<(), ProjectionError>;
 
     /// Applies the changes in order.
-    fn finish(self: Box<Self>) -> Result<RowChanges, FoldFailure>;
+    fn finish(self: Box<Self>) -> Result<RowChanges, Vec<FoldFailure>>;
 }
 
 /// Calls code of the application. A panic fails the event and nothing else.
@@ -75,8 +89,7 @@ pub(super) struct KeyedRowFold<R> {
 
 /// The change that an event makes to a row. It is applied after the stored rows are loaded.
 struct PendingRowChange<R> {
-    /// The index of the event in the batch.
-    index: usize,
+    event: EventId,
     place: RowPosition,
     /// The index of the changed row among the slots.
     slot: usize,
@@ -92,8 +105,9 @@ struct FoldedRow<R> {
     is_required: bool,
     /// True if a stored row was removed.
     is_removed: bool,
-    /// The index of the last event that changed the row.
-    touched_by: usize,
+    /// The last event that changed the row, or the first one until changes are applied.
+    touched_by: EventId,
+    failure: Option<(EventId, ProjectionError)>,
 }
 
 impl<R> Default for KeyedRowFold<R> {
@@ -106,16 +120,20 @@ impl<R> Default for KeyedRowFold<R> {
 }
 
 impl<R: Project> ReadModelFold for KeyedRowFold<R> {
-    fn add_event(
-        &mut self,
-        index: usize,
-        place: RowPosition,
-        event: &EventView<'_>,
-    ) -> Result<(), ProjectionError> {
-        let Some(change) = call_projection(|| R::change(event))?? else {
-            return Ok(());
+    fn add_event(&mut self, place: RowPosition, event: &EventView<'_>, holds: &mut RowHolds) {
+        let recorded = event.recorded();
+        let change = match call_projection(|| R::change(event)).and_then(|change| change) {
+            Ok(None) => return,
+            Ok(Some(change)) => change,
+            Err(error) => {
+                let key = key_in_subject::<R>(event);
+                return holds.hold(key.as_ref(), recorded, error);
+            }
         };
         let RowChange { key, computation } = change;
+        if !holds.admit_to_row(&key, recorded) {
+            return;
+        }
         let slot = self.slots.entry(key);
         let position = slot.index();
         slot.or_insert_with(|| FoldedRow {
@@ -123,15 +141,15 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
             place: None,
             is_required: matches!(computation, RowComputation::Compute(_)),
             is_removed: false,
-            touched_by: index,
+            touched_by: recorded.id,
+            failure: None,
         });
         self.changes.push(PendingRowChange {
-            index,
+            event: recorded.id,
             place,
             slot: position,
             computation,
         });
-        Ok(())
     }
 
     fn required_keys(&self) -> Vec<RowKey> {
@@ -139,49 +157,65 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
         required.map(|(key, _)| key.clone()).collect()
     }
 
+    fn touched_rows(&self) -> Vec<(EventId, HeldKeyId)> {
+        let rows = self.slots.iter();
+        rows.map(|(key, slot)| (slot.touched_by, key.held_id()))
+            .collect()
+    }
+
+    /// Another version of the code may have written a row that the read model cannot read. A rebuild helps.
     fn load_row(&mut self, stored: TableRow) -> Result<(), ProjectionError> {
-        let row = R::from_cells(Cells::new(stored.cells))?;
-        if let Some(slot) = self.slots.get_mut(&RowKey::from_value(row.key())?) {
-            slot.row = Some(row);
-            slot.place = Some(stored.place);
+        let mut columns = R::COLUMNS.iter();
+        let key = columns.position(|column| column.name == R::KEY);
+        let key = key.and_then(|index| stored.cells.get(index)).cloned();
+        let key = key.and_then(RowKey::from_cell);
+        let row = R::from_cells(Cells::new(stored.cells));
+        let Some(slot) = key.and_then(|key| self.slots.get_mut(&key)) else {
+            return row.map(drop).map_err(ProjectionError::from);
+        };
+        match row {
+            Ok(row) => {
+                slot.row = Some(row);
+                slot.place = Some(stored.place);
+            }
+            Err(error) => slot.failure = Some((slot.touched_by, ProjectionError::StoredRow(error))),
         }
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<RowChanges, FoldFailure> {
+    fn finish(self: Box<Self>) -> Result<RowChanges, Vec<FoldFailure>> {
         let Self {
             changes, mut slots, ..
         } = *self;
         for PendingRowChange {
-            index,
+            event,
             place,
             slot,
             computation,
         } in changes
         {
-            let Some((key, slot)) = slots.get_index_mut(slot) else {
-                continue;
-            };
-            slot.touched_by = index;
-            slot.apply(key, place, computation)
-                .map_err(|error| FoldFailure { index, error })?;
+            if let Some((key, slot)) = slots.get_index_mut(slot)
+                && slot.failure.is_none()
+            {
+                slot.touched_by = event;
+                let applied = slot.apply(key, place, computation);
+                slot.failure = applied.err().map(|error| (event, error));
+            }
         }
-        let mut changes = RowChanges::default();
+        let (mut changes, mut failures) = (RowChanges::default(), Vec::new());
         for (key, slot) in slots {
-            if slot.is_removed {
-                changes.removed.push(key);
+            match slot.into_change() {
+                Err((event, error)) => failures.push(FoldFailure { event, key, error }),
+                Ok((is_removed, row)) => {
+                    if is_removed {
+                        changes.removed.push(key);
+                    }
+                    changes.rows.extend(row);
+                }
             }
-            if let (Some(row), Some(place)) = (slot.row, slot.place) {
-                let cells = row.to_cells().map_err(|error| FoldFailure {
-                    index: slot.touched_by,
-                    error: error.into(),
-                })?;
-                changes.rows.push(TableRow {
-                    place,
-                    subject: None,
-                    cells,
-                });
-            }
+        }
+        if !failures.is_empty() {
+            return Err(failures);
         }
         changes.rows.sort_unstable_by_key(|row| row.place);
         Ok(changes)
@@ -218,6 +252,24 @@ impl<R: Project> FoldedRow<R> {
         }
         Ok(())
     }
+
+    /// Returns whether the stored row is removed, and the row to write.
+    fn into_change(self) -> Result<(bool, Option<TableRow>), (EventId, ProjectionError)> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let (Some(row), Some(place)) = (self.row, self.place) else {
+            return Ok((self.is_removed, None));
+        };
+        let cells = row.to_cells();
+        let cells = cells.map_err(|error| (self.touched_by, error.into()))?;
+        let row = TableRow {
+            place,
+            subject: None,
+            cells,
+        };
+        Ok((self.is_removed, Some(row)))
+    }
 }
 
 /// Checks that a row which the application changed still has its key.
@@ -233,9 +285,10 @@ fn check_key<R: Project>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
 }
 
 /// The fold of a read model whose rows are events. It adds one row for each event and depends on no
-/// stored row.
+/// stored row. A held row holds all rows of its subject, so that the first row of a subject is never a later event.
 pub(super) struct RowPerEventFold<E> {
     rows: Vec<TableRow>,
+    touched: Vec<(EventId, HeldKeyId)>,
     event: PhantomData<fn() -> E>,
 }
 
@@ -243,41 +296,50 @@ impl<E> Default for RowPerEventFold<E> {
     fn default() -> Self {
         Self {
             rows: Vec::new(),
+            touched: Vec::new(),
             event: PhantomData,
         }
     }
 }
 
 impl<E: EventRow> ReadModelFold for RowPerEventFold<E> {
-    fn add_event(
-        &mut self,
-        _: usize,
-        place: RowPosition,
-        event: &EventView<'_>,
-    ) -> Result<(), ProjectionError> {
-        if event.is::<E>() {
-            let row: E = event.payload()?;
-            self.rows.push(TableRow {
-                place,
-                subject: Some(event.recorded().subject.as_str().to_owned()),
-                cells: row.to_cells()?,
-            });
+    fn add_event(&mut self, place: RowPosition, event: &EventView<'_>, holds: &mut RowHolds) {
+        let recorded = event.recorded();
+        if !event.is::<E>() || !holds.admit_to_subject(recorded) {
+            return;
         }
-        Ok(())
+        let cells = event.payload().map_err(ProjectionError::from);
+        match cells.and_then(|row: E| Ok(row.to_cells()?)) {
+            Err(error) => holds.hold(None, recorded, error),
+            Ok(cells) => {
+                self.touched
+                    .push((recorded.id, subject_id(&recorded.subject)));
+                self.rows.push(TableRow {
+                    place,
+                    subject: Some(recorded.subject.as_str().to_owned()),
+                    cells,
+                });
+            }
+        }
     }
 
     fn required_keys(&self) -> Vec<RowKey> {
         Vec::new()
     }
 
+    fn touched_rows(&self) -> Vec<(EventId, HeldKeyId)> {
+        self.touched.clone()
+    }
+
     fn load_row(&mut self, _: TableRow) -> Result<(), ProjectionError> {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<RowChanges, FoldFailure> {
+    fn finish(self: Box<Self>) -> Result<RowChanges, Vec<FoldFailure>> {
+        let rows = self.rows;
         Ok(RowChanges {
-            removed: Vec::new(),
-            rows: self.rows,
+            rows,
+            ..RowChanges::default()
         })
     }
 }

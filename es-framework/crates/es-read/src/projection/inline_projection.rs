@@ -10,15 +10,15 @@ use async_trait::async_trait;
 use sqlx::{PgConnection, Row as _};
 
 use super::{
-    Database, DatabaseError, ProjectionError, Table,
-    batch_fold::BatchFold,
+    Database, DatabaseError, Table,
+    batch_fold::{BatchFold, FoldedChanges},
     database::{Checkpoint, TableCheckpoint, event_ids_from_positions, postgres_write},
-    fold::FoldFailure,
+    row_holds::RowHolds,
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
 use es_store::{EventOpener, StoreError};
 use es_store_postgres::{DatabaseIdentity, InlineRows, is_aborted, read_events_between};
-use es_subscribe::SkippedEvents;
+use es_subscribe::{HeldKey, HeldKeys, SkippedEvents};
 
 /// The most events that an append applies for events before its own. The projection applies more.
 const MAX_MISSING: u64 = 500;
@@ -30,8 +30,16 @@ const BEGIN: &str = "SET LOCAL lock_timeout = '500ms'; SAVEPOINT es_inline";
 const UNDO: &str = "ROLLBACK TO SAVEPOINT es_inline";
 
 /// A checkpoint that the projection writes at the moment is left out: its table lacks events anyway.
-const LOCK_CHECKPOINTS: &str = "SELECT definition, position, hash, model FROM es_checkpoint \
-     WHERE model = ANY($1) FOR UPDATE SKIP LOCKED";
+const LOCK_CHECKPOINTS: &str = "SELECT definition, position, hash, model, \
+     EXISTS (SELECT 1 FROM es_held WHERE es_held.model = es_checkpoint.model) FROM es_checkpoint \
+     WHERE model = ANY($1) FOR UPDATE OF es_checkpoint SKIP LOCKED";
+
+/// A table whose checkpoint an append has locked.
+struct LockedTable<'a> {
+    table: &'a Table,
+    checkpoint: Option<Checkpoint>,
+    holds_rows: bool,
+}
 
 /// Writes the rows of inline read models in the transaction of the events.
 ///
@@ -56,8 +64,8 @@ enum InlineFailure {
     Database(#[from] DatabaseError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("an event cannot be applied: {0}")]
-    Event(ProjectionError),
+    #[error("a row cannot take an event")]
+    NewHold,
 }
 
 impl Database {
@@ -117,17 +125,17 @@ impl InlineProjection {
     async fn write_tables(
         &self,
         connection: &mut PgConnection,
-        locked: Vec<(&Table, Option<Checkpoint>)>,
+        locked: Vec<LockedTable<'_>>,
         events: &[&RecordedEvent],
     ) -> Result<(), InlineFailure> {
-        for (table, checkpoint) in locked {
-            let position = checkpoint.map(|checkpoint| checkpoint.id);
-            if self.has_failed_at(table, position) {
+        for locked in locked {
+            let position = locked.checkpoint.map(|checkpoint| checkpoint.id);
+            if self.has_failed_at(locked.table, position) {
                 continue;
             }
-            let written = self.write_table(connection, table, checkpoint, events);
+            let written = self.write_table(connection, &locked, events);
             if let Err(failure) = written.await {
-                self.record_failure(table, position, &failure);
+                self.record_failure(locked.table, position, &failure);
                 return Err(failure);
             }
         }
@@ -138,7 +146,7 @@ impl InlineProjection {
     async fn lock_checkpoints(
         &self,
         connection: &mut PgConnection,
-    ) -> Result<Vec<(&Table, Option<Checkpoint>)>, DatabaseError> {
+    ) -> Result<Vec<LockedTable<'_>>, DatabaseError> {
         let names: Vec<&str> = self.tables.keys().map(String::as_str).collect();
         let query = sqlx::query(LOCK_CHECKPOINTS).bind(names);
         let mut locked = Vec::new();
@@ -149,7 +157,11 @@ impl InlineProjection {
             if let Some(table) = self.tables.get(name)
                 && stored.is_current(table)
             {
-                locked.push((table, stored.checkpoint));
+                locked.push(LockedTable {
+                    table,
+                    checkpoint: stored.checkpoint,
+                    holds_rows: row.try_get(4)?,
+                });
             }
         }
         Ok(locked)
@@ -159,8 +171,11 @@ impl InlineProjection {
     async fn write_table(
         &self,
         connection: &mut PgConnection,
-        table: &Table,
-        checkpoint: Option<Checkpoint>,
+        &LockedTable {
+            table,
+            checkpoint,
+            holds_rows,
+        }: &LockedTable<'_>,
         events: &[&RecordedEvent],
     ) -> Result<(), InlineFailure> {
         let position = checkpoint.map(|checkpoint| checkpoint.id);
@@ -196,11 +211,15 @@ impl InlineProjection {
                 postgres_write::load_skipped_positions(&mut *connection, table.model.name).await?,
             )
         };
-        // The projection skips the events that fail and that a selection names.
-        let skipped = SkippedEvents::new(skipped, Vec::new());
-        let mut fold = BatchFold::new(table);
+        let skipped = Arc::new(SkippedEvents::new(skipped, Vec::new()));
+        let held = load_held_keys(connection, table, holds_rows).await?;
+        let mut fold = BatchFold::new(table, RowHolds::new(held, skipped, &[]));
         for event in &events {
-            fold.add_event(&skipped, &self.upcasters, event);
+            fold.add_event(&self.upcasters, event);
+        }
+        // The projection holds a row, or skips the event if a selection of an operator names it.
+        if fold.has_new_hold() {
+            return Err(InlineFailure::NewHold);
         }
         let keys = fold.required_keys();
         let required = if keys.is_empty() {
@@ -208,10 +227,8 @@ impl InlineProjection {
         } else {
             postgres_write::load_rows(connection, table, keys).await?
         };
-        let changes = match fold.finish(table, required)? {
-            (Some(changes), None) => changes,
-            (_, Some(FoldFailure { error, .. })) => return Err(InlineFailure::Event(error)),
-            (None, None) => return Ok(()),
+        let FoldedChanges::Complete(changes) = fold.finish(table, required)? else {
+            return Err(InlineFailure::NewHold);
         };
         postgres_write::write_rows(connection, table, changes).await?;
         let checkpoint = Checkpoint::from_event(last);
@@ -225,7 +242,7 @@ impl InlineProjection {
         failures.get(&*table.name()) == Some(&position)
     }
 
-    /// Leaves the rows to the projection, which stops at an event that cannot be applied.
+    /// Leaves the rows to the projection, which holds a row that cannot take an event.
     fn record_failure(&self, table: &Table, position: Option<EventId>, failure: &InlineFailure) {
         if matches!(failure, InlineFailure::Database(DatabaseError::Postgres(error)) if is_aborted(error))
         {
@@ -247,6 +264,19 @@ impl fmt::Debug for InlineProjection {
         let tables = self.tables.keys();
         f.debug_set().entries(tables).finish()
     }
+}
+
+/// Loads the keys that a table holds, if it holds some.
+async fn load_held_keys(
+    connection: &mut PgConnection,
+    table: &Table,
+    holds_rows: bool,
+) -> Result<HeldKeys, DatabaseError> {
+    if !holds_rows {
+        return Ok(HeldKeys::default());
+    }
+    let rows = postgres_write::load_held_rows(connection, table).await?;
+    Ok(rows.into_iter().map(HeldKey::from).collect())
 }
 
 /// Undoes the inline rows, so that the append continues without them.

@@ -4,13 +4,14 @@
 use std::{cmp::Ordering, sync::Arc, time::SystemTime};
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 
 use super::{
     Database, DatabaseError, PoisonEvent,
-    batch_fold::BatchFold,
+    batch_fold::{BatchFold, FoldedChanges},
     database::{Checkpoint, CheckpointStep},
-    fold::FoldFailure,
     pipeline_read_model::PipelineReadModel,
+    row_holds::LateFailure,
 };
 use es_event::{RecordedEvent, Upcasters};
 use es_store::EventStore;
@@ -77,7 +78,7 @@ impl Subscriber for ProjectionPipeline {
             let may_be_written = self.database.appends_may_write(&model.table);
             let is_written = may_be_written && model.progress.has_caught_up();
             let is_needed = !model.is_halted() && !is_written;
-            is_needed.then(|| model.fold(&self.upcasters, &events))
+            is_needed.then(|| model.fold(&self.upcasters, &events, &[]))
         };
         let folds = self.models.iter().map(fold).collect();
         FoldedBatch { events, folds }
@@ -165,8 +166,7 @@ impl ProjectionPipeline {
         for (model, fold) in models.filter(|(model, _)| !model.is_halted()) {
             match self.apply_new_events(model, events, fold).await {
                 Ok(None) => {}
-                Ok(Some(poison)) => model.halt(poison.into()),
-                Err(error @ DatabaseError::Row { .. }) => model.halt(error.to_failure()),
+                Ok(Some(poison)) => model.halt_at(poison),
                 Err(error) => return Err(error),
             }
         }
@@ -215,84 +215,94 @@ impl ProjectionPipeline {
             Ordering::Less => Err(DatabaseError::Lost),
             Ordering::Equal => Ok(()),
             Ordering::Greater => {
+                // Appends count the events of held rows.
+                let held = self.database.load_held_keys(&model.table).await?;
+                model.progress.record_held_keys(held);
                 model.progress.record_position(position);
                 Ok(())
             }
         }
     }
 
-    /// Applies events to a read model: all at once, or one by one if the database refuses that, to name
-    /// the event at fault. Returns the event that the read model cannot apply, if there is one.
-    async fn apply_to_model(
-        &self,
-        model: &PipelineReadModel,
-        events: &[RecordedEvent],
+    /// Applies events to a read model: all at once, or half by half if the database refuses that, to find the event
+    /// at fault. Returns the event at which the read model has to stop, if there is one.
+    fn apply_to_model<'a>(
+        &'a self,
+        model: &'a PipelineReadModel,
+        events: &'a [RecordedEvent],
         fold: Option<BatchFold>,
-    ) -> Result<Option<PoisonEvent>, DatabaseError> {
-        match self.write_and_publish(model, events, fold).await {
-            Err(error) if error.is_refusal() => {}
-            result => return result,
-        }
-        for event in events {
-            let alone = std::slice::from_ref(event);
-            let poison = match self.write_and_publish(model, alone, None).await {
-                Err(error) if error.is_refusal() => {
-                    let poison = PoisonEvent::new(event, error);
-                    if model.skipped.excuse(&poison) {
-                        self.write_and_publish(model, alone, None).await?
-                    } else {
-                        Some(poison)
-                    }
-                }
-                result => result?,
+    ) -> BoxFuture<'a, Result<Option<PoisonEvent>, DatabaseError>> {
+        Box::pin(async move {
+            let refusal = match self
+                .write_and_publish(model, events, fold, Vec::new())
+                .await
+            {
+                Err(error) if error.is_refusal() => error,
+                result => return result,
             };
-            if poison.is_some() {
-                return Ok(poison);
+            let half = events.len().div_ceil(2);
+            let (before, after) = events.split_at_checked(half).unwrap_or((events, &[]));
+            if !after.is_empty() {
+                let stopped = self.apply_to_model(model, before, None).await?;
+                return match stopped {
+                    None => self.apply_to_model(model, after, None).await,
+                    stopped => Ok(stopped),
+                };
             }
-        }
-        Ok(None)
+            let reason = refusal.to_string();
+            let failures = model.fold(&self.upcasters, before, &[]);
+            let failures = failures.fail_all_rows(&reason);
+            let poison = before.first().map(|event| PoisonEvent::new(event, &reason));
+            match self.write_and_publish(model, before, None, failures).await {
+                Err(error) if error.is_refusal() => Ok(poison),
+                result => result,
+            }
+        })
     }
 
-    /// Folds events, writes the rows with the checkpoint in one transaction, and publishes the position.
-    /// Returns the event that the read model cannot apply, if there is one. The events before it are written.
+    /// Folds events, writes the rows with the checkpoint in one transaction, and publishes the position. A row that
+    /// cannot take an event is held. Returns the event at which the read model has to stop because it holds too many
+    /// rows, if there is one. The events before it are written.
     async fn write_and_publish(
         &self,
         model: &PipelineReadModel,
         events: &[RecordedEvent],
         fold: Option<BatchFold>,
+        mut late: Vec<LateFailure>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
-        let (mut events, mut fold) = (events, fold);
-        let mut refused = None;
+        let held = model.progress.held_keys();
+        let mut fold = fold.filter(|fold| fold.is_based_on(&held));
+        let (mut events, mut stopped) = (events, None);
         loop {
             let folded = fold
                 .take()
-                .unwrap_or_else(|| model.fold(&self.upcasters, events));
+                .unwrap_or_else(|| model.fold(&self.upcasters, events, &late));
+            if let Some(poison) = folded.excess() {
+                let until = events.partition_point(|event| event.id < poison.id);
+                events = events.get(..until).unwrap_or_default();
+                stopped = Some(poison.clone());
+                continue;
+            }
             let required = folded.required_keys();
             let required = self.database.load_rows(&model.table, required).await?;
-            let (changes, poison) = folded.finish(&model.table, required)?;
-            if let Some(FoldFailure { index, error }) = poison {
-                let (before, from) = events.split_at_checked(index).unwrap_or((events, &[]));
-                let poison = from.first().map(|event| PoisonEvent::new(event, error));
-                if poison
-                    .as_ref()
-                    .is_some_and(|poison| model.skipped.excuse(poison))
-                {
-                    // The batch is folded again without the event.
+            let changes = match folded.finish(&model.table, required)? {
+                FoldedChanges::Complete(changes) => changes,
+                FoldedChanges::Incomplete(failures) => {
+                    late.extend(failures);
                     continue;
                 }
-                refused = poison;
-                events = before;
-            }
-            let Some(changes) = changes else { continue };
+            };
             if let Some(to) = events.last().map(Checkpoint::from_event) {
                 let from = model.progress.position();
                 let step = CheckpointStep { from, to };
+                let held = changes.held.clone();
                 self.database
                     .write_batch(&model.table, changes, step)
                     .await?;
+                model.record_held_keys(&held);
                 model.progress.record_position(Some(to.id));
             }
-            return Ok(refused);
+            return Ok(stopped);
         }
     }
 

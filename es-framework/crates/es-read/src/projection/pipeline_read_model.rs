@@ -1,21 +1,28 @@
 //! A read model that a pipeline keeps up to date.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::SystemTime,
 };
 
-use super::{Table, batch_fold::BatchFold};
+use super::{
+    PoisonEvent, Table,
+    batch_fold::BatchFold,
+    row_holds::{LateFailure, RowHolds},
+};
 use es_event::{RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;
-use es_subscribe::{SkippedEvents, SubscriberFailure, SubscriberProgress};
+use es_subscribe::{HeldKey, MAX_HELD_KEYS, SkippedEvents, SubscriberFailure, SubscriberProgress};
 
 /// A read model that a pipeline keeps up to date.
 #[derive(Debug)]
 pub(super) struct PipelineReadModel {
     pub(super) table: Table,
     pub(super) progress: SubscriberProgress,
-    pub(super) skipped: SkippedEvents,
+    pub(super) skipped: Arc<SkippedEvents>,
     /// True if the pipeline goes on without this read model.
     is_halted: AtomicBool,
 }
@@ -25,7 +32,7 @@ impl PipelineReadModel {
         Self {
             table,
             progress,
-            skipped,
+            skipped: Arc::new(skipped),
             is_halted: AtomicBool::new(false),
         }
     }
@@ -43,6 +50,19 @@ impl PipelineReadModel {
         self.is_halted.store(true, Ordering::Relaxed);
     }
 
+    /// Stops this read model at an event that it cannot take, because it cannot hold one more row.
+    pub(super) fn halt_at(&self, poison: PoisonEvent) {
+        let held = self.progress.held_keys().len();
+        let mut failure = SubscriberFailure::from(poison);
+        if held >= MAX_HELD_KEYS {
+            failure.reason = format!(
+                "it holds {held} rows, so the code is wrong rather than the events: {}",
+                failure.reason
+            );
+        }
+        self.halt(failure);
+    }
+
     pub(super) fn is_halted(&self) -> bool {
         self.is_halted.load(Ordering::Relaxed)
     }
@@ -52,13 +72,35 @@ impl PipelineReadModel {
         self.table.is_shadow && self.progress.has_caught_up()
     }
 
-    /// Folds events into rows, in memory.
-    pub(super) fn fold(&self, upcasters: &Upcasters, events: &[RecordedEvent]) -> BatchFold {
-        let mut fold = BatchFold::new(&self.table);
+    /// Folds events into rows, in memory. The rows of `late` failures are held at their events.
+    pub(super) fn fold(
+        &self,
+        upcasters: &Upcasters,
+        events: &[RecordedEvent],
+        late: &[LateFailure],
+    ) -> BatchFold {
+        let (held, skipped) = (self.progress.held_keys(), Arc::clone(&self.skipped));
+        let mut fold = BatchFold::new(&self.table, RowHolds::new(held, skipped, late));
         for event in events {
-            fold.add_event(&self.skipped, upcasters, event);
+            fold.add_event(upcasters, event);
         }
         fold
+    }
+
+    /// Publishes the keys that a written batch holds. The log names the new ones.
+    pub(super) fn record_held_keys(&self, held: &[HeldKey]) {
+        let before = self.progress.held_keys();
+        for new in held.iter().filter(|one| before.find(&one.id).is_none()) {
+            tracing::error!(
+                read_model = self.table.model.name,
+                event = new.poison.id.get(),
+                key = new.key,
+                error = %new.poison,
+                "a read model holds a row; all others go on"
+            );
+        }
+        self.progress
+            .record_held_keys(before.with_changes(held, &[]));
     }
 
     /// Adds a span to the traces of the commands whose events were applied.

@@ -1,5 +1,6 @@
 //! The processor that keeps all read models up to date.
 
+mod held_row_retry;
 mod operator_commands;
 mod skipped_events_of_table;
 mod table_arrangement;
@@ -27,6 +28,8 @@ const STAND_BY: Duration = Duration::from_millis(50);
 const RECHECK: Duration = Duration::from_secs(30);
 /// The longest pause before the processor begins again.
 const LAST_PAUSE: Duration = Duration::from_secs(5);
+/// The most events of one batch while a table catches up before its swap, or while held rows are retried.
+const CATCH_UP_BATCH: usize = 2_000;
 /// The source of the framework's own events, unless the application has one.
 const SOURCE: &str = "es-framework";
 
@@ -101,6 +104,8 @@ pub struct Processor {
     positions: ProgressRegistry,
     operator: OperatorClient,
     requests: OperatorRequests,
+    /// True if this process has retried the rows that earlier processes held.
+    has_retried: bool,
 }
 
 impl Processor {
@@ -120,6 +125,7 @@ impl Processor {
             positions,
             operator,
             requests,
+            has_retried: false,
         }
     }
 
@@ -183,6 +189,11 @@ impl Processor {
             self.stand_by().await?;
             tracing::info!("this process keeps the read models up to date from now on");
         }
+        let pipelines = self.prepare_pipelines().await?;
+        if std::mem::replace(&mut self.has_retried, true) || !self.retry_all_held_rows().await {
+            return Ok(pipelines);
+        }
+        // Another release may have released rows.
         self.prepare_pipelines().await
     }
 
@@ -197,6 +208,8 @@ impl Processor {
                 let position = usable.and_then(|kept| kept.checkpoint);
                 let position = position.map(|checkpoint| checkpoint.id);
                 if let Some(progress) = self.positions.find_progress(table.model.name) {
+                    let held = self.database.load_held_keys(table).await?;
+                    progress.record_held_keys(held);
                     progress.record_position(position);
                     progress.record_success();
                     if position >= newest {

@@ -156,6 +156,9 @@ pub enum ProjectionError {
     /// The new row does not fit the table.
     #[error("the row that follows does not fit its table: {0}")]
     Cell(#[from] CellError),
+    /// The stored row cannot be read.
+    #[error("the stored row cannot be read: {0}: rebuild the read model")]
+    StoredRow(#[source] CellError),
     /// The key of the new row differs from the key of the event.
     #[error("the row that follows has the key {row:?}, but the event is about {event:?}")]
     OtherKey {

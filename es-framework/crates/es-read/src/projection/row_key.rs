@@ -1,5 +1,7 @@
 //! The keys of rows.
 
+use es_subscribe::{HeldKeyId, HeldKeyKind};
+
 use super::{Cell, CellError, ColumnType};
 
 /// The key of a row, as its column stores it.
@@ -51,6 +53,19 @@ impl RowKey {
     /// The value is neither a text nor a whole number.
     pub fn from_value<K: ColumnType>(key: &K) -> Result<Self, KeyError> {
         Self::from_cell(Cell::from_value("key", key)?).ok_or(KeyError::Unfit)
+    }
+
+    /// Returns the key as text, which differs for the keys of one read model.
+    pub(crate) fn to_text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Integer(number) => number.to_string(),
+        }
+    }
+
+    /// Returns the identity under which the row is held.
+    pub(crate) fn held_id(&self) -> HeldKeyId {
+        HeldKeyId::new(HeldKeyKind::Row, &self.to_text())
     }
 
     pub(crate) fn from_cell(cell: Cell) -> Option<Self> {

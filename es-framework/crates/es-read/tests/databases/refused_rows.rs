@@ -1,4 +1,4 @@
-//! A row that a database refuses stops its read model at the event, by name. An outage does not.
+//! A row that a database refuses waits at its event, which is named, and all others go on. An outage holds no row.
 
 use std::time::{Duration, Instant};
 
@@ -11,9 +11,11 @@ use super::{
     postgres_server::PostgresServer,
 };
 
-async fn await_poison(board: &NoteBoard) -> PoisonEvent {
-    eventually("the read model stops", async || {
-        board.progress.poison_event()
+/// Waits until a row is held, and returns the event at which it is.
+async fn await_held_row(board: &NoteBoard) -> PoisonEvent {
+    eventually("a row is held", async || {
+        let held = board.progress.held_keys();
+        held.iter().next().map(|held| held.poison.clone())
     })
     .await
 }
@@ -23,21 +25,21 @@ async fn names(board: &NoteBoard) -> Vec<String> {
     rows.into_iter().map(|row| row.name).collect()
 }
 
-/// Appends a note between two others, and skips it when it has stopped the read model.
+/// Appends a note between two others, and skips it when its row is held.
 async fn skip_between_others(board: &NoteBoard, refused: NoteWrittenEvent, reason: &str) {
-    let before = board.append(&[NoteWrittenEvent::new("before", "")]).await;
+    board.append(&[NoteWrittenEvent::new("before", "")]).await;
     let poison = board.append(&[refused]).await;
     let after = board.append(&[NoteWrittenEvent::new("after", "")]).await;
-    let stopped = await_poison(board).await;
-    assert_eq!(stopped.id, poison);
-    assert!(stopped.reason.contains(reason), "{}", stopped.reason);
-    assert_eq!(board.progress.position(), Some(before));
-    assert_eq!(names(board).await, ["before"]);
+    board.await_position(after).await;
+    let held = await_held_row(board).await;
+    assert_eq!(held.id, poison);
+    assert!(held.reason.contains(reason), "{}", held.reason);
+    assert_eq!(names(board).await, ["before", "after"]);
 
     board.operate(OperatorCommand::Retry).await;
-    assert_eq!(await_poison(board).await.id, poison);
+    assert_eq!(await_held_row(board).await.id, poison);
     board.operate(OperatorCommand::Skip).await;
-    board.await_position(after).await;
+    assert!(board.progress.held_keys().is_empty());
     assert_eq!(names(board).await, ["before", "after"]);
 }
 
@@ -73,9 +75,9 @@ async fn a_limit_of_postgresql_that_one_row_exceeds_makes_its_event_poison() {
     board.run_sql("CREATE INDEX by_hand ON notes (text)");
     let text = random_text(5, 9_000);
     let poison = board.append(&[NoteWrittenEvent::new("long", &text)]).await;
-    let stopped = await_poison(&board).await;
-    assert_eq!(stopped.id, poison);
-    assert!(stopped.reason.contains("index row"), "{}", stopped.reason);
+    let held = await_held_row(&board).await;
+    assert_eq!(held.id, poison);
+    assert!(held.reason.contains("index row"), "{}", held.reason);
 }
 
 #[tokio::test]
@@ -132,7 +134,7 @@ async fn a_list_of_integers_of_any_length_is_read_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn a_row_that_cannot_be_read_stops_at_the_event_that_changes_it() {
+async fn a_row_that_cannot_be_read_waits_at_the_event_that_changes_it() {
     let Some(server) = PostgresServer::start() else {
         return;
     };
@@ -143,10 +145,10 @@ async fn a_row_that_cannot_be_read_stops_at_the_event_that_changes_it() {
     board.run_sql("UPDATE notes SET debts = '{'");
     let name = "damaged".to_owned();
     let poison = board.append(&[NoteErasedEvent { name }]).await;
-    let stopped = await_poison(&board).await;
-    assert_eq!(stopped.id, poison);
-    let reason = "a row of notes cannot be read";
-    assert!(stopped.reason.contains(reason), "{}", stopped.reason);
+    let held = await_held_row(&board).await;
+    assert_eq!(held.id, poison);
+    let reason = "the stored row cannot be read";
+    assert!(held.reason.contains(reason), "{}", held.reason);
     board.operate(OperatorCommand::Skip).await;
     board.await_position(poison).await;
 }
@@ -179,6 +181,7 @@ async fn an_outage_stops_no_read_model_and_is_retried_ever_more_seldom() {
         begin.elapsed()
     );
     assert_eq!(board.progress.poison_event(), None);
+    assert!(board.progress.held_keys().is_empty());
     assert!(
         board
             .progress

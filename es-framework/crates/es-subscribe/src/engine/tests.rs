@@ -120,6 +120,13 @@ impl CommandedSubscriber for Recorder {
     async fn end_skips(&self, _: &EventSelection) -> Result<bool, OperatorError> {
         Ok(false)
     }
+
+    async fn retry_held_keys(
+        &self,
+        _: Option<&EventSelection>,
+    ) -> Result<(usize, usize), OperatorError> {
+        Ok((0, 0))
+    }
 }
 
 async fn store_with(events: usize) -> MemoryStore {
@@ -179,12 +186,8 @@ async fn a_parked_subscriber_goes_on_after_a_command_of_an_operator() {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
             assert_eq!(progress.position(), EventId::new(0));
-            client
-                .send_command(NAME, command)
-                .await
-                .unwrap()
-                .unwrap()
-                .id
+            let outcome = client.send_command(NAME, command).await.unwrap();
+            outcome.event.unwrap().id
         };
         let stop = CancellationToken::new();
         let following = follow(&recorder, &store, &stop);

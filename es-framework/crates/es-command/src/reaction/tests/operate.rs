@@ -246,7 +246,7 @@ async fn events_of_a_type_are_skipped_in_every_instance_and_after_every_start() 
         .client
         .send_selection("Posting", OperatorCommand::Skip, Some(of_type))
         .await;
-    assert_eq!(skipped.unwrap().unwrap().id, poison);
+    assert_eq!(skipped.unwrap().event.unwrap().id, poison);
     let goes_on = |operator: &super::Operator| {
         let progress = operator.progress("Posting");
         !progress.is_stopped() && progress.position() >= EventId::new(49)

@@ -4,11 +4,13 @@ mod caller_share;
 mod database_error;
 mod erasure_marks;
 mod fetched_rows;
+mod hold_table;
 mod lease;
 mod numbered;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod query_cost;
+mod query_handle;
 mod rows;
 mod skips;
 mod sql;
@@ -21,11 +23,12 @@ mod url;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
-use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio::sync::Notify;
 
 use super::{
     Cell, ReadModels, RowKey, Table,
     fold::{RowChanges, TableRow},
+    held_rows::HeldRows,
 };
 use es_event::EventId;
 #[cfg(feature = "postgres")]
@@ -72,6 +75,8 @@ pub struct Database {
     tables: Arc<BTreeMap<&'static str, Table>>,
     /// The share of the caller that this handle works for.
     share: Option<CallerShare>,
+    /// The held rows that the query of this handle reports.
+    held: HeldRows,
     /// Tells the processor that a query found a damaged table.
     damage: Arc<Notify>,
 }
@@ -115,6 +120,7 @@ impl Database {
                 store,
                 tables,
                 share: None,
+                held: HeldRows::default(),
                 damage: Arc::default(),
             })
         })
@@ -162,27 +168,6 @@ impl Database {
         self.store.scan_limit()
     }
 
-    /// Returns a handle whose statements use the share of a caller.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_share(&self, share: CallerShare) -> Self {
-        Self {
-            share: Some(share),
-            ..self.clone()
-        }
-    }
-
-    /// Waits until a statement fits into the share of the caller.
-    async fn acquire_share(
-        &self,
-        cost: QueryCost,
-    ) -> Result<Option<OwnedSemaphorePermit>, DatabaseError> {
-        match &self.share {
-            Some(share) => share.acquire(cost).await.map(Some),
-            None => Ok(None),
-        }
-    }
-
     pub(crate) fn find_table(&self, name: &str) -> Option<&Table> {
         self.tables.get(name)
     }
@@ -201,7 +186,9 @@ impl Database {
         let _permit = self.acquire_share(cost).await?;
         let store = &self.store;
         let rows = store.fetch_rows(cost, table, statement, parameters, most_bytes);
-        self.report_damage(rows.await)
+        let rows = self.report_damage(rows.await)?;
+        self.held.record_rows(table, &rows.rows);
+        Ok(rows)
     }
 
     /// Returns the first column of the rows that a statement selects, up to a size. The statement numbers its
@@ -213,6 +200,7 @@ impl Database {
         parameters: Vec<Cell>,
         most_bytes: usize,
     ) -> Result<FetchedRows<String>, DatabaseError> {
+        self.held.record_unknown_rows();
         let _permit = self.acquire_share(cost).await?;
         let texts = self
             .store
@@ -228,6 +216,7 @@ impl Database {
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
         let statement = self.replace_question_marks(&statement, 0);
+        self.held.record_unknown_rows();
         let _permit = self.acquire_share(cost).await?;
         let count = self.store.fetch_count(cost, statement, parameters);
         self.report_damage(count.await)

@@ -10,6 +10,7 @@ use super::{
         fold::{RowChanges, TableRow},
     },
     CheckpointStep, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint,
+    hold_table::HeldRow,
 };
 
 #[cfg(feature = "postgres")]
@@ -149,6 +150,9 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Records that erasure.
     async fn record_erasure(&self, model: &'static str, position: i64)
     -> Result<(), DatabaseError>;
+
+    /// Loads the keys that a table holds.
+    async fn load_held_rows(&self, table: &Table) -> Result<Vec<HeldRow>, DatabaseError>;
 
     /// Loads the rows with these keys.
     async fn load_rows(

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::{super::Table, Processor, ProcessorStartError};
+use super::{super::Table, Processor, ProcessorStartError, held_row_retry::holds_one_row};
 use es_event::EventSelection;
 use es_subscribe::{
-    CommandedSubscriber, SubscriberProgress,
+    CommandedSubscriber, HeldKey, SubscriberProgress,
     operator::{ComponentKind, OperatorError},
 };
 
@@ -72,6 +72,35 @@ impl CommandedSubscriber for CommandedReadModel<'_> {
             self.rebuild().await?;
         }
         Ok(true)
+    }
+
+    async fn retry_held_keys(
+        &self,
+        selection: Option<&EventSelection>,
+    ) -> Result<(usize, usize), OperatorError> {
+        let (mut retried, mut released) = (0_usize, 0_usize);
+        let shadow = self.progress.shadow_progress();
+        let shadow = shadow.map(|shadow| (self.table.shadow_table(), shadow));
+        let current = (self.table.clone(), self.progress.clone());
+        for (table, progress) in std::iter::once(current).chain(shadow) {
+            let counts = self.processor.retry_held_rows(&table, &progress, selection);
+            let (of_table, free) = counts.await.map_err(failed)?;
+            retried = retried.saturating_add(of_table);
+            released = released.saturating_add(free);
+        }
+        if self.has_unknown_row(selection) && self.progress.shadow_progress().is_none() {
+            self.rebuild().await?;
+        }
+        Ok((retried, released))
+    }
+}
+
+impl CommandedReadModel<'_> {
+    /// Returns true if a selected event does not tell its row. Only a rebuild brings it into its place.
+    fn has_unknown_row(&self, selection: Option<&EventSelection>) -> bool {
+        let is_unknown =
+            |held: &HeldKey| held.is_selected(selection) && !holds_one_row(self.table, held);
+        self.progress.held_keys().iter().any(is_unknown)
     }
 }
 

@@ -9,14 +9,11 @@ use super::{
         DatabaseError, Table, database::TableCheckpoint, pipeline::ProjectionPipeline,
         pipeline_read_model::PipelineReadModel,
     },
-    Processor, ProcessorStartError,
+    CATCH_UP_BATCH, Processor, ProcessorStartError,
 };
 use es_event::{EventId, Subject};
 use es_store::{Bound, EventStream, ReadOptions};
 use es_subscribe::SubscriberProgress;
-
-/// The most events of one batch while a table catches up before its swap.
-const CATCH_UP_BATCH: usize = 2_000;
 
 impl Processor {
     /// Returns one pipeline for all tables with the same position, so that their events are read once. A
@@ -96,6 +93,8 @@ impl Processor {
                     "the read model {name} is declared differently: it is rebuilt in a shadow table"
                 );
             }
+            let held = self.database.load_held_keys(table).await?;
+            progress.record_held_keys(held);
             progress.record_position(position.filter(|_| is_usable));
             if is_usable {
                 progress.record_catch_up();
@@ -105,6 +104,7 @@ impl Processor {
         if !is_current {
             self.database.reset_table(table).await?;
         }
+        progress.record_held_keys(self.database.load_held_keys(table).await?);
         progress.record_position(position);
         Ok(true)
     }
@@ -143,6 +143,7 @@ impl Processor {
         let building = progress
             .shadow_progress()
             .unwrap_or_else(|| SubscriberProgress::new(progress.kind(), progress.name()));
+        building.record_held_keys(self.database.load_held_keys(&shadow).await?);
         if !building.is_stopped() {
             building.record_position(position.map(|checkpoint| checkpoint.id));
         }
@@ -184,7 +185,7 @@ impl Processor {
                 result => result?,
             }
             let position = self.find_visible_position(table, &built).await?;
-            progress.record_swap(position);
+            progress.record_swap(position, built.held_keys());
             let read_model = table.model.name;
             let position = position.map(EventId::get);
             tracing::info!(

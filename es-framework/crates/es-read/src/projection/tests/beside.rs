@@ -15,11 +15,11 @@ use crate::{
     projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
     query::PageParameters,
 };
-use es_event::EventId;
+use es_event::{EventId, EventSelection};
 use es_store::memory::MemoryStore;
 use es_subscribe::{
-    SubscriberProgress,
-    operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError},
+    MAX_HELD_KEYS, SubscriberProgress,
+    operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError, OperatorOutcome},
 };
 
 #[derive(Debug, Event)]
@@ -113,6 +113,25 @@ impl RunningProcessor {
         }
     }
 
+    /// Skips all events that fail as the one that stopped the read model or its shadow table.
+    async fn skip_alike(&self) -> EventId {
+        let shadow = self.progress.shadow_progress();
+        let stopped = [Some(self.progress.clone()), shadow];
+        let mut stopped = stopped.into_iter().flatten();
+        let poison = stopped.find_map(|one| one.poison_event()).unwrap();
+        let selection = EventSelection::Fingerprint {
+            fingerprint: poison.fingerprint(),
+        };
+        let skip = OperatorCommand::Skip;
+        let sent = self.operator.send_selection("jars", skip, Some(selection));
+        let outcome = sent.await.unwrap();
+        assert_eq!(
+            (outcome.retried, outcome.released),
+            (MAX_HELD_KEYS, MAX_HELD_KEYS)
+        );
+        outcome.event.unwrap().id
+    }
+
     async fn stop(self) {
         self.task.abort();
         let _ = self.task.await;
@@ -156,6 +175,16 @@ async fn fill(store: &MemoryStore, jar: u32, grams: u32) {
     write_event(store, &format!("/jars/{jar}"), &JarFilledEvent { grams }).await;
 }
 
+/// Fills more jars that no projection can handle than a read model holds.
+async fn break_too_many(store: &MemoryStore) {
+    for jar in 0..=u32::try_from(MAX_HELD_KEYS).unwrap() {
+        fill(store, 1_000 + jar, BROKEN).await;
+    }
+}
+
+/// The number of these jars.
+const BROKEN_JARS: u64 = MAX_HELD_KEYS as u64 + 1;
+
 fn changed() -> ReadModelDescriptor {
     let mut model = ReadModelDescriptor::of::<Jar>();
     model.version += 1;
@@ -171,15 +200,12 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     let old = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
     old.reach(1).await;
     old.stop().await;
-    fill(&store, 3, BROKEN).await;
+    break_too_many(&store).await;
     fill(&store, 1, 5).await;
     let new = RunningProcessor::start(&store, &file, changed()).await;
-    new.until(|progress| {
-        progress
-            .shadow_progress()
-            .is_some_and(|beside| beside.is_stopped())
-    })
-    .await;
+    let is_stopped = |progress: SubscriberProgress| progress.is_stopped();
+    new.until(|progress| progress.shadow_progress().is_some_and(is_stopped))
+        .await;
     assert_eq!(
         new.progress.wait_until_reached(None, PATIENCE).await,
         Ok(())
@@ -189,26 +215,21 @@ async fn the_old_rows_answer_until_the_new_ones_are_built() {
     // A restart continues an interrupted rebuild.
     new.stop().await;
     let new = RunningProcessor::start(&store, &file, changed()).await;
-    new.until(|progress| {
-        progress
-            .shadow_progress()
-            .is_some_and(|beside| beside.is_stopped())
-    })
-    .await;
+    new.until(|progress| progress.shadow_progress().is_some_and(is_stopped))
+        .await;
     let beside = new.progress.shadow_progress().unwrap();
-    assert_eq!(beside.position(), EventId::new(1));
-    let skipped = new
-        .operator
-        .send_command("jars", OperatorCommand::Skip)
-        .await
-        .unwrap();
-    assert_eq!(skipped.unwrap().id.get(), 2);
-    new.reach(3).await;
+    assert_eq!(beside.position(), EventId::new(BROKEN_JARS));
+    assert_eq!(beside.held_keys().len(), MAX_HELD_KEYS);
+    assert_eq!(new.skip_alike().await.get(), 1 + BROKEN_JARS);
+    new.reach(2 + BROKEN_JARS).await;
+    new.until(|progress| progress.shadow_progress().is_none())
+        .await;
     assert_eq!(new.grams().await, [15, 20]);
+    assert!(new.progress.held_keys().is_empty());
     assert!(new.progress.shadow_progress().is_none());
     new.stop().await;
     let again = RunningProcessor::start(&store, &file, changed()).await;
-    again.reach(3).await;
+    again.reach(2 + BROKEN_JARS).await;
     assert!(
         again.progress.shadow_progress().is_none(),
         "nothing is built twice"
@@ -223,15 +244,12 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
     let old = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
     old.reach(0).await;
     old.stop().await;
-    fill(&store, 2, BROKEN).await;
+    break_too_many(&store).await;
     let labelled = ReadModelDescriptor::of::<LabelledJar>;
     let new = RunningProcessor::start(&store, &file, labelled()).await;
-    new.until(|progress| {
-        progress
-            .shadow_progress()
-            .is_some_and(|beside| beside.is_stopped())
-    })
-    .await;
+    let is_stopped = |progress: SubscriberProgress| progress.is_stopped();
+    new.until(|progress| progress.shadow_progress().is_some_and(is_stopped))
+        .await;
     let brief = Duration::from_millis(5);
     assert!(new.progress.wait_until_reached(None, brief).await.is_err());
     new.stop().await;
@@ -239,14 +257,11 @@ async fn rows_of_other_columns_answer_nothing_until_the_new_ones_are_built() {
     let back = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
     back.until(SubscriberProgress::is_stopped).await;
     assert_eq!(back.grams().await, [10]);
-    back.operator
-        .send_command("jars", OperatorCommand::Skip)
-        .await
-        .unwrap();
-    back.reach(1).await;
+    back.skip_alike().await;
+    back.reach(BROKEN_JARS).await;
     back.stop().await;
     let new = RunningProcessor::start(&store, &file, labelled()).await;
-    new.reach(1).await;
+    new.reach(BROKEN_JARS).await;
     let rows = new.rows::<LabelledJar>().await;
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].label, "10 g");
@@ -270,7 +285,7 @@ async fn an_operator_has_rows_made_again_while_events_come() {
                 .operator
                 .send_command("jars", OperatorCommand::Rebuild)
                 .await,
-            Ok(None)
+            Ok(OperatorOutcome::default())
         );
         for number in 0..50 {
             fill(&store, number, 1).await;
@@ -288,33 +303,43 @@ async fn an_operator_has_rows_made_again_while_events_come() {
 }
 
 #[tokio::test]
-async fn an_event_that_stopped_a_read_model_is_taken_again_when_an_operator_asks() {
+async fn the_events_of_a_held_row_are_read_again_when_an_operator_asks() {
     let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
     fill(&store, 1, SPILLED).await;
     fill(&store, 2, 2).await;
+    fill(&store, 1, 3).await;
     let file = folder.path().join("jars.db");
     let running = RunningProcessor::start(&store, &file, ReadModelDescriptor::of::<Jar>()).await;
-    running.until(SubscriberProgress::is_stopped).await;
-    let refused = running.progress.poison_event().unwrap();
+    running.reach(2).await;
+    assert_eq!(running.grams().await, [2]);
+    let held = running.progress.held_keys();
+    let refused = held.iter().next().unwrap();
     assert_eq!(
-        (refused.id.get(), refused.subject.as_ref().unwrap().as_str()),
-        (0, "/jars/1")
+        (
+            refused.poison.id.get(),
+            refused.key.as_str(),
+            refused.events
+        ),
+        (0, "1", 2)
     );
-    assert!(refused.reason.contains("spills"), "{}", refused.reason);
-    let again = running
-        .operator
-        .send_command("jars", OperatorCommand::Retry)
-        .await;
-    assert_eq!(again.unwrap(), Some(refused));
-    running.until(SubscriberProgress::is_stopped).await;
+    let reason = &refused.poison.reason;
+    assert!(reason.contains("spills"), "{reason}");
+    let retry = || {
+        running
+            .operator
+            .send_command("jars", OperatorCommand::Retry)
+    };
+    let outcome = |released| OperatorOutcome {
+        event: None,
+        retried: 1,
+        released,
+    };
+    assert_eq!(retry().await, Ok(outcome(0)));
+    assert_eq!(running.progress.held_keys().len(), 1);
     SPILLS.store(false, Ordering::Relaxed);
-    running
-        .operator
-        .send_command("jars", OperatorCommand::Retry)
-        .await
-        .unwrap();
-    running.reach(1).await;
-    assert_eq!(running.grams().await, [SPILLED, 2]);
+    assert_eq!(retry().await, Ok(outcome(1)));
+    assert_eq!(running.grams().await, [SPILLED + 3, 2]);
+    assert!(running.progress.held_keys().is_empty());
     let nothing = running
         .operator
         .send_command("jars", OperatorCommand::Skip)

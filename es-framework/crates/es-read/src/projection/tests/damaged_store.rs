@@ -14,7 +14,7 @@ use futures_util::{StreamExt as _, future::ready, stream};
 use serde_json::json;
 
 use super::{PATIENCE, TREES, rows, write};
-use crate::projection::{Database, PoisonEvent, Processor, ReadModels};
+use crate::projection::{Database, Processor, ReadModels};
 use es_event::{EventCandidate, EventId, EventSelection, RecordedEvent, Subject};
 use es_store::{
     AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
@@ -22,7 +22,7 @@ use es_store::{
 };
 use es_subscribe::{
     SubscriberProgress, SubscriberState, TroubleCause,
-    operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError},
+    operator::{ComponentKind, OperatorClient, OperatorCommand, OperatorError, OperatorOutcome},
 };
 
 /// A store whose streams fail at damaged events, and whose subscriptions can be refused.
@@ -130,19 +130,11 @@ impl Garden {
         reached.await.unwrap();
     }
 
-    async fn until_stopped_at(&self, id: u64) -> PoisonEvent {
-        let is_at = |event: &PoisonEvent| event.id.get() == id;
-        let state = self
-            .until(|state| state.is_stopped() && state.poison_event().is_some_and(is_at))
-            .await;
-        state.poison_event().unwrap().clone()
-    }
-
     async fn select(
         &self,
         command: OperatorCommand,
         selection: EventSelection,
-    ) -> Result<Option<PoisonEvent>, OperatorError> {
+    ) -> Result<OperatorOutcome, OperatorError> {
         let sent = self
             .operator
             .send_selection("trees", command, Some(selection));
@@ -174,7 +166,7 @@ async fn a_damaged_event_stops_a_read_model_by_its_id_and_can_be_skipped() {
     let exits = state.exits(ComponentKind::ReadModel);
     assert!(exits.contains(&OperatorCommand::Skip), "{exits:?}");
     let skipped = garden.operator.send_command("trees", OperatorCommand::Skip);
-    assert_eq!(skipped.await.unwrap().unwrap().id.get(), 1);
+    assert_eq!(skipped.await.unwrap().event.unwrap().id.get(), 1);
     garden.reach(3).await;
     assert_eq!(rows(&garden.database).await.len(), 3);
     // A database in memory is empty after a restart, and the event store still has the choice.
@@ -267,33 +259,39 @@ async fn events_that_fail_alike_are_skipped_at_once_and_after_a_restart() {
     let store = Arc::new(DamagedStore::default());
     plant_bad_trees(&store).await;
     let garden = Garden::follow(&store).await;
-    let poison = garden.until_stopped_at(1).await;
+    garden.reach(600).await;
+    let groups = garden.progress.held_keys().group_by_failure();
+    let sizes: Vec<_> = groups.iter().map(|group| group.keys.len()).collect();
+    assert_eq!(sizes, [300, 1]);
     let alike = EventSelection::Fingerprint {
-        fingerprint: poison.fingerprint(),
+        fingerprint: groups[0].fingerprint.clone(),
     };
     let skipped = garden.select(OperatorCommand::Skip, alike.clone()).await;
-    assert_eq!(skipped, Ok(Some(poison.clone())));
+    let outcome = |retried, released| OperatorOutcome {
+        event: None,
+        retried,
+        released,
+    };
+    assert_eq!(skipped, Ok(outcome(300, 300)));
     // The last event fails in another way.
-    let other = garden.until_stopped_at(600).await;
-    assert_ne!(other.fingerprint(), poison.fingerprint());
     let range = EventSelection::Range {
         from: EventId::new(600).unwrap(),
         to: EventId::new(700).unwrap(),
     };
     let skipped = garden.select(OperatorCommand::Skip, range).await;
-    assert_eq!(skipped, Ok(Some(other)));
+    assert_eq!(skipped, Ok(outcome(1, 1)));
     garden.reach(602).await;
     assert_eq!(rows(&garden.database).await.len(), 300);
 
     let again = Garden::follow(&store).await;
     again.reach(602).await;
     assert_eq!(rows(&again.database).await.len(), 300);
-    // What is no longer skipped stops the rebuild that follows.
+    assert!(again.progress.held_keys().is_empty());
+    // The rebuild that follows holds the rows whose events are no longer skipped.
     let retried = again.select(OperatorCommand::Retry, alike).await;
-    assert_eq!(retried, Ok(None));
+    assert_eq!(retried, Ok(outcome(0, 0)));
     let deadline = tokio::time::Instant::now() + PATIENCE;
-    let is_stopped = |shadow: SubscriberProgress| shadow.is_stopped();
-    while !again.progress.shadow_progress().is_some_and(is_stopped) {
+    while again.progress.held_keys().len() != 300 {
         assert!(tokio::time::Instant::now() < deadline);
         tokio::time::sleep(Duration::from_millis(2)).await;
     }

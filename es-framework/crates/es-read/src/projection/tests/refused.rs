@@ -73,8 +73,8 @@ async fn grow(
         cells: vec![Cell::Text("oak".into()), num_leaves(place)],
     };
     let changes = RowChanges {
-        removed: Vec::new(),
         rows: places.map(row).collect(),
+        ..RowChanges::default()
     };
     let checkpoint = Checkpoint {
         id: EventId::FIRST,

@@ -22,8 +22,8 @@ use self::{
     connections::{Connections, with_write_timeout},
     missing_search_index::create_missing_search_index,
     write::{
-        check_table, drop_table, end_skips, load_rows, load_skipped_positions, read_checkpoint,
-        reset_table, skip_event, swap_tables, write_batch,
+        check_table, drop_table, end_skips, load_held_rows, load_rows, load_skipped_positions,
+        read_checkpoint, reset_table, skip_event, swap_tables, write_batch,
     },
 };
 use super::{
@@ -36,6 +36,7 @@ use super::{
     },
     CheckpointStep, DatabaseError, FetchedRows, QueryCost, RowSize, Sql, TableCheckpoint,
     erasure_marks,
+    hold_table::{CREATE_HELD, HeldRow},
     store::ReadModelStore,
 };
 use es_store_postgres::DatabaseIdentity;
@@ -97,7 +98,12 @@ impl PostgresReadModelStore {
     ) -> Result<(), DatabaseError> {
         let mut connection = self.connections.writer().await?;
         let connection = &mut *connection;
-        for statement in [CREATE_CHECKPOINTS, table_statements::CREATE_SKIPPED] {
+        let statements = [
+            CREATE_CHECKPOINTS,
+            table_statements::CREATE_SKIPPED,
+            CREATE_HELD,
+        ];
+        for statement in statements {
             with_write_timeout(execute(connection, statement)).await?;
         }
         let has_trigrams = with_write_timeout(prepare_trigrams(connection)).await?;
@@ -118,6 +124,18 @@ impl PostgresReadModelStore {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the default if a table of the framework does not exist yet.
+fn if_table_exists<T: Default>(result: Result<T, DatabaseError>) -> Result<T, DatabaseError> {
+    match result {
+        Err(DatabaseError::Postgres(sqlx::Error::Database(error)))
+            if error.code().as_deref() == Some(UNDEFINED_TABLE) =>
+        {
+            Ok(T::default())
+        }
+        result => result,
     }
 }
 
@@ -284,15 +302,8 @@ impl ReadModelStore for PostgresReadModelStore {
                 .await?;
             read_checkpoint(&mut connection, table).await
         };
-        match with_write_timeout(load).await {
-            // The database is empty before the first process writes.
-            Err(DatabaseError::Postgres(sqlx::Error::Database(error)))
-                if error.code().as_deref() == Some(UNDEFINED_TABLE) =>
-            {
-                Ok(None)
-            }
-            loaded => loaded,
-        }
+        // The database is empty before the first process writes.
+        if_table_exists(with_write_timeout(load).await)
     }
 
     async fn check_table(&self, table: &Table) -> Result<(), DatabaseError> {
@@ -339,14 +350,7 @@ impl ReadModelStore for PostgresReadModelStore {
     async fn load_last_erasure(&self, model: &'static str) -> Result<Option<i64>, DatabaseError> {
         let readers = self.connections.readers(QueryCost::Lookup);
         let position = sqlx::query_scalar(erasure_marks::LOAD).bind(model);
-        match position.fetch_optional(&readers).await {
-            Err(sqlx::Error::Database(error))
-                if error.code().as_deref() == Some(UNDEFINED_TABLE) =>
-            {
-                Ok(None)
-            }
-            position => Ok(position?),
-        }
+        if_table_exists(position.fetch_optional(&readers).await.map_err(Into::into))
     }
 
     async fn record_erasure(
@@ -361,6 +365,12 @@ impl ReadModelStore for PostgresReadModelStore {
             .bind(position);
         record.execute(&mut *connection).await?;
         Ok(())
+    }
+
+    async fn load_held_rows(&self, table: &Table) -> Result<Vec<HeldRow>, DatabaseError> {
+        let readers = self.connections.readers(QueryCost::Lookup);
+        // The process that writes may be an older release.
+        if_table_exists(with_write_timeout(load_held_rows(&readers, table)).await)
     }
 
     async fn load_rows(

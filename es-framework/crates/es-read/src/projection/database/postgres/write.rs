@@ -9,7 +9,9 @@ use super::{
             fold::{RowChanges, TableRow},
             table_statements::{self, IndexNameSet},
         },
-        Checkpoint, CheckpointStep, DatabaseError, TableCheckpoint, rows,
+        Checkpoint, CheckpointStep, DatabaseError, TableCheckpoint,
+        hold_table::{self, HeldRow},
+        rows,
     },
     cells::{bind_column, bind_keys, decode_row},
 };
@@ -52,6 +54,7 @@ pub(super) async fn reset_table(
     )
     .await?;
     write_checkpoint(&mut transaction, table, None).await?;
+    release_all(&mut transaction, table).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -68,6 +71,7 @@ pub(super) async fn drop_table(
     )
     .await?;
     delete_checkpoint(&mut transaction, table).await?;
+    release_all(&mut transaction, table).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -96,6 +100,12 @@ pub(super) async fn swap_tables(
     )
     .await?;
     delete_checkpoint(&mut transaction, &shadow).await?;
+    release_all(&mut transaction, table).await?;
+    sqlx::query(hold_table::MOVE_HELD)
+        .bind(table.name())
+        .bind(shadow.name())
+        .execute(&mut *transaction)
+        .await?;
     let built = built.and_then(|stored| stored.checkpoint);
     write_checkpoint(&mut transaction, table, built).await?;
     Ok(transaction.commit().await?)
@@ -119,6 +129,15 @@ async fn delete_checkpoint(
     table: &Table,
 ) -> Result<(), DatabaseError> {
     sqlx::query(table_statements::DELETE_CHECKPOINT)
+        .bind(table.name())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Ends all holds of a table.
+async fn release_all(connection: &mut PgConnection, table: &Table) -> Result<(), DatabaseError> {
+    sqlx::query(hold_table::RELEASE_ALL)
         .bind(table.name())
         .execute(connection)
         .await?;
@@ -254,12 +273,68 @@ async fn advance_checkpoint(
     }
 }
 
+/// Writes the keys that are held, and deletes those that are held no longer.
+async fn write_held_rows(
+    connection: &mut PgConnection,
+    table: &Table,
+    changes: &RowChanges,
+) -> Result<(), DatabaseError> {
+    for id in &changes.released {
+        let release = sqlx::query(hold_table::RELEASE).bind(table.name());
+        release.bind(id.as_str()).execute(&mut *connection).await?;
+    }
+    for held in &changes.held {
+        let row = HeldRow::from(held);
+        sqlx::query(hold_table::HOLD)
+            .bind(table.name())
+            .bind(row.id)
+            .bind(row.kind)
+            .bind(row.key)
+            .bind(row.position)
+            .bind(row.subject)
+            .bind(row.event_type)
+            .bind(row.reason)
+            .bind(row.events)
+            .bind(row.first)
+            .bind(row.last)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Loads the keys that a table holds.
+pub(in crate::projection) async fn load_held_rows(
+    executor: impl PgExecutor<'_>,
+    table: &Table,
+) -> Result<Vec<HeldRow>, DatabaseError> {
+    let select = sqlx::query(hold_table::SELECT_HELD).bind(table.name());
+    let rows = select.fetch_all(executor).await?;
+    let rows = rows.iter().map(|row| {
+        Ok(HeldRow {
+            id: row.try_get(0)?,
+            kind: row.try_get(1)?,
+            key: row.try_get(2)?,
+            position: row.try_get(3)?,
+            subject: row.try_get(4)?,
+            event_type: row.try_get(5)?,
+            reason: row.try_get(6)?,
+            events: row.try_get(7)?,
+            first: row.try_get(8)?,
+            last: row.try_get(9)?,
+        })
+    });
+    rows.collect::<Result<_, sqlx::Error>>()
+        .map_err(DatabaseError::from)
+}
+
 /// Writes the changes of a table in a transaction of the caller.
 pub(in crate::projection) async fn write_rows(
     connection: &mut PgConnection,
     table: &Table,
     changes: RowChanges,
 ) -> Result<(), DatabaseError> {
+    write_held_rows(connection, table, &changes).await?;
     if !changes.removed.is_empty() {
         let name = table_statements::quote_name(&table.name());
         let condition = table_statements::postgres_key_condition(table, &changes.removed);

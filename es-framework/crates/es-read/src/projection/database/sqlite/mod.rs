@@ -17,8 +17,8 @@ use self::{
     cells::decode_row,
     readers::SqliteReaders,
     write::{
-        check_table, drop_table, prepare_tables, read_checkpoint, reset_table, swap_tables,
-        write_checkpoint, write_rows,
+        check_table, drop_table, load_held_rows, prepare_tables, read_checkpoint, reset_table,
+        swap_tables, write_checkpoint, write_rows,
     },
     write_connection::SqliteWriter,
 };
@@ -30,6 +30,7 @@ use super::{
         table_statements::{self, POSITION_COLUMN},
     },
     CheckpointStep, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint, erasure_marks,
+    hold_table::HeldRow,
     store::ReadModelStore,
 };
 
@@ -281,6 +282,12 @@ impl ReadModelStore for SqliteReadModelStore {
             Ok(())
         };
         self.writer.run_transaction(record).await
+    }
+
+    async fn load_held_rows(&self, table: &Table) -> Result<Vec<HeldRow>, DatabaseError> {
+        let table = table.clone();
+        let load = move |connection: &mut rusqlite::Connection| load_held_rows(connection, &table);
+        self.writer.run_statements(load).await
     }
 
     async fn load_rows(

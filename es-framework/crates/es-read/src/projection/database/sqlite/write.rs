@@ -10,7 +10,9 @@ use super::{
             search_index,
             table_statements::{self, IndexNameSet},
         },
-        Checkpoint, TableCheckpoint, rows,
+        Checkpoint, TableCheckpoint,
+        hold_table::{self, HeldRow},
+        rows,
     },
     search_index_update::SearchIndexUpdate,
 };
@@ -21,6 +23,7 @@ pub(super) fn write_rows(
     table: &Table,
     changes: RowChanges,
 ) -> Result<(), rusqlite::Error> {
+    write_held_rows(connection, table, &changes)?;
     let mut index = SearchIndexUpdate::new(connection, table);
     if !changes.removed.is_empty() {
         let mut delete = connection.prepare_cached(&table_statements::delete_statement(table))?;
@@ -40,6 +43,61 @@ pub(super) fn write_rows(
     index.apply()
 }
 
+/// Writes the keys that are held, and deletes those that are held no longer.
+fn write_held_rows(
+    connection: &Connection,
+    table: &Table,
+    changes: &RowChanges,
+) -> Result<(), rusqlite::Error> {
+    for id in &changes.released {
+        let mut release = connection.prepare_cached(hold_table::RELEASE)?;
+        release.execute((table.name(), id.as_str()))?;
+    }
+    for held in &changes.held {
+        let row = HeldRow::from(held);
+        connection
+            .prepare_cached(hold_table::HOLD)?
+            .execute(rusqlite::params![
+                table.name(),
+                row.id,
+                row.kind,
+                row.key,
+                row.position,
+                row.subject,
+                row.event_type,
+                row.reason,
+                row.events,
+                row.first,
+                row.last,
+            ])?;
+    }
+    Ok(())
+}
+
+/// Loads the keys that a table holds.
+pub(super) fn load_held_rows(
+    connection: &Connection,
+    table: &Table,
+) -> Result<Vec<HeldRow>, rusqlite::Error> {
+    connection.execute_batch(hold_table::CREATE_HELD)?;
+    let mut select = connection.prepare_cached(hold_table::SELECT_HELD)?;
+    let rows = select.query_map([table.name()], |row| {
+        Ok(HeldRow {
+            id: row.get(0)?,
+            kind: row.get(1)?,
+            key: row.get(2)?,
+            position: row.get(3)?,
+            subject: row.get(4)?,
+            event_type: row.get(5)?,
+            reason: row.get(6)?,
+            events: row.get(7)?,
+            first: row.get(8)?,
+            last: row.get(9)?,
+        })
+    })?;
+    rows.collect()
+}
+
 /// Creates the missing tables, and those anew whose definition has changed and that have no checkpoint.
 pub(super) fn prepare_tables(
     connection: &Connection,
@@ -47,6 +105,7 @@ pub(super) fn prepare_tables(
 ) -> Result<(), rusqlite::Error> {
     connection.execute_batch(table_statements::CREATE_CHECKPOINTS)?;
     connection.execute_batch(table_statements::CREATE_SKIPPED)?;
+    connection.execute_batch(hold_table::CREATE_HELD)?;
     for table in tables {
         let stored = read_checkpoint(connection, table)?;
         // The processor rebuilds a table of another definition in a shadow table.
@@ -89,6 +148,7 @@ pub(super) fn check_table(connection: &Connection, table: &Table) -> Result<(), 
 }
 
 fn drop_rows(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
+    connection.execute(hold_table::RELEASE_ALL, [table.name()])?;
     connection.execute_batch(&table_statements::drop_table_statement(table))?;
     connection.execute_batch(&table_statements::drop_search_index_statement(table))
 }
@@ -109,6 +169,8 @@ pub(super) fn swap_tables(connection: &Connection, table: &Table) -> Result<(), 
     for statement in table_statements::sqlite_swap_statements(table) {
         connection.execute_batch(&statement)?;
     }
+    connection.execute(hold_table::RELEASE_ALL, [table.name()])?;
+    connection.execute(hold_table::MOVE_HELD, [table.name(), shadow.name()])?;
     drop_table(connection, &shadow)?;
     write_checkpoint(connection, table, built)
 }

@@ -1,0 +1,142 @@
+//! The held rows among those that a query returns: they lack events, so an answer with them is marked.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use es_subscribe::{HeldKeyKind, HeldKeys, ProgressRegistry};
+
+use super::{RowIdentity, RowKey, Table, TableRow};
+
+/// The longest list of keys in a header, in bytes.
+const MAX_LIST: usize = 4_096;
+
+/// The rows that the read models of a query hold, and those of them that the query has returned. Clones share it.
+#[doc(hidden)]
+#[derive(Debug, Clone, Default)]
+pub struct HeldRows {
+    /// The held keys of each read model that holds some.
+    tables: Arc<BTreeMap<&'static str, HeldKeys>>,
+    returned: Arc<Mutex<ReturnedRows>>,
+}
+
+#[derive(Debug, Default)]
+struct ReturnedRows {
+    keys: BTreeSet<RowKey>,
+    /// True if held rows may be among the returned ones without being known.
+    is_unknown: bool,
+}
+
+impl HeldRows {
+    /// Collects the rows that these read models hold, or all read models if `models` is empty. A query calls it before
+    /// it reads rows, so that no row that is held by then is returned without a mark.
+    #[must_use]
+    pub fn collect(models: &[&str], progress: &ProgressRegistry) -> Self {
+        let models = progress
+            .iter()
+            .filter(|one| models.is_empty() || models.contains(&one.name()));
+        let tables = models.map(|one| (one.name(), one.held_keys()));
+        let tables = tables.filter(|(_, held)| !held.is_empty()).collect();
+        Self {
+            tables: Arc::new(tables),
+            returned: Arc::default(),
+        }
+    }
+
+    /// Notes the held ones among the rows that a statement has selected.
+    pub(crate) fn record_rows(&self, table: &Table, rows: &[TableRow]) {
+        let Some(held) = self.tables.get(table.model.name) else {
+            return;
+        };
+        let RowIdentity::Column(key) = table.model.identity else {
+            return self.record_unknown_rows();
+        };
+        if held.iter().any(|one| one.kind == HeldKeyKind::Subject) {
+            // An event does not tell the row that lacks it.
+            self.record_unknown_rows();
+        }
+        let mut columns = table.model.columns.iter();
+        let Some(index) = columns.position(|column| column.name == key) else {
+            return;
+        };
+        let cells = rows.iter().filter_map(|row| row.cells.get(index));
+        let keys = cells.filter_map(|cell| RowKey::from_cell(cell.clone()));
+        let keys = keys.filter(|key| held.find(&key.held_id()).is_some());
+        self.lock().keys.extend(keys);
+    }
+
+    /// Notes that a statement may have read held rows, as one that counts rows.
+    pub(crate) fn record_unknown_rows(&self) {
+        self.lock().is_unknown = true;
+    }
+
+    /// Returns the value of the header `Held-Rows`, a dictionary as in RFC 9651, unless no row is held: the number of
+    /// held rows, and the keys of those that the query has returned. Without the keys, any row can be a held one.
+    #[must_use]
+    pub fn header_value(&self) -> Option<String> {
+        if self.tables.is_empty() {
+            return None;
+        }
+        let total: usize = self.tables.values().map(HeldKeys::len).sum();
+        let mut value = format!("total={total}");
+        let returned = self.lock();
+        if returned.is_unknown {
+            return Some(value);
+        }
+        let keys: Vec<_> = returned.keys.iter().map(key_item).collect();
+        let list = keys.join(" ");
+        if list.len() <= MAX_LIST {
+            let _ = write!(value, ", rows=({list})");
+        }
+        Some(value)
+    }
+
+    /// Locks the rows. A poisoned lock is safe, because each change is complete.
+    fn lock(&self) -> MutexGuard<'_, ReturnedRows> {
+        self.returned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns a key as an item of RFC 9651: an integer, a string of ASCII characters, or another string with escapes.
+fn key_item(key: &RowKey) -> String {
+    let text = match key {
+        RowKey::Integer(number) if number.unsigned_abs() < 1_000_000_000_000_000 => {
+            return number.to_string();
+        }
+        RowKey::Integer(number) => number.to_string(),
+        RowKey::Text(text) => text.clone(),
+    };
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'%');
+    if text.bytes().all(is_plain) {
+        return format!("\"{text}\"");
+    }
+    let mut item = String::from("%\"");
+    for byte in text.bytes() {
+        if is_plain(byte) {
+            item.push(char::from(byte));
+        } else {
+            let _ = write!(item, "%{byte:02x}");
+        }
+    }
+    item.push('"');
+    item
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_written_as_an_item_of_a_structured_field() {
+        for (key, item) in [
+            (RowKey::Integer(-42), "-42"),
+            (RowKey::Integer(i64::MAX), "\"9223372036854775807\""),
+            (RowKey::Text("8e03978e-40d5".into()), "\"8e03978e-40d5\""),
+            (RowKey::Text("Zoë \"Z\"".into()), "%\"Zo%c3%ab %22Z%22\""),
+        ] {
+            assert_eq!(key_item(&key), item);
+        }
+    }
+}
