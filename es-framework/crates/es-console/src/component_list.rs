@@ -263,7 +263,7 @@ mod tests {
         progress.record_failure(es_subscribe::SubscriberFailure::new(
             TroubleCause::Action,
             false,
-            &"the payload does not fit",
+            "the payload does not fit",
         ));
         assert_eq!(render_rebuild(&progress).into_string(), "");
     }
