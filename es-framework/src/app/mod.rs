@@ -18,7 +18,7 @@ mod embedded_store;
 mod event_store;
 mod in_process_client;
 mod listener;
-mod personal_data;
+pub(crate) mod personal_data;
 #[cfg(feature = "postgres")]
 mod postgres_store;
 #[cfg(not(feature = "postgres"))]

@@ -116,7 +116,7 @@ pub(super) async fn personal_data(
 }
 
 /// Returns the parts of an application that hold plain values.
-pub(super) fn erasure_targets(
+pub(crate) fn erasure_targets(
     store: &PersonalStore,
     command_resources: &CommandResources,
     models: &ReadModels,
@@ -273,6 +273,14 @@ impl ErasureTarget for ReadModelRows {
     }
 }
 
+/// Waits until no rebuild runs. It sends no request, because each request interrupts the read models.
+async fn wait_for_rebuild(progress: &SubscriberProgress, begin: Instant) {
+    let is_built = || progress.shadow_progress().is_none() && progress.has_caught_up();
+    while !is_built() && begin.elapsed() < REBUILD_WAIT {
+        tokio::time::sleep(POLL).await;
+    }
+}
+
 impl RequestedRebuild {
     /// Rows that were not complete are built in place, and the others in a shadow table.
     fn has_ended(self, progress: &SubscriberProgress) -> bool {
@@ -306,11 +314,11 @@ impl ReadModelRows {
                 Ok(()) if progress.swaps() == requested.swaps => return Ok(Some(requested)),
                 Ok(()) => {}
                 Err(OperatorError::StandsBy) => return Ok(None),
-                Err(
-                    OperatorError::Rebuilding(..)
-                    | OperatorError::Failed(..)
-                    | OperatorError::Busy(_),
-                ) if begin.elapsed() < REBUILD_WAIT => {}
+                Err(OperatorError::Rebuilding(..)) if begin.elapsed() < REBUILD_WAIT => {
+                    wait_for_rebuild(progress, begin).await;
+                }
+                Err(OperatorError::Failed(..) | OperatorError::Busy(_))
+                    if begin.elapsed() < REBUILD_WAIT => {}
                 Err(error) => return Err(error.to_string()),
             }
             tokio::time::sleep(POLL).await;
@@ -368,7 +376,7 @@ impl PersonTables for ReadModelTables {
 }
 
 /// Completes and follows erasures for as long as the application runs.
-pub(super) async fn follow_erasures(data: PersonalData) {
+pub(crate) async fn follow_erasures(data: PersonalData) {
     loop {
         if let Err(error) = data.follow().await {
             tracing::warn!(%error, "erasures of personal data cannot be followed yet");

@@ -34,6 +34,8 @@ pub(super) enum Defect {
     MeetBeforeCancelling,
     /// A process makes a call although another one holds the lease.
     IgnoreLeases,
+    /// No instance reads the announcement of an erasure.
+    MissErasures,
 }
 
 fn is_of_framework(subject: &Subject) -> bool {
@@ -99,6 +101,12 @@ impl StoreConnection {
             }
             _ => false,
         }
+    }
+
+    /// Returns true if the store never delivers the event.
+    pub(super) fn hides_event(&self, event: &RecordedEvent) -> bool {
+        let name = event.event_type.as_str();
+        self.has(Defect::MissErasures) && name.ends_with(".PersonalDataErasedEvent")
     }
 
     /// Returns the event as the store reads it.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use super::{
-    environment::SimulationEnvironment, simulated_instance::SimulatedInstance,
+    environment::SimulationEnvironment,
+    owner_domain::{OWNERS, owner_id},
+    simulated_instance::SimulatedInstance,
     simulated_store::StoreServer,
 };
 
@@ -21,6 +23,10 @@ pub(super) async fn inject_faults(
         environment.sleep_randomly(100, 2_000).await;
         let index = usize::try_from(environment.random_below(2)).unwrap_or_default();
         let instance = &instances[index];
+        if environment.random_bool(100) {
+            let owner = u32::try_from(environment.random_below(OWNERS)).unwrap_or_default();
+            instance.begin_erasure(owner_id(owner));
+        }
         let fault = environment.random_below(1_000);
         if fault < kill {
             instance.kill(environment.random_bool(600));

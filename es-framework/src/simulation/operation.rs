@@ -2,9 +2,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::{
     environment::SimulationEnvironment,
+    owner_domain::{NameOwnerCommand, OWNERS, owner_id, owner_name},
     wallet_domain::{
         AcceptOfferCommand, FillWalletCommand, OpenOfferCommand, OpenWalletCommand,
         TipWalletCommand, TransferCommand, WriteNoteCommand, command_descriptor,
@@ -36,6 +38,9 @@ pub(super) enum ClientOperation {
         amount: i64,
     },
     WriteNote {
+        id: u32,
+    },
+    NameOwner {
         id: u32,
     },
     OpenOffer {
@@ -102,8 +107,9 @@ impl ClientOperation {
                 let amount = amount();
                 Self::Transfer { from, to, amount }
             }
-            63..70 => Self::WriteNote { id: id(2) },
-            70..87 => {
+            63..68 => Self::WriteNote { id: id(2) },
+            68..76 => Self::NameOwner { id: id(OWNERS) },
+            76..90 => {
                 let delay =
                     i64::try_from(environment.random_between(200, 6_000)).unwrap_or_default();
                 let until = environment
@@ -143,12 +149,25 @@ impl ClientOperation {
                 operation,
             }),
             Self::WriteNote { id } => encode(&WriteNoteCommand { id, operation }),
+            Self::NameOwner { id } => encode(&NameOwnerCommand {
+                id: owner_id(id),
+                name: owner_name(operation.into()),
+                operation,
+            }),
             Self::OpenOffer { id, until } => encode(&OpenOfferCommand {
                 id,
                 until,
                 operation,
             }),
             Self::AcceptOffer { id } => encode(&AcceptOfferCommand { id, operation }),
+        }
+    }
+
+    /// Returns the person about whom the operation stores something.
+    pub(super) fn person(self) -> Option<Uuid> {
+        match self {
+            Self::NameOwner { id } => Some(owner_id(id)),
+            _ => None,
         }
     }
 
@@ -162,6 +181,7 @@ impl ClientOperation {
                 vec![format!("/wallets/{from}"), format!("/wallets/{to}")]
             }
             Self::WriteNote { id } => vec![format!("/notes/{id}")],
+            Self::NameOwner { id } => vec![format!("/owners/{}", owner_id(id))],
             Self::OpenOffer { id, .. } | Self::AcceptOffer { id } => vec![format!("/offers/{id}")],
         }
     }

@@ -10,12 +10,15 @@ use super::{
     defect::Defect,
     environment::{SimulationEnvironment, lock},
     fault_injector::{inject_faults, start_instance},
-    invariants::{RunRecord, find_violations},
+    invariants::{RunRecord, find_plain_row, find_violations},
+    owner_domain::OwnerRow,
     simulated_client::{ClientHistory, SimulatedClient},
     simulated_instance::SimulatedInstance,
+    simulated_key_store::SimulatedKeyStore,
     simulated_store::StoreServer,
+    wallet_domain::WalletRow,
 };
-use crate::{command::RandomNumbers, event::EventId};
+use crate::{command::RandomNumbers, event::EventId, projection::Project};
 
 const CLIENTS: u32 = 3;
 const OPERATIONS: u32 = 6;
@@ -47,10 +50,12 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
     let environment = Arc::new(SimulationEnvironment::new(seed, defect));
     let server = Arc::new(StoreServer::new(Arc::clone(&environment)));
     let flushing = tokio::spawn(Arc::clone(&server).flush_appends());
+    let keys = Arc::new(SimulatedKeyStore::new(Arc::clone(&environment)));
     let printed = Arc::default();
     let instances = ["a", "b"].map(|name| {
         let (environment, server) = (Arc::clone(&environment), Arc::clone(&server));
-        SimulatedInstance::new(name, environment, server, Arc::clone(&printed))
+        let (keys, printed) = (Arc::clone(&keys), Arc::clone(&printed));
+        SimulatedInstance::new(name, environment, server, keys, printed)
     });
     let instances: Arc<[SimulatedInstance]> = Arc::new(instances);
     let history = Arc::new(ClientHistory::default());
@@ -81,21 +86,18 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
         let _ = client.await;
     }
     faults.abort();
-    let mut violations = settle(&environment, &server, &instances).await;
+    let mut violations = settle(&environment, &server, &keys, &instances).await;
     flushing.abort();
-    let mut rows = Vec::new();
-    for instance in instances.iter() {
-        rows.push((
-            instance.name,
-            instance.wait_for_rows(None, SETTLING_TIME).await,
-        ));
-    }
+    let rows = read_rows::<WalletRow>(&instances).await;
+    let owners = read_rows::<OwnerRow>(&instances).await;
     let kills = instances.iter();
     let record = RunRecord {
         events: server.history().await,
         operations: lock(&history.operations).clone(),
         reads: lock(&history.reads).clone(),
         rows,
+        owners,
+        erased: keys.erased_persons(),
         printed: lock(&printed).clone(),
         checkpoints: server.checkpoint_times(),
         kills: kills
@@ -111,10 +113,23 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
     }
 }
 
+/// Returns all rows of each instance.
+async fn read_rows<R: Project>(
+    instances: &[SimulatedInstance],
+) -> Vec<(&'static str, Option<Vec<R>>)> {
+    let mut rows = Vec::new();
+    for instance in instances {
+        let read = instance.wait_for_rows(None, SETTLING_TIME).await;
+        rows.push((instance.name, read));
+    }
+    rows
+}
+
 /// Ends all faults, lets every deadline pass, and waits until all work is done.
 async fn settle(
     environment: &SimulationEnvironment,
     server: &StoreServer,
+    keys: &SimulatedKeyStore,
     instances: &[SimulatedInstance],
 ) -> Vec<String> {
     environment.record_trace("environment", "ends all faults, and every deadline passes");
@@ -128,10 +143,21 @@ async fn settle(
     let begin = environment.elapsed();
     loop {
         let last = server.event_count().checked_sub(1).and_then(EventId::new);
-        let unfinished: Vec<_> = instances
-            .iter()
-            .filter_map(|instance| instance.find_unfinished_work(last))
-            .collect();
+        // The operator repeats an erasure until it is finished.
+        let open = keys.open_erasures();
+        for person in &open {
+            instances[0].erase_person(*person).await;
+        }
+        let working = instances.iter();
+        let working = working.filter_map(|instance| instance.find_unfinished_work(last));
+        let open = open.iter().map(|person| format!("the erasure of {person}"));
+        let mut unfinished: Vec<_> = working.chain(open).collect();
+        // Each instance reads the announcements for itself.
+        for instance in instances {
+            let rows = instance.wait_for_rows(None, SETTLING_TIME).await;
+            let rows = rows.unwrap_or_default();
+            unfinished.extend(find_plain_row(instance.name, &rows, &keys.erased_persons()));
+        }
         if unfinished.is_empty() {
             return Vec::new();
         }

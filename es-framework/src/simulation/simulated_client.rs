@@ -156,7 +156,9 @@ impl SimulatedClient {
             return;
         }
         let instance = self.draw_instance();
-        let rows = instance.wait_for_rows(after, Duration::from_secs(2)).await;
+        let rows = instance
+            .wait_for_rows::<WalletRow>(after, Duration::from_secs(2))
+            .await;
         let Some(rows) = rows else {
             return;
         };

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use es_personal::{PersonKeys, PersonalData, PersonalEvents, PersonalStore};
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 use tokio::task::AbortHandle;
@@ -14,19 +15,21 @@ use uuid::Uuid;
 use super::{
     defect::{Defect, lose_checkpoint},
     environment::{SimulationEnvironment, lock},
+    owner_domain::OwnerNamedEvent,
     printer_connection::{PrintedReceipt, PrinterConnection},
+    simulated_key_store::SimulatedKeyStore,
     simulated_store::{StoreConnection, StoreServer},
-    wallet_domain::{self, WalletRow},
-    wallet_reactions,
+    wallet_domain, wallet_reactions,
 };
 use crate::{
+    app::personal_data::{erasure_targets, follow_erasures},
     command::{
         Clock, CommandContext, CommandDescriptor, CommandError, CommandOutcome, CommandRequest,
         CommandResources, IdempotencyKey, RandomNumbers,
     },
-    event::{EventId, Upcasters},
+    event::{EventDescriptor, EventId, Upcasters},
     operator::{OperatorClient, OperatorCommand},
-    projection::{Database, DatabaseUrl, Processor, ReadModels},
+    projection::{Database, DatabaseUrl, Processor, Project, ReadModels},
     query::{PageParameters, QueryContext},
     reaction::{ReactionRunner, ReactionRuntime},
     store::EventStore,
@@ -44,6 +47,7 @@ pub(super) struct SimulatedInstance {
     pub(super) name: &'static str,
     environment: Arc<SimulationEnvironment>,
     server: Arc<StoreServer>,
+    keys: Arc<SimulatedKeyStore>,
     printed: Arc<Mutex<Vec<PrintedReceipt>>>,
     clock: Clock,
     /// The difference between its clock and the true time.
@@ -66,6 +70,7 @@ struct SimulatedProcess {
     positions: ProgressRegistry,
     reactions: ProgressRegistry,
     operator: OperatorClient,
+    personal: PersonalData,
     tasks: Vec<AbortHandle>,
 }
 
@@ -92,6 +97,7 @@ impl SimulatedInstance {
         name: &'static str,
         environment: Arc<SimulationEnvironment>,
         server: Arc<StoreServer>,
+        keys: Arc<SimulatedKeyStore>,
         printed: Arc<Mutex<Vec<PrintedReceipt>>>,
     ) -> Self {
         let clock = Clock::at(environment.now());
@@ -99,6 +105,7 @@ impl SimulatedInstance {
             name,
             environment,
             server,
+            keys,
             printed,
             clock,
             clock_offset: Mutex::default(),
@@ -148,14 +155,8 @@ impl SimulatedInstance {
         let models = wallet_domain::read_models().unwrap_or_default();
         let database = self.open_database(&models).await?;
         let number = self.environment.random.next();
-        let connect = |reactions_of| -> Arc<dyn EventStore> {
-            Arc::new(StoreConnection {
-                server: Arc::clone(&self.server),
-                instance: self.name,
-                reactions_of,
-            })
-        };
-        let port = connect(None);
+        let opened = self.connect_store(None);
+        let port: Arc<dyn EventStore> = Arc::new(opened.clone());
         let (environment, printed) = (Arc::clone(&self.environment), Arc::clone(&self.printed));
         let printer = PrinterConnection::new(environment, self.name, number, printed);
         let services = wallet_domain::services(self.clock.clone(), Arc::new(printer));
@@ -163,8 +164,10 @@ impl SimulatedInstance {
         let command_resources = CommandResources::new(Arc::clone(&port), SOURCE)
             .with_services(services.clone())
             .with_random_numbers(random);
-        let processor = Processor::new(Arc::clone(&port), database.clone(), models);
-        let port_of_reactions = connect(Some(number));
+        let processor = Processor::new(Arc::clone(&port), database.clone(), models.clone());
+        let targets = erasure_targets(&opened, &command_resources, &models, &processor, &database);
+        let personal = PersonalData::new(opened, SOURCE.into(), targets);
+        let port_of_reactions: Arc<dyn EventStore> = Arc::new(self.connect_store(Some(number)));
         let reaction_commands = match self.environment.defect {
             Some(Defect::SendOncePerProcess) => {
                 CommandResources::new(Arc::clone(&port_of_reactions), SOURCE)
@@ -192,7 +195,9 @@ impl SimulatedInstance {
             positions: processor.progress(),
             reactions: runner.progress(),
             operator: processor.operator_client(),
+            personal: personal.clone(),
             tasks: vec![
+                tokio::spawn(follow_erasures(personal)).abort_handle(),
                 tokio::spawn(processor.run()).abort_handle(),
                 tokio::spawn(runner.run()).abort_handle(),
             ],
@@ -225,6 +230,41 @@ impl SimulatedInstance {
         let database = Database::open(&url, models).await?;
         *lock(&self.database) = Some((database.clone(), folder));
         Ok(database)
+    }
+
+    /// Connects to the event store, with a cipher before it.
+    fn connect_store(&self, reactions_of: Option<u64>) -> PersonalStore {
+        let connection = Arc::new(StoreConnection {
+            server: Arc::clone(&self.server),
+            instance: self.name,
+            reactions_of,
+        });
+        let events = PersonalEvents::select(&[EventDescriptor::of::<OwnerNamedEvent>()]);
+        let keys: Arc<SimulatedKeyStore> = Arc::clone(&self.keys);
+        PersonalStore::new(connection, events, PersonKeys::new(keys))
+    }
+
+    /// Lets an operator erase a person, and does not wait for the end.
+    pub(super) fn begin_erasure(&self, person: Uuid) {
+        if let Some(process) = lock(&self.process).as_mut() {
+            let personal = process.personal.clone();
+            let erasing = tokio::spawn(async move { personal.erase(person).await.map(drop) });
+            process.tasks.push(erasing.abort_handle());
+            self.environment
+                .record_trace(self.name, format_args!("begins to erase {person}"));
+        }
+    }
+
+    /// Lets an operator erase a person, and reports in the trace how it ends.
+    pub(super) async fn erase_person(&self, person: Uuid) {
+        let personal = lock(&self.process)
+            .as_ref()
+            .map(|process| process.personal.clone());
+        if let Some(personal) = personal {
+            let report = personal.erase(person).await;
+            self.environment
+                .record_trace(self.name, format_args!("erases again: {report:?}"));
+        }
     }
 
     /// Kills the process. Its database is lost with it, or it is kept.
@@ -287,11 +327,11 @@ impl SimulatedInstance {
     }
 
     /// Returns all rows once they contain an event, or nothing if that takes longer than `limit`.
-    pub(super) async fn wait_for_rows(
+    pub(super) async fn wait_for_rows<R: Project>(
         &self,
         event: Option<EventId>,
         limit: Duration,
-    ) -> Option<Vec<WalletRow>> {
+    ) -> Option<Vec<R>> {
         let _turn = self.reader.lock().await;
         let (positions, database) = {
             let process = lock(&self.process);
@@ -300,7 +340,7 @@ impl SimulatedInstance {
         };
         positions.wait_until_reached(&[], event, limit).await.ok()?;
         let context = QueryContext::new(&database, PageParameters::default(), self.clock.now());
-        let rows = context.rows::<WalletRow>().all(1_000).await.ok()?;
+        let rows = context.rows::<R>().all(1_000).await.ok()?;
         // The connection to a process that was killed meanwhile is lost.
         self.is_running().then_some(rows)
     }

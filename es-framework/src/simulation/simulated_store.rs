@@ -272,6 +272,8 @@ impl StoreConnection {
         }
         let events = self.server.log.read(self.stored_subject(subject), options);
         let events = events.map_ok(|event| self.forget_parts(event));
+        let hides = |event: &RecordedEvent| self.hides_event(event);
+        let events = events.filter(|event| std::future::ready(!event.as_ref().is_ok_and(hides)));
         let mut events: Vec<_> = events.collect().await;
         let environment = &self.server.environment;
         if environment.random_bool(environment.faults().torn_read) {

@@ -76,6 +76,9 @@ impl SimulatedSubscription {
                 return Ok(event);
             }
             let events = server.log.read(self.subject.clone(), self.options.clone());
+            let hides = |event: &RecordedEvent| self.connection.hides_event(event);
+            let events =
+                events.filter(|event| std::future::ready(!event.as_ref().is_ok_and(hides)));
             self.events = events.collect().await;
             if self.events.is_empty() {
                 changed.await;

@@ -4,7 +4,10 @@
 
 use std::sync::Arc;
 
-use super::{printer_connection::PrinterConnection, wallet_reactions::OfferExpiredEvent};
+use super::{
+    owner_domain::OwnerRow, printer_connection::PrinterConnection,
+    wallet_reactions::OfferExpiredEvent,
+};
 use crate::{
     command::CommandDescriptor,
     prelude::*,
@@ -312,7 +315,10 @@ pub(super) fn command_descriptor<C: Command + crate::command::Handle>() -> Comma
 }
 
 pub(super) fn read_models() -> Result<ReadModels, crate::event::DuplicateDeclaration> {
-    ReadModels::new([ReadModelDescriptor::of::<WalletRow>()])
+    ReadModels::new([
+        ReadModelDescriptor::of::<WalletRow>(),
+        ReadModelDescriptor::of::<OwnerRow>(),
+    ])
 }
 
 /// Returns the services of one process.

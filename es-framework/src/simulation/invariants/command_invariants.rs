@@ -23,6 +23,11 @@ pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mu
             ));
             continue;
         }
+        // After an erasure, a repeated request is refused although it was carried out before.
+        let person = record.operation.person();
+        if person.is_some_and(|person| run.erased.contains(&person)) {
+            continue;
+        }
         let is_complete = written.is_empty() || written.len() == subjects.len();
         let is_in_place = written
             .iter()

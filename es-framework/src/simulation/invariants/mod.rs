@@ -2,17 +2,20 @@
 
 mod command_invariants;
 mod log_fold;
+mod personal_invariants;
 mod reaction_invariants;
 mod row_invariants;
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use self::log_fold::LogFold;
+pub(super) use self::personal_invariants::find_plain_row;
 use super::{
-    operation::OperationRecord, printer_connection::PrintedReceipt, simulated_client::ReadRecord,
-    simulated_instance::ProcessKill, wallet_domain::WalletRow,
+    operation::OperationRecord, owner_domain::OwnerRow, printer_connection::PrintedReceipt,
+    simulated_client::ReadRecord, simulated_instance::ProcessKill, wallet_domain::WalletRow,
 };
 use crate::event::{RecordedEvent, Subject};
 
@@ -25,6 +28,10 @@ pub(super) struct RunRecord {
     pub(super) reads: Vec<ReadRecord>,
     /// The rows of each instance at the end.
     pub(super) rows: Vec<(&'static str, Option<Vec<WalletRow>>)>,
+    /// The rows of owners of each instance at the end.
+    pub(super) owners: Vec<(&'static str, Option<Vec<OwnerRow>>)>,
+    /// The persons whose erasure has begun.
+    pub(super) erased: BTreeSet<Uuid>,
     pub(super) printed: Vec<PrintedReceipt>,
     /// The subject of each checkpoint of a reaction, and when it was recorded.
     pub(super) checkpoints: Vec<(Subject, Duration)>,
@@ -38,5 +45,6 @@ pub(super) fn find_violations(run: &RunRecord) -> Vec<String> {
     command_invariants::collect_violations(run, &log, &mut violations);
     row_invariants::collect_violations(run, &log, &mut violations);
     reaction_invariants::collect_violations(run, &log, &mut violations);
+    personal_invariants::collect_violations(run, &log, &mut violations);
     violations
 }

@@ -1,0 +1,52 @@
+//! Nothing plain of an erased person is stored, and everybody else is read as they are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use super::{LogFold, RunRecord};
+use crate::simulation::owner_domain::{ERASED_NAME, NAME_PREFIX, OwnerRow, owner_name};
+
+pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
+    for (event, _) in &run.events {
+        if event.data.get().contains(NAME_PREFIX) {
+            let (id, data) = (event.id, &event.data);
+            violations.push(format!("event {id} stores a plain name: {data}"));
+        }
+    }
+    let mut names = BTreeMap::new();
+    for event in log.events_named("OwnerNamedEvent") {
+        names.insert(event.subject.clone(), event.payload_number("operation"));
+    }
+    for (instance, rows) in &run.owners {
+        let rows = rows.as_deref().unwrap_or_default();
+        violations.extend(find_plain_row(instance, rows, &run.erased));
+        let others = rows.iter().filter(|row| !run.erased.contains(&row.id));
+        for row in others {
+            let operation = names.get(&format!("/owners/{}", row.id));
+            if operation.is_none_or(|operation| row.name != owner_name(*operation)) {
+                violations.push(format!(
+                    "{instance} calls an owner by another name: {row:?} of operation {operation:?}"
+                ));
+            }
+        }
+        if rows.len() != names.len() {
+            violations.push(format!(
+                "{instance} has other owners than {names:?}: {rows:?}"
+            ));
+        }
+    }
+}
+
+/// Describes a row with the name of an erased person.
+pub(in crate::simulation) fn find_plain_row(
+    instance: &str,
+    rows: &[OwnerRow],
+    erased: &BTreeSet<Uuid>,
+) -> Option<String> {
+    let mut rows = rows.iter();
+    let row = rows.find(|row| erased.contains(&row.id) && row.name != ERASED_NAME)?;
+    Some(format!(
+        "{instance} stores something plain of an erased person: {row:?}"
+    ))
+}
