@@ -30,6 +30,7 @@ mod documentation {
         Query: "docs/src/how-to/query.md",
         React: "docs/src/how-to/react.md",
         Webhooks: "docs/src/how-to/webhooks.md",
+        ForgetAPerson: "docs/src/how-to/forget-a-person.md",
         DescribeAService: "docs/src/how-to/describe-a-service.md",
         Macros: "docs/src/reference/macros.md",
     }
