@@ -1,6 +1,8 @@
 //! The library service as an attacker sees it: authentication, TLS, limits, floods, malformed input.
 
 mod authentication;
+mod erasure_site;
+mod erasure_under_load;
 mod flood;
 mod hostile_reader;
 mod injection;

@@ -1,13 +1,14 @@
 //! Readers are erased while the library runs, is killed, and is restored: their names are nowhere, and nothing else
 //! is lost.
 
-use std::{fs, path::Path, process::Command, time::Duration};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use crate::support::{
-    Library, TOKEN, book, client, event_store_program, eventually, get, json_of, post,
+    Library, book, client, event_store_program, eventually, get, json_of, post,
     postgres_server::PostgresServer,
 };
 use reqwest::StatusCode;
+use rusqlite::types::ValueRef;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -92,7 +93,7 @@ impl Person {
     }
 }
 
-fn event_store(arguments: &[&str], folder: &Path) -> String {
+pub(super) fn event_store(arguments: &[&str], folder: &Path) -> String {
     let mut command = Command::new(event_store_program());
     let output = command
         .args(arguments)
@@ -102,79 +103,6 @@ fn event_store(arguments: &[&str], folder: &Path) -> String {
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert!(output.status.success(), "{arguments:?}: {text}");
     text
-}
-
-#[tokio::test]
-async fn names_of_erased_readers_are_in_no_file_and_the_chain_is_whole() {
-    let folder = Folder::new();
-    let library = folder.start("data", &[]);
-    let persons: Vec<_> = (0..40).map(|_| Person::new()).collect();
-    for person in &persons {
-        assert_eq!(person.register(&library).await, StatusCode::CREATED);
-    }
-    for person in &persons {
-        person.is_called(&library, &person.name).await;
-    }
-    let before = library.stored_lines().await;
-    let (erased, kept) = persons.split_at(10);
-    for person in erased {
-        let said = person.erase(&library);
-        assert!(said.contains("read model readers"), "{said}");
-        person.is_called(&library, ERASED).await;
-    }
-    let after = library.stored_lines().await;
-    assert_eq!(after[..before.len()], before, "no event is changed");
-    let log = library.process.log();
-    assert!(library.process.stop().success());
-    for person in erased {
-        person.is_in_no_file(folder.path());
-        assert!(!log.contains(&person.name));
-    }
-    let said = event_store(&["verify", "--data-directory", "data"], folder.path());
-    assert!(said.contains("whole"), "{said}");
-
-    // Rows that are built from nothing equal those that ran on.
-    let memory = [("DATABASE_URL", "sqlite::memory:")];
-    let library = folder.start("data", &memory);
-    for (persons, is_erased) in [(erased, true), (kept, false)] {
-        for person in persons {
-            let name = if is_erased { ERASED } else { &person.name };
-            person.is_called(&library, name).await;
-        }
-    }
-}
-
-#[tokio::test]
-async fn an_erasure_that_is_killed_is_completed_by_the_next_start() {
-    let folder = Folder::new();
-    let mut erased: Vec<Person> = Vec::new();
-    for round in 0..12 {
-        let mut library = folder.start("data", &[]);
-        let person = Person::new();
-        assert_eq!(person.register(&library).await, StatusCode::CREATED);
-        person.is_called(&library, &person.name).await;
-        let url = format!(
-            "{}/actuator/personal-data/erase?subject={}",
-            library.url,
-            person.subject()
-        );
-        let erasing = client().post(url).bearer_auth(TOKEN).send();
-        // Each round kills the process at another step of the erasure.
-        let killed = tokio::time::sleep(Duration::from_millis(3 * round));
-        tokio::select! { _ = erasing => {} () = killed => {} }
-        library.process.kill();
-        let library = folder.start("data", &[]);
-        // A kill before the first step leaves the reader as he was. Repeating the erasure always completes it.
-        person.erase(&library);
-        person.is_called(&library, ERASED).await;
-        erased.push(person);
-        assert!(library.process.stop().success());
-        for person in &erased {
-            person.is_in_no_file(folder.path());
-        }
-    }
-    let said = event_store(&["verify", "--data-directory", "data"], folder.path());
-    assert!(said.contains("whole"), "{said}");
 }
 
 #[tokio::test]
@@ -208,40 +136,6 @@ async fn a_start_completes_an_erasure_without_being_told() {
         is_clean.then_some(())
     })
     .await;
-}
-
-#[tokio::test]
-async fn a_restored_backup_does_not_revive_a_reader() {
-    let folder = Folder::new();
-    let library = folder.start("data", &[]);
-    let (erased, kept) = (Person::new(), Person::new());
-    erased.register(&library).await;
-    kept.register(&library).await;
-    assert!(library.process.stop().success());
-    let backup = [
-        "backup",
-        "--data-directory",
-        "data",
-        "--output",
-        "library.backup",
-    ];
-    event_store(&backup, folder.path());
-    let copied = fs::read_to_string(folder.path().join("library.backup")).unwrap();
-    assert!(copied.contains("$sealed") && !copied.contains(&erased.name));
-    let library = folder.start("data", &[]);
-    erased.erase(&library);
-    assert!(library.process.stop().success());
-    let restore = [
-        "restore",
-        "--input",
-        "library.backup",
-        "--data-directory",
-        "restored",
-    ];
-    event_store(&restore, folder.path());
-    let library = folder.start("restored", &[]);
-    erased.is_called(&library, ERASED).await;
-    kept.is_called(&library, &kept.name).await;
 }
 
 #[tokio::test]
@@ -390,6 +284,58 @@ async fn operators_find_and_export_and_verify() {
         person.subject()
     );
     assert_eq!(get(&url).await.status(), StatusCode::UNAUTHORIZED);
+}
+
+/// Returns the tables of the read models in which any column has this id.
+fn tables_with(file: &Path, id: Uuid) -> BTreeSet<String> {
+    let rows = rusqlite::Connection::open(file).unwrap();
+    let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'";
+    let mut tables = rows.prepare(tables).unwrap();
+    let tables = tables.query_map([], |row| row.get(0)).unwrap();
+    let has_id = |table: &String| {
+        let mut rows = rows.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
+        let columns = rows.column_count();
+        let mut rows = rows.query([]).unwrap();
+        let mut has_id = false;
+        while let Some(row) = rows.next().unwrap() {
+            has_id |= (0..columns).any(|column| match row.get_ref(column).unwrap() {
+                ValueRef::Text(text) => text == id.to_string().as_bytes(),
+                ValueRef::Blob(blob) => blob == id.as_bytes(),
+                _ => false,
+            });
+        }
+        has_id
+    };
+    tables.map(Result::unwrap).filter(has_id).collect()
+}
+
+#[tokio::test]
+async fn the_read_models_link_a_reader_to_a_loan_until_the_copy_comes_back() {
+    let folder = Folder::new();
+    let library = folder.start("data", &[]);
+    let (person, copy) = (Person::new(), Uuid::new_v4());
+    person.register(&library).await;
+    library.purchase(&book(copy)).await;
+    let rows = folder.path().join("rows.sqlite");
+    let send = async |command: &str, body: Value| {
+        let answer = post(
+            &format!("{}/books/{command}", library.url),
+            body.to_string(),
+        )
+        .await;
+        assert_eq!(answer.status(), StatusCode::OK);
+    };
+    let are = async |expected: &[&str]| {
+        eventually(&format!("the id is in {expected:?}"), async || {
+            let tables = tables_with(&rows, person.id);
+            tables.iter().eq(expected).then_some(())
+        })
+        .await;
+    };
+    send("borrow", json!({ "id": copy, "reader": person.id })).await;
+    are(&["book_copies", "open_loans", "readers"]).await;
+    send("return", json!({ "id": copy })).await;
+    are(&["readers"]).await;
 }
 
 #[tokio::test]
