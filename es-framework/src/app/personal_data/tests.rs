@@ -23,11 +23,11 @@ use crate::{
     event::{
         Event, EventCandidate, EventDescriptor, EventId, EventType, Metadata, Subject, encode_event,
     },
-    operator::{ComponentKind, OperatorClient, OperatorRequests},
+    operator::{ComponentKind, OperatorClient, OperatorOutcome, OperatorRequests},
     prelude::*,
     projection::{Database, ReadModelDescriptor, ReadModels},
     store::{AppendError, EventStore, ReadOptions, StoreError, memory::MemoryStore},
-    subscribe::ProgressRegistry,
+    subscribe::{HeldKeys, ProgressRegistry},
 };
 
 use super::ReadModelRows;
@@ -475,7 +475,7 @@ fn count_rebuilds(mut requests: OperatorRequests) -> Arc<AtomicUsize> {
     tokio::spawn(async move {
         while let Some(request) = requests.recv().await {
             counted.fetch_add(1, Ordering::SeqCst);
-            request.send_result(Ok(None));
+            request.send_result(Ok(OperatorOutcome::default()));
         }
     });
     count
@@ -503,7 +503,7 @@ async fn a_long_rebuild_is_awaited_and_not_begun_again() {
         let reason = rows.forget(first, false).await.unwrap_err();
         assert!(reason.contains("still being rebuilt"), "{reason}");
     }
-    progress.record_swap(None);
+    progress.record_swap(None, HeldKeys::default());
     assert_eq!(rows.forget(first, false).await, Ok(true));
     assert_eq!(rebuilds.load(Ordering::SeqCst), 1);
     // Rows that were read before a later erasure may hold its values.

@@ -135,9 +135,13 @@ async fn operate(library: &Library) {
     let unknown = library.said(&["projection", "rebuild", "cups"], false);
     assert!(unknown.contains("no read model named cups"), "{unknown}");
 
+    rebuild(library).await;
+}
+
+/// Queries show every purchase during a rebuild.
+async fn rebuild(library: &Library) {
     library.said(&["projection", "rebuild", "book_copies"], true);
     for position in 8..28 {
-        // During the rebuild, queries show every purchase.
         library.purchase(&book(Uuid::new_v4())).await;
         let purchased = position.to_string();
         assert_eq!(total(library, &purchased).await, position - 3);

@@ -81,8 +81,8 @@ impl Project for Sack {
         let fault = filled.fault.clone().unwrap_or_default();
         if !IS_FIXED.load(Ordering::Relaxed) {
             match fault.as_str() {
-                "mistyped" => drop(event.payload::<MistypedPayload>()?),
-                "incomplete" => drop(event.payload::<IncompletePayload>()?),
+                "mistyped" => event.payload::<MistypedPayload>().map(|_| ())?,
+                "incomplete" => event.payload::<IncompletePayload>().map(|_| ())?,
                 _ => {}
             }
         }
