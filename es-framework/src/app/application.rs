@@ -17,7 +17,6 @@ use uuid::Uuid;
 
 use super::{
     background::{BackgroundThread, start_projections, start_reactions},
-    console,
     declarations::{Declarations, start_error},
     event_store::OpenedStore,
     in_process_client::ApplicationClient,
@@ -198,7 +197,7 @@ impl Application {
         let resources = OpenedResources::open(&declarations, settings, store).await?;
         let name = resources.name;
         declarations.log_routes();
-        let findings = declarations.log_findings(resources.auth.find_known_roles().as_ref());
+        declarations.log_findings(resources.auth.find_known_roles().as_ref());
         let (catalog, services) = (declarations.catalog, declarations.services);
         let upcasters = catalog.upcasters().clone();
         let (store, database) = (&resources.store, &resources.database);
@@ -240,11 +239,15 @@ impl Application {
         let mut context =
             resources.http_context(command_resources, clock, &processor, &runner, live.clone());
         context.personal_data = personal.clone();
-        let settings = &resources.settings;
         // Only where everyone on this machine may call. Elsewhere, operators sign in.
         let console_key = context.browsers.local_hosts_only.then(generate_secret);
-        let key = console_key.as_deref();
-        let console = console::routes(name, settings, &catalog, &findings, &context, key);
+        #[cfg(feature = "console")]
+        let console = {
+            let (settings, key) = (&resources.settings, console_key.as_deref());
+            super::console::routes(name, settings, &catalog, &context, key)
+        };
+        #[cfg(not(feature = "console"))]
+        let console = None;
         let router = http::router(name, &catalog, context, declarations.custom, console)
             .await
             .map_err(|error| start_error(name, error))?;

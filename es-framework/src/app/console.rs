@@ -9,7 +9,7 @@ use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
 
 use crate::{
-    catalog::{Catalog, Finding, StateParameter},
+    catalog::{Catalog, StateParameter},
     command::CommandDescriptor,
     config::Settings,
     http::{HttpContext, auth::Auth, openapi, operator::DryRunner},
@@ -20,14 +20,14 @@ pub(super) fn routes(
     name: &'static str,
     settings: &Settings,
     catalog: &Catalog,
-    findings: &[Finding],
     context: &HttpContext,
     link_key: Option<&str>,
 ) -> Option<Router> {
     if !settings.console {
         return None;
     }
-    let model = catalog.to_model(name, findings);
+    let findings = catalog.findings(context.auth.find_known_roles().as_ref());
+    let model = catalog.to_model(name, &findings);
     Some(es_console::router(Console {
         name,
         store: match &context.personal_data {

@@ -8,7 +8,7 @@ use es_net::hide_secrets_in_error;
 use super::App;
 use crate::{
     Error, Result,
-    catalog::{Catalog, Finding},
+    catalog::Catalog,
     command::Services,
     config::SettingsArguments,
     http::{CustomRoutes, HttpContext},
@@ -72,14 +72,12 @@ impl Declarations {
         checked.map_err(|error| start_error(self.name, error))
     }
 
-    /// Logs a warning for each probable mistake in the declarations, and returns them. `roles` are all roles that
-    /// a caller can have, if that is known.
-    pub(super) fn log_findings(&self, roles: Option<&BTreeSet<String>>) -> Vec<Finding> {
-        let findings = self.catalog.findings(roles);
-        for finding in &findings {
+    /// Logs a warning for each probable mistake in the declarations. `roles` are all roles that a caller can have,
+    /// if that is known.
+    pub(super) fn log_findings(&self, roles: Option<&BTreeSet<String>>) {
+        for finding in self.catalog.findings(roles) {
             tracing::warn!("{finding}");
         }
-        findings
     }
 
     /// Logs the routes that the declarations lead to.

@@ -2,10 +2,17 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use es_personal::PersonalStore;
-use tokio::time::timeout;
+use tokio::{task::JoinHandle, time::timeout};
+use tokio_util::sync::CancellationToken;
 
-use super::{embedded_store::OpenEmbeddedStore, postgres_store::OpenPostgresStore};
+#[cfg(feature = "embedded")]
+use super::embedded_store;
+#[cfg(feature = "postgres")]
+use super::postgres_store;
+#[cfg(feature = "server")]
+use super::store_api;
 use crate::{
     ApiToken, Error, Result,
     config::{Secret, Settings},
@@ -19,14 +26,37 @@ use crate::{
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 /// The open event store of an application.
-pub(super) enum OpenedStore {
-    /// An event store server, or a store that code provides.
-    External {
-        store: Arc<dyn EventStore>,
-        token: Option<ApiToken>,
-    },
-    Postgres(Box<OpenPostgresStore>),
-    Embedded(Box<OpenEmbeddedStore>),
+pub(super) struct OpenedStore {
+    store: Arc<dyn EventStore>,
+    token: Option<ApiToken>,
+    /// The folder on the disk that the application depends on.
+    disk_folder: PathBuf,
+    /// An event store server, or a store that code provides, has no engine in this process.
+    engine: Option<Box<dyn StoreEngine>>,
+    api: Option<JoinHandle<()>>,
+    api_stop: CancellationToken,
+}
+
+/// The tasks of an engine in this process beyond those of the port.
+#[async_trait]
+pub(super) trait StoreEngine: Send + Sync {
+    /// Returns true if the process serves the events to others.
+    fn has_api(&self) -> bool {
+        false
+    }
+
+    /// Lets appends write the rows of the inline read models. Returns false if the rows are not in the database of
+    /// the events.
+    async fn enable_inline_rows(
+        &self,
+        _database: &Database,
+        _upcasters: Upcasters,
+        _opener: Option<Arc<dyn EventOpener>>,
+    ) -> Result<bool> {
+        Ok(false)
+    }
+
+    async fn close(&self);
 }
 
 impl OpenedStore {
@@ -39,18 +69,51 @@ impl OpenedStore {
         if let Some(store) = provided {
             let token = settings.event_store_api_token.as_ref();
             let token = token.map(Secret::to_api_token).transpose()?;
-            return Ok(Self::External { store, token });
+            return Ok(Self::new(store, token));
         }
         match &settings.event_store_url {
-            Some(url) if url.is_postgres() => OpenPostgresStore::open(settings, url)
-                .await
-                .map(Box::new)
-                .map(Self::Postgres),
-            Some(url) => create_client(settings, url.reveal()),
-            None => OpenEmbeddedStore::open(settings)
-                .await
-                .map(Box::new)
-                .map(Self::Embedded),
+            #[cfg(feature = "postgres")]
+            Some(url) if url.is_postgres() => postgres_store::open(settings, url).await,
+            #[cfg(feature = "client")]
+            Some(url) if !url.is_postgres() => create_client(settings, url.reveal()),
+            #[cfg(feature = "embedded")]
+            None => embedded_store::open(settings).await,
+            // The check of the settings has named the feature.
+            _ => Err(Error::new(
+                "this program was compiled without the event store of EVENT_STORE_URL",
+            )),
+        }
+    }
+
+    /// A store without an engine in this process.
+    fn new(store: Arc<dyn EventStore>, token: Option<ApiToken>) -> Self {
+        Self {
+            store,
+            token,
+            disk_folder: PathBuf::from("."),
+            engine: None,
+            api: None,
+            api_stop: CancellationToken::new(),
+        }
+    }
+
+    /// A store whose engine runs in this process.
+    #[cfg(any(feature = "embedded", feature = "postgres"))]
+    pub(super) fn with_engine(
+        engine: impl StoreEngine + EventStore + Clone,
+        token: ApiToken,
+    ) -> Self {
+        Self {
+            engine: Some(Box::new(engine.clone())),
+            ..Self::new(Arc::new(engine), Some(token))
+        }
+    }
+
+    #[cfg(feature = "embedded")]
+    pub(super) fn with_disk_folder(self, disk_folder: PathBuf) -> Self {
+        Self {
+            disk_folder,
+            ..self
         }
     }
 
@@ -65,14 +128,13 @@ impl OpenedStore {
         if models.is_empty() {
             return Ok(());
         }
-        let is_inline = match self {
-            Self::Postgres(postgres) => {
-                let opener = personal.map(|store| Arc::new(store.clone()) as Arc<dyn EventOpener>);
-                postgres
-                    .enable_inline_rows(database, upcasters.clone(), opener)
-                    .await?
+        let opener = personal.map(|store| Arc::new(store.clone()) as Arc<dyn EventOpener>);
+        let is_inline = match &self.engine {
+            Some(engine) => {
+                let enabling = engine.enable_inline_rows(database, upcasters.clone(), opener);
+                enabling.await?
             }
-            Self::External { .. } | Self::Embedded(_) => false,
+            None => false,
         };
         if is_inline {
             tracing::info!("appends write the rows of the inline read models {models}");
@@ -86,54 +148,54 @@ impl OpenedStore {
     }
 
     /// Starts the HTTP API of an embedded event store.
+    #[cfg_attr(not(feature = "server"), expect(unused_variables))]
     pub(super) async fn start_api(&mut self, settings: &Settings) -> Result<()> {
-        match self {
-            Self::External { .. } | Self::Postgres(_) => Ok(()),
-            Self::Embedded(embedded) => embedded.start_api(settings).await,
+        let has_api = self.engine.as_ref().is_some_and(|engine| engine.has_api());
+        match self.token.clone().filter(|_| has_api) {
+            #[cfg(feature = "server")]
+            Some(token) => {
+                let (store, stop) = (self.as_event_store(), self.api_stop.clone());
+                self.api = Some(store_api::start(store, token, settings, stop).await?);
+            }
+            #[cfg(not(feature = "server"))]
+            Some(_) => tracing::info!("this program has no HTTP API of the event store"),
+            None => {}
         }
+        Ok(())
     }
 
     /// Returns the store for readers and writers.
     pub(super) fn as_event_store(&self) -> Arc<dyn EventStore> {
-        match self {
-            Self::External { store, .. } => Arc::clone(store),
-            Self::Postgres(postgres) => postgres.as_event_store(),
-            Self::Embedded(embedded) => embedded.as_event_store(),
-        }
+        Arc::clone(&self.store)
     }
 
     /// Returns the folder on the disk that the application depends on.
     pub(super) fn disk_folder(&self) -> PathBuf {
-        match self {
-            Self::External { .. } | Self::Postgres(_) => PathBuf::from("."),
-            Self::Embedded(embedded) => embedded.folder(),
-        }
+        self.disk_folder.clone()
     }
 
     /// Returns the token of operators, from the settings or from the file in the data folder.
     pub(super) fn operator_token(&self) -> Option<ApiToken> {
-        match self {
-            Self::External { token, .. } => token.clone(),
-            Self::Postgres(postgres) => Some(postgres.operator_token()),
-            Self::Embedded(embedded) => Some(embedded.operator_token()),
-        }
+        self.token.clone()
     }
 
     /// Starts to shut down the HTTP API, which ends its subscriptions. The store stays open until it
     /// is closed.
     pub(super) fn request_api_stop(&self) {
-        if let Self::Embedded(embedded) = self {
-            embedded.request_api_stop();
-        }
+        self.api_stop.cancel();
     }
 
     /// Closes the store within a limited time. An event store server stays as it is.
     pub(super) async fn close(self) {
+        self.request_api_stop();
         let closing = async {
-            match self {
-                Self::External { .. } => {}
-                Self::Postgres(postgres) => postgres.close().await,
-                Self::Embedded(embedded) => embedded.close().await,
+            if let Some(api) = self.api
+                && let Err(error) = api.await
+            {
+                tracing::error!(%error, "the event store's HTTP API failed");
+            }
+            if let Some(engine) = self.engine {
+                engine.close().await;
             }
         };
         if timeout(CLOSE_TIME, closing).await.is_err() {
@@ -143,12 +205,6 @@ impl OpenedStore {
             );
         }
     }
-}
-
-/// Refuses the URL, because the program has no client.
-#[cfg(not(feature = "client"))]
-fn create_client(_: &Settings, _: &str) -> Result<OpenedStore> {
-    Err(Error::missing_feature("EVENT_STORE_URL", "client"))
 }
 
 /// Creates the client of the event store server at a URL. It connects with its first request.
@@ -168,8 +224,8 @@ fn create_client(settings: &Settings, url: &str) -> Result<OpenedStore> {
     let store = EventSourcingDbStore::new(client)
         .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
     tracing::info!("events are stored in {}", store.description());
-    Ok(OpenedStore::External {
-        store: Arc::new(store),
-        token: Some(token.to_api_token()?),
-    })
+    Ok(OpenedStore::new(
+        Arc::new(store),
+        Some(token.to_api_token()?),
+    ))
 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use es_net::tls::{ServerTls, TlsFiles};
+use es_net::tls::ServerTls;
 use tokio::net::TcpListener;
 
 use crate::{
@@ -13,19 +13,20 @@ use crate::{
 
 /// Loads the certificate and the key that the settings name.
 pub(super) fn load_tls(settings: &Settings) -> Result<Option<ServerTls>> {
-    let files = match (&settings.http_tls_certificate, &settings.http_tls_key) {
-        (None, None) => return Ok(None),
-        (Some(certificate), Some(key)) => TlsFiles {
-            certificate: certificate.clone(),
-            key: key.clone(),
-        },
-        _ => {
-            return Err(Error::new(
-                "HTTP_TLS_CERTIFICATE and HTTP_TLS_KEY go together: set both or none",
-            ));
+    match (&settings.http_tls_certificate, &settings.http_tls_key) {
+        (None, None) => Ok(None),
+        #[cfg(feature = "tls")]
+        (Some(certificate), Some(key)) => {
+            let (certificate, key) = (certificate.clone(), key.clone());
+            let files = es_net::tls::TlsFiles { certificate, key };
+            ServerTls::load_and_watch(files).map(Some)
         }
-    };
-    ServerTls::load_and_watch(files).map(Some)
+        #[cfg(not(feature = "tls"))]
+        (Some(_), Some(_)) => Err(Error::missing_feature("HTTP_TLS_CERTIFICATE", "tls")),
+        _ => Err(Error::new(
+            "HTTP_TLS_CERTIFICATE and HTTP_TLS_KEY go together: set both or none",
+        )),
+    }
 }
 
 /// Refuses to serve without authentication on an address that other machines reach, unless the settings allow it.

@@ -5,15 +5,9 @@ mod background;
 mod command_line;
 #[cfg(feature = "console")]
 mod console;
-#[cfg(not(feature = "console"))]
-#[path = "no_console.rs"]
-mod console;
 mod declarations;
 mod describe_subcommand;
 #[cfg(feature = "embedded")]
-mod embedded_store;
-#[cfg(not(feature = "embedded"))]
-#[path = "no_embedded_store.rs"]
 mod embedded_store;
 mod event_store;
 mod in_process_client;
@@ -21,14 +15,8 @@ mod listener;
 pub(crate) mod personal_data;
 #[cfg(feature = "postgres")]
 mod postgres_store;
-#[cfg(not(feature = "postgres"))]
-#[path = "no_postgres_store.rs"]
-mod postgres_store;
 mod run;
-#[cfg(all(feature = "embedded", feature = "server"))]
-mod store_api;
-#[cfg(all(feature = "embedded", not(feature = "server")))]
-#[path = "no_store_api.rs"]
+#[cfg(feature = "server")]
 mod store_api;
 
 use std::{convert::Infallible, fmt, sync::Arc};

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use es_http::operator::generated_token;
 
+use super::event_store::{OpenedStore, StoreEngine};
 use crate::{
     ApiToken, Error, Result,
     config::{EventStoreUrl, Settings},
@@ -15,57 +17,34 @@ use crate::{
     },
 };
 
-/// An open store of an application.
-pub(super) struct OpenPostgresStore {
-    store: PostgresStore,
-    operator_token: ApiToken,
+/// Opens the store. Its token authorizes operators only. PostgreSQL has its own credentials.
+pub(super) async fn open(settings: &Settings, url: &EventStoreUrl) -> Result<OpenedStore> {
+    let address: StoreAddress = url
+        .reveal()
+        .parse()
+        .map_err(|error| Error::because("EVENT_STORE_URL", error))?;
+    let address = address.hash_version(settings.event_store_hash_version);
+    let token = load_operator_token(settings)?;
+    let mut options = PostgresStoreOptions::default();
+    options.data_folder = Some(settings.data_folder()?.to_owned());
+    options.accept_loss = settings.event_store_accept_loss;
+    let store = PostgresStore::open_with_options(address, options)
+        .await
+        .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
+    tracing::info!("events are stored in {}", store.description());
+    Ok(OpenedStore::with_engine(store, token))
 }
 
-impl OpenPostgresStore {
-    /// Opens the store. Its token authorizes operators only. PostgreSQL has its own credentials.
-    pub(super) async fn open(settings: &Settings, url: &EventStoreUrl) -> Result<Self> {
-        let address: StoreAddress = url
-            .reveal()
-            .parse()
-            .map_err(|error| Error::because("EVENT_STORE_URL", error))?;
-        let address = address.hash_version(settings.event_store_hash_version);
-        let operator_token = load_operator_token(settings)?;
-        let mut options = PostgresStoreOptions::default();
-        options.data_folder = Some(settings.data_folder()?.to_owned());
-        options.accept_loss = settings.event_store_accept_loss;
-        let store = PostgresStore::open_with_options(address, options)
-            .await
-            .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
-        tracing::info!("events are stored in {}", store.description());
-        Ok(Self {
-            store,
-            operator_token,
-        })
-    }
-
-    pub(super) fn as_event_store(&self) -> Arc<dyn EventStore> {
-        Arc::new(self.store.clone())
-    }
-
-    /// Returns the token of operators, from the settings or from the file in the data folder.
-    pub(super) fn operator_token(&self) -> ApiToken {
-        self.operator_token.clone()
-    }
-
-    pub(super) async fn close(self) {
-        self.store.close().await;
-    }
-
-    /// Lets appends write the rows of the inline read models. Returns false if the rows are not in the
-    /// database of the events.
-    pub(super) async fn enable_inline_rows(
+#[async_trait]
+impl StoreEngine for PostgresStore {
+    async fn enable_inline_rows(
         &self,
         database: &Database,
         upcasters: Upcasters,
         opener: Option<Arc<dyn EventOpener>>,
     ) -> Result<bool> {
         let failed = "the inline read models cannot be set up";
-        let identity = self.store.identity().await;
+        let identity = self.identity().await;
         let identity = identity.map_err(|error| Error::because(failed, error))?;
         let rows = database
             .create_inline_writer(identity, upcasters, opener)
@@ -73,11 +52,15 @@ impl OpenPostgresStore {
         let rows = rows.map_err(|error| Error::because(failed, error))?;
         Ok(match rows {
             Some(rows) => {
-                self.store.enable_inline_rows(rows);
+                self.enable_inline_rows(rows);
                 true
             }
             None => false,
         })
+    }
+
+    async fn close(&self) {
+        PostgresStore::close(self).await;
     }
 }
 

@@ -101,7 +101,7 @@ impl Settings {
     }
 
     /// The limits of an EventQL query.
-    #[cfg(any(feature = "console", all(feature = "embedded", feature = "server")))]
+    #[cfg(any(feature = "console", feature = "server"))]
     pub(crate) fn eventql_limits(&self) -> es_eventql::QueryLimits {
         es_eventql::QueryLimits {
             time: self.event_store_query_seconds,

@@ -180,12 +180,15 @@ impl AcceptedConnection {
         limits: &ConnectionLimits,
     ) -> io::Result<()> {
         let stream = with_write_timeout(stream, limits.write_time);
-        let Some(tls) = tls else {
-            return self.serve_requests(stream).await;
-        };
-        let handshake = timeout(limits.handshake_time, tls.accept(stream)).await;
-        self.serve_requests(handshake.map_err(io::Error::other)??)
-            .await
+        match tls {
+            None => self.serve_requests(stream).await,
+            #[cfg(feature = "tls")]
+            Some(tls) => {
+                let handshake = timeout(limits.handshake_time, tls.accept(stream)).await;
+                let stream = handshake.map_err(io::Error::other)??;
+                self.serve_requests(stream).await
+            }
+        }
     }
 
     async fn serve_requests<S>(self, stream: S) -> io::Result<()>

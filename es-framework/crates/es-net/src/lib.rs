@@ -21,9 +21,12 @@ mod server_runtime;
 pub mod shutdown;
 #[cfg(feature = "tls")]
 pub mod tls;
+/// A program without the feature `tls` has no TLS.
 #[cfg(not(feature = "tls"))]
-#[path = "no_tls.rs"]
-pub mod tls;
+pub mod tls {
+    #[doc(hidden)]
+    pub use std::convert::Infallible as ServerTls;
+}
 
 pub use api_token::{ApiToken, InvalidApiToken};
 pub use client_identity::ClientIdentity;

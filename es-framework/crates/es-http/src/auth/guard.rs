@@ -17,9 +17,8 @@ use es_net::{
 };
 
 use super::{
-    AnonymousRequest, Auth, ClientRateLimiter, VerifiedCaller,
+    AnonymousRequest, Auth, ClientRateLimiter, Issuer, VerifiedCaller,
     denied::AccessDenied,
-    jwt::Issuer,
     streams::{end_when, is_stream},
     tokens::FileTokens,
 };
@@ -58,6 +57,7 @@ impl Authenticator {
     async fn caller(&self, headers: &HeaderMap) -> Result<VerifiedCaller, AccessDenied> {
         let credential = bearer::read_credential(headers)?;
         // The tokens of a file have no dots.
+        #[cfg(feature = "oidc")]
         if let Some(issuer) = &self.issuer
             && credential.contains(&b'.')
         {

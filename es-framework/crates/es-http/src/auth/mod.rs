@@ -6,9 +6,6 @@ mod guard;
 mod issuer_settings;
 #[cfg(feature = "oidc")]
 mod jwt;
-#[cfg(not(feature = "oidc"))]
-#[path = "no_jwt.rs"]
-mod jwt;
 mod rate;
 mod setup;
 mod streams;
@@ -21,6 +18,13 @@ pub use guard::Authenticator;
 pub use issuer_settings::IssuerSettings;
 pub use rate::ClientRateLimiter;
 pub use setup::AuthSettings;
+
+/// A program without the feature `oidc` has no issuer.
+#[cfg(not(feature = "oidc"))]
+use std::convert::Infallible as Issuer;
+
+#[cfg(feature = "oidc")]
+use jwt::Issuer;
 
 pub(super) use caller::{AnonymousRequest, VerifiedCaller};
 pub(super) use guard::with_authentication;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use es_event::Result;
 use es_net::{program_name, reloaded_value::ReloadedValue};
 
-use super::{Auth, Authenticator, IssuerSettings, jwt::Issuer, tokens::FileTokens};
+use super::{Auth, Authenticator, IssuerSettings, tokens::FileTokens};
 
 /// The sources of the tokens that callers may have.
 #[doc(hidden)]
@@ -24,7 +24,13 @@ impl Auth {
     /// The file cannot be read, or the issuer has no usable URL.
     pub fn from_settings(settings: AuthSettings) -> Result<Self> {
         let tokens = settings.tokens_file.map(watch_tokens).transpose()?;
-        let issuer = settings.issuer.map(Issuer::connect).transpose()?;
+        let issuer = match settings.issuer {
+            None => None,
+            #[cfg(feature = "oidc")]
+            Some(issuer) => Some(super::Issuer::connect(issuer)?),
+            #[cfg(not(feature = "oidc"))]
+            Some(_) => return Err(es_event::Error::missing_feature("AUTH_ISSUER", "oidc")),
+        };
         match (&tokens, &issuer) {
             (None, None) => Ok(Self::Open),
             _ => Ok(Self::Guarded(Authenticator::new(tokens, issuer))),
