@@ -30,7 +30,7 @@ pub struct BorrowedEvent<'a> {
 /// The form of an event on a line of its own.
 ///
 /// ```
-/// use es_framework::event::{Dialect, LineFormat};
+/// use es_event::{Dialect, LineFormat};
 ///
 /// assert_ne!(LineFormat::Stream(Dialect::Item), LineFormat::Backup);
 /// ```

@@ -10,7 +10,7 @@ use uuid::Uuid;
 /// authentication knows no callers, and reactions act as the service itself: both may do everything.
 ///
 /// ```
-/// use es_framework::event::Caller;
+/// use es_event::Caller;
 ///
 /// let reader = Caller::authenticated("ada", ["reader"]).with_owner_id("0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55");
 /// assert!(reader.has_role("reader") && !reader.has_role("staff"));
@@ -33,7 +33,7 @@ pub enum Caller {
 /// The holder of a credential: its name, its roles and its owner id.
 ///
 /// ```
-/// use es_framework::event::{AuthenticatedCaller, Caller};
+/// use es_event::{AuthenticatedCaller, Caller};
 ///
 /// let Caller::Authenticated(ada) = Caller::authenticated("ada", ["reader"]) else { panic!("it is one") };
 /// assert_eq!((ada.name(), ada.owner_id()), ("ada", None));
@@ -50,22 +50,11 @@ pub struct AuthenticatedCaller {
 /// The rule of a command or a query about the owner of something.
 ///
 /// ```
-/// use es_framework::{event::OwnerRule, command::Command, prelude::*};
+/// use es_event::OwnerRule;
 ///
-/// #[derive(Command)]
-/// #[command(subject = "/books/{id}")]
-/// #[command(role = ["reader", "staff"], owner = reader, owner_except = "staff")]
-/// struct BorrowBookCommand {
-///     id: Uuid,
-///     reader: Uuid,
-/// }
-///
-/// # #[derive(Event)]
-/// # struct BookBorrowedEvent {}
-/// # #[handler]
-/// # fn borrow(_: BorrowBookCommand) -> BookBorrowedEvent { BookBorrowedEvent {} }
+/// // The rule of `#[command(owner = reader, owner_except = "staff")]`.
 /// let rule = OwnerRule { field: Some("reader"), excepted_roles: &["staff"] };
-/// assert_eq!(BorrowBookCommand::OWNER, Some(rule));
+/// assert_eq!(rule.field, Some("reader"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnerRule {
@@ -79,7 +68,7 @@ impl OwnerRule {
     /// Describes the rule in a sentence for those who send the command or the query.
     ///
     /// ```
-    /// use es_framework::event::OwnerRule;
+    /// use es_event::OwnerRule;
     ///
     /// let rule = OwnerRule { field: Some("reader"), excepted_roles: &["staff"] };
     /// let sentence = "Clients send it only for their own `reader`, except those with the role `staff`.";
@@ -102,7 +91,7 @@ impl OwnerRule {
 /// The caller does not own what a rule requires. It is a rejection with the status 403.
 ///
 /// ```
-/// use es_framework::event::Caller;
+/// use es_event::Caller;
 ///
 /// let error = Caller::authenticated("ada", ["reader"]).must_own(&"42").unwrap_err();
 /// assert_eq!(error.to_string(), "this credential has no owner id, so nothing belongs to its holder");
@@ -122,8 +111,8 @@ pub enum NotOwner {
 /// message about other types.
 ///
 /// ```
-/// use es_framework::event::Caller;
-/// use es_framework::prelude::Uuid;
+/// use es_event::Caller;
+/// use uuid::Uuid;
 ///
 /// let id = Uuid::nil();
 /// let caller = Caller::authenticated("ada", ["reader"]).with_owner_id(&id.to_string());
@@ -144,7 +133,7 @@ impl Caller {
     /// Returns the holder of a credential.
     ///
     /// ```
-    /// # use es_framework::event::Caller;
+    /// # use es_event::Caller;
     /// assert!(Caller::authenticated("kim", ["staff"]).has_role("staff"));
     /// ```
     #[must_use]
@@ -155,7 +144,7 @@ impl Caller {
     /// Returns the caller with an owner id. Only the holder of a credential has one.
     ///
     /// ```
-    /// # use es_framework::event::Caller;
+    /// # use es_event::Caller;
     /// assert!(Caller::authenticated("ada", ["reader"]).with_owner_id("42").must_own(&42).is_ok());
     /// ```
     #[must_use]
@@ -193,7 +182,7 @@ impl Caller {
     /// Returns the name of the token, or the subject of the JWT.
     ///
     /// ```
-    /// # use es_framework::event::Caller;
+    /// # use es_event::Caller;
     /// assert_eq!(Caller::authenticated("ada", ["reader"]).name(), Some("ada"));
     /// assert_eq!(Caller::System.name(), None);
     /// ```
@@ -209,7 +198,7 @@ impl Caller {
     /// itself.
     ///
     /// ```
-    /// # use es_framework::event::Caller;
+    /// # use es_event::Caller;
     /// assert!(!Caller::authenticated("ada", ["reader"]).has_role("staff"));
     /// assert!(Caller::Anyone.has_role("staff"));
     /// ```
@@ -225,7 +214,7 @@ impl Caller {
     /// the query (`owner_except`).
     ///
     /// ```
-    /// # use es_framework::event::Caller;
+    /// # use es_event::Caller;
     /// assert!(!Caller::authenticated("ada", ["reader"]).owns(&42));
     /// ```
     #[must_use]
@@ -237,7 +226,7 @@ impl Caller {
     /// query (`owner_except`).
     ///
     /// ```
-    /// # use es_framework::event::Caller;
+    /// # use es_event::Caller;
     /// let ada = Caller::authenticated("ada", ["reader"]).with_owner_id("42");
     /// assert!(ada.must_own(&42).is_ok() && ada.must_own(&43).is_err());
     /// ```
@@ -284,7 +273,7 @@ impl AuthenticatedCaller {
     /// Returns the name of the token, or the subject of the JWT.
     ///
     /// ```
-    /// # use es_framework::event::Caller;
+    /// # use es_event::Caller;
     /// # let Caller::Authenticated(ada) = Caller::authenticated("ada", ["reader"]) else { panic!() };
     /// assert_eq!(ada.name(), "ada");
     /// ```
@@ -296,7 +285,7 @@ impl AuthenticatedCaller {
     /// Returns whether the caller has this role.
     ///
     /// ```
-    /// # use es_framework::event::Caller;
+    /// # use es_event::Caller;
     /// # let Caller::Authenticated(ada) = Caller::authenticated("ada", ["reader"]) else { panic!() };
     /// assert!(ada.has_role("reader"));
     /// ```
@@ -308,7 +297,7 @@ impl AuthenticatedCaller {
     /// Returns the roles.
     ///
     /// ```
-    /// # use es_framework::event::Caller;
+    /// # use es_event::Caller;
     /// # let Caller::Authenticated(ada) = Caller::authenticated("ada", ["reader", "member"]) else { panic!() };
     /// assert!(ada.roles().eq(["reader", "member"]));
     /// ```
@@ -319,7 +308,7 @@ impl AuthenticatedCaller {
     /// Returns the owner id.
     ///
     /// ```
-    /// # use es_framework::event::Caller;
+    /// # use es_event::Caller;
     /// # let Caller::Authenticated(ada) = Caller::authenticated("ada", ["reader"]).with_owner_id("42") else { panic!() };
     /// assert_eq!(ada.owner_id(), Some("42"));
     /// ```

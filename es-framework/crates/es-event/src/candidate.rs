@@ -10,7 +10,7 @@ use super::{EventType, Subject, TraceContext};
 /// [`RecordedEvent`](super::RecordedEvent).
 ///
 /// ```
-/// use es_framework::event::{EventCandidate, EventType, Metadata, encode};
+/// use es_event::{EventCandidate, EventType, Metadata, encode};
 ///
 /// let candidate = EventCandidate {
 ///     source: "library-service".into(),
@@ -39,7 +39,7 @@ pub struct EventCandidate {
 /// The error for event data that cannot be stored.
 ///
 /// ```
-/// use es_framework::event::compact_object;
+/// use es_event::compact_object;
 /// use serde_json::value::RawValue;
 ///
 /// let list = RawValue::from_string("[1]".to_owned())?;
@@ -60,7 +60,7 @@ pub struct InvalidData {
 /// Fails if the value is not an object.
 ///
 /// ```
-/// use es_framework::event::compact_object;
+/// use es_event::compact_object;
 /// use serde_json::value::RawValue;
 ///
 /// let given = RawValue::from_string(r#"{ "price": 1.50 }"#.to_owned())?;

@@ -52,11 +52,11 @@ impl RecordedEvent {
 /// One line of an NDJSON stream, of version 1 or version 2 of the API.
 ///
 /// ```
-/// use es_framework::event::StreamLine;
+/// use es_event::StreamLine;
 ///
 /// let line = StreamLine::parse(br#"{"type":"heartbeat","payload":{}}"#)?;
 /// assert!(matches!(line, StreamLine::Heartbeat));
-/// # Ok::<_, es_framework::event::InvalidStreamLine>(())
+/// # Ok::<_, es_event::InvalidStreamLine>(())
 /// ```
 #[derive(Debug)]
 pub enum StreamLine {
@@ -75,12 +75,12 @@ pub enum StreamLine {
 /// An error of version 2 of the API.
 ///
 /// ```
-/// use es_framework::event::StreamLine;
+/// use es_event::StreamLine;
 ///
 /// let line = br#"{"type":"error","data":{"code":"https://docs.eventsourcingdb.io/errors/disk-full","description":"the disk is full"}}"#;
 /// let StreamLine::Failure(failure) = StreamLine::parse(line)? else { panic!("it is one") };
 /// assert_eq!(failure.short_code(), "disk-full");
-/// # Ok::<_, es_framework::event::InvalidStreamLine>(())
+/// # Ok::<_, es_event::InvalidStreamLine>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StreamFailure {

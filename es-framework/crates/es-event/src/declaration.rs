@@ -5,7 +5,7 @@ use std::fmt;
 /// The place of a declaration.
 ///
 /// ```
-/// let here = es_framework::declaration!();
+/// let here = es_event::declaration!();
 /// assert_eq!(here.to_string(), format!("{}:{}", here.file, here.line));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,7 +31,7 @@ impl fmt::Display for Declaration {
 /// The [`Declaration`] of the place where this macro stands.
 ///
 /// ```
-/// use es_framework::{Declaration, declaration};
+/// use es_event::{Declaration, declaration};
 ///
 /// const HERE: Declaration = declaration!();
 /// assert_eq!(HERE.package, "es-event"); // the package that is compiled

@@ -7,7 +7,7 @@ use crate::{Declaration, subject_template::shape};
 /// The kind of declarations that must not share a name.
 ///
 /// ```
-/// use es_framework::event::NamedKind;
+/// use es_event::NamedKind;
 ///
 /// assert_ne!(NamedKind::Event, NamedKind::Reaction);
 /// ```
@@ -30,7 +30,7 @@ pub enum NamedKind {
 /// The error for two declarations with one name or path.
 ///
 /// ```
-/// use es_framework::{declaration, event::{DuplicateDeclaration, NamedKind}};
+/// use es_event::{DuplicateDeclaration, NamedKind, declaration};
 ///
 /// let [first, second] = [declaration!(), declaration!()].map(|place| ("", place));
 /// let (kind, name) = (NamedKind::ReadModel, "book_copies".to_owned());

@@ -12,12 +12,21 @@ use crate::Declaration;
 /// implements this trait.
 ///
 /// ```
-/// use es_framework::prelude::*;
+/// use es_event::{Declaration, Event, InvalidSubjectValue, Subject, SubjectTemplatePart};
 ///
-/// #[derive(Event)]
-/// #[event(subject = "/readers/{reader}")]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct LoanOpenedEvent {
 ///     reader: String,
+/// }
+/// impl Event for LoanOpenedEvent {
+///     const TYPE: &str = "com.example.library.LoanOpenedEvent";
+///     const DECLARATION: Declaration = es_event::declaration!();
+///     const SUBJECT: Option<&str> = Some("/readers/{reader}");
+///
+///     fn subject(&self, _: &Subject) -> Result<Subject, InvalidSubjectValue> {
+///         let reader = SubjectTemplatePart::Field("reader", &self.reader);
+///         Subject::fill_template(&[SubjectTemplatePart::Text("/readers/"), reader])
+///     }
 /// }
 ///
 /// let opened = LoanOpenedEvent { reader: "ada".into() };
@@ -54,17 +63,21 @@ pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 /// The declaration of an event as plain data.
 ///
 /// ```
-/// use es_framework::{event::EventDescriptor, prelude::*};
+/// use es_event::{Declaration, Event, EventDescriptor};
 ///
-/// #[derive(Event)]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookRemovedEvent {
 ///     reason: String,
 /// }
+/// # impl Event for BookRemovedEvent {
+/// #     const TYPE: &str = "com.example.library.BookRemovedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
 /// let removed = EventDescriptor::of::<BookRemovedEvent>();
 /// assert_eq!(removed.event_type, "com.example.library.BookRemovedEvent");
 /// assert_eq!((removed.recode)(r#"{"reason":"torn"}"#)?["reason"], "torn");
-/// # Ok::<_, es_framework::event::UnreadablePayload>(())
+/// # Ok::<_, es_event::UnreadablePayload>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct EventDescriptor {
@@ -88,12 +101,16 @@ pub struct EventDescriptor {
 /// The error for a payload that does not deserialize into the event.
 ///
 /// ```
-/// use es_framework::{event::EventDescriptor, prelude::*};
+/// use es_event::{Declaration, Event, EventDescriptor};
 ///
-/// #[derive(Event)]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookRemovedEvent {
 ///     reason: String,
 /// }
+/// # impl Event for BookRemovedEvent {
+/// #     const TYPE: &str = "com.example.library.BookRemovedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
 /// let unreadable = (EventDescriptor::of::<BookRemovedEvent>().recode)("{}").unwrap_err();
 /// assert_eq!(unreadable.missing_member(), Some("reason"));

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 /// One of the two JSON shapes in which servers of the protocol send events.
 ///
 /// ```
-/// use es_framework::event::{Dialect, EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent};
+/// use es_event::{Dialect, EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent};
 /// # use serde_json::{json, value::to_raw_value};
 /// # let candidate = EventCandidate {
 /// #     source: "library-service".into(),

@@ -11,7 +11,7 @@ use super::{EventType, RecordedEvent, json_numbers};
 /// headers that become metadata.
 ///
 /// ```
-/// use es_framework::event::Metadata;
+/// use es_event::Metadata;
 ///
 /// let metadata: Metadata = [("x-staff-id", "ada")].into_iter().collect();
 /// assert_eq!(metadata.get("x-staff-id"), Some("ada"));
@@ -83,19 +83,23 @@ struct RawPayloadOnly<'a> {
 /// The error for stored data that does not fit the declaration of its event.
 ///
 /// ```
-/// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
+/// # use es_event::{Declaration, Event, EventCandidate, EventId, EventTime, EventType, Hash, Metadata, RecordedEvent};
 /// # let candidate = EventCandidate {
 /// #     source: "library-service".into(),
 /// #     subject: "/books/42".parse()?,
 /// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
-/// #     data: es_framework::event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
+/// #     data: es_event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
 /// #     trace: None,
 /// # };
 /// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
-/// #[derive(Event)]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookRemovedEvent {
 ///     reason: String,
 /// }
+/// # impl Event for BookRemovedEvent {
+/// #     const TYPE: &str = "com.example.library.BookRemovedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
 /// // What was stored holds another member.
 /// let error = event.payload::<BookRemovedEvent>().err().map(|error| error.to_string());
@@ -120,7 +124,7 @@ fn upcast(read_as: &Option<Box<str>>) -> String {
 /// Serializes metadata and payload into one compact JSON object, the data of an event candidate.
 ///
 /// ```
-/// use es_framework::event::{Metadata, encode};
+/// use es_event::{Metadata, encode};
 ///
 /// let metadata = Metadata::default().with("x-staff-id", "ada");
 /// let data = encode(&metadata, &["torn"])?;

@@ -9,7 +9,7 @@ use super::{EventId, EventType, PoisonEvent};
 /// The events that an operator skips or retries.
 ///
 /// ```
-/// use es_framework::event::{EventId, EventSelection, PoisonEvent};
+/// use es_event::{EventId, EventSelection, PoisonEvent};
 ///
 /// let selection: EventSelection = serde_json::from_str(r#"{"from":"0","to":"9"}"#)?;
 /// let poison = PoisonEvent::unreadable(EventId::FIRST, "its hash differs");

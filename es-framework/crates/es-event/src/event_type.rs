@@ -12,12 +12,12 @@ use super::text_visitor::deserialize_text;
 /// three segments, the first one with at least two characters.
 ///
 /// ```
-/// use es_framework::event::EventType;
+/// use es_event::EventType;
 ///
 /// let purchased: EventType = "com.example.library.BookPurchasedEvent".parse()?;
 /// assert_eq!(purchased.as_str(), "com.example.library.BookPurchasedEvent");
 /// assert!("BookPurchasedEvent".parse::<EventType>().is_err());
-/// # Ok::<_, es_framework::event::InvalidEventType>(())
+/// # Ok::<_, es_event::InvalidEventType>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventType(Cow<'static, str>);
@@ -25,7 +25,7 @@ pub struct EventType(Cow<'static, str>);
 /// The error for a string that is not an event type.
 ///
 /// ```
-/// use es_framework::event::EventType;
+/// use es_event::EventType;
 ///
 /// let error = "BookPurchasedEvent".parse::<EventType>().unwrap_err();
 /// assert!(error.to_string().starts_with("invalid event type: 'BookPurchasedEvent'"));

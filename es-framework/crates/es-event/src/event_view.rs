@@ -9,12 +9,16 @@ use super::{DecodeError, Event, RecordedEvent, json_numbers};
 /// upcaster.
 ///
 /// ```
-/// use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, EventView, Hash, Metadata, RecordedEvent, encode}, prelude::*};
+/// use es_event::{Declaration, Event, EventCandidate, EventId, EventTime, EventType, EventView, Hash, Metadata, RecordedEvent, encode};
 ///
-/// #[derive(Event)]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookRemovedEvent {
 ///     reason: String,
 /// }
+/// # impl Event for BookRemovedEvent {
+/// #     const TYPE: &str = "com.example.library.BookRemovedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
 /// # let candidate = EventCandidate {
 /// #     source: "library-service".into(),

@@ -11,13 +11,13 @@ use super::{HashVersion, text_visitor::deserialize_text};
 /// digits, with a prefix from version 2 on.
 ///
 /// ```
-/// use es_framework::event::{Hash, HashVersion};
+/// use es_event::{Hash, HashVersion};
 ///
 /// assert_eq!(Hash::ZERO.to_string(), "0".repeat(64));
 /// let hash = Hash::new(HashVersion::V2, [0xab; 32]);
 /// assert_eq!(hash.to_string(), format!("esdb:hash:v2:{}", "ab".repeat(32)));
 /// assert_eq!(hash.to_string().parse::<Hash>()?, hash);
-/// # Ok::<_, es_framework::event::InvalidHash>(())
+/// # Ok::<_, es_event::InvalidHash>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hash {
@@ -28,7 +28,7 @@ pub struct Hash {
 /// The members of an event that its hash covers, without the data.
 ///
 /// ```
-/// use es_framework::event::{Hash, HashVersion, HashedMetadata};
+/// use es_event::{Hash, HashVersion, HashedMetadata};
 ///
 /// let first = HashedMetadata {
 ///     specversion: "1.0",
@@ -220,7 +220,7 @@ impl DecimalDigits {
 /// The error for a string that is not a hash.
 ///
 /// ```
-/// use es_framework::event::{Hash, InvalidHash};
+/// use es_event::{Hash, InvalidHash};
 ///
 /// assert_eq!("AB".repeat(32).parse::<Hash>(), Err(InvalidHash)); // capitals
 /// ```

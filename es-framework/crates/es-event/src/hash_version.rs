@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 /// The version of the computation of an event's hash. Events of one store can have different ones.
 ///
 /// ```
-/// use es_framework::event::HashVersion;
+/// use es_event::HashVersion;
 ///
 /// assert_eq!("2".parse(), Ok(HashVersion::V2));
 /// assert_eq!(HashVersion::default(), HashVersion::V1);
@@ -23,7 +23,7 @@ pub enum HashVersion {
 /// The error for a text that names no version of hashes.
 ///
 /// ```
-/// use es_framework::event::{HashVersion, InvalidHashVersion};
+/// use es_event::{HashVersion, InvalidHashVersion};
 ///
 /// assert_eq!("3".parse::<HashVersion>(), Err(InvalidHashVersion));
 /// ```

@@ -10,12 +10,12 @@ use super::text_visitor::deserialize_text;
 /// represents it as a decimal string.
 ///
 /// ```
-/// use es_framework::event::EventId;
+/// use es_event::EventId;
 ///
 /// let id: EventId = "7".parse()?;
 /// assert_eq!(id.next().map(EventId::get), Some(8));
 /// assert!("-1".parse::<EventId>().is_err());
-/// # Ok::<_, es_framework::event::InvalidEventId>(())
+/// # Ok::<_, es_event::InvalidEventId>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(u64);
@@ -23,7 +23,7 @@ pub struct EventId(u64);
 /// The error for a string that is not an event id.
 ///
 /// ```
-/// use es_framework::event::EventId;
+/// use es_event::EventId;
 ///
 /// let error = "-1".parse::<EventId>().unwrap_err();
 /// assert!(error.to_string().starts_with(r#"invalid event id "-1""#));

@@ -5,7 +5,7 @@ use super::{DATA_CONTENT_TYPE, InvalidTrace, SPEC_VERSION};
 /// The error for a line that cannot be parsed.
 ///
 /// ```
-/// use es_framework::event::{InvalidStreamLine, StreamLine};
+/// use es_event::{InvalidStreamLine, StreamLine};
 ///
 /// let unknown = StreamLine::parse(br#"{"type":"weather","payload":{}}"#);
 /// assert!(matches!(unknown, Err(InvalidStreamLine::Type(kind)) if kind == "weather"));

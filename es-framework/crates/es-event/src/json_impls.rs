@@ -87,7 +87,7 @@ impl<T> MissingJson for T {}
 ///     text: String,
 /// }
 ///
-/// es_framework::json_impls! { Isbn = Shadow }
+/// es_event::json_impls! { Isbn = Shadow }
 ///
 /// let isbn: Isbn = serde_json::from_str(r#"{"text":"0261103571"}"#)?;
 /// assert_eq!(serde_json::to_string(&isbn)?, r#"{"text":"0261103571"}"#);

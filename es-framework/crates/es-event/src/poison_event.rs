@@ -9,7 +9,7 @@ use super::{EventId, EventType, RecordedEvent, Subject};
 /// An event that a read model or a reaction cannot handle.
 ///
 /// ```
-/// use es_framework::event::{EventId, PoisonEvent};
+/// use es_event::{EventId, PoisonEvent};
 ///
 /// let unreadable = PoisonEvent::unreadable(EventId::FIRST, "its hash differs");
 /// assert_eq!(unreadable.to_string(), "it cannot take event 0: its hash differs");

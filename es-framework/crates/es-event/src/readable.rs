@@ -14,17 +14,21 @@ use super::{
 /// microsecond, where a durable append costs a hundred times as much.
 ///
 /// ```
-/// use es_framework::{event::encode_event, prelude::*};
+/// use es_event::{Declaration, Event, Metadata, encode_event};
 ///
-/// #[derive(Event)]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookRemovedEvent {
 ///     reason: String,
 /// }
+/// # impl Event for BookRemovedEvent {
+/// #     const TYPE: &str = "com.example.library.BookRemovedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
 /// let removed = BookRemovedEvent { reason: "torn".into() };
 /// let data = encode_event(&Metadata::default(), &removed)?;
 /// assert_eq!(data.get(), r#"{"metadata":{},"payload":{"reason":"torn"}}"#);
-/// # Ok::<_, es_framework::event::UnreadableValue>(())
+/// # Ok::<_, es_event::UnreadableValue>(())
 /// ```
 ///
 /// # Errors

@@ -12,20 +12,20 @@ use super::{
 /// The CloudEvents version of every event.
 ///
 /// ```
-/// assert_eq!(es_framework::event::SPEC_VERSION, "1.0");
+/// assert_eq!(es_event::SPEC_VERSION, "1.0");
 /// ```
 pub const SPEC_VERSION: &str = "1.0";
 /// The media type of every event's data.
 ///
 /// ```
-/// assert_eq!(es_framework::event::DATA_CONTENT_TYPE, "application/json");
+/// assert_eq!(es_event::DATA_CONTENT_TYPE, "application/json");
 /// ```
 pub const DATA_CONTENT_TYPE: &str = "application/json";
 
 /// An event as the store records it.
 ///
 /// ```
-/// use es_framework::event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent};
+/// use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent};
 /// use serde_json::{json, value::to_raw_value};
 ///
 /// let candidate = EventCandidate {
@@ -66,16 +66,16 @@ pub struct RecordedEvent {
 /// The error for an event that breaks the hash chain.
 ///
 /// ```
-/// # use es_framework::{event::{EventCandidate, EventId, EventTime, EventType, Hash, RecordedEvent}, prelude::*};
+/// # use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, Metadata, RecordedEvent};
 /// # let candidate = EventCandidate {
 /// #     source: "library-service".into(),
 /// #     subject: "/books/42".parse()?,
 /// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
-/// #     data: es_framework::event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
+/// #     data: es_event::encode(&Metadata::default(), &serde_json::json!({ "why": "torn" }))?,
 /// #     trace: None,
 /// # };
 /// # let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
-/// use es_framework::event::BrokenChain;
+/// use es_event::BrokenChain;
 ///
 /// let mut tampered = event.clone();
 /// tampered.source = "somebody-else".into();

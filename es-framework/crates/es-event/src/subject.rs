@@ -12,13 +12,13 @@ use super::text_visitor::deserialize_text;
 /// `/books/42/` is `/books/42`.
 ///
 /// ```
-/// use es_framework::event::Subject;
+/// use es_event::Subject;
 ///
 /// let subject: Subject = "/books/42".parse()?;
 /// assert!(subject.is_within(&Subject::root()));
 /// assert_eq!("/books/42/".parse::<Subject>()?, subject);
 /// assert!("books".parse::<Subject>().is_err());
-/// # Ok::<_, es_framework::event::InvalidSubject>(())
+/// # Ok::<_, es_event::InvalidSubject>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject(Arc<str>);
@@ -26,7 +26,7 @@ pub struct Subject(Arc<str>);
 /// The error for a string that is not a subject.
 ///
 /// ```
-/// use es_framework::event::Subject;
+/// use es_event::Subject;
 ///
 /// let error = "/books/The Ring".parse::<Subject>().unwrap_err();
 /// assert!(error.to_string().starts_with(r#"malformed subject "/books/The Ring""#));
@@ -126,14 +126,14 @@ impl Subject {
 /// One part of a subject template.
 ///
 /// ```
-/// use es_framework::event::{Subject, SubjectTemplatePart};
+/// use es_event::{Subject, SubjectTemplatePart};
 ///
 /// let id = 42;
 /// let subject = Subject::fill_template(&[SubjectTemplatePart::Text("/books/"), SubjectTemplatePart::field("id", &id)])?;
 /// assert_eq!(subject.as_str(), "/books/42");
 /// let elsewhere = [SubjectTemplatePart::Text("/books/"), SubjectTemplatePart::field("id", &"../readers")];
 /// assert!(Subject::fill_template(&elsewhere).is_err());
-/// # Ok::<_, es_framework::event::InvalidSubjectValue>(())
+/// # Ok::<_, es_event::InvalidSubjectValue>(())
 /// ```
 #[derive(Clone, Copy)]
 pub enum SubjectTemplatePart<'a> {
@@ -146,7 +146,7 @@ pub enum SubjectTemplatePart<'a> {
 /// The error for a field value that cannot be part of a subject.
 ///
 /// ```
-/// use es_framework::event::{Subject, SubjectTemplatePart};
+/// use es_event::{Subject, SubjectTemplatePart};
 ///
 /// let template = [SubjectTemplatePart::Text("/books/"), SubjectTemplatePart::field("isbn", &"978 3")];
 /// let error = Subject::fill_template(&template).unwrap_err();

@@ -11,7 +11,7 @@ use super::SubjectTemplatePart;
 /// ```
 /// use std::fmt;
 ///
-/// use es_framework::event::{Subject, SubjectTemplatePart};
+/// use es_event::{Subject, SubjectTemplatePart};
 ///
 /// struct Shelf(u8);
 ///
@@ -23,7 +23,7 @@ use super::SubjectTemplatePart;
 ///
 /// let parts = [SubjectTemplatePart::Text("/"), SubjectTemplatePart::field("shelf", &Shelf(7))];
 /// assert_eq!(Subject::fill_template(&parts)?.as_str(), "/shelf-7");
-/// # Ok::<_, es_framework::event::InvalidSubjectValue>(())
+/// # Ok::<_, es_event::InvalidSubjectValue>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in a subject",

@@ -13,7 +13,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 /// nine fractional digits, and the last one is not zero.
 ///
 /// ```
-/// use es_framework::{event::EventTime, prelude::Timestamp};
+/// use es_event::EventTime;
+/// use jiff::Timestamp;
 ///
 /// let noon = "2026-07-01T12:00:00Z".parse::<Timestamp>()?;
 /// assert_eq!(EventTime::from_timestamp(noon).as_str(), "2026-07-01T12:00:00.000000001Z");

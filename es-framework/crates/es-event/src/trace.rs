@@ -3,13 +3,13 @@
 /// The `traceparent` and `tracestate` of the W3C Trace Context recommendation.
 ///
 /// ```
-/// use es_framework::event::TraceContext;
+/// use es_event::TraceContext;
 ///
 /// let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 /// let trace = TraceContext::new(Some(parent), None)?;
 /// assert_eq!(trace.as_ref().map(TraceContext::parent), Some(parent));
 /// assert!(TraceContext::new(Some("00-abc"), None).is_err());
-/// # Ok::<_, es_framework::event::InvalidTrace>(())
+/// # Ok::<_, es_event::InvalidTrace>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceContext {
@@ -20,12 +20,12 @@ pub struct TraceContext {
 /// The error for trace fields that cannot be used.
 ///
 /// ```
-/// use es_framework::event::TraceContext;
+/// use es_event::TraceContext;
 ///
 /// let invalid = TraceContext::new(Some("00-abc"), None);
 /// assert!(invalid.is_err());
 /// assert_eq!(TraceContext::new(None, None)?, None);
-/// # Ok::<_, es_framework::event::InvalidTrace>(())
+/// # Ok::<_, es_event::InvalidTrace>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTrace {

@@ -5,12 +5,16 @@ use std::fmt;
 /// A value that would not be read back as it was written: the place in its JSON, and the reason.
 ///
 /// ```
-/// use es_framework::{event::encode_event, prelude::*};
+/// use es_event::{Declaration, Event, Metadata, encode_event};
 ///
-/// #[derive(Event)]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct CopiesCountedEvent {
 ///     mean: f64,
 /// }
+/// # impl Event for CopiesCountedEvent {
+/// #     const TYPE: &str = "com.example.library.CopiesCountedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
 /// let counted = CopiesCountedEvent { mean: f64::NAN };
 /// let error = encode_event(&Metadata::default(), &counted).unwrap_err();

@@ -9,19 +9,31 @@ use crate::Declaration;
 /// upcaster for the same event does not compile.
 ///
 /// ```
-/// # use es_framework::{event::Upcast as _, prelude::*};
-/// #[derive(Event)]
+/// # use es_event::{Declaration, Event, Upcast};
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookAcquiredEvent {
 ///     title: String,
 /// }
-/// # #[derive(Event)]
+/// # impl Event for BookAcquiredEvent {
+/// #     const TYPE: &str = "com.example.library.BookAcquiredEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
+/// # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// # struct BookPurchasedEvent {
 /// #     title: String,
 /// # }
+/// # impl Event for BookPurchasedEvent {
+/// #     const TYPE: &str = "com.example.library.BookPurchasedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
-/// #[upcast]
-/// fn acquired_is_purchased(old: BookAcquiredEvent) -> BookPurchasedEvent {
-///     BookPurchasedEvent { title: old.title }
+/// impl Upcast for BookAcquiredEvent {
+///     type Output = BookPurchasedEvent;
+///     const UPCASTER: Declaration = es_event::declaration!();
+///
+///     fn upcast(self) -> BookPurchasedEvent {
+///         BookPurchasedEvent { title: self.title }
+///     }
 /// }
 ///
 /// let renamed = BookAcquiredEvent { title: "The Ring".into() }.upcast();
@@ -47,12 +59,20 @@ pub trait Upcast: Event {
 /// or `()` for no event.
 ///
 /// ```
-/// use es_framework::{event::UpcastOutput, prelude::*};
+/// use es_event::{Declaration, Event, UpcastOutput};
 ///
-/// #[derive(Event)]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookPurchasedEvent {}
-/// #[derive(Event)]
+/// # impl Event for BookPurchasedEvent {
+/// #     const TYPE: &str = "com.example.library.BookPurchasedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct CopyLabelledEvent {}
+/// # impl Event for CopyLabelledEvent {
+/// #     const TYPE: &str = "com.example.library.CopyLabelledEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
 /// type Two = (BookPurchasedEvent, CopyLabelledEvent);
 /// assert_eq!(Two::TYPES.len(), 2);
@@ -77,11 +97,15 @@ pub trait UpcastOutput {
 /// An event that an upcaster returned.
 ///
 /// ```
-/// # use es_framework::{event::UpcastOutput as _, prelude::*};
-/// #[derive(Event)]
+/// # use es_event::{Declaration, Event, UpcastOutput as _};
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookPurchasedEvent {
 ///     title: String,
 /// }
+/// # impl Event for BookPurchasedEvent {
+/// #     const TYPE: &str = "com.example.library.BookPurchasedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
 /// let mut events = Vec::new();
 /// BookPurchasedEvent { title: "The Ring".into() }.push_to(&mut events)?;
@@ -164,22 +188,32 @@ tuples!(A, B, C, D);
 /// The declaration of an upcaster as plain data.
 ///
 /// ```
-/// # use es_framework::{event::Upcast as _, prelude::*};
-/// #[derive(Event)]
+/// # use es_event::{Declaration, Event, Upcast, UpcasterDescriptor};
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookObtainedEvent {
 ///     title: String,
 /// }
-/// # #[derive(Event)]
+/// # impl Event for BookObtainedEvent {
+/// #     const TYPE: &str = "com.example.library.BookObtainedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
+/// # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// # struct BookPurchasedEvent {
 /// #     title: String,
 /// # }
+/// # impl Event for BookPurchasedEvent {
+/// #     const TYPE: &str = "com.example.library.BookPurchasedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
-/// #[upcast]
-/// fn obtained_is_purchased(old: BookObtainedEvent) -> BookPurchasedEvent {
-///     BookPurchasedEvent { title: old.title }
+/// impl Upcast for BookObtainedEvent {
+///     type Output = BookPurchasedEvent;
+///     const UPCASTER: Declaration = es_event::declaration!();
+///
+///     fn upcast(self) -> BookPurchasedEvent {
+///         BookPurchasedEvent { title: self.title }
+///     }
 /// }
-///
-/// use es_framework::event::UpcasterDescriptor;
 ///
 /// let upcaster = UpcasterDescriptor::of::<BookObtainedEvent>();
 /// assert_eq!(upcaster.from, "com.example.library.BookObtainedEvent");

@@ -17,6 +17,7 @@ fn refusal<E: Event>(event: &E) -> String {
 }
 
 #[derive(Event)]
+#[es(crate = "crate")]
 struct MeasuredEvent {
     mean: f64,
     single: Option<f32>,
@@ -96,6 +97,7 @@ fn a_field_that_is_written_in_another_way_than_it_is_read_is_refused() {
         to.collect_str(count)
     }
     #[derive(Event)]
+    #[es(crate = "crate")]
     struct TextEvent {
         #[serde(serialize_with = "as_text")]
         count: u32,
@@ -107,6 +109,7 @@ fn a_field_that_is_written_in_another_way_than_it_is_read_is_refused() {
     );
 
     #[derive(Event)]
+    #[es(crate = "crate")]
     struct CentsEvent {
         #[serde(serialize_with = "in_cents::serialize")]
         price: u32,
@@ -118,6 +121,7 @@ fn a_field_that_is_written_in_another_way_than_it_is_read_is_refused() {
     );
 
     #[derive(Event)]
+    #[es(crate = "crate")]
     struct PriceEvent {
         #[serde(with = "in_cents")]
         #[schemars(with = "u32")]
@@ -135,6 +139,7 @@ fn an_enum_that_reads_another_variant_is_refused() {
         Ring { radius: u32, inner: u32 },
     }
     #[derive(Event)]
+    #[es(crate = "crate")]
     struct DrawnEvent {
         shapes: Vec<Shape>,
     }
@@ -164,6 +169,7 @@ fn an_enum_whose_representation_cannot_be_read_is_refused() {
         Counted { by_shelf: BTreeMap<u32, u32> },
     }
     #[derive(Event)]
+    #[es(crate = "crate")]
     struct StockCountedEvent {
         stock: Stock,
     }
@@ -177,6 +183,7 @@ fn an_enum_whose_representation_cannot_be_read_is_refused() {
 #[test]
 fn the_order_of_sets_and_maps_is_no_difference() {
     #[derive(Event)]
+    #[es(crate = "crate")]
     struct SortedEvent {
         tags: HashSet<String>,
         pages: HashMap<String, HashSet<u32>>,

@@ -15,18 +15,29 @@ use crate::{Declaration, DuplicateDeclaration, NamedKind, sort_by_unique_name};
 /// declares today.
 ///
 /// ```
-/// use es_framework::{event::{UpcasterDescriptor, Upcasters}, prelude::*};
+/// use es_event::{Declaration, Event, Upcast, UpcasterDescriptor, Upcasters};
 ///
-/// #[derive(Event)]
-/// #[event(name = "BookBoughtEvent")]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookBoughtEvent {}
+/// # impl Event for BookBoughtEvent {
+/// #     const TYPE: &str = "com.example.library.BookBoughtEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
-/// #[derive(Event)]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct BookPurchasedEvent {}
+/// # impl Event for BookPurchasedEvent {
+/// #     const TYPE: &str = "com.example.library.BookPurchasedEvent";
+/// #     const DECLARATION: Declaration = es_event::declaration!();
+/// # }
 ///
-/// #[upcast]
-/// fn bought_is_purchased(_: BookBoughtEvent) -> BookPurchasedEvent {
-///     BookPurchasedEvent {}
+/// impl Upcast for BookBoughtEvent {
+///     type Output = BookPurchasedEvent;
+///     const UPCASTER: Declaration = es_event::declaration!();
+///
+///     fn upcast(self) -> BookPurchasedEvent {
+///         BookPurchasedEvent {}
+///     }
 /// }
 ///
 /// let bought = UpcasterDescriptor::of::<BookBoughtEvent>();
@@ -41,7 +52,7 @@ pub struct Upcasters {
 /// The error for upcasters that contradict each other. Each variant names the places in the source.
 ///
 /// ```
-/// use es_framework::{declaration, event::UpcastersError};
+/// use es_event::{UpcastersError, declaration};
 ///
 /// let bought = ("com.example.library.BookBoughtEvent", declaration!());
 /// let error = UpcastersError::Cycle(vec![bought]);

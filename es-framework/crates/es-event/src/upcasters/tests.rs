@@ -12,6 +12,7 @@ use crate::{
 macro_rules! steps {
     ($($name:ident)*) => {$(
         #[derive(Event, Debug, Clone, PartialEq)]
+        #[es(crate = "crate")]
         struct $name {
             value: i64,
         }
@@ -21,6 +22,7 @@ macro_rules! steps {
 steps!(First Second Third Fourth Fifth);
 
 #[upcast]
+#[es(crate = "crate")]
 fn one_becomes_one(old: First) -> Second {
     Second {
         value: old.value.wrapping_mul(3),
@@ -28,17 +30,20 @@ fn one_becomes_one(old: First) -> Second {
 }
 
 #[upcast]
+#[es(crate = "crate")]
 fn one_becomes_two(old: Second) -> (Third, Fifth) {
     let value = old.value.wrapping_add(1);
     (Third { value }, Fifth { value: old.value })
 }
 
 #[upcast]
+#[es(crate = "crate")]
 fn one_becomes_one_or_none(Third { value }: Third) -> Option<Fourth> {
     (value % 2 == 0).then_some(Fourth { value })
 }
 
 #[upcast]
+#[es(crate = "crate")]
 fn one_becomes_several(old: Fourth) -> Vec<Fifth> {
     let several = 0..old.value.rem_euclid(4);
     several.map(|value| Fifth { value }).collect()
