@@ -18,11 +18,12 @@ use uuid::Uuid;
 use super::{
     background::{BackgroundThread, start_projections, start_reactions},
     declarations::{Declarations, start_error},
-    event_store::OpenedStore,
+    event_store::open_event_store,
     in_process_client::ApplicationClient,
     listener::{
         browser_policy, check_network_exposure, live_queries, load_tls, local_address, log_console,
     },
+    opened_store::OpenedStore,
     personal_data::{open_personal_store, personal_data},
 };
 use crate::{
@@ -106,7 +107,7 @@ impl OpenedResources {
         let auth = Auth::from_settings(settings.auth_settings()?)?;
         let tls = load_tls(&settings)?;
         let has_store_of_code = store.is_some();
-        let store = OpenedStore::open(&settings, store).await?;
+        let store = open_event_store(&settings, store).await?;
         let events = declarations.catalog.events();
         let personal = open_personal_store(events, &settings, store.as_event_store()).await?;
         Ok(Self {
@@ -200,11 +201,11 @@ impl Application {
         declarations.log_findings(resources.auth.find_known_roles().as_ref());
         let (catalog, services) = (declarations.catalog, declarations.services);
         let upcasters = catalog.upcasters().clone();
-        let (store, database) = (&resources.store, &resources.database);
-        let personal = resources.personal.as_ref();
-        store
-            .enable_inline_rows(database, &upcasters, personal)
-            .await?;
+        let (database, personal) = (&resources.database, resources.personal.as_ref());
+        let enabling = resources
+            .store
+            .enable_inline_rows(database, &upcasters, personal);
+        enabling.await?;
         let processor = Processor::new(
             resources.application_store(),
             resources.database.clone(),
@@ -234,8 +235,7 @@ impl Application {
         )
         .await;
         let runner = ReactionRunner::new(runtime, catalog.reactions().clone());
-        let live = live_queries(&resources.settings);
-        let clock = services.clock();
+        let (live, clock) = (live_queries(&resources.settings), services.clock());
         let mut context =
             resources.http_context(command_resources, clock, &processor, &runner, live.clone());
         context.personal_data = personal.clone();
@@ -243,18 +243,18 @@ impl Application {
         let console_key = context.browsers.local_hosts_only.then(generate_secret);
         #[cfg(feature = "console")]
         let console = {
-            let (settings, key) = (&resources.settings, console_key.as_deref());
-            super::console::routes(name, settings, &catalog, &context, key)
+            let key = console_key.as_deref();
+            super::console::routes(name, &resources.settings, &catalog, &context, key)
         };
         #[cfg(not(feature = "console"))]
         let console = None;
         let router = http::router(name, &catalog, context, declarations.custom, console)
             .await
             .map_err(|error| start_error(name, error))?;
-        let drain = resources.settings.shutdown_timeout;
+        let (drain, lifecycle) = (resources.settings.shutdown_timeout, &resources.lifecycle);
         Ok(Self {
-            reactions: start_reactions(runner, drain, &resources.lifecycle)?,
-            projections: start_projections(processor, personal, &resources.lifecycle)?,
+            reactions: start_reactions(runner, drain, lifecycle)?,
+            projections: start_projections(processor, personal, lifecycle)?,
             resources,
             router,
             live,

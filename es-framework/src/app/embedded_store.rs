@@ -5,7 +5,7 @@ use std::{path::Path, time::Instant};
 use async_trait::async_trait;
 use es_http::operator::generated_token;
 
-use super::event_store::{OpenedStore, StoreEngine};
+use super::opened_store::{OpenedStore, StoreEngine};
 use crate::{
     Error, Result,
     config::Settings,

@@ -1,209 +1,40 @@
-//! The event store of an application: embedded, remote, or provided by code.
+//! Opens the event store of an application: embedded, remote, or provided by code.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
-
-use async_trait::async_trait;
-use es_personal::PersonalStore;
-use tokio::{task::JoinHandle, time::timeout};
-use tokio_util::sync::CancellationToken;
+use std::sync::Arc;
 
 #[cfg(feature = "embedded")]
 use super::embedded_store;
+use super::opened_store::OpenedStore;
 #[cfg(feature = "postgres")]
 use super::postgres_store;
-#[cfg(feature = "server")]
-use super::store_api;
 use crate::{
-    ApiToken, Error, Result,
+    Error, Result,
     config::{Secret, Settings},
-    event::Upcasters,
-    projection::Database,
-    store::{EventOpener, EventStore},
+    store::EventStore,
 };
 
-/// The time in which the event store has to close. Every acknowledged event is durable before, so the end of the
-/// process is at worst a crash, from which the next start recovers.
-const CLOSE_TIME: Duration = Duration::from_secs(5);
-
-/// The open event store of an application.
-pub(super) struct OpenedStore {
-    store: Arc<dyn EventStore>,
-    token: Option<ApiToken>,
-    /// The folder on the disk that the application depends on.
-    disk_folder: PathBuf,
-    /// An event store server, or a store that code provides, has no engine in this process.
-    engine: Option<Box<dyn StoreEngine>>,
-    api: Option<JoinHandle<()>>,
-    api_stop: CancellationToken,
-}
-
-/// The tasks of an engine in this process beyond those of the port.
-#[async_trait]
-pub(super) trait StoreEngine: Send + Sync {
-    /// Returns true if the process serves the events to others.
-    fn has_api(&self) -> bool {
-        false
+/// Uses the provided store, connects to the one at the URL of the settings, or opens the
+/// embedded one.
+pub(super) async fn open_event_store(
+    settings: &Settings,
+    provided: Option<Arc<dyn EventStore>>,
+) -> Result<OpenedStore> {
+    if let Some(store) = provided {
+        let token = settings.event_store_api_token.as_ref();
+        let token = token.map(Secret::to_api_token).transpose()?;
+        return Ok(OpenedStore::new(store, token));
     }
-
-    /// Lets appends write the rows of the inline read models. Returns false if the rows are not in the database of
-    /// the events.
-    async fn enable_inline_rows(
-        &self,
-        _database: &Database,
-        _upcasters: Upcasters,
-        _opener: Option<Arc<dyn EventOpener>>,
-    ) -> Result<bool> {
-        Ok(false)
-    }
-
-    async fn close(&self);
-}
-
-impl OpenedStore {
-    /// Uses the provided store, connects to the one at the URL of the settings, or opens the
-    /// embedded one.
-    pub(super) async fn open(
-        settings: &Settings,
-        provided: Option<Arc<dyn EventStore>>,
-    ) -> Result<Self> {
-        if let Some(store) = provided {
-            let token = settings.event_store_api_token.as_ref();
-            let token = token.map(Secret::to_api_token).transpose()?;
-            return Ok(Self::new(store, token));
-        }
-        match &settings.event_store_url {
-            #[cfg(feature = "postgres")]
-            Some(url) if url.is_postgres() => postgres_store::open(settings, url).await,
-            #[cfg(feature = "client")]
-            Some(url) if !url.is_postgres() => create_client(settings, url.reveal()),
-            #[cfg(feature = "embedded")]
-            None => embedded_store::open(settings).await,
-            // The check of the settings has named the feature.
-            _ => Err(Error::new(
-                "this program was compiled without the event store of EVENT_STORE_URL",
-            )),
-        }
-    }
-
-    /// A store without an engine in this process.
-    fn new(store: Arc<dyn EventStore>, token: Option<ApiToken>) -> Self {
-        Self {
-            store,
-            token,
-            disk_folder: PathBuf::from("."),
-            engine: None,
-            api: None,
-            api_stop: CancellationToken::new(),
-        }
-    }
-
-    /// A store whose engine runs in this process.
-    #[cfg(any(feature = "embedded", feature = "postgres"))]
-    pub(super) fn with_engine(
-        engine: impl StoreEngine + EventStore + Clone,
-        token: ApiToken,
-    ) -> Self {
-        Self {
-            engine: Some(Box::new(engine.clone())),
-            ..Self::new(Arc::new(engine), Some(token))
-        }
-    }
-
-    #[cfg(feature = "embedded")]
-    pub(super) fn with_disk_folder(self, disk_folder: PathBuf) -> Self {
-        Self {
-            disk_folder,
-            ..self
-        }
-    }
-
-    /// Lets the event store write the rows of the inline read models, if they are in its database.
-    pub(super) async fn enable_inline_rows(
-        &self,
-        database: &Database,
-        upcasters: &Upcasters,
-        personal: Option<&PersonalStore>,
-    ) -> Result<()> {
-        let models = database.inline_model_names().join(", ");
-        if models.is_empty() {
-            return Ok(());
-        }
-        let opener = personal.map(|store| Arc::new(store.clone()) as Arc<dyn EventOpener>);
-        let is_inline = match &self.engine {
-            Some(engine) => {
-                let enabling = engine.enable_inline_rows(database, upcasters.clone(), opener);
-                enabling.await?
-            }
-            None => false,
-        };
-        if is_inline {
-            tracing::info!("appends write the rows of the inline read models {models}");
-        } else {
-            tracing::warn!(
-                "the read models {models} are not inline, because EVENT_STORE_URL and DATABASE_URL do not name \
-                 the same PostgreSQL database and user: they are updated after the events are stored"
-            );
-        }
-        Ok(())
-    }
-
-    /// Starts the HTTP API of an embedded event store.
-    #[cfg_attr(not(feature = "server"), expect(unused_variables))]
-    pub(super) async fn start_api(&mut self, settings: &Settings) -> Result<()> {
-        let has_api = self.engine.as_ref().is_some_and(|engine| engine.has_api());
-        match self.token.clone().filter(|_| has_api) {
-            #[cfg(feature = "server")]
-            Some(token) => {
-                let (store, stop) = (self.as_event_store(), self.api_stop.clone());
-                self.api = Some(store_api::start(store, token, settings, stop).await?);
-            }
-            #[cfg(not(feature = "server"))]
-            Some(_) => tracing::info!("this program has no HTTP API of the event store"),
-            None => {}
-        }
-        Ok(())
-    }
-
-    /// Returns the store for readers and writers.
-    pub(super) fn as_event_store(&self) -> Arc<dyn EventStore> {
-        Arc::clone(&self.store)
-    }
-
-    /// Returns the folder on the disk that the application depends on.
-    pub(super) fn disk_folder(&self) -> PathBuf {
-        self.disk_folder.clone()
-    }
-
-    /// Returns the token of operators, from the settings or from the file in the data folder.
-    pub(super) fn operator_token(&self) -> Option<ApiToken> {
-        self.token.clone()
-    }
-
-    /// Starts to shut down the HTTP API, which ends its subscriptions. The store stays open until it
-    /// is closed.
-    pub(super) fn request_api_stop(&self) {
-        self.api_stop.cancel();
-    }
-
-    /// Closes the store within a limited time. An event store server stays as it is.
-    pub(super) async fn close(self) {
-        self.request_api_stop();
-        let closing = async {
-            if let Some(api) = self.api
-                && let Err(error) = api.await
-            {
-                tracing::error!(%error, "the event store's HTTP API failed");
-            }
-            if let Some(engine) = self.engine {
-                engine.close().await;
-            }
-        };
-        if timeout(CLOSE_TIME, closing).await.is_err() {
-            tracing::error!(
-                "the event store did not close within {} seconds, so the application ends without it",
-                CLOSE_TIME.as_secs()
-            );
-        }
+    match &settings.event_store_url {
+        #[cfg(feature = "postgres")]
+        Some(url) if url.is_postgres() => postgres_store::open(settings, url).await,
+        #[cfg(feature = "client")]
+        Some(url) if !url.is_postgres() => create_client(settings, url.reveal()),
+        #[cfg(feature = "embedded")]
+        None => embedded_store::open(settings).await,
+        // The check of the settings has named the feature.
+        _ => Err(Error::new(
+            "this program was compiled without the event store of EVENT_STORE_URL",
+        )),
     }
 }
 

@@ -12,6 +12,7 @@ mod embedded_store;
 mod event_store;
 mod in_process_client;
 mod listener;
+mod opened_store;
 pub(crate) mod personal_data;
 #[cfg(feature = "postgres")]
 mod postgres_store;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use es_http::operator::generated_token;
 
-use super::event_store::{OpenedStore, StoreEngine};
+use super::opened_store::{OpenedStore, StoreEngine};
 use crate::{
     ApiToken, Error, Result,
     config::{EventStoreUrl, Settings},
