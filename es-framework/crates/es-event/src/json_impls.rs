@@ -8,9 +8,9 @@ use serde::{Deserializer, Serialize, Serializer, de::DeserializeOwned};
 /// A type with JSON and its schema. The trait exists for the compiler's message about other types.
 ///
 /// ```
-/// use es_framework::{__private::HasJson, prelude::*};
+/// use es_event::__private::HasJson;
 ///
-/// #[derive(Value)]
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// struct Price {
 ///     cents: i64,
 /// }

@@ -4,9 +4,6 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
-// Lets the paths `::es_framework::…`, which the macros write, resolve in the unit tests.
-#[cfg(test)]
-extern crate self as es_framework;
 #[cfg(test)]
 mod facade;
 #[cfg(test)]
@@ -62,6 +59,8 @@ mod unreadable_value;
 mod upcast;
 mod upcasters;
 
+#[doc(hidden)]
+pub use application_error::NotLinked;
 pub use application_error::{Error, Result};
 pub use borrowed_event::{BorrowedEvent, LineFormat};
 pub use caller::{AuthenticatedCaller, Caller, NotOwner, OwnerId, OwnerRule};

@@ -25,7 +25,7 @@ pub mod tls;
 #[cfg(not(feature = "tls"))]
 pub mod tls {
     #[doc(hidden)]
-    pub use std::convert::Infallible as ServerTls;
+    pub use es_event::NotLinked as ServerTls;
 }
 
 pub use api_token::{ApiToken, InvalidApiToken};

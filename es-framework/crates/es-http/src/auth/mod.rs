@@ -19,10 +19,8 @@ pub use issuer_settings::IssuerSettings;
 pub use rate::ClientRateLimiter;
 pub use setup::AuthSettings;
 
-/// A program without the feature `oidc` has no issuer.
 #[cfg(not(feature = "oidc"))]
-use std::convert::Infallible as Issuer;
-
+use es_event::NotLinked as Issuer;
 #[cfg(feature = "oidc")]
 use jwt::Issuer;
 
