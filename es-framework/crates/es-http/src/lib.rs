@@ -49,6 +49,7 @@ use es_net::ApiToken;
 use es_personal::PersonalData;
 use es_read::{projection::Database, query::QueryRoute};
 use es_subscribe::{ProgressRegistry, operator::OperatorClient};
+use tower::util::option_layer;
 
 use auth::{Auth, ClientRateLimiter};
 use caller_shares::CallerShares;
@@ -227,26 +228,25 @@ fn assemble(
     }
     let others = auth::with_authentication(others, Auth::Open, context.rate.clone());
     let router = apply_layers(router.merge(others));
-    let router = router.layer(middleware::from_fn_with_state(
-        EnforcedLimits::new(
-            context.limits,
-            context.browsers.local_hosts_only,
-            CallerShares::new(&context),
-        ),
-        limits::enforce_limits,
-    ));
-    // Outside of the authentication: a browser's preflight request carries no credential.
-    let router = match context.browsers.origins.clone() {
-        Some(origins) => router.layer(headers::cors_layer(origins, operator_paths)),
-        None => router,
-    };
     let edge = OuterLayer {
         templates: RouteTemplates::new(templates),
         tls: context.browsers.tls,
     };
-    router
-        .layer(middleware::from_fn_with_state(edge, OuterLayer::handle))
-        .with_state(Arc::new(context))
+    let limits = EnforcedLimits::new(
+        context.limits,
+        context.browsers.local_hosts_only,
+        CallerShares::new(&context),
+    );
+    let origins = context.browsers.origins.clone();
+    let cors = origins.map(|origins| headers::cors_layer(origins, operator_paths));
+    // The router allocates once for all of them, because they are one layer to it.
+    let layers = (
+        middleware::from_fn_with_state(edge, OuterLayer::handle),
+        // Outside of the authentication: a browser's preflight request carries no credential.
+        option_layer(cors),
+        middleware::from_fn_with_state(limits, limits::enforce_limits),
+    );
+    router.layer(layers).with_state(Arc::new(context))
 }
 
 /// The outermost layer: logs and measures a request, and adds headers to its response. It is one
