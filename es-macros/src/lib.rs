@@ -59,7 +59,10 @@ use codegen::manifest::Manifest;
 /// - `#[schemars(…)]` adds to the schema.
 /// - `#[es(crate = "…")]` above the struct names the path of the framework. Only a package whose
 ///   Cargo.toml does not contain the framework needs this attribute.
-#[proc_macro_derive(Command, attributes(command, event, validate, serde, schemars, es))]
+#[proc_macro_derive(
+    Command,
+    attributes(command, event, unique, validate, serde, schemars, es)
+)]
 pub fn derive_command(item: TokenStream) -> TokenStream {
     codegen::command::derive_command(item.into(), &Manifest::of_this_crate()).into()
 }
@@ -90,22 +93,15 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 /// | `read_model = "books"` | a table with a row for each event and a column for each field, served at `/books` | none |
 /// | `from = PurchaseBookCommand` | the command whose fields the event takes by name and type: `command.into()` is the event; several stand in `from(…, …)` | a handler builds the event |
 /// | `informational` | no state, read model or reaction has to consume the event; this silences the warnings at start | the start warns about an event that nothing consumes |
+/// | `releases("reader-card")` | the `#[unique]` rules whose values the event's subject gives up | it keeps them |
 ///
 /// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct work
 /// as for `#[derive(Command)]`.
 ///
-/// # `#[personal(…)]` above a field
-///
-/// The event store keeps the value sealed, under a key of the person. After the erasure of the person it
-/// reads as its replacement.
-///
-/// | key | |
-/// |---|---|
-/// | `of = id` | the field beside it that holds the id of the person, a `Uuid` |
-/// | `erased = "erased reader"` | the replacement after the erasure; an `Option` needs none and is `None` then |
+#[doc = include_str!("../docs/event_fields.md")]
 #[proc_macro_derive(
     Event,
-    attributes(command, event, personal, validate, serde, schemars, es)
+    attributes(command, event, personal, unique, validate, serde, schemars, es)
 )]
 pub fn derive_event(item: TokenStream) -> TokenStream {
     codegen::event::derive_event(item.into(), &Manifest::of_this_crate()).into()
@@ -170,7 +166,7 @@ pub fn evolve(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// `content`, `untagged` and `transparent` above the item work as in serde. The fields take the
 /// same rules (`#[validate(…)]`) as those of `#[derive(Command)]`; a command validates the values
 /// that it contains. `#[personal(…)]` works as for `#[derive(Event)]`, wherever an event contains the value.
-#[proc_macro_derive(Value, attributes(personal, validate, serde, schemars, es))]
+#[proc_macro_derive(Value, attributes(personal, unique, validate, serde, schemars, es))]
 pub fn derive_value(item: TokenStream) -> TokenStream {
     codegen::value::derive_value(item.into(), &Manifest::of_this_crate()).into()
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use axum::Router;
+use es_command::unique::UniqueKeySource;
 use es_net::{self as net, shutdown, tls::ServerTls};
 use es_observe::metrics::measure_stores;
 use es_personal::PersonalStore;
@@ -25,9 +26,11 @@ use super::{
     },
     opened_store::OpenedStore,
     personal_data::{open_personal_store, personal_data},
+    read_models::open_database,
+    unique_values::open_unique_keys,
 };
 use crate::{
-    Error, Result,
+    Result,
     command::{Clock, CommandResources, Services},
     config::Settings,
     event::Upcasters,
@@ -91,6 +94,7 @@ struct OpenedResources {
     store: OpenedStore,
     has_store_of_code: bool,
     personal: Option<PersonalStore>,
+    unique_keys: Arc<dyn UniqueKeySource>,
     database: Database,
     lifecycle: Lifecycle,
 }
@@ -110,6 +114,7 @@ impl OpenedResources {
         let store = open_event_store(&settings, store).await?;
         let events = declarations.catalog.events();
         let personal = open_personal_store(events, &settings, store.as_event_store()).await?;
+        let unique_keys = open_unique_keys(events, personal.as_ref()).await?;
         Ok(Self {
             name,
             lifecycle: Lifecycle::begin(name, declarations.catalog.version()),
@@ -118,6 +123,7 @@ impl OpenedResources {
             has_store_of_code,
             store,
             personal,
+            unique_keys,
             database: open_database(&settings, declarations.catalog.read_models()).await?,
             settings,
         })
@@ -135,7 +141,8 @@ impl OpenedResources {
         let source = source(self.name, &self.settings);
         let resources = CommandResources::new(self.application_store(), source)
             .with_upcasters(upcasters)
-            .with_services(services);
+            .with_services(services)
+            .with_unique_keys(Arc::clone(&self.unique_keys));
         match snapshot_file(&self.settings, self.has_store_of_code) {
             Some(file) => resources.with_snapshots(Snapshots::in_file(file)),
             None => resources,
@@ -385,13 +392,4 @@ fn snapshot_file(settings: &Settings, has_store_of_code: bool) -> Option<PathBuf
     } else {
         Some(settings.snapshot_path())
     }
-}
-
-async fn open_database(settings: &Settings, models: &ReadModels) -> Result<Database> {
-    let url = &settings.database_url;
-    let database = Database::open_with_query_timeout(url, models, settings.query_seconds)
-        .await
-        .map_err(|error| Error::because("the read models cannot be set up", error))?;
-    tracing::info!("read models are stored in {}, {url}", database.kind());
-    Ok(database)
 }

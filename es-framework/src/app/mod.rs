@@ -16,9 +16,12 @@ mod opened_store;
 pub(crate) mod personal_data;
 #[cfg(feature = "postgres")]
 mod postgres_store;
+mod read_models;
 mod run;
 #[cfg(feature = "server")]
 mod store_api;
+mod unique_claims;
+mod unique_values;
 
 use std::{convert::Infallible, fmt, sync::Arc};
 

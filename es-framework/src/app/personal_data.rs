@@ -8,17 +8,19 @@ use std::{
 
 use async_trait::async_trait;
 use es_personal::{
-    ErasureTarget, KeyStore, KeyStoreError, MasterKeys, OtherKeyStore, PersonKeys, PersonRows,
-    PersonTables, PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore, find_link,
+    ErasureTarget, KeyStore, KeyStoreError, LinkedSchema, MasterKeys, OtherKeyStore, PersonKeys,
+    PersonRows, PersonTables, PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore,
+    find_link,
 };
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
+use super::unique_claims::UniqueClaims;
 use crate::{
     Error, Result,
     command::CommandResources,
     config::{KeyStoreUrl, Settings},
-    event::{EventDescriptor, EventId},
+    event::{EventDescriptor, EventId, UniqueRules},
     operator::{OperatorClient, OperatorCommand, OperatorError},
     projection::{Database, DatabaseUrl, Processor, ReadModels, Table},
     query::{find_rows_with_text, has_rows_with_text},
@@ -31,12 +33,12 @@ const REBUILD_WAIT: Duration = Duration::from_secs(8);
 const POLL: Duration = Duration::from_millis(20);
 
 /// The time in which a running event store tells its key store.
-const LINK_WAIT: Duration = Duration::from_secs(2);
+pub(super) const LINK_WAIT: Duration = Duration::from_secs(2);
 
 /// The time after which erasures are followed again when the event store or the key store fails.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
-/// Opens the keys, if events hold personal data or ever did.
+/// Opens the keys, if events hold personal data or ever did, or have unique values.
 pub(super) async fn open_personal_store(
     events: &[EventDescriptor],
     settings: &Settings,
@@ -44,14 +46,16 @@ pub(super) async fn open_personal_store(
 ) -> Result<Option<PersonalStore>> {
     let failed = |error| Error::because("the keys of persons cannot be opened", error);
     let failed_read = |error| Error::because("the events cannot be read", error);
+    let has_unique_values = has_unique_values(events);
     let events = PersonalEvents::select(events);
-    let linked = match timeout(LINK_WAIT, find_link(&*store)).await {
+    let place = LinkedSchema::PERSONS;
+    let linked = match timeout(LINK_WAIT, find_link(&*store, &place)).await {
         Ok(Err(error @ StoreError::Corrupt { .. })) => return Err(failed_read(error)),
         Ok(Ok(linked)) => linked,
         // The application starts without its event store. Reads then name a key that is missing.
         Ok(Err(_)) | Err(_) => None,
     };
-    if events.is_empty() && linked.is_none() {
+    if events.is_empty() && linked.is_none() && !has_unique_values {
         return Ok(None);
     }
     let keys = open_key_store(&settings.key_store_url_or_default())
@@ -73,6 +77,11 @@ pub(super) async fn open_personal_store(
         None => keys,
     };
     Ok(Some(PersonalStore::new(store, events, keys)))
+}
+
+/// Returns whether an event has a rule about unique values.
+pub(super) fn has_unique_values(events: &[EventDescriptor]) -> bool {
+    events.iter().any(|event| event.unique != UniqueRules::NONE)
 }
 
 async fn open_key_store(url: &KeyStoreUrl) -> Result<Arc<dyn KeyStore>, KeyStoreError> {
@@ -100,12 +109,14 @@ pub(super) async fn personal_data(
     database: &Database,
 ) -> Option<PersonalData> {
     let store = store?;
-    let targets = erasure_targets(&store, command_resources, models, processor, database);
+    let source: Arc<str> = source.into();
+    let mut targets = erasure_targets(&store, command_resources, models, processor, database);
+    targets.push(Arc::new(UniqueClaims::new(store.sealed(), &source)));
     let tables = ReadModelTables {
         models: models.clone(),
         database: database.clone(),
     };
-    let data = PersonalData::new(store, source.into(), targets)
+    let data = PersonalData::new(store, source, targets)
         .with_tables(Arc::new(tables))
         .with_files(written_files(settings));
     // Otherwise rows that are empty now are rebuilt once, needlessly.

@@ -51,6 +51,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod types;
+mod unique;
 pub(crate) mod upcast;
 mod validate;
 pub(crate) mod value;

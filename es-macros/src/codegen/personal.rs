@@ -32,6 +32,11 @@ pub(crate) fn is_personal(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| attr.path().is_ident(NAME))
 }
 
+/// Returns the field beside it that names the person of a personal field.
+pub(crate) fn person_field(attrs: &[Attribute]) -> Option<Ident> {
+    parse(attrs, &mut Errors::default()).of
+}
+
 /// Records an error for each `#[personal]` that cannot be obeyed.
 pub(crate) fn check_item(item: &DeriveInput, errors: &mut Errors) {
     reject(&item.attrs, errors);

@@ -19,7 +19,7 @@ use es_read::{
 use crate::{
     catalog::Catalog, catalog_error::CatalogError, connections::Connections,
     contradictions::find_contradiction, event_subjects::EventSubjects,
-    reserved_path::is_reserved_path,
+    reserved_path::is_reserved_path, unique_rules::check_unique_rules,
 };
 
 /// Collects the declarations of a [`Catalog`].
@@ -155,6 +155,7 @@ impl CatalogBuilder {
         check_commands(&commands)?;
         let name = |event: &EventDescriptor| (event.event_type, event.declaration);
         let events = sort_by_unique_name(NamedKind::Event, self.events, name)?;
+        check_unique_rules(&events)?;
         check_rejection_names(&commands)?;
         let upcasters = Upcasters::new(self.upcasters)?;
         let models = ReadModels::new(self.read_models)?;

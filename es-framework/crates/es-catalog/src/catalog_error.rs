@@ -33,6 +33,30 @@ pub enum CatalogError {
         /// The place of the second declaration.
         second: Declaration,
     },
+    /// Fields under one unique name are compared in different ways.
+    #[error(
+        "the fields under #[unique(\"{rule}\")] differ in the words after the name: at {first} and at {second}: give them the same words, or the second one another name"
+    )]
+    AmbiguousUniqueRule {
+        /// The name of the rule.
+        rule: &'static str,
+        /// The place of the first event.
+        first: Declaration,
+        /// The place of the second event.
+        second: Declaration,
+    },
+    /// An event releases values that no event has.
+    #[error(
+        "{event_type} at {declaration} releases the values of the rule {rule}, but no event has a field with #[unique(\"{rule}\")]: correct the name, or remove it from `releases`"
+    )]
+    UnknownUniqueRule {
+        /// The name of the rule.
+        rule: &'static str,
+        /// The type of the event.
+        event_type: &'static str,
+        /// The place of the event.
+        declaration: Declaration,
+    },
     /// The upcasters contradict each other.
     #[error(transparent)]
     Upcasters(#[from] UpcastersError),

@@ -20,6 +20,7 @@ mod state_parameter;
 mod subject_lanes;
 #[cfg(test)]
 mod tests;
+mod unique_rules;
 
 pub use catalog::{Catalog, ServiceUser};
 pub use catalog_builder::CatalogBuilder;

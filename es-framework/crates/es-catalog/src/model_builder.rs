@@ -17,6 +17,7 @@ use crate::{
     source_path::path_from_package,
     state_parameter::StateParameter,
     subject_lanes::{LaneVotes, SubjectLanes},
+    unique_rules::describe_rules,
 };
 
 impl Catalog {
@@ -103,6 +104,7 @@ impl ModelBuilder<'_> {
         let own = event.subject.map(|template| self.lanes.lane(template));
         node.subject = own.or_else(|| self.lane_before([entry], EdgeKind::Records));
         node.informational = event.informational;
+        node.rules = describe_rules(&event.unique);
         describe(&mut node, (event.schema)().to_value());
         self.push([entry], node);
     }

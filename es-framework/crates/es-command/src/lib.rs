@@ -11,6 +11,8 @@ pub mod command;
 pub mod reaction;
 pub mod settings;
 pub mod state;
+#[doc(hidden)]
+pub mod unique;
 pub mod validate;
 
 #[cfg(test)]

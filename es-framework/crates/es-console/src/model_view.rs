@@ -168,7 +168,7 @@ mod tests {
             documentation: "<script>alert(1)</script>".to_owned(),
             route: None,
             roles: Vec::new(),
-            rules: vec![es_model::CallerRule {
+            rules: vec![es_model::ModelRule {
                 label: "owner reader".to_owned(),
                 sentence: "Clients send it only for their own `reader`.".to_owned(),
             }],

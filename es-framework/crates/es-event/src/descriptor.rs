@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-use super::{InvalidSubjectValue, Subject, json_numbers, personal};
+use super::{InvalidSubjectValue, Subject, UniqueRules, UniqueValue, json_numbers, personal};
 use crate::Declaration;
 
 /// An event type that an application declares, named in the past tense. `#[derive(Event)]`
@@ -51,6 +51,15 @@ pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     /// True if no state, read model or reaction has to consume the event.
     const INFORMATIONAL: bool = false;
 
+    /// The rules about unique values.
+    const UNIQUE: UniqueRules = UniqueRules::NONE;
+
+    /// Returns the values of the unique fields, in the order of [`Event::UNIQUE`].
+    #[doc(hidden)]
+    fn unique_values(&self) -> Vec<UniqueValue> {
+        Vec::new()
+    }
+
     /// Returns the event's subject, given the subject of the command that produced the event.
     ///
     /// # Errors
@@ -89,6 +98,8 @@ pub struct EventDescriptor {
     pub subject: Option<&'static str>,
     /// True if no state, read model or reaction has to consume the event.
     pub informational: bool,
+    /// The rules about unique values.
+    pub unique: UniqueRules,
     /// Returns the JSON schema of the payload.
     pub schema: fn() -> Schema,
     /// Deserializes a payload and serializes it again.
@@ -96,6 +107,9 @@ pub struct EventDescriptor {
     /// Deserializes a payload and serializes it with a mark around each value that is declared as personal.
     #[doc(hidden)]
     pub mark_personal: fn(&str) -> Result<String, UnreadablePayload>,
+    /// Deserializes a payload and returns the values of its unique fields.
+    #[doc(hidden)]
+    pub unique_values: fn(&str) -> Result<Vec<UniqueValue>, UnreadablePayload>,
 }
 
 /// The error for a payload that does not deserialize into the event.
@@ -142,9 +156,11 @@ impl EventDescriptor {
             declaration: E::DECLARATION,
             subject: E::SUBJECT,
             informational: E::INFORMATIONAL,
+            unique: E::UNIQUE,
             schema: || SchemaGenerator::default().into_root_schema_for::<E>(),
             recode: recode::<E>,
             mark_personal: mark_personal::<E>,
+            unique_values: |payload| Ok(decode::<E>(payload)?.unique_values()),
         }
     }
 }

@@ -55,6 +55,7 @@ mod time;
 #[doc(hidden)]
 pub mod time_text;
 mod trace;
+mod unique;
 mod unreadable_value;
 mod upcast;
 mod upcasters;
@@ -98,6 +99,9 @@ pub use subject::{InvalidSubject, InvalidSubjectValue, Subject, SubjectTemplateP
 pub use subject_value::SubjectValue;
 pub use time::EventTime;
 pub use trace::{InvalidTrace, TraceContext};
+#[doc(hidden)]
+pub use unique::UniqueValue;
+pub use unique::{UnicodeForm, UniqueField, UniqueNormalization, UniqueRules, UniqueText};
 pub use unreadable_value::UnreadableValue;
 pub use upcast::{Upcast, UpcastOutput, UpcastedEvent, UpcasterDescriptor};
 pub use upcasters::{Upcasters, UpcastersError};

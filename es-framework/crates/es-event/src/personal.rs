@@ -17,6 +17,10 @@ pub const MARK: &str = "$personal";
 #[doc(hidden)]
 pub const SEAL: &str = "$sealed";
 
+/// The parent of the subjects on which erasures are announced, each with the id of its person.
+#[doc(hidden)]
+pub const ERASURES: &str = "/es-framework/personal-data";
+
 /// The keyword that a declared member has in the schema of its event.
 #[doc(hidden)]
 pub const KEYWORD: &str = "x-personal";

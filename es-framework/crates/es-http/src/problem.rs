@@ -161,6 +161,17 @@ impl Problem {
         Self { errors, ..problem }
     }
 
+    /// Names the rule and the field, and neither the value nor its owner.
+    fn not_unique(rule: &str, member: &str, detail: String) -> Self {
+        let taken = Violation {
+            pointer: format!("/{member}"),
+            message: format!("is taken, by the rule {rule}"),
+        };
+        let problem = Self::new(kind::NOT_UNIQUE, detail);
+        let errors = vec![taken];
+        Self { errors, ..problem }
+    }
+
     fn rejected(rejection: &dyn Rejection) -> Self {
         Self::new(rejection.descriptor().into(), rejection.to_string())
     }
@@ -187,6 +198,7 @@ impl From<CommandError> for Problem {
             CommandError::KeyReused => Self::new(kind::IDEMPOTENCY_KEY_REUSED, detail),
             CommandError::NotOwner(_) => Self::new(kind::NOT_OWNER, detail),
             CommandError::ErasedPerson(_) => Self::new(kind::ERASED_PERSON, detail),
+            CommandError::NotUnique { rule, member } => Self::not_unique(rule, member, detail),
             CommandError::Rejected(rejection) => Self::rejected(&*rejection),
             CommandError::Contended(_) => Self::new(kind::CONTENDED, detail),
             CommandError::Unknown { .. } => {

@@ -22,6 +22,6 @@ mod tests;
 pub use application_model::ApplicationModel;
 pub use edge::{EdgeKind, ModelEdge};
 pub use finding::{FindingKind, ModelFinding};
-pub use node::{CallerRule, ModelNode, NodeKind};
+pub use node::{ModelNode, ModelRule, NodeKind};
 #[cfg(feature = "drawing")]
 pub use svg::STYLE;

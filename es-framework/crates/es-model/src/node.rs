@@ -24,9 +24,9 @@ pub struct ModelNode {
     pub route: Option<String>,
     /// The roles of which a caller needs one for the route.
     pub roles: Vec<String>,
-    /// The rules about what belongs to the caller, and about what the caller sees.
+    /// The rules about what belongs to the caller, about what the caller sees, and about unique values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rules: Vec<CallerRule>,
+    pub rules: Vec<ModelRule>,
     /// True for an event that is recorded for readers outside of the application.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub informational: bool,
@@ -40,10 +40,10 @@ pub struct ModelNode {
     pub schema: Option<Value>,
 }
 
-/// A rule about the caller.
+/// A rule that the framework keeps.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CallerRule {
+pub struct ModelRule {
     /// The rule in a few words, such as `owner reader, or staff`.
     pub label: String,
     /// The rule in a sentence.

@@ -18,11 +18,11 @@ use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use crate::{
-    key_link::ERASURE, key_store::StoredKey, person_tables::PersonTables,
+    key_link::ERASURE, key_store::StoredKey, person_keys::SHARED_KEY, person_tables::PersonTables,
     personal_store::PersonalStore, redacted_store::RedactedStore,
 };
 
-const SUBJECT: &str = "/es-framework/personal-data";
+const SUBJECT: &str = es_event::personal::ERASURES;
 
 /// The most persons of one look-up, and the most announcements that are followed at once.
 const MAX_LOOKUP: usize = 1_000;
@@ -73,8 +73,8 @@ pub struct SubjectWithoutPerson(pub Subject);
 #[doc(hidden)]
 pub fn person_of(subject: &Subject) -> Result<Uuid, SubjectWithoutPerson> {
     let last = subject.as_str().rsplit('/').next().unwrap_or_default();
-    last.parse()
-        .map_err(|_| SubjectWithoutPerson(subject.clone()))
+    let person = last.parse().ok().filter(|id: &Uuid| *id != SHARED_KEY);
+    person.ok_or_else(|| SubjectWithoutPerson(subject.clone()))
 }
 
 /// The result of an erasure.
@@ -377,7 +377,7 @@ fn subject_of(person: Uuid) -> Result<Subject, InvalidSubjectValue> {
 fn person_in(event: &RecordedEvent) -> Option<Uuid> {
     let erased = event.payload::<ErasureAnnouncement>();
     let erased = erased.inspect_err(|error| tracing::warn!(%error, "an erasure names nobody"));
-    Some(erased.ok()?.person)
+    Some(erased.ok()?.person).filter(|person| *person != SHARED_KEY)
 }
 
 fn unavailable(error: impl fmt::Display) -> StoreError {

@@ -1,11 +1,11 @@
-//! The link between the events and their key store: the schema of the erasures names the key store.
+//! The links between the events and the keys that they need: the schema of an event type names the key store, or the key.
 //!
 //! A schema is registered once and never changes, is in every backup, and takes no event id.
 
 use std::sync::Arc;
 
 use es_event::EventType;
-use es_store::{AppendError, EventSchema, EventStore, RegisterError, SchemaConflict, StoreError};
+use es_store::{EventSchema, EventStore, RegisterError, SchemaConflict, StoreError};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
@@ -14,19 +14,34 @@ use uuid::Uuid;
 pub(crate) const ERASURE: EventType =
     EventType::declared("io.es-framework.PersonalDataErasedEvent");
 
-/// The place of the key store's identity in the schema.
-const IDENTITY: &str = "/properties/payload/properties/keyStore/const";
+/// The place in a schema that names a key store or a key.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct LinkedSchema {
+    /// The type with the schema.
+    pub event_type: EventType,
+    /// The member of the payload whose only value is the name.
+    pub member: &'static str,
+}
 
-/// The error for a key store that does not belong to the events.
+impl LinkedSchema {
+    /// The schema of the erasures, which names the key store of the persons.
+    pub const PERSONS: Self = Self {
+        event_type: ERASURE,
+        member: "keyStore",
+    };
+}
+
+/// The error for keys that do not belong to the events.
 #[doc(hidden)]
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "personal data was sealed with the key store {expected}, and KEY_STORE_URL names the key store {found}: let KEY_STORE_URL name the one with the keys, or restore it"
+    "the events need the keys {expected}, and KEY_STORE_URL names the key store with {found}: let KEY_STORE_URL name the one with the keys, or restore it"
 )]
 pub struct OtherKeyStore {
-    /// The key store of the events.
+    /// The key store or the key of the events.
     pub expected: Uuid,
-    /// The key store of the settings.
+    /// The one of the settings.
     pub found: Uuid,
 }
 
@@ -34,24 +49,26 @@ pub struct OtherKeyStore {
 #[derive(Debug)]
 pub(crate) struct KeyLink {
     store: Arc<dyn EventStore>,
+    place: LinkedSchema,
     identity: Uuid,
     linked: OnceCell<()>,
 }
 
 impl KeyLink {
-    pub(crate) fn new(store: Arc<dyn EventStore>, identity: Uuid) -> Self {
+    pub(crate) fn new(store: Arc<dyn EventStore>, place: LinkedSchema, identity: Uuid) -> Self {
         let linked = OnceCell::new();
         Self {
             store,
+            place,
             identity,
             linked,
         }
     }
 
     /// Links the key store before the first event is sealed.
-    pub(crate) async fn ensure(&self) -> Result<(), AppendError> {
+    pub(crate) async fn ensure(&self) -> Result<(), StoreError> {
         let linked = self.linked.get_or_try_init(|| self.link());
-        linked.await.map(drop).map_err(AppendError::Store)
+        linked.await.map(drop)
     }
 
     async fn link(&self) -> Result<(), StoreError> {
@@ -60,18 +77,19 @@ impl KeyLink {
             "properties": {
                 "payload": {
                     "type": "object",
-                    "properties": { "keyStore": { "const": self.identity } },
+                    "properties": { self.place.member: { "const": self.identity } },
                 },
             },
         });
         let schema = EventSchema::parse(&schema.to_string());
         let schema = schema.map_err(|error| StoreError::Refused(error.to_string()))?;
-        match self.store.register_event_schema(ERASURE, schema).await {
+        let event_type = self.place.event_type.clone();
+        match self.store.register_event_schema(event_type, schema).await {
             Ok(()) => Ok(()),
             Err(RegisterError::Conflict(SchemaConflict::Exists)) => self.compare().await,
             // A store of the application's own, without schemas.
             Err(RegisterError::Store(error @ StoreError::Refused(_))) => {
-                tracing::warn!(%error, "the events do not name their key store");
+                tracing::warn!(%error, "the events do not name their keys");
                 Ok(())
             }
             Err(RegisterError::Store(error)) => Err(error),
@@ -83,7 +101,7 @@ impl KeyLink {
     }
 
     async fn compare(&self) -> Result<(), StoreError> {
-        match find_link(&*self.store).await? {
+        match find_link(&*self.store, &self.place).await? {
             Some(expected) if expected != self.identity => {
                 let found = self.identity;
                 let other = OtherKeyStore { expected, found };
@@ -94,24 +112,29 @@ impl KeyLink {
     }
 }
 
-/// Returns the identity of the key store with which events were sealed.
+/// Returns the name of the key store or the key that events need.
 #[doc(hidden)]
-pub async fn find_link(store: &dyn EventStore) -> Result<Option<Uuid>, StoreError> {
-    let Some(known) = store.read_event_type(ERASURE).await? else {
+pub async fn find_link(
+    store: &dyn EventStore,
+    place: &LinkedSchema,
+) -> Result<Option<Uuid>, StoreError> {
+    let LinkedSchema { event_type, member } = place;
+    let Some(known) = store.read_event_type(event_type.clone()).await? else {
         return Ok(None);
     };
     let Some(schema) = known.schema else {
         return Ok(None);
     };
     let corrupt = |reason: String| StoreError::Corrupt {
-        address: format!("the schema of {ERASURE}"),
+        address: format!("the schema of {event_type}"),
         reason,
     };
     let schema: Value =
         serde_json::from_str(schema.get()).map_err(|error| corrupt(error.to_string()))?;
-    let identity = schema.pointer(IDENTITY).and_then(Value::as_str);
+    let pointer = format!("/properties/payload/properties/{member}/const");
+    let identity = schema.pointer(&pointer).and_then(Value::as_str);
     let identity = identity.and_then(|identity| identity.parse().ok());
     identity
         .map(Some)
-        .ok_or_else(|| corrupt("it names no key store".to_owned()))
+        .ok_or_else(|| corrupt("it names no key".to_owned()))
 }

@@ -22,6 +22,9 @@ const MAX_CACHED: u64 = 100_000;
 /// An instance that misses an erasure of another one stops using the key after this time.
 const CACHE_TIME: Duration = Duration::from_secs(60);
 
+/// The id under which the key store has the key that belongs to no person. Nobody can register or erase it as a person.
+pub(crate) const SHARED_KEY: Uuid = Uuid::from_u128(0x6573_6b65_7973_8def_8000_7368_6172_6564);
+
 /// The state of a person. `None` stands for an erased one.
 type CachedKey = Option<Arc<PersonKey>>;
 
@@ -77,20 +80,44 @@ impl PersonKeys {
 
     /// Returns the key of a person, who gets one if need be.
     pub(crate) async fn find_or_create(&self, person: Uuid) -> Result<Arc<PersonKey>, SealError> {
+        if person == SHARED_KEY {
+            return Err(SealError::Erased(person));
+        }
         let known = match self.cache.get(&person) {
             Some(known) => known,
             None => {
-                let key = random_bytes::<KEY_LENGTH>()?;
-                let key = match &self.master {
-                    Some(master) => master.wrap(person, &key)?,
-                    None => key.to_vec(),
-                };
                 let erasures = *self.lock_erasures();
-                let stored = self.store.find_or_insert(person, key).await?;
-                self.remember(person, stored, erasures)?
+                let stored = self.store.find_or_insert(person, self.new_key(person)?);
+                self.remember(person, stored.await?, erasures)?
             }
         };
         known.ok_or(SealError::Erased(person))
+    }
+
+    /// Returns a random key, in the form in which it is stored.
+    fn new_key(&self, person: Uuid) -> Result<Vec<u8>, SealError> {
+        let key = random_bytes::<KEY_LENGTH>()?;
+        Ok(match &self.master {
+            Some(master) => master.wrap(person, &key)?,
+            None => key.to_vec(),
+        })
+    }
+
+    /// Returns the bytes of the key that belongs to no person. `create` makes it if the store has none.
+    pub(crate) async fn shared_key(&self, create: bool) -> Result<Option<Vec<u8>>, SealError> {
+        let stored = if create {
+            let key = self.new_key(SHARED_KEY)?;
+            Some(self.store.find_or_insert(SHARED_KEY, key).await?)
+        } else {
+            self.store.find(vec![SHARED_KEY]).await?.remove(&SHARED_KEY)
+        };
+        match stored {
+            Some(StoredKey::Key(bytes)) => {
+                let key = MasterKeys::unwrap_key(self.master.as_deref(), SHARED_KEY, &bytes)?;
+                Ok(Some(key))
+            }
+            Some(StoredKey::Erased) | None => Ok(None),
+        }
     }
 
     /// Returns the keys of these persons. A person whom the store does not know is missing.

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::{
     cipher::PersonKey,
-    key_link::KeyLink,
+    key_link::{KeyLink, LinkedSchema},
     person_keys::PersonKeys,
     sealed_event::{self, COMMAND_RECORD, PersonalEvents, SealError, SealedValue},
 };
@@ -41,7 +41,9 @@ impl PersonalStore {
     /// Puts the cipher before a store.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, events: PersonalEvents, keys: PersonKeys) -> Self {
-        let link = Arc::new(KeyLink::new(Arc::clone(&store), keys.store().identity()));
+        let identity = keys.store().identity();
+        let link = KeyLink::new(Arc::clone(&store), LinkedSchema::PERSONS, identity);
+        let link = Arc::new(link);
         let events = Arc::new(events);
         Self {
             store,

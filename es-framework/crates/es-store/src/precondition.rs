@@ -33,6 +33,23 @@ pub enum Precondition {
 }
 
 impl Precondition {
+    /// Returns the condition that the last event of a subject is still the one that was read.
+    ///
+    /// ```
+    /// use es_store::Precondition;
+    ///
+    /// let unread = Precondition::subject_is_unchanged("/books/42".parse()?, None);
+    /// assert!(matches!(unread, Precondition::SubjectIsPristine(_)));
+    /// # Ok::<_, es_event::InvalidSubject>(())
+    /// ```
+    #[must_use]
+    pub fn subject_is_unchanged(subject: Subject, latest: Option<EventId>) -> Self {
+        match latest {
+            Some(latest) => Self::SubjectIsOnEventId(subject, latest),
+            None => Self::SubjectIsPristine(subject),
+        }
+    }
+
     /// Returns the subject of the condition, or `None` for the whole store.
     #[must_use]
     pub const fn subject(&self) -> Option<&Subject> {

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::{
     difference::{assert_same, failed},
-    event_json::event_to_json,
+    event_json::{event_to_json, expected_events_to_json},
 };
 use es_command::{
-    command::{CommandError, CommandOutcome, IntoDecision, Rejection, UntypedDecision},
+    command::{CommandError, CommandOutcome, IntoDecision, Rejection},
     state::Evolve,
 };
-use es_event::{DecodeError, Metadata, RecordedEvent, Subject, Upcasters};
+use es_event::{DecodeError, RecordedEvent, Subject, Upcasters};
 use es_http::Problem;
 
 /// The result of a command in a test. An expectation that does not hold fails the test and shows the
@@ -184,6 +184,39 @@ impl CommandExpectation {
         }
     }
 
+    /// Expects that the command fails because another subject has a value that is unique under this rule.
+    ///
+    /// ```standalone_crate
+    /// # use es_framework::{prelude::*, testing::given};
+    /// # #[derive(Command)]
+    /// # #[command(subject = "/readers/{id}", condition = pristine)]
+    /// # struct RegisterReaderCommand { id: String, card: String }
+    /// # #[derive(Debug, PartialEq, Event)]
+    /// # #[event(from = RegisterReaderCommand)]
+    /// # struct ReaderRegisteredEvent { id: String, #[unique("reader-card")] card: String }
+    /// # #[handler]
+    /// # fn register(command: RegisterReaderCommand) -> ReaderRegisteredEvent;
+    /// given()
+    ///     .event_on("/readers/1", ReaderRegisteredEvent { id: "1".into(), card: "A-7".into() })
+    ///     .when(RegisterReaderCommand { id: "2".into(), card: "A-7".into() })
+    ///     .then_not_unique("reader-card");
+    /// ```
+    ///
+    /// # Panics
+    /// The command had another outcome.
+    #[track_caller]
+    pub fn then_not_unique(self, rule: &str) {
+        match &self.result {
+            Err(CommandError::NotUnique { rule: found, .. }) => {
+                assert_same("the rule", &rule.to_owned(), &(*found).to_owned());
+            }
+            other => failed(&format!(
+                "expected that a value is taken under the rule {rule}, {}",
+                actual(other)
+            )),
+        }
+    }
+
     /// Expects that the command fails because this subject does not exist.
     ///
     /// # Panics
@@ -328,28 +361,6 @@ impl CommandExpectation {
     fn expected(&self, events: impl IntoDecision) -> Vec<Value> {
         expected_events_to_json(self.subject.clone(), events)
     }
-}
-
-/// Formats the events that a test expects, on this subject unless they have their own.
-#[track_caller]
-pub(crate) fn expected_events_to_json(subject: Subject, events: impl IntoDecision) -> Vec<Value> {
-    let mut decision = UntypedDecision::new(subject, Metadata::default());
-    if let Err(error) = events.add_to(&mut decision) {
-        failed(&error);
-    }
-    let (events, _) = decision.into_parts();
-    let described = events.iter().map(|event| {
-        let data: Value = serde_json::from_str(event.data.get())?;
-        let payload = data.get("payload").cloned().unwrap_or_default();
-        event_to_json(
-            &event.subject,
-            event.event_type.as_str(),
-            &payload.to_string(),
-        )
-    });
-    described
-        .collect::<Result<_, _>>()
-        .unwrap_or_else(|error| failed(&error))
 }
 
 /// Describes the actual result.

@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::{
     difference::assert_same,
-    expectation::expected_events_to_json,
+    event_json::expected_events_to_json,
     scenario::Scenario,
-    scenario_runner::{ScenarioError, ScenarioRunner, recorded_event_to_json},
+    scenario_runner::{FRAMEWORK_SUBJECTS, ScenarioError, ScenarioRunner, recorded_event_to_json},
 };
 use es_command::{
     command::{CommandResources, IntoDecision, Services},
@@ -21,9 +21,6 @@ use es_command::{
 };
 use es_event::{DecodeError, RecordedEvent, Subject, UpcasterDescriptor, Upcasters};
 use es_store::{EventStore, ReadOptions, memory::MemoryStore};
-
-/// The parent subject of the framework's own events.
-const FRAMEWORK_SUBJECTS: &str = "/es-framework";
 
 /// Compares the commands and events of a reaction with those that a test expects.
 /// [`Scenario::reacts`] creates it.

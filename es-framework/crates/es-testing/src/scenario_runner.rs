@@ -4,9 +4,13 @@ use futures_util::TryStreamExt as _;
 use serde_json::{Value, value::RawValue};
 
 use crate::{event_json::event_to_json, expectation::CommandExpectation};
-use es_command::command::{CommandError, CommandOutcome, HandlerError, NewEvent, UntypedDecision};
+use es_command::{
+    command::{CommandError, CommandOutcome, HandlerError, NewEvent, UntypedDecision},
+    unique::{OwnedValues, UniqueKey, plan_claims},
+};
 use es_event::{
-    Event, EventCandidate, EventType, Metadata, RecordedEvent, Subject, UnreadableValue, Upcasters,
+    Event, EventCandidate, EventDescriptor, EventType, Metadata, RecordedEvent, Subject,
+    UnreadableValue, Upcasters,
 };
 use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
 
@@ -69,6 +73,9 @@ pub(crate) struct ScenarioRunner {
     upcasters: Upcasters,
 }
 
+/// The events of the framework are below this subject. A test does not compare them.
+pub(crate) const FRAMEWORK_SUBJECTS: &str = "/es-framework";
+
 /// The reason why a scenario cannot run.
 pub(crate) type ScenarioError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -129,11 +136,40 @@ impl ScenarioRunner {
             );
             return Err(message.into());
         }
-        let count = candidates.len();
-        if count > 0 {
-            self.store.append(candidates, vec![]).await?;
+        if candidates.is_empty() {
+            return Ok(0);
+        }
+        let past = self.store.append(candidates, vec![]).await?;
+        let mut count = past.len();
+        for event in past {
+            count = count.saturating_add(self.claim_values(&event).await?);
         }
         Ok(count)
+    }
+
+    /// Claims the unique values of a past event, and returns the number of events that this takes.
+    async fn claim_values(&self, event: &RecordedEvent) -> Result<usize, ScenarioError> {
+        let mut declared = inventory::iter::<EventDescriptor>.into_iter();
+        let Some(declared) = declared.find(|one| one.event_type == event.event_type.as_str())
+        else {
+            return Ok(0);
+        };
+        let payload = event.raw_payload()?.get();
+        let owned = OwnedValues::of_payload(&event.subject, declared, payload)?;
+        let plan = plan_claims(&self.store, &UniqueKey::from_bytes(&[]), &owned).await;
+        let plan = plan.map_err(|error| format!("a past event is impossible: {error}"))?;
+        let claims = plan.events.into_iter().map(|claim| EventCandidate {
+            source: "test".into(),
+            subject: claim.subject,
+            event_type: claim.event_type,
+            data: claim.data,
+            trace: None,
+        });
+        let claims: Vec<_> = claims.collect();
+        if claims.is_empty() {
+            return Ok(0);
+        }
+        Ok(self.store.append(claims, vec![]).await?.len())
     }
 
     async fn then(
@@ -143,8 +179,10 @@ impl ScenarioRunner {
     ) -> Result<CommandExpectation, ScenarioError> {
         let events = self.store.read(Subject::root(), ReadOptions::recursive());
         let events: Vec<RecordedEvent> = events.try_collect().await?;
-        let new = events.iter().skip(before).map(recorded_event_to_json);
-        let new = new.collect::<Result<_, _>>()?;
+        let own: Subject = FRAMEWORK_SUBJECTS.parse()?;
+        let new = events.iter().skip(before);
+        let new = new.filter(|event| !event.subject.is_within(&own));
+        let new = new.map(recorded_event_to_json).collect::<Result<_, _>>()?;
         // The subject of a command in JSON is known only now.
         let subject = result.as_ref().map(|outcome| outcome.subject.clone());
         Ok(CommandExpectation::new(

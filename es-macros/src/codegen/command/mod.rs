@@ -7,14 +7,17 @@ mod expand;
 
 use proc_macro2::TokenStream;
 
-use super::{derive, manifest::Manifest};
+use super::{derive, manifest::Manifest, unique};
 
 /// Returns the code of `#[derive(Command)]`, or compile errors and a stub.
 pub(crate) fn derive_command(input: TokenStream, manifest: &Manifest) -> TokenStream {
     derive::expand_derive(
         input,
         manifest,
-        |item, errors| check::check_command(ast::parse_item(item, errors), errors),
+        |item, errors| {
+            unique::reject_attributes(item, errors);
+            check::check_command(ast::parse_item(item, errors), errors)
+        },
         |_, command, framework| expand::expand_command(&command, framework),
         |item, framework| expand::generate_stub(&item.ident, framework),
     )

@@ -11,6 +11,7 @@ use syn::{
 use crate::codegen::{
     attribute::{self, AttributeKeys},
     errors::Errors,
+    unique,
 };
 
 /// The keys of `#[event(…)]`.
@@ -25,11 +26,13 @@ pub(crate) struct EventAttr {
     pub(crate) from: Vec<Path>,
     /// True if no declaration has to consume the event.
     pub(crate) informational: bool,
+    /// The rules about unique values whose values the event's subject gives up.
+    pub(crate) releases: Vec<LitStr>,
     /// True if the attribute contains a package, even one that could not be parsed.
     pub(crate) has_package: bool,
 }
 
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "package",
     "name",
     "version",
@@ -37,6 +40,7 @@ const KEYS: [&str; 7] = [
     "read_model",
     "from",
     "informational",
+    "releases",
 ];
 
 /// Parses all `#[event(…)]` attributes of the struct as one.
@@ -70,6 +74,7 @@ impl EventAttr {
                 self.read_model = attribute::parse_text(meta, "read_model = \"books\"", errors);
             }
             "from" => self.from = commands(meta, errors),
+            "releases" => self.releases = unique::parse_releases(meta, errors),
             "informational" => {
                 attribute::check_flag(meta, errors);
                 self.informational = true;

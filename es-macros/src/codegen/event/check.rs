@@ -13,6 +13,7 @@ use crate::codegen::{
     manifest::Manifest,
     personal,
     template::{self, Template},
+    unique::{self, UniqueRules},
 };
 
 /// An event without mistakes.
@@ -28,6 +29,7 @@ pub(crate) struct CheckedEvent {
     pub(crate) from: Vec<Path>,
     /// True if no declaration has to consume the event.
     pub(crate) informational: bool,
+    pub(crate) unique: UniqueRules,
     pub(crate) fields: Vec<Field>,
 }
 
@@ -74,6 +76,8 @@ pub(crate) fn check_event(
         .subject
         .as_ref()
         .and_then(|text| subject(text, fields.as_deref(), errors));
+    let known = fields.as_deref().unwrap_or_default();
+    let unique = unique::parse_rules(&attrs, known, attr.releases, errors);
     Some(CheckedEvent {
         ident,
         attrs,
@@ -82,6 +86,7 @@ pub(crate) fn check_event(
         read_model: attr.read_model,
         from: attr.from,
         informational: attr.informational,
+        unique,
         fields: fields?,
     })
 }

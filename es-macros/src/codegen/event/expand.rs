@@ -11,7 +11,7 @@ use crate::codegen::{
     fields,
     framework::{Framework, respanned},
     json_impls::{self, FieldWithConstraints, JsonStruct},
-    template,
+    template, unique,
 };
 
 /// Generates all implementations and the registration.
@@ -26,7 +26,8 @@ pub(crate) fn expand_event(event: &CheckedEvent, framework: &Framework) -> Token
             const INFORMATIONAL: bool = true;
         )
     });
-    let details = quote!(#informational #subject);
+    let unique = unique::expand_rules(&event.unique, &event.fields, framework);
+    let details = quote!(#informational #unique #subject);
     let declaration = impl_event(&event.ident, &event.event_type.text, &details, framework);
     let read_model = event
         .read_model

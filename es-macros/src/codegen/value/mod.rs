@@ -12,7 +12,7 @@ use super::{
     json_impls,
     json_item::{self, ItemNoun},
     manifest::Manifest,
-    personal,
+    personal, unique,
 };
 
 const NOUN: ItemNoun = ItemNoun {
@@ -29,6 +29,7 @@ pub(crate) fn derive_value(input: TokenStream, manifest: &Manifest) -> TokenStre
             json_item::check_json_support(item, NOUN, errors);
             validation::check_rules(item, errors);
             personal::check_item(item, errors);
+            unique::reject_attributes(item, errors);
             Some(())
         },
         |item, (), framework| expand(item, framework),

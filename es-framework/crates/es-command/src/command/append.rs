@@ -12,6 +12,7 @@ use super::{
     CommandContext, CommandError, CommandOutcome, CommandResources, NewEvent, UntypedDecision,
     idempotency::IdempotentRequest, metrics,
 };
+use crate::unique::{NewClaimEvent, plan_claims};
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext};
 use es_observe::telemetry::traces;
 use es_store::{AppendError, Bound, Precondition, ReadOptions, StoreError};
@@ -42,8 +43,18 @@ pub(super) async fn append_decision(
     context: &CommandContext,
     idempotency: Option<&IdempotentRequest>,
 ) -> Result<AppendResult, CommandError> {
-    let (mut events, reply) = decision.into_parts();
+    let claims = plan_claims(
+        &*resources.store,
+        resources.unique_keys(),
+        decision.owned_values(),
+    );
+    let claims = claims.await?;
+    let (decided, reply) = decision.into_parts();
     outcome.reply = reply;
+    // Other commands may write the same claims. If the response is lost, the events after them tell whose they are.
+    let mut events: Vec<_> = claims.events.into_iter().map(NewEvent::from).collect();
+    events.extend(decided);
+    preconditions.extend(claims.preconditions);
     if let Some(check) = idempotency {
         let record = check.create_record_event(&events, &outcome);
         events.push(record.map_err(|error| CommandError::Encode(error.to_string()))?);
@@ -72,6 +83,16 @@ pub(super) async fn append_decision(
     let latest = last_own.and_then(|index| id_after(first_id, index));
     outcome.latest = latest.or(outcome.latest);
     Ok(AppendResult::Finished(outcome))
+}
+
+impl From<NewClaimEvent> for NewEvent {
+    fn from(event: NewClaimEvent) -> Self {
+        Self {
+            subject: event.subject,
+            event_type: event.event_type,
+            data: event.data,
+        }
+    }
 }
 
 /// Converts a new event of a decision to a candidate.

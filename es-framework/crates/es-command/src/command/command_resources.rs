@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use super::{Clock, RandomNumbers, Services, lock::SubjectLocks};
-use crate::state::{Snapshots, StateLoader};
+use crate::{
+    state::{Snapshots, StateLoader},
+    unique::{UniqueKey, UniqueKeySource},
+};
 use es_event::Upcasters;
 use es_store::EventStore;
 
@@ -56,6 +59,7 @@ pub struct CommandResources {
     pub(super) services: Arc<Services>,
     pub(super) locks: SubjectLocks,
     pub(super) random: RandomNumbers,
+    unique_keys: Arc<dyn UniqueKeySource>,
 }
 
 impl CommandResources {
@@ -71,7 +75,25 @@ impl CommandResources {
             services: Arc::new(Services::default().with(Clock::system())),
             locks: SubjectLocks::new(&random),
             random,
+            unique_keys: Arc::new(UniqueKey::from_bytes(&[])),
         }
+    }
+
+    /// Takes the key of the digests of unique values from here. Without it, their digests have no secret.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_unique_keys(self, unique_keys: Arc<dyn UniqueKeySource>) -> Self {
+        Self {
+            unique_keys,
+            ..self
+        }
+    }
+
+    /// Returns the source of the key of the digests of unique values.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn unique_keys(&self) -> &dyn UniqueKeySource {
+        &*self.unique_keys
     }
 
     /// Injects these services into handlers.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{HandlerError, Rejection, RejectionDescriptor};
+use crate::unique::OwnedValues;
 use es_event::{Event, EventType, Metadata, Subject};
 
 /// Events together with a reply to the sender of the command. A handler without a reply returns the
@@ -65,6 +66,7 @@ pub struct UntypedDecision {
     metadata: Metadata,
     events: Vec<NewEvent>,
     reply: Option<Box<RawValue>>,
+    owned_values: Vec<OwnedValues>,
 }
 
 /// An event that is not appended yet.
@@ -128,6 +130,7 @@ impl UntypedDecision {
             metadata,
             events: Vec::new(),
             reply: None,
+            owned_values: Vec::new(),
         }
     }
 
@@ -147,6 +150,8 @@ impl UntypedDecision {
                 event_type: E::TYPE,
                 part,
             })?;
+        self.owned_values
+            .extend(OwnedValues::of_event(&subject, event));
         self.events.push(NewEvent {
             subject,
             event_type,
@@ -171,6 +176,13 @@ impl UntypedDecision {
     /// Iterates over the events in order.
     pub(super) fn events(&self) -> impl Iterator<Item = &NewEvent> {
         self.events.iter()
+    }
+
+    /// Returns the unique values that the events give to their subjects.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn owned_values(&self) -> &[OwnedValues] {
+        &self.owned_values
     }
 
     /// Returns the events in order and the reply.

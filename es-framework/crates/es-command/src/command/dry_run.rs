@@ -159,6 +159,7 @@ const fn is_rejection(error: &CommandError) -> bool {
             | CommandError::NotAsExpected { .. }
             | CommandError::NotOwner(_)
             | CommandError::ErasedPerson(_)
+            | CommandError::NotUnique { .. }
             | CommandError::Rejected(_)
     )
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Rejection, Violation};
-use crate::state::RebuildError;
+use crate::{state::RebuildError, unique::ClaimError};
 use es_event::{DecodeError, EventId, InvalidSubjectValue, NotOwner, Subject, UnreadableValue};
 use es_store::StoreError;
 
@@ -74,6 +74,14 @@ pub enum CommandError {
     /// An event of the command holds personal data of somebody who is erased.
     #[error("the personal data of {0} is erased, and no more of it is stored")]
     ErasedPerson(String),
+    /// Another subject has a value that must be unique.
+    #[error("`{member}` has a value that is taken: the rule {rule} allows each value once")]
+    NotUnique {
+        /// The name of the rule.
+        rule: &'static str,
+        /// The JSON name of the event's field.
+        member: &'static str,
+    },
     /// The handler rejected the command.
     #[error("{0}")]
     Rejected(Box<dyn Rejection>),
@@ -127,6 +135,17 @@ impl From<RebuildError> for CommandError {
         match error {
             RebuildError::Store(error) => error.into(),
             RebuildError::Decode(error) => Self::Decode(error),
+        }
+    }
+}
+
+impl From<ClaimError> for CommandError {
+    fn from(error: ClaimError) -> Self {
+        match error {
+            ClaimError::NotUnique { rule, member } => Self::NotUnique { rule, member },
+            ClaimError::Store(error) => error.into(),
+            ClaimError::Decode(error) => Self::Decode(error),
+            ClaimError::Encode(_) => Self::Encode(error.to_string()),
         }
     }
 }

@@ -141,10 +141,13 @@ impl SubjectRequirements<'_> {
         if condition == SubjectCondition::Exists && latest.is_none() {
             return Err(CommandError::NotFound(subject.clone()));
         }
-        let expected = expected.map(|_| is_unchanged(subject.clone(), latest));
+        let expected =
+            expected.map(|_| Precondition::subject_is_unchanged(subject.clone(), latest));
         let own = match condition {
             SubjectCondition::Pristine => Some(Precondition::SubjectIsPristine(subject.clone())),
-            SubjectCondition::Exists => Some(is_unchanged(subject.clone(), latest)),
+            SubjectCondition::Exists => {
+                Some(Precondition::subject_is_unchanged(subject.clone(), latest))
+            }
             SubjectCondition::None => None,
         };
         let read = states.iter().map(|state| scope_is_unchanged(&**state));
@@ -188,16 +191,8 @@ fn scope_is_unchanged(state: &dyn StateInput) -> Precondition {
     let (scope, latest) = (state.scope(), state.last_event());
     let subject = scope.subject.clone();
     match (scope.recursive, latest) {
-        (false, _) => is_unchanged(subject, latest),
+        (false, _) => Precondition::subject_is_unchanged(subject, latest),
         (true, Some(latest)) => Precondition::SubtreeIsOnEventId(subject, latest),
         (true, None) => Precondition::SubtreeIsPristine(subject),
-    }
-}
-
-/// The precondition that the last event of a subject is still the one that was read.
-fn is_unchanged(subject: Subject, latest: Option<EventId>) -> Precondition {
-    match latest {
-        Some(latest) => Precondition::SubjectIsOnEventId(subject, latest),
-        None => Precondition::SubjectIsPristine(subject),
     }
 }

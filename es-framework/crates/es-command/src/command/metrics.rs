@@ -90,6 +90,7 @@ impl CommandError {
             Self::AlreadyExists(_) => ("rejected", "already-exists"),
             Self::NotFound(_) => ("rejected", "not-found"),
             Self::NotOwner(_) => ("rejected", "not-owner"),
+            Self::NotUnique { .. } => ("rejected", "not-unique"),
             Self::ErasedPerson(_) => ("rejected", "erased-person"),
             Self::Rejected(rejection) => ("rejected", rejection.name()),
             Self::NotAsExpected { .. } => (CONFLICT, "changed-meanwhile"),

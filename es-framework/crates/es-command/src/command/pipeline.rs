@@ -2,7 +2,7 @@
 //! reaction or a test sends it:
 //!
 //! parse → check the owner → validate → lock the subjects → idempotency check → read events and rebuild states →
-//! check conditions → decide → append → after a conflict, retry from the lock.
+//! check conditions → decide → append with claims of unique values → after a conflict, retry from the lock.
 //!
 //! A dry run passes the same steps as far as the decision, on a read-only view of the event store, without
 //! the locks and the idempotency check.
@@ -25,6 +25,7 @@ use super::{
     parse::{parse_command, validate_command},
     retry,
 };
+use crate::unique::plan_claims;
 use es_event::Subject;
 use es_store::latest_event;
 
@@ -55,6 +56,8 @@ pub(super) fn decide_request<'a, C: Handle>(
         let mut inputs = DecisionInputs::from_command(&command, resources, request.context)?;
         inputs.read(resources, request.context).await?;
         let decision = decide(resources, command, &inputs, request.context)?;
+        let owned = decision.owned_values();
+        plan_claims(&*resources.store, resources.unique_keys(), owned).await?;
         let (events, reply) = decision.into_parts();
         let subject = inputs.subject;
         if !events.is_empty() {

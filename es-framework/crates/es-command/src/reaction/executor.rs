@@ -323,6 +323,7 @@ const fn is_final_refusal(error: &CommandError) -> bool {
     matches!(
         error,
         CommandError::Rejected(_)
+            | CommandError::NotUnique { .. }
             | CommandError::NotFound(_)
             | CommandError::AlreadyExists(_)
             | CommandError::KeyReused

@@ -70,10 +70,14 @@ pub fn document(name: &str, catalog: &Catalog) -> Value {
     let personal = PersonalEvents::select(catalog.events());
     let commands = catalog.commands().iter();
     for command in commands.filter(|command| !command.is_internal()) {
-        let mut events = (command.events)().into_iter();
-        let is_personal = events.any(|event_type| personal.contains(event_type));
+        let events = (command.events)();
+        let is_personal = events.iter().any(|one| personal.contains(one));
+        let mut declared = catalog.events().iter();
+        let has_unique_values =
+            declared.any(|one| events.contains(&one.event_type) && !one.unique.fields.is_empty());
         let operation = command_operation::operation(command, &mut schemas)
-            .with_problems(is_personal.then_some(kind::ERASED_PERSON));
+            .with_problems(is_personal.then_some(kind::ERASED_PERSON))
+            .with_problems(has_unique_values.then_some(kind::NOT_UNIQUE));
         paths.add(command.path, "post", operation);
     }
     for route in catalog.queries() {

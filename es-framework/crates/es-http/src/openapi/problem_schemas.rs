@@ -69,7 +69,7 @@ fn problem() -> Value {
             "detail": { "type": "string", "description": "Describes this occurrence of the problem for people." },
             "errors": {
                 "type": "array",
-                "description": "Each value that is not valid, if the problem has the type `invalid-values`.",
+                "description": "Each value that is not valid or that is taken, if the problem has the type `invalid-values` or `not-unique`.",
                 "items": schemas::handwritten_schema_reference(INVALID_VALUE),
             },
         },

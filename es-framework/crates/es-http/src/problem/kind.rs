@@ -230,6 +230,9 @@ pub(crate) const ERASED_PERSON: ProblemKind = ProblemKind::new(
     "The personal data of this person is erased",
 );
 
+pub(crate) const NOT_UNIQUE: ProblemKind =
+    ProblemKind::new(StatusCode::CONFLICT, "not-unique", "The value is taken");
+
 pub(crate) const ISSUER_AWAY: ProblemKind = ProblemKind::new(
     StatusCode::SERVICE_UNAVAILABLE,
     "issuer-away",

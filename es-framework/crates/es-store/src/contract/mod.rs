@@ -56,6 +56,7 @@ where
             all_preconditions_must_hold_together,
             of_many_who_want_the_same_pristine_subject_one_gets_it,
             of_many_who_want_the_same_pristine_subtree_one_gets_it,
+            of_many_who_claim_one_subject_one_gets_it_with_all_its_events,
         }
         read_rules::{
             an_unknown_subject_reads_as_nothing,

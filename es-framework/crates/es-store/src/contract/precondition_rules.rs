@@ -150,3 +150,25 @@ pub(super) async fn of_many_who_want_the_same_pristine_subject_one_gets_it(
         .count();
     assert_eq!((passed, read_all(store).await.len()), (1, 1));
 }
+
+/// The append of a claim: the claimant's own events, and an event on a subject that all claimants want and that somebody
+/// gave up before.
+pub(super) async fn of_many_who_claim_one_subject_one_gets_it_with_all_its_events(
+    store: &impl EventStore,
+) {
+    write(store, &["/claim", "/claim"]).await;
+    let claimants = (0..32).map(|number| async move {
+        let own = format!("/claimants/{number}");
+        let subjects = ["/claim", own.as_str(), own.as_str()];
+        let candidates = subjects.map(|at| candidate(at, "happened", "{}"));
+        let preconditions = vec![
+            Precondition::SubjectIsOnEventId(subject("/claim"), id(1)),
+            Precondition::SubjectIsPristine(subject(&own)),
+        ];
+        append(store, candidates.into(), preconditions)
+            .await
+            .is_ok()
+    });
+    let won = join_all(claimants).await.into_iter().filter(|won| *won);
+    assert_eq!((won.count(), read_all(store).await.len()), (1, 5));
+}

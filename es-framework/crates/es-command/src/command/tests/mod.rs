@@ -3,6 +3,7 @@
 mod again;
 mod bank;
 mod subjects;
+mod unique_values;
 mod unreadable;
 
 use std::sync::{

@@ -1,0 +1,89 @@
+//! The events of claims, as the event store has them.
+
+use std::collections::BTreeSet;
+
+use es_event::{EventType, Metadata, Subject};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::ClaimError;
+
+/// The type of claims.
+#[doc(hidden)]
+pub const CLAIMED: EventType = EventType::declared("io.es-framework.ValueClaimedEvent");
+/// The member of a claim that names the key of its digest.
+#[doc(hidden)]
+pub const CLAIMED_KEY_MEMBER: &str = "keyId";
+pub(super) const RELEASED: EventType = EventType::declared("io.es-framework.ValueReleasedEvent");
+pub(super) const OWNED: EventType = EventType::declared("io.es-framework.OwnedValuesChangedEvent");
+
+/// The parent of the subjects of values.
+pub(super) const VALUES: &str = "/es-framework/unique";
+
+/// An event about claims that is not appended yet.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct NewClaimEvent {
+    /// The subject of the value or of the list of an owner's values.
+    pub subject: Subject,
+    /// The type.
+    pub event_type: EventType,
+    /// The data, as the store keeps it.
+    pub data: Box<RawValue>,
+}
+
+/// The payload of a claim. It names the owner and never the value.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ClaimPayload {
+    pub(super) owner: Subject,
+    /// The name of the key of the digest.
+    pub(super) key_id: Uuid,
+    /// The person with whose personal data the claim ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) person: Option<Uuid>,
+}
+
+/// The payload of a release.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ReleasePayload {
+    pub(super) owner: Subject,
+}
+
+/// The payload of the list of an owner's values: their digests.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct OwnedPayload {
+    pub(super) values: BTreeSet<String>,
+}
+
+impl NewClaimEvent {
+    pub(super) fn new(
+        subject: Subject,
+        event_type: EventType,
+        payload: &impl Serialize,
+    ) -> Result<Self, ClaimError> {
+        let data = es_event::encode(&Metadata::default(), payload);
+        let data = data.map_err(|error| ClaimError::Encode(error.to_string()))?;
+        Ok(Self {
+            subject,
+            event_type,
+            data,
+        })
+    }
+}
+
+/// Returns the subject of the claims of a value.
+pub(super) fn value_subject(rule: &str, digest: &str) -> Result<Subject, ClaimError> {
+    parse_subject(format!("{VALUES}/{rule}/{digest}"))
+}
+
+/// Returns the subject of the list of an owner's values.
+pub(super) fn owner_subject(rule: &str, owner: &Subject) -> Result<Subject, ClaimError> {
+    parse_subject(format!("/es-framework/unique-owners/{rule}{owner}"))
+}
+
+pub(super) fn parse_subject(text: String) -> Result<Subject, ClaimError> {
+    text.parse()
+        .map_err(|error: es_event::InvalidSubject| ClaimError::Encode(error.to_string()))
+}

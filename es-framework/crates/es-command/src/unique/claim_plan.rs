@@ -1,0 +1,234 @@
+//! Plans the claims and releases of an append: the events, and the preconditions under which they hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use es_event::{EventId, Subject};
+use es_store::{EventStore, Precondition, latest_event};
+use futures_util::future::try_join_all;
+
+use super::{
+    ClaimError, OwnedValues, UniqueKey, UniqueKeySource,
+    claim_events::{
+        CLAIMED, ClaimPayload, NewClaimEvent, OWNED, OwnedPayload, RELEASED, ReleasePayload,
+        owner_subject, value_subject,
+    },
+    owned_values::OwnedValue,
+};
+
+/// The events that an append adds for its unique values, with their preconditions.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct ClaimPlan {
+    /// The events, in order.
+    pub events: Vec<NewClaimEvent>,
+    /// The preconditions: nothing that the plan read has changed.
+    pub preconditions: Vec<Precondition>,
+}
+
+/// A value of a rule: the name of the rule and the digest.
+type ValueKey = (&'static str, String);
+
+/// An owner whose values change.
+struct Owner {
+    rule: &'static str,
+    owner: Subject,
+    /// The subject of the list of its values, and the last event there.
+    list: Subject,
+    latest: Option<EventId>,
+    before: BTreeSet<String>,
+    after: BTreeMap<String, OwnedValue>,
+}
+
+/// Plans what an append has to claim and to release, from the values that its events give to their subjects. An owner
+/// has the values of its last event alone, so a changed value releases the earlier one.
+///
+/// # Errors
+/// Another owner has one of the values, or a store does not answer.
+#[doc(hidden)]
+pub async fn plan_claims(
+    store: &dyn EventStore,
+    keys: &dyn UniqueKeySource,
+    owned: &[OwnedValues],
+) -> Result<ClaimPlan, ClaimError> {
+    if owned.is_empty() {
+        return Ok(ClaimPlan::default());
+    }
+    // Without a value there is no digest.
+    let has_value = owned.iter().any(|one| !one.values.is_empty());
+    let key = if has_value {
+        Some(keys.unique_key().await?)
+    } else {
+        None
+    };
+    let mut last = BTreeMap::new();
+    for one in owned {
+        last.insert((one.rule, &one.owner), one);
+    }
+    let mut owners = Vec::new();
+    for one in last.into_values() {
+        owners.push(read_owner(store, key.as_ref(), one));
+    }
+    let owners = try_join_all(owners).await?;
+    let mut plan = ClaimPlan::default();
+    let released = plan.release(&owners)?;
+    if let Some(key) = &key {
+        plan.claim(store, key, &owners, &released).await?;
+    }
+    for owner in &owners {
+        plan.list_values(owner)?;
+    }
+    Ok(plan)
+}
+
+async fn read_owner(
+    store: &dyn EventStore,
+    key: Option<&UniqueKey>,
+    owned: &OwnedValues,
+) -> Result<Owner, ClaimError> {
+    let OwnedValues {
+        owner,
+        rule,
+        values,
+    } = owned;
+    let list = owner_subject(rule, owner)?;
+    let latest = latest_event(store, list.clone(), false).await?;
+    let before = match &latest {
+        Some(event) => event.payload::<OwnedPayload>()?.values,
+        None => BTreeSet::new(),
+    };
+    let values = values.iter();
+    let after = values.filter_map(|value| Some((key?.digest(rule, &value.text), value.clone())));
+    Ok(Owner {
+        rule,
+        owner: owner.clone(),
+        list,
+        latest: latest.map(|event| event.id),
+        before,
+        after: after.collect(),
+    })
+}
+
+impl Owner {
+    fn released(&self) -> impl Iterator<Item = &String> {
+        let is_released = move |digest: &&String| !self.after.contains_key(*digest);
+        self.before.iter().filter(is_released)
+    }
+
+    fn claimed(&self) -> impl Iterator<Item = (&String, &OwnedValue)> {
+        let is_claimed = move |(digest, _): &(&String, &OwnedValue)| !self.before.contains(*digest);
+        self.after.iter().filter(is_claimed)
+    }
+}
+
+/// A value that an owner gets, and who has it before.
+struct NewClaim<'a> {
+    owner: &'a Owner,
+    digest: &'a String,
+    value: &'a OwnedValue,
+    /// The subject of the value, and the last event there.
+    subject: Subject,
+    latest: Option<EventId>,
+    holder: Option<Subject>,
+}
+
+impl<'a> NewClaim<'a> {
+    async fn read(
+        store: &dyn EventStore,
+        owner: &'a Owner,
+        digest: &'a String,
+        value: &'a OwnedValue,
+    ) -> Result<Self, ClaimError> {
+        let subject = value_subject(owner.rule, digest)?;
+        let latest = latest_event(store, subject.clone(), false).await?;
+        let claim = latest.as_ref().filter(|event| event.event_type == CLAIMED);
+        let claim = claim.map(|event| event.payload::<ClaimPayload>());
+        Ok(Self {
+            owner,
+            digest,
+            value,
+            subject,
+            latest: latest.as_ref().map(|event| event.id),
+            holder: claim.transpose()?.map(|claim| claim.owner),
+        })
+    }
+}
+
+impl ClaimPlan {
+    /// Releases the values that owners give up, and returns them. The lists of the owners change with each claim and
+    /// release, so the condition on a list holds for its values as well.
+    fn release(&mut self, owners: &[Owner]) -> Result<BTreeMap<ValueKey, Subject>, ClaimError> {
+        let mut released = BTreeMap::new();
+        for one in owners {
+            for digest in one.released() {
+                let subject = value_subject(one.rule, digest)?;
+                let owner = one.owner.clone();
+                let payload = ReleasePayload { owner };
+                self.events
+                    .push(NewClaimEvent::new(subject, RELEASED, &payload)?);
+                released.insert((one.rule, digest.clone()), payload.owner);
+            }
+        }
+        Ok(released)
+    }
+
+    /// Claims the values that owners get.
+    async fn claim(
+        &mut self,
+        store: &dyn EventStore,
+        key: &UniqueKey,
+        owners: &[Owner],
+        released: &BTreeMap<ValueKey, Subject>,
+    ) -> Result<(), ClaimError> {
+        let mut reads = Vec::new();
+        for owner in owners {
+            for (digest, value) in owner.claimed() {
+                reads.push(NewClaim::read(store, owner, digest, value));
+            }
+        }
+        let mut claimed = BTreeSet::new();
+        for claim in try_join_all(reads).await? {
+            let NewClaim {
+                owner,
+                value,
+                subject,
+                latest,
+                holder,
+                ..
+            } = claim;
+            let value_key = (owner.rule, claim.digest.clone());
+            let is_free = match &holder {
+                Some(holder) => *holder == owner.owner || released.get(&value_key) == Some(holder),
+                None => true,
+            };
+            if !is_free || !claimed.insert(value_key) {
+                return Err(ClaimError::NotUnique {
+                    rule: owner.rule,
+                    member: value.member,
+                });
+            }
+            let payload = ClaimPayload {
+                owner: owner.owner.clone(),
+                key_id: key.id(),
+                person: value.person,
+            };
+            let event = NewClaimEvent::new(subject.clone(), CLAIMED, &payload)?;
+            self.events.push(event);
+            let condition = Precondition::subject_is_unchanged(subject, latest);
+            self.preconditions.push(condition);
+        }
+        Ok(())
+    }
+
+    /// Writes the list of an owner's values, if it changes.
+    fn list_values(&mut self, owner: &Owner) -> Result<(), ClaimError> {
+        if owner.released().next().is_some() || owner.claimed().next().is_some() {
+            let values = owner.after.keys().cloned().collect();
+            let payload = OwnedPayload { values };
+            let list = NewClaimEvent::new(owner.list.clone(), OWNED, &payload)?;
+            self.events.push(list);
+        }
+        let condition = Precondition::subject_is_unchanged(owner.list.clone(), owner.latest);
+        self.preconditions.push(condition);
+        Ok(())
+    }
+}

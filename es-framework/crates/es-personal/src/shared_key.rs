@@ -1,0 +1,142 @@
+//! The key that all instances of an application share, in the key store, and named by the schema of the events that need it.
+
+use std::sync::Arc;
+
+use es_store::{EventStore, StoreError};
+use tokio::sync::OnceCell;
+use uuid::Uuid;
+
+use crate::{
+    key_link::{KeyLink, LinkedSchema, OtherKeyStore, find_link},
+    person_keys::PersonKeys,
+};
+
+/// The shared key. It is made when it is first needed.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct SharedKey {
+    store: Arc<dyn EventStore>,
+    keys: PersonKeys,
+    place: LinkedSchema,
+    /// Returns the name of a key, which does not reveal the key.
+    name: fn(&[u8]) -> Uuid,
+    bytes: OnceCell<Vec<u8>>,
+}
+
+impl SharedKey {
+    /// Takes the key from a key store, for events whose schema names it.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn EventStore>,
+        keys: PersonKeys,
+        place: LinkedSchema,
+        name: fn(&[u8]) -> Uuid,
+    ) -> Self {
+        let bytes = OnceCell::new();
+        Self {
+            store,
+            keys,
+            place,
+            name,
+            bytes,
+        }
+    }
+
+    /// Checks that the key store has the key, if events were written with it.
+    ///
+    /// # Errors
+    /// The key store has lost the key, or has another one.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        let expected = match find_link(&*self.store, &self.place).await {
+            Ok(Some(expected)) => expected,
+            // A store of the application's own, without schemas.
+            Ok(None) | Err(StoreError::Refused(_)) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let key = self.keys.shared_key(false).await.map_err(unavailable)?;
+        let found = key.map_or(Uuid::nil(), |key| (self.name)(&key));
+        if found == expected {
+            return Ok(());
+        }
+        let other = OtherKeyStore { expected, found };
+        Err(StoreError::Refused(other.to_string()))
+    }
+
+    /// Returns the bytes of the key.
+    ///
+    /// # Errors
+    /// A store does not answer, or the events were written with another key.
+    pub async fn bytes(&self) -> Result<&[u8], StoreError> {
+        let bytes = self.bytes.get_or_try_init(|| self.load());
+        bytes.await.map(Vec::as_slice)
+    }
+
+    async fn load(&self) -> Result<Vec<u8>, StoreError> {
+        // A lost key is not replaced by a new one.
+        self.check().await?;
+        let key = self.keys.shared_key(true).await.map_err(unavailable)?;
+        let key = key.ok_or_else(|| unavailable("the shared key is erased"))?;
+        let store = Arc::clone(&self.store);
+        let link = KeyLink::new(store, self.place.clone(), (self.name)(&key));
+        link.ensure().await?;
+        Ok(key)
+    }
+}
+
+fn unavailable(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Unavailable {
+        address: "with the shared key".to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use es_event::EventType;
+    use es_store::memory::MemoryStore;
+
+    use super::*;
+    use crate::SqliteKeyStore;
+
+    fn shared_key(store: &Arc<dyn EventStore>, file: &std::path::Path) -> SharedKey {
+        let keys = PersonKeys::new(Arc::new(SqliteKeyStore::open(file).unwrap()));
+        let place = LinkedSchema {
+            event_type: EventType::declared("com.example.ClaimedEvent"),
+            member: "keyId",
+        };
+        let name = |key: &[u8]| Uuid::from_slice(&key[..16]).unwrap();
+        SharedKey::new(Arc::clone(store), keys, place, name)
+    }
+
+    #[tokio::test]
+    async fn all_instances_have_one_key_and_a_lost_one_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, other] = ["keys", "other"].map(|name| folder.path().join(name));
+        let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+        let key = shared_key(&store, &file);
+        key.check().await.unwrap();
+        let bytes = key.bytes().await.unwrap();
+        let again = shared_key(&store, &file);
+        again.check().await.unwrap();
+        assert_eq!(again.bytes().await.unwrap(), bytes);
+        let lost = shared_key(&store, &other);
+        for error in [lost.check().await, lost.bytes().await.map(|_| ())] {
+            assert!(error.unwrap_err().to_string().contains("KEY_STORE_URL"));
+        }
+    }
+
+    #[tokio::test]
+    async fn nobody_gets_the_shared_key_as_a_person() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = SqliteKeyStore::open(&folder.path().join("keys")).unwrap();
+        let keys = PersonKeys::new(Arc::new(keys));
+        keys.shared_key(true).await.unwrap();
+        let subject = format!("/readers/{}", crate::person_keys::SHARED_KEY);
+        assert!(
+            keys.find_or_create(crate::person_keys::SHARED_KEY)
+                .await
+                .is_err()
+        );
+        assert!(crate::person_of(&subject.parse().unwrap()).is_err());
+    }
+}
