@@ -38,6 +38,7 @@ fn registered() -> ReaderRegisteredEvent {
     ReaderRegisteredEvent {
         id: READER,
         name: "Ada".into(),
+        card: None,
     }
 }
 

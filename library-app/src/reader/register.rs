@@ -11,6 +11,9 @@ pub struct RegisterReaderCommand {
     pub id: Uuid,
     #[validate(text(max = 500))]
     pub name: String,
+    /// The number of the reader's card. No two readers have the same one.
+    #[validate(text(max = 40))]
+    pub card: Option<String>,
 }
 
 /// A reader was registered.
@@ -20,6 +23,9 @@ pub struct ReaderRegisteredEvent {
     pub id: Uuid,
     #[personal(of = id, erased = "erased reader")]
     pub name: String,
+    #[personal(of = id)]
+    #[unique("reader-card", trim, ignore_case, nfkc)]
+    pub card: Option<String>,
 }
 
 #[handler]

@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command};
 use crate::support::{Library, TOKEN, book, postgres_server::PostgresServer};
 
 /// The error of a start that fails with these settings.
-fn refusal(folder: &Path, settings: &[(&str, &str)]) -> String {
+pub(crate) fn refusal(folder: &Path, settings: &[(&str, &str)]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
     command
         .env("HTTP_PORT", "0")

@@ -3,7 +3,7 @@
 
 mod deployment;
 mod dry_run;
-mod failed_start;
+pub(crate) mod failed_start;
 mod instance_takeover;
 mod lifecycle;
 mod metrics;

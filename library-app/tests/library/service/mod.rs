@@ -17,4 +17,5 @@ mod spellings;
 mod substring_search;
 mod title_search;
 mod try_it_page;
+mod unique_cards;
 mod walkthrough;
