@@ -120,7 +120,13 @@ async fn a_start_without_the_key_of_the_claims_is_refused() {
     let library = Library::embedded(&folder.path().join("data"));
     register(&library, "1").await;
     assert!(library.process.stop().success());
-    fs::remove_file(folder.path().join("data.keys.sqlite")).unwrap();
+    // The database and its write-ahead log.
+    for file in fs::read_dir(folder.path()).unwrap() {
+        let file = file.unwrap().path();
+        if file.to_string_lossy().contains("data.keys.sqlite") {
+            fs::remove_file(file).unwrap();
+        }
+    }
     let text = refusal(&folder.path().join("data"), &[]);
     assert!(text.contains("KEY_STORE_URL"), "{text}");
 }
