@@ -39,7 +39,7 @@ use crate::{
         auth::{Auth, ClientRateLimiter},
         health::{Health, Lifecycle},
     },
-    projection::{Database, Processor, ReadModels},
+    projection::{Database, Processor},
     reaction::{ReactionRunner, ReactionRuntime},
     state::Snapshots,
     store::EventStore,

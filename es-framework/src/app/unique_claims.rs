@@ -48,7 +48,7 @@ impl ErasureTarget for UniqueClaims {
         Ok(())
     }
 
-    async fn forget(&self) -> Result<bool, String> {
+    async fn forget(&self, _: EventId, _: bool) -> Result<bool, String> {
         let released = release_claims_of_erased_persons(&*self.store, &self.source).await;
         released.map(|()| true).map_err(|error| error.to_string())
     }
