@@ -175,7 +175,8 @@ async fn the_event_store_holds_no_plain_value_and_the_application_reads_all() {
     let party = Party::new();
     party.append(&super::tests::party()).await.unwrap();
     let stored = party.stored().await;
-    for plain in ["name-", "phone-", "77"] {
+    // The letters of a ciphertext can be any number.
+    for plain in ["name-", "phone-", r#""age":77"#] {
         assert!(!stored.contains(plain), "{stored}");
     }
     assert!(stored.contains(r#""price":1.5"#), "{stored}");
