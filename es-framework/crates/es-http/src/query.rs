@@ -104,7 +104,7 @@ impl QueryRequest {
             Ok(output) => ok_or_not_modified(output, &self.headers),
             Err(problem) => {
                 let mut response = problem.into_response();
-                mark_held_rows(&mut response, &self.held_rows());
+                mark_held_rows(&mut response, self.held_rows().header_value(""));
                 response
             }
         }

@@ -63,9 +63,8 @@ pub(super) struct QueryOutput {
 }
 
 /// Adds the header with the held rows of a query. An error can come from one, too: no such row.
-pub(super) fn mark_held_rows(response: &mut Response, held: &HeldRows) {
-    let value = held.header_value();
-    if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
+pub(super) fn mark_held_rows(response: &mut Response, held: Option<String>) {
+    if let Some(value) = held.and_then(|value| HeaderValue::from_str(&value).ok()) {
         response.headers_mut().insert(HELD_ROWS, value);
     }
 }
@@ -78,6 +77,7 @@ pub(super) fn ok_or_not_modified(output: QueryOutput, headers: &HeaderMap) -> Re
         stopped_at,
         held,
     } = output;
+    let held = held.header_value(json.get());
     let mut response = if is_known(&id, headers) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
@@ -85,7 +85,7 @@ pub(super) fn ok_or_not_modified(output: QueryOutput, headers: &HeaderMap) -> Re
         let json = String::from(Box::<str>::from(json));
         (content_type, json).into_response()
     };
-    mark_held_rows(&mut response, &held);
+    mark_held_rows(&mut response, held);
     let headers = response.headers_mut();
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{id}\"")) {
         headers.insert(header::ETAG, tag);

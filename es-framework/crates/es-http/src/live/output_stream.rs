@@ -167,7 +167,7 @@ impl OutputStream {
             event = Some(output_event(&output)?);
             self.seen = Some(output.id);
         }
-        let held = output.held.header_value();
+        let held = output.held.header_value(output.json.get());
         if held != self.held {
             self.next = event;
             event = Some(held_rows_event(held.as_deref()));

@@ -73,16 +73,18 @@ impl HeldRows {
     }
 
     /// Returns the value of the header `Held-Rows`, a dictionary as in RFC 9651, unless no row is held: the number of
-    /// held rows, and the keys of those that the query has returned. Without the keys, any row can be a held one.
+    /// held rows, and the keys of those in the output of the query. Without the keys, any row can be a held one. A key
+    /// that the output does not contain is not told, because the query may have read a row that its caller does not see.
     #[must_use]
-    pub fn header_value(&self) -> Option<String> {
+    pub fn header_value(&self, output: &str) -> Option<String> {
         if self.tables.is_empty() {
             return None;
         }
         let total: usize = self.tables.values().map(HeldKeys::len).sum();
         let mut value = format!("total={total}");
         let returned = self.lock();
-        if returned.is_unknown {
+        let mut keys = returned.keys.iter();
+        if returned.is_unknown || !keys.all(|key| contains_key(output, key)) {
             return Some(value);
         }
         let keys: Vec<_> = returned.keys.iter().map(key_item).collect();
@@ -96,6 +98,14 @@ impl HeldRows {
     /// Locks the rows. A poisoned lock is safe, because each change is complete.
     fn lock(&self) -> MutexGuard<'_, ReturnedRows> {
         self.returned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns true if a JSON text contains a key.
+fn contains_key(json: &str, key: &RowKey) -> bool {
+    match key {
+        RowKey::Integer(number) => json.contains(&number.to_string()),
+        RowKey::Text(text) => serde_json::to_string(text).is_ok_and(|text| json.contains(&text)),
     }
 }
 
