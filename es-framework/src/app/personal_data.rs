@@ -287,7 +287,7 @@ impl ErasureTarget for ReadModelRows {
 /// Waits until no rebuild runs. It sends no request, because each request interrupts the read models.
 async fn wait_for_rebuild(progress: &SubscriberProgress, begin: Instant) {
     let is_built = || progress.shadow_progress().is_none() && progress.has_caught_up();
-    while !is_built() && begin.elapsed() < REBUILD_WAIT {
+    while !is_built() && !progress.is_stopped() && begin.elapsed() < REBUILD_WAIT {
         tokio::time::sleep(POLL).await;
     }
 }
@@ -315,11 +315,18 @@ impl ReadModelRows {
         begin: Instant,
     ) -> Result<Option<RequestedRebuild>, String> {
         loop {
+            // If the rows became complete before the request arrives, they would be built in a shadow table after all.
+            if !progress.has_caught_up() && !progress.is_stopped() {
+                wait_for_rebuild(progress, begin).await;
+            }
             let requested = RequestedRebuild {
                 erasure,
                 swaps: progress.swaps(),
                 is_in_place: !progress.has_caught_up(),
             };
+            if requested.is_in_place && !progress.is_stopped() {
+                return Err("it is still being built".to_owned());
+            }
             match self.rebuild().await {
                 // Otherwise an earlier rebuild may have ended just before.
                 Ok(()) if progress.swaps() == requested.swaps => return Ok(Some(requested)),

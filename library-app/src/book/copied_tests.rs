@@ -9,7 +9,7 @@ fn borrow_book_is_accepted() {
         .event_json(
             "/readers/00000000-0000-0000-0000-000000000064",
             "com.example.library.ReaderRegisteredEvent",
-            r#"{"id":"00000000-0000-0000-0000-000000000064","name":"erased reader"}"#,
+            r#"{"id":"00000000-0000-0000-0000-000000000064","name":"erased reader","card":null}"#,
         )
         .event_json(
             "/books/00000000-0000-0000-0000-000000000001",
@@ -44,7 +44,7 @@ fn borrow_book_is_rejected_as_copy_lent() {
         .event_json(
             "/readers/00000000-0000-0000-0000-000000000064",
             "com.example.library.ReaderRegisteredEvent",
-            r#"{"id":"00000000-0000-0000-0000-000000000064","name":"erased reader"}"#,
+            r#"{"id":"00000000-0000-0000-0000-000000000064","name":"erased reader","card":null}"#,
         )
         .event_json(
             "/books/00000000-0000-0000-0000-000000000001",

@@ -60,8 +60,11 @@ async fn release_rows(library: &Library, live: &mut LiveQuery, id: Uuid, lent: U
     let page = held_rows(library, "/books", "5").await;
     assert_eq!(page, (StatusCode::OK, marked.clone()));
     until_held_rows(live, &marked).await;
-    let open_loans = held_rows(library, "/loans/overdue", "5").await;
-    assert_eq!(open_loans.1, "");
+    // This query reads another table, and a query with code of its own may read any.
+    let loans = held_rows(library, &format!("/readers/{id}/loans"), "5").await;
+    assert_eq!(loans, (StatusCode::OK, String::new()));
+    let overdue = held_rows(library, "/loans/overdue", "5").await;
+    assert_eq!(overdue.1, "total=2, rows=()");
 
     let retried = library.said(&["projection", "retry", "book_copies"], true);
     assert!(retried.contains("0 of 2 held keys go on"), "{retried}");
@@ -98,19 +101,13 @@ async fn operate(library: &Library) {
     .await;
     library.purchase(&book(Uuid::new_v4())).await;
     assert_eq!(total(library, "5").await, 4);
-    let logged = async || {
+    eventually("the read model's trouble is logged", async || {
         let log = library.process.log();
-        log.contains("cannot take").then_some(log)
-    };
-    let log = eventually("the read model's trouble is logged", logged).await;
-    let line = log
-        .lines()
-        .find(|line| line.contains("cannot take"))
-        .unwrap();
-    assert!(
-        line.contains(&poisoned) && line.contains("event=3"),
-        "{line}"
-    );
+        let is_expected =
+            |line: &str| line.contains("cannot take event 3 on") && line.contains(&poisoned);
+        log.lines().any(is_expected).then_some(())
+    })
+    .await;
 
     let status = library.said(&["projection", "status"], true);
     assert!(
