@@ -111,31 +111,14 @@ impl ReactionExecutor {
     /// upcasters turn into them.
     pub(super) fn event_types(&self) -> Vec<EventType> {
         let steps = self.reaction.steps.iter();
-        let mut types: Vec<&'static str> = steps
-            .flat_map(|step| {
-                let unless = match step.when {
-                    ReactionTiming::Immediate => &[],
-                    ReactionTiming::Deadline(deadline) => deadline.unless,
-                };
-                [step.event].into_iter().chain(unless.iter().copied())
-            })
-            .collect();
-        let mut next = 0;
-        while let Some(wanted) = types.get(next).copied() {
-            let upcasters = self.runtime.upcasters.iter();
-            let sources = upcasters.filter(|one| one.to.contains(&wanted));
-            let sources: Vec<_> = sources.map(|one| one.from).collect();
-            types.extend(
-                sources
-                    .into_iter()
-                    .filter(|from| !types.contains(from))
-                    .collect::<Vec<_>>(),
-            );
-            next = next.saturating_add(1);
-        }
-        types.sort_unstable();
-        types.dedup();
-        types.into_iter().map(EventType::declared).collect()
+        let types = steps.flat_map(|step| {
+            let unless = match step.when {
+                ReactionTiming::Immediate => &[],
+                ReactionTiming::Deadline(deadline) => deadline.unless,
+            };
+            [step.event].into_iter().chain(unless.iter().copied())
+        });
+        self.runtime.upcasters.with_stored_types(types)
     }
 
     /// Returns whether a step makes a call. Only a checkpoint prevents a second call, while a second

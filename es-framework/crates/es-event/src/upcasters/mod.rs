@@ -6,7 +6,7 @@ mod tests;
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    DecodeError, EventCandidate, EventId, EventTime, EventView, Hash, RecordedEvent,
+    DecodeError, EventCandidate, EventId, EventTime, EventType, EventView, Hash, RecordedEvent,
     UpcasterDescriptor,
 };
 use crate::{Declaration, DuplicateDeclaration, NamedKind, sort_by_unique_name};
@@ -144,6 +144,29 @@ impl Upcasters {
     /// Iterates over the upcasters, sorted by the event that they convert.
     pub fn iter(&self) -> impl Iterator<Item = &UpcasterDescriptor> {
         self.by_type.iter()
+    }
+
+    /// Adds the types of the stored events of which upcasters make events of these types.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_stored_types(
+        &self,
+        types: impl IntoIterator<Item = &'static str>,
+    ) -> Vec<EventType> {
+        let mut types: Vec<_> = types.into_iter().collect();
+        let mut next = 0;
+        while let Some(wanted) = types.get(next).copied() {
+            let sources = self.iter().filter(|one| one.to.contains(&wanted));
+            for from in sources.map(|one| one.from) {
+                if !types.contains(&from) {
+                    types.push(from);
+                }
+            }
+            next = next.saturating_add(1);
+        }
+        types.sort_unstable();
+        types.dedup();
+        types.into_iter().map(EventType::declared).collect()
     }
 
     /// Returns the upcaster of this event type.
