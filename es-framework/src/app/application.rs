@@ -31,9 +31,9 @@ use super::{
 };
 use crate::{
     Result,
+    catalog::Catalog,
     command::{Clock, CommandResources, Services},
     config::Settings,
-    event::Upcasters,
     http::{
         self, HttpContext, LiveQueries,
         auth::{Auth, ClientRateLimiter},
@@ -137,11 +137,12 @@ impl OpenedResources {
         }
     }
 
-    fn command_resources(&self, services: Services, upcasters: Upcasters) -> CommandResources {
+    fn command_resources(&self, services: Services, catalog: &Catalog) -> CommandResources {
         let source = source(self.name, &self.settings);
         let resources = CommandResources::new(self.application_store(), source)
-            .with_upcasters(upcasters)
+            .with_upcasters(catalog.upcasters().clone())
             .with_services(services)
+            .with_unique_events(catalog.events())
             .with_unique_keys(Arc::clone(&self.unique_keys));
         match snapshot_file(&self.settings, self.has_store_of_code) {
             Some(file) => resources.with_snapshots(Snapshots::in_file(file)),
@@ -220,7 +221,7 @@ impl Application {
         )
         .with_upcasters(upcasters.clone())
         .with_source(source(name, &resources.settings).into());
-        let command_resources = resources.command_resources(services.clone(), upcasters.clone());
+        let command_resources = resources.command_resources(services.clone(), &catalog);
         let runtime = ReactionRuntime {
             source: source(name, &resources.settings).into(),
             command_resources: command_resources.clone(),

@@ -158,14 +158,10 @@ impl ScenarioRunner {
         let owned = OwnedValues::of_payload(&event.subject, declared, payload)?;
         let plan = plan_claims(&self.store, &UniqueKey::from_bytes(&[]), &owned).await;
         let plan = plan.map_err(|error| format!("a past event is impossible: {error}"))?;
-        let claims = plan.events.into_iter().map(|claim| EventCandidate {
-            source: "test".into(),
-            subject: claim.subject,
-            event_type: claim.event_type,
-            data: claim.data,
-            trace: None,
-        });
-        let claims: Vec<_> = claims.collect();
+        let claims = plan.events.into_iter();
+        let claims: Vec<_> = claims
+            .map(|one| one.into_candidate(&"test".into()))
+            .collect();
         if claims.is_empty() {
             return Ok(0);
         }

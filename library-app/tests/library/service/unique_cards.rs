@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::{
     operations::failed_start::refusal,
-    support::{Library, get, json_of, post, postgres_server::PostgresServer},
+    support::{Library, TOKEN, client, get, json_of, post, postgres_server::PostgresServer},
 };
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -112,6 +112,56 @@ async fn the_card_of_an_erased_reader_is_free_again() {
     assert!(is_taken(&library, "1").await && is_taken(&library, "2").await);
     let reader = get(&format!("{}{subject}", library.url)).await;
     assert_eq!(json_of(reader).await["name"], "erased reader");
+}
+
+/// Records a reader as a release does that knows no rules, and returns the id.
+async fn record_without_claim(library: &Library, card: &str) -> Uuid {
+    let id = Uuid::new_v4();
+    let event = json!({
+        "source": "tag:library-service",
+        "subject": format!("/readers/{id}"),
+        "type": "com.example.library.ReaderRegisteredEvent",
+        "data": { "metadata": {}, "payload": { "id": id, "name": "Ada", "card": card } },
+    });
+    let written = client()
+        .post(format!("{}/api/v1/write-events", library.store_url))
+        .bearer_auth(TOKEN)
+        .header("content-type", "application/json")
+        .body(json!({ "events": [event] }).to_string())
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(written.status(), StatusCode::OK);
+    id
+}
+
+#[tokio::test]
+async fn an_operator_claims_the_cards_of_earlier_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(&folder.path().join("data"));
+    for card in ["1", "2", " 1 "] {
+        record_without_claim(&library, card).await;
+    }
+    let said = library.said(&["unique", "claim"], true);
+    assert!(
+        said.contains("is taken, by the rule reader-card") && said.contains("2 subjects"),
+        "{said}"
+    );
+    assert!(is_taken(&library, "1").await && is_taken(&library, "2").await);
+    let said = library.said(&["unique", "claim"], true);
+    assert!(said.contains("0 subjects"), "{said}");
+}
+
+#[tokio::test]
+async fn the_cards_of_erased_readers_are_not_claimed() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(&folder.path().join("data"));
+    let erased = record_without_claim(&library, "1").await;
+    let subject = format!("/readers/{erased}");
+    library.said(&["personal", "erase", &subject, "--yes"], true);
+    let said = library.said(&["unique", "claim"], true);
+    assert!(said.contains("0 subjects"), "{said}");
+    assert!(!is_taken(&library, "1").await);
 }
 
 #[tokio::test]

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Clock, RandomNumbers, Services, lock::SubjectLocks};
+use super::{Clock, CommandError, RandomNumbers, Services, lock::SubjectLocks};
 use crate::{
     state::{Snapshots, StateLoader},
-    unique::{UniqueKey, UniqueKeySource},
+    unique::{ClaimJob, ClaimReport, UniqueKey, UniqueKeySource},
 };
-use es_event::Upcasters;
+use es_event::{EventDescriptor, EventId, UniqueRules, Upcasters};
 use es_store::EventStore;
 
 /// The parts that all commands of an application share: the store, the states, the services and the
@@ -60,6 +60,8 @@ pub struct CommandResources {
     pub(super) locks: SubjectLocks,
     pub(super) random: RandomNumbers,
     unique_keys: Arc<dyn UniqueKeySource>,
+    /// The events with unique values.
+    unique_events: Arc<[EventDescriptor]>,
 }
 
 impl CommandResources {
@@ -76,6 +78,7 @@ impl CommandResources {
             locks: SubjectLocks::new(&random),
             random,
             unique_keys: Arc::new(UniqueKey::from_bytes(&[])),
+            unique_events: Arc::default(),
         }
     }
 
@@ -87,6 +90,38 @@ impl CommandResources {
             unique_keys,
             ..self
         }
+    }
+
+    /// Claims recorded values of these events with [`Self::claim_recorded_values`].
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_unique_events(self, events: &[EventDescriptor]) -> Self {
+        let with_rules = events
+            .iter()
+            .filter(|event| event.unique != UniqueRules::NONE);
+        Self {
+            unique_events: with_rules.copied().collect(),
+            ..self
+        }
+    }
+
+    /// Claims the unique values of the next events after this one, which may be older than their rules.
+    ///
+    /// # Errors
+    /// A store does not answer, an event is unreadable, or others change a subject during every attempt.
+    #[doc(hidden)]
+    pub async fn claim_recorded_values(
+        &self,
+        after: Option<EventId>,
+    ) -> Result<ClaimReport, CommandError> {
+        let job = ClaimJob {
+            store: &*self.store,
+            keys: &*self.unique_keys,
+            source: &self.source,
+            events: &self.unique_events,
+            upcasters: self.states.upcasters(),
+        };
+        Ok(job.claim_after(after).await?)
     }
 
     /// Returns the source of the key of the digests of unique values.

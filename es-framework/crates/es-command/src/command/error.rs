@@ -145,7 +145,10 @@ impl From<ClaimError> for CommandError {
             ClaimError::NotUnique { rule, member } => Self::NotUnique { rule, member },
             ClaimError::Store(error) => error.into(),
             ClaimError::Decode(error) => Self::Decode(error),
-            ClaimError::Encode(_) => Self::Encode(error.to_string()),
+            ClaimError::Contended(subject) => Self::Contended(subject),
+            ClaimError::Unreadable { .. } | ClaimError::Encode(_) => {
+                Self::Encode(error.to_string())
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The events of claims, as the event store has them.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
-use es_event::{EventType, Metadata, Subject};
+use es_event::{EventCandidate, EventType, Metadata, Subject};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -70,6 +70,18 @@ impl NewClaimEvent {
             event_type,
             data,
         })
+    }
+
+    /// Adds the source.
+    #[must_use]
+    pub fn into_candidate(self, source: &Arc<str>) -> EventCandidate {
+        EventCandidate {
+            source: Arc::clone(source),
+            subject: self.subject,
+            event_type: self.event_type,
+            data: self.data,
+            trace: None,
+        }
     }
 }
 

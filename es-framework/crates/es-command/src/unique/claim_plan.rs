@@ -89,6 +89,7 @@ async fn read_owner(
         owner,
         rule,
         values,
+        ..
     } = owned;
     let list = owner_subject(rule, owner)?;
     let latest = latest_event(store, list.clone(), false).await?;

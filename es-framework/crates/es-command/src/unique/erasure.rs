@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use es_event::{EventCandidate, Subject, personal};
+use es_event::{Subject, personal};
 use es_store::{AppendError, EventStore, Precondition, ReadOptions, latest_event};
 use futures_util::TryStreamExt as _;
 use uuid::Uuid;
@@ -97,15 +97,10 @@ async fn release_values(
         }
         let payload = OwnedPayload { values: kept };
         events.push(NewClaimEvent::new(list.clone(), OWNED, &payload)?);
-        let candidates = events.into_iter().map(|event| EventCandidate {
-            source: Arc::clone(source),
-            subject: event.subject,
-            event_type: event.event_type,
-            data: event.data,
-            trace: None,
-        });
+        let events = events.into_iter();
+        let candidates: Vec<_> = events.map(|one| one.into_candidate(source)).collect();
         let unchanged = Precondition::subject_is_unchanged(list.clone(), Some(latest.id));
-        match store.append(candidates.collect(), vec![unchanged]).await {
+        match store.append(candidates, vec![unchanged]).await {
             Ok(_) => return Ok(()),
             // The next attempt finds out which of the values are released.
             Err(AppendError::Conflict(_) | AppendError::Unknown { .. }) => {}
@@ -113,7 +108,5 @@ async fn release_values(
             Err(error) => return Err(ClaimError::Encode(error.to_string())),
         }
     }
-    Err(ClaimError::Encode(format!(
-        "others change {list} at the moment: repeat it"
-    )))
+    Err(ClaimError::Contended(list))
 }

@@ -5,6 +5,7 @@
 //! release needs neither the value nor the earlier events of the owner.
 
 mod claim_events;
+mod claim_job;
 mod claim_plan;
 mod erasure;
 mod normalization;
@@ -12,12 +13,13 @@ mod owned_values;
 mod unique_key;
 
 pub use claim_events::{CLAIMED, CLAIMED_KEY_MEMBER, NewClaimEvent};
+pub use claim_job::{ClaimJob, ClaimReport, DuplicateValue};
 pub use claim_plan::{ClaimPlan, plan_claims};
 pub use erasure::release_claims_of_erased_persons;
 pub use owned_values::OwnedValues;
 pub use unique_key::{UniqueKey, UniqueKeySource};
 
-use es_event::DecodeError;
+use es_event::{DecodeError, EventId, Subject};
 use es_store::StoreError;
 
 /// The reason why values cannot be claimed.
@@ -38,6 +40,17 @@ pub enum ClaimError {
     /// A recorded claim is unreadable.
     #[error(transparent)]
     Decode(#[from] DecodeError),
+    /// An event does not fit its declaration.
+    #[error("event {event} is unreadable: {reason}")]
+    Unreadable {
+        /// The event.
+        event: EventId,
+        /// The reason.
+        reason: String,
+    },
+    /// Others changed this subject during every attempt.
+    #[error("others change {0} at the moment: repeat it")]
+    Contended(Subject),
     /// The claim cannot be written.
     #[error("the claim of a value cannot be written: {0}")]
     Encode(String),

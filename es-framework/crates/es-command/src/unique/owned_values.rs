@@ -1,5 +1,7 @@
 //! The values that an event gives to its subject.
 
+use std::collections::BTreeSet;
+
 use es_event::{Event, EventDescriptor, Subject, UniqueRules, UniqueValue, UnreadablePayload};
 use uuid::Uuid;
 
@@ -14,6 +16,8 @@ pub struct OwnedValues {
     /// The name of the rule.
     pub rule: &'static str,
     pub(super) values: Vec<OwnedValue>,
+    /// The persons whose personal data the values are, or were before an erasure.
+    pub(super) persons: BTreeSet<Uuid>,
 }
 
 /// A value in its normal form.
@@ -58,19 +62,20 @@ impl OwnedValues {
             owner: owner.clone(),
             rule,
             values: Vec::new(),
+            persons: BTreeSet::new(),
         });
         let mut by_rule: Vec<_> = by_rule.collect();
         for (field, value) in rules.fields.iter().zip(values) {
             let mut rules = by_rule.iter_mut();
-            if let Some(owned) = rules.find(|owned| owned.rule == field.rule)
-                && let Some(text) = value.text
-            {
-                owned.values.push(OwnedValue {
-                    member: field.member,
-                    text: normalize(&text, field.normalization),
-                    person: value.person.filter(|_| !field.keep_after_erasure),
-                });
-            }
+            let Some(owned) = rules.find(|owned| owned.rule == field.rule) else {
+                continue;
+            };
+            owned.persons.extend(value.person);
+            owned.values.extend(value.text.map(|text| OwnedValue {
+                member: field.member,
+                text: normalize(&text, field.normalization),
+                person: value.person.filter(|_| !field.keep_after_erasure),
+            }));
         }
         by_rule
     }

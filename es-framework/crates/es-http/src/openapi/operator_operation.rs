@@ -14,6 +14,7 @@ use crate::{
         component::{COMPONENTS, OperatorInterface as _},
         dry_run, dry_runner,
         personal_data::PersonalDataAction,
+        unique_values,
     },
     problem::kind,
 };
@@ -21,7 +22,8 @@ use crate::{
 /// Returns the path, the method and the description of each operation.
 pub(super) fn operator_operations(schemas: &mut Schemas) -> Vec<(String, &'static str, Operation)> {
     let dry_run = (dry_run::PATH.to_owned(), "post", dry_run_operation(schemas));
-    let mut operations = vec![dry_run];
+    let claim = (unique_values::PATH.to_owned(), "post", claim_operation());
+    let mut operations = vec![dry_run, claim];
     operations.extend(PersonalDataAction::ALL.map(personal_data_operation));
     for component in COMPONENTS {
         let status = match component {
@@ -167,6 +169,30 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
             kind::INTERNAL_ERROR,
         ])
         .for_operators(OperatorAccess::Always)
+}
+
+fn claim_operation() -> Operation {
+    let after = json!({
+        "name": "after",
+        "in": "query",
+        "description": "The id of the last event of the step before.",
+        "schema": { "type": "string" },
+    });
+    let answer = OpenApiResponse::new(200, "The report of the step.", &[]);
+    Operation::new(
+        "claimUniqueValues",
+        unique_values::SUMMARY,
+        unique_values::DESCRIPTION,
+    )
+    .with_parameter(after)
+    .with_answer(answer.with_json(json!({ "type": "object" })))
+    .with_problems([
+        kind::INVALID_PARAMETER,
+        kind::CONTENDED,
+        kind::EVENT_STORE_UNAVAILABLE,
+        kind::INTERNAL_ERROR,
+    ])
+    .for_operators(OperatorAccess::Always)
 }
 
 fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str, Operation) {

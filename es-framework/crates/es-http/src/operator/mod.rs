@@ -27,6 +27,9 @@ mod personal_files;
 #[cfg(feature = "client")]
 mod personal_subcommand;
 mod routes;
+#[cfg(feature = "client")]
+mod unique_subcommand;
+pub(crate) mod unique_values;
 
 #[cfg(feature = "console")]
 pub use dry_runner::DryRunner;

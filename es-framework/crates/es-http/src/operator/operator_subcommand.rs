@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{
     client::OperatorArguments,
     component::{COMPONENTS, OperatorInterface as _},
-    dry_run_subcommand, event_selection_arguments, personal_subcommand,
+    dry_run_subcommand, event_selection_arguments, personal_subcommand, unique_subcommand,
 };
 
 const STATUS: &str = "status";
@@ -24,6 +24,7 @@ pub fn clap_subcommands() -> impl Iterator<Item = Command> {
     COMPONENTS.into_iter().map(component_subcommand).chain([
         dry_run_subcommand::clap_command(),
         personal_subcommand::clap_command(),
+        unique_subcommand::clap_command(),
     ])
 }
 
@@ -69,6 +70,9 @@ pub fn run_operator_subcommand(name: &str, matches: &ArgMatches) -> Option<Resul
     }
     if name == personal_subcommand::NAME {
         return Some(print_text(personal_subcommand::send_and_render(matches)));
+    }
+    if name == unique_subcommand::NAME {
+        return Some(print_text(unique_subcommand::send_and_render(matches)));
     }
     let component = COMPONENTS
         .into_iter()

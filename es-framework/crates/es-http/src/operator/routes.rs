@@ -19,7 +19,7 @@ use serde_json::json;
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
     component::{COMPONENTS, OperatorInterface as _},
-    dry_run, personal_data,
+    dry_run, personal_data, unique_values,
 };
 use crate::{HttpContext, Problem, health, lag::load_newest_id, problem::kind};
 
@@ -27,7 +27,7 @@ type Route = MethodRouter<Arc<HttpContext>>;
 
 /// Returns the paths of the operator API with their routes.
 pub(crate) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
-    let mut routes = vec![dry_run::route(commands)];
+    let mut routes = vec![dry_run::route(commands), unique_values::route()];
     routes.extend(personal_data::routes());
     for component in COMPONENTS {
         let show = move |_: RequireOperatorOrOpen, State(context): State<Arc<HttpContext>>| {

@@ -7,7 +7,7 @@ use crate::{
     command::{CommandError, CommandResources, Handle},
     prelude::*,
 };
-use es_event::Subject;
+use es_event::{EventDescriptor, Subject};
 use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
 use futures_util::TryStreamExt as _;
 
@@ -203,4 +203,129 @@ async fn a_subject_reveals_no_value() {
         let text = format!("{} {}", event.subject, event.data).to_lowercase();
         assert!(!text.contains("secret"), "{text}");
     }
+}
+
+#[tokio::test]
+async fn events_that_are_older_than_their_rule_are_claimed_once() {
+    let (resources, store) = members();
+    // As they were recorded by a release without the rule.
+    for (member, card) in [("ada", "1"), ("eve", " 1"), ("joe", "2"), ("kim", "3")] {
+        let body = format!(r#"{{"id":"{member}","card":"{card}"}}"#);
+        record_without_claim::<IssueCardsCommand>(&store, &body).await;
+    }
+    record_without_claim::<LeaveCommand>(&store, r#"{"id":"joe"}"#).await;
+    let resources = resources.with_unique_events(&[
+        EventDescriptor::of::<CardsIssuedEvent>(),
+        EventDescriptor::of::<MemberLeftEvent>(),
+    ]);
+    let report = resources.claim_recorded_values(None).await.unwrap();
+    assert!(report.is_complete);
+    assert_eq!(report.claimed, 2);
+    let duplicates = report.duplicates.iter().map(|one| one.subject.as_str());
+    assert_eq!(duplicates.collect::<Vec<_>>(), ["/members/eve"]);
+    let again = resources.claim_recorded_values(None).await.unwrap();
+    assert_eq!((again.claimed, again.duplicates.len()), (0, 1));
+    let nothing = resources.claim_recorded_values(report.last).await.unwrap();
+    assert_eq!((nothing.claimed, nothing.duplicates.len()), (0, 0));
+    assert!(!issue(&resources, "lea", "1").await && !issue(&resources, "lea", "3").await);
+    assert!(issue(&resources, "lea", "2").await);
+}
+
+#[tokio::test]
+async fn a_long_log_is_claimed_in_steps() {
+    let (resources, store) = members();
+    for number in 0..101 {
+        let body = format!(r#"{{"id":"m{number}","card":"{number}"}}"#);
+        record_without_claim::<IssueCardsCommand>(&store, &body).await;
+    }
+    let resources = resources.with_unique_events(&[EventDescriptor::of::<CardsIssuedEvent>()]);
+    let first = resources.claim_recorded_values(None).await.unwrap();
+    assert_eq!((first.claimed, first.is_complete), (100, false));
+    let second = resources.claim_recorded_values(first.last).await.unwrap();
+    assert_eq!((second.claimed, second.is_complete), (1, true));
+}
+
+#[tokio::test]
+async fn a_step_beside_others_claims_each_value_once() {
+    for fault in [
+        Fault::BreaksBefore,
+        Fault::BreaksAfter,
+        Fault::Rival,
+        Fault::RivalThenBreak,
+    ] {
+        let (resources, store) = resources(fault, 1);
+        let body = r#"{"id":"ada","card":"1"}"#;
+        record_without_claim::<IssueCardsCommand>(&store, body).await;
+        let resources = resources.with_unique_events(&[EventDescriptor::of::<CardsIssuedEvent>()]);
+        let report = resources.claim_recorded_values(None).await.unwrap();
+        assert!(report.duplicates.is_empty(), "{fault:?}");
+        assert_eq!(count_on(&store, "/es-framework/unique").await, 1);
+        assert_eq!(count_on(&store, "/es-framework/unique-owners").await, 1);
+    }
+}
+
+#[derive(Command)]
+#[command(subject = "/guests/{id}")]
+struct BarGuestCommand {
+    id: Uuid,
+    card: Option<String>,
+}
+
+#[derive(Event)]
+#[event(from = BarGuestCommand)]
+struct GuestBarredEvent {
+    id: Uuid,
+    #[personal(of = id)]
+    #[unique("guest-card", keep_after_erasure)]
+    card: Option<String>,
+}
+
+#[handler]
+fn bar_guest(command: BarGuestCommand) -> GuestBarredEvent;
+
+#[tokio::test]
+async fn the_kept_claim_of_an_erased_person_stays() {
+    let (resources, store) = members();
+    let [erased, other] = [1, 2].map(Uuid::from_u128);
+    let bar = |id: Uuid, card: &str| format!(r#"{{"id":"{id}","card":{card}}}"#);
+    execute::<BarGuestCommand>(&resources, &bar(erased, r#""1""#))
+        .await
+        .unwrap();
+    // An erased value reads as none.
+    record_without_claim::<BarGuestCommand>(&store, &bar(erased, "null")).await;
+    let announcement = es_event::EventCandidate {
+        source: "garden".into(),
+        subject: format!("/es-framework/personal-data/{erased}")
+            .parse()
+            .unwrap(),
+        event_type: "io.es-framework.PersonalDataErasedEvent".parse().unwrap(),
+        data: es_event::encode(&es_event::Metadata::default(), &()).unwrap(),
+        trace: None,
+    };
+    store.append(vec![announcement], vec![]).await.unwrap();
+    let resources = resources.with_unique_events(&[EventDescriptor::of::<GuestBarredEvent>()]);
+    let report = resources.claim_recorded_values(None).await.unwrap();
+    assert_eq!(report.claimed, 0);
+    let other = execute::<BarGuestCommand>(&resources, &bar(other, r#""1""#)).await;
+    assert!(matches!(other, Err(CommandError::NotUnique { .. })));
+}
+
+/// Records the events of a command as a release does that knows no rules.
+async fn record_without_claim<C: Handle>(store: &MemoryStore, body: &str) {
+    let elsewhere = MemoryStore::new();
+    let resources = CommandResources::new(std::sync::Arc::new(elsewhere.clone()), "garden");
+    execute::<C>(&resources, body).await.unwrap();
+    let events = elsewhere.read(Subject::root(), ReadOptions::recursive());
+    let events: Vec<_> = events.try_collect().await.unwrap();
+    let own = events
+        .into_iter()
+        .filter(|event| !event.subject.as_str().starts_with("/es-framework"));
+    let candidates = own.map(|event| es_event::EventCandidate {
+        source: event.source.clone(),
+        subject: event.subject.clone(),
+        event_type: event.event_type.clone(),
+        data: event.data,
+        trace: None,
+    });
+    store.append(candidates.collect(), vec![]).await.unwrap();
 }
