@@ -9,12 +9,11 @@ use std::{
 use async_trait::async_trait;
 use es_personal::{
     ErasureTarget, KeyStore, KeyStoreError, LinkedSchema, MasterKeys, OtherKeyStore, PersonKeys,
-    PersonRows, PersonTables, PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore,
-    find_link,
+    PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore, find_link,
 };
 use tokio::time::{Instant, timeout};
-use uuid::Uuid;
 
+use self::read_model_tables::ReadModelTables;
 use super::unique_claims::UniqueClaims;
 use crate::{
     Error, Result,
@@ -23,7 +22,6 @@ use crate::{
     event::{EventDescriptor, EventId, UniqueRules},
     operator::{OperatorClient, OperatorCommand, OperatorError},
     projection::{Database, DatabaseUrl, Processor, ReadModels, Table},
-    query::{find_rows_with_text, has_rows_with_text},
     store::{EventStore, StoreError},
     subscribe::{ProgressRegistry, SubscriberProgress},
 };
@@ -351,48 +349,6 @@ impl ReadModelRows {
     }
 }
 
-/// The tables of the read models, in which persons are looked for.
-#[derive(Debug)]
-struct ReadModelTables {
-    models: ReadModels,
-    database: Database,
-}
-
-#[async_trait]
-impl PersonTables for ReadModelTables {
-    async fn find_rows(&self, person: Uuid) -> Result<Vec<PersonRows>, String> {
-        let mut found = Vec::new();
-        for table in self.models.iter() {
-            let rows = find_rows_with_text(&self.database, table, &person.to_string()).await;
-            let rows = rows.map_err(|error| error.to_string())?;
-            if !rows.rows.is_empty() {
-                found.push(PersonRows {
-                    read_model: table.model.name,
-                    count: rows.rows.len(),
-                    rows: Some(rows.rows),
-                    is_complete: !rows.has_more,
-                });
-            }
-        }
-        Ok(found)
-    }
-
-    async fn find_text(&self, text: &str) -> Result<Vec<&'static str>, String> {
-        let mut found = Vec::new();
-        for table in self.models.iter() {
-            let is_in = has_rows_with_text(&self.database, table, text).await;
-            if is_in.map_err(|error| error.to_string())? {
-                found.push(table.model.name);
-            }
-        }
-        Ok(found)
-    }
-
-    fn names(&self) -> Vec<&'static str> {
-        self.models.iter().map(|table| table.model.name).collect()
-    }
-}
-
 /// Completes and follows erasures for as long as the application runs.
 pub(crate) async fn follow_erasures(data: PersonalData) {
     loop {
@@ -403,5 +359,6 @@ pub(crate) async fn follow_erasures(data: PersonalData) {
     }
 }
 
+mod read_model_tables;
 #[cfg(test)]
 mod tests;
