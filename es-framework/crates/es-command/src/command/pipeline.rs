@@ -111,7 +111,7 @@ async fn handle_parsed<C: Handle>(
             retry::back_off(attempt, &resources.random).await;
             metrics::count_retry(C::NAME);
         }
-        match decide_and_append(resources, command, &mut inputs, context, idempotency).await? {
+        match attempt_once(resources, command, &mut inputs, context, idempotency).await? {
             AppendResult::Finished(outcome) => return Ok(outcome),
             AppendResult::Conflict => {}
         }
@@ -125,7 +125,7 @@ fn check_owner<C: Command>(command: &C, context: &CommandContext) -> Result<(), 
 }
 
 /// Makes one attempt. A conflict that a new decision can resolve is a value, not an error.
-async fn decide_and_append<C: Handle>(
+async fn attempt_once<C: Handle>(
     resources: &CommandResources,
     command: &C,
     inputs: &mut DecisionInputs<C>,
@@ -136,6 +136,25 @@ async fn decide_and_append<C: Handle>(
     if let Some(outcome) = find_recorded_outcome(resources, idempotency).await? {
         return Ok(AppendResult::Finished(outcome));
     }
+    let result = decide_and_append(resources, command, inputs, context, idempotency).await;
+    // A copy of the command that was recorded after the check is among the events that were read, and the handler
+    // may have refused the command because of it.
+    if result.is_err()
+        && let Ok(Some(outcome)) = find_recorded_outcome(resources, idempotency).await
+    {
+        return Ok(AppendResult::Finished(outcome));
+    }
+    result
+}
+
+/// Reads, decides and appends, after the idempotency check.
+async fn decide_and_append<C: Handle>(
+    resources: &CommandResources,
+    command: &C,
+    inputs: &mut DecisionInputs<C>,
+    context: &CommandContext,
+    idempotency: Option<&IdempotentRequest>,
+) -> Result<AppendResult, CommandError> {
     let ReadEvents {
         latest,
         preconditions,

@@ -96,7 +96,7 @@ impl PatroniCluster {
 
     /// Waits for a primary with a synchronous standby and another standby, and returns the primary.
     pub(crate) async fn await_primary(&mut self) -> &mut PatroniNode {
-        let mut wait = Wait::begin();
+        let begin = Instant::now();
         loop {
             let primary = self.nodes.iter().position(|node| node.is("primary"));
             let is_ready = self.nodes.iter().any(|node| node.is("synchronous"))
@@ -104,7 +104,9 @@ impl PatroniCluster {
             if let (Some(primary), true) = (primary, is_ready) {
                 return &mut self.nodes[primary];
             }
-            wait.pause(self, "the servers do not start").await;
+            let has_time = begin.elapsed() < Duration::from_secs(120);
+            assert!(has_time, "the servers do not start: {}", self.logs());
+            tokio::time::sleep(Duration::from_millis(200)).await;
         }
     }
 }
@@ -116,10 +118,12 @@ impl PatroniCluster {
 
     /// Waits until another node is the primary.
     pub(crate) async fn await_primary_other_than(&self, lost: usize) {
-        let mut wait = Wait::begin();
+        let begin = Instant::now();
         let others = self.nodes.iter().filter(|node| node.number != lost);
         while !others.clone().any(|node| node.is("primary")) {
-            wait.pause(self, "nobody is promoted").await;
+            let has_time = begin.elapsed() < Duration::from_secs(120);
+            assert!(has_time, "nobody is promoted: {}", self.logs());
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
@@ -131,37 +135,6 @@ impl PatroniCluster {
             lines.into_iter().rev().collect::<Vec<_>>().join("\n")
         });
         logs.collect::<Vec<_>>().join("\n\n")
-    }
-}
-
-/// The time for which somebody waits for a cluster.
-pub(crate) struct Wait {
-    begin: Instant,
-    reconnection: Instant,
-}
-
-impl Wait {
-    pub(crate) fn begin() -> Self {
-        let now = Instant::now();
-        Self {
-            begin: now,
-            reconnection: now,
-        }
-    }
-
-    /// Waits for a moment, in all for three minutes.
-    ///
-    /// Patroni before version 3.1.1 may keep an outdated copy of etcd's keys, and then it appoints no
-    /// synchronous standby (<https://github.com/patroni/patroni/pull/2783>). It reads them again when its
-    /// connection breaks, so a long wait breaks the connections.
-    pub(crate) async fn pause(&mut self, cluster: &PatroniCluster, problem: &str) {
-        let has_time = self.begin.elapsed() < Duration::from_secs(180);
-        assert!(has_time, "{problem}: {}", cluster.logs());
-        if self.reconnection.elapsed() > Duration::from_secs(20) {
-            self.reconnection = Instant::now();
-            cluster.nodes.iter().for_each(|node| node.etcd.cut());
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
