@@ -2,6 +2,7 @@
 
 mod again;
 mod bank;
+mod late_copy;
 mod subjects;
 mod unique_values;
 mod unreadable;
