@@ -103,8 +103,10 @@ async fn operate(library: &Library) {
     assert_eq!(total(library, "5").await, 4);
     eventually("the read model's trouble is logged", async || {
         let log = library.process.log();
-        let is_expected =
-            |line: &str| line.contains("cannot take event 3 on") && line.contains(&poisoned);
+        let is_expected = |line: &str| {
+            let rows = [id, lent].map(|id| line.contains(&format!(" on /books/{id}")));
+            line.contains("cannot take event") && rows.contains(&true)
+        };
         log.lines().any(is_expected).then_some(())
     })
     .await;
