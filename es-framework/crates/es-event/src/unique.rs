@@ -5,20 +5,17 @@ use uuid::Uuid;
 /// The rules about unique values that an event declares.
 ///
 /// ```
-/// use es_framework::{event::Event, prelude::*};
+/// use es_event::{UniqueField, UniqueNormalization, UniqueRules};
 ///
-/// #[derive(Event)]
-/// struct CardIssuedEvent {
-///     #[unique("reader-card", ignore_case)]
-///     card: String,
-/// }
-///
-/// #[derive(Event)]
-/// #[event(releases("reader-card"))]
-/// struct CardReturnedEvent {}
-///
-/// assert_eq!(CardIssuedEvent::UNIQUE.fields[0].rule, "reader-card");
-/// assert_eq!(CardReturnedEvent::UNIQUE.releases, ["reader-card"]);
+/// let card = UniqueField {
+///     rule: "reader-card",
+///     member: "card",
+///     normalization: UniqueNormalization::default(),
+///     keep_after_erasure: false,
+/// };
+/// assert_eq!((card.rule, card.member), ("reader-card", "card"));
+/// // An event without the attributes `unique` and `releases` has no rules.
+/// assert!(UniqueRules::NONE.fields.is_empty() && UniqueRules::NONE.releases.is_empty());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UniqueRules {
@@ -31,17 +28,16 @@ pub struct UniqueRules {
 /// A field whose value no two subjects may have.
 ///
 /// ```
-/// use es_framework::{event::Event, prelude::*};
+/// use es_event::{UniqueField, UniqueNormalization};
 ///
-/// #[derive(Event)]
-/// struct CardIssuedEvent {
-///     #[unique("reader-card", trim, ignore_case)]
-///     card_number: String,
-/// }
-///
-/// let [field] = CardIssuedEvent::UNIQUE.fields else { panic!("it is one") };
-/// assert_eq!(field.member, "cardNumber");
-/// assert!(field.normalization.trim && field.normalization.ignore_case);
+/// // `#[unique("reader-card", trim, ignore_case)] card_number: String`
+/// let field = UniqueField {
+///     rule: "reader-card",
+///     member: "cardNumber",
+///     normalization: UniqueNormalization { trim: true, ignore_case: true, form: None },
+///     keep_after_erasure: false,
+/// };
+/// assert!(field.normalization.trim);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UniqueField {
@@ -58,7 +54,7 @@ pub struct UniqueField {
 /// The differences between texts that do not make them different values. The default is none.
 ///
 /// ```
-/// use es_framework::event::UniqueNormalization;
+/// use es_event::UniqueNormalization;
 ///
 /// let exact = UniqueNormalization::default();
 /// assert!(!exact.ignore_case && !exact.trim && exact.form.is_none());
@@ -76,7 +72,7 @@ pub struct UniqueNormalization {
 /// The form of Unicode that texts are compared in.
 ///
 /// ```
-/// use es_framework::event::UnicodeForm;
+/// use es_event::UnicodeForm;
 ///
 /// assert_ne!(UnicodeForm::Nfc, UnicodeForm::Nfkc);
 /// ```
@@ -103,9 +99,8 @@ pub struct UniqueValue {
 /// A type of your own writes itself as a text:
 ///
 /// ```
-/// use es_framework::{event::UniqueText, prelude::*};
+/// use es_event::UniqueText;
 ///
-/// #[derive(Value)]
 /// struct CardNumber(String);
 ///
 /// impl UniqueText for CardNumber {
@@ -114,11 +109,7 @@ pub struct UniqueValue {
 ///     }
 /// }
 ///
-/// #[derive(Event)]
-/// struct CardIssuedEvent {
-///     #[unique("reader-card")]
-///     card: CardNumber,
-/// }
+/// assert_eq!(CardNumber("7".to_owned()).unique_text().as_deref(), Some("7"));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be unique",
