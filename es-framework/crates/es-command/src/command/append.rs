@@ -49,11 +49,10 @@ pub(super) async fn append_decision(
         decision.owned_values(),
     );
     let claims = claims.await?;
-    let (decided, reply) = decision.into_parts();
+    let (mut events, reply) = decision.into_parts();
     outcome.reply = reply;
     // Other commands may write the same claims. If the response is lost, the events after them tell whose they are.
-    let mut events: Vec<_> = claims.events.into_iter().map(NewEvent::from).collect();
-    events.extend(decided);
+    events.splice(0..0, claims.events.into_iter().map(NewEvent::from));
     preconditions.extend(claims.preconditions);
     if let Some(check) = idempotency {
         let record = check.create_record_event(&events, &outcome);

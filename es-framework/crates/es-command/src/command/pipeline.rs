@@ -137,12 +137,19 @@ async fn attempt_once<C: Handle>(
         return Ok(AppendResult::Finished(outcome));
     }
     let result = decide_and_append(resources, command, inputs, context, idempotency).await;
-    // A copy of the command that was recorded after the check is among the events that were read, and the handler
-    // may have refused the command because of it.
-    if result.is_err()
-        && let Ok(Some(outcome)) = find_recorded_outcome(resources, idempotency).await
-    {
-        return Ok(AppendResult::Finished(outcome));
+    if matches!(result, Ok(AppendResult::Finished(_))) {
+        return result;
+    }
+    // A copy of the command that was recorded after the check causes a conflict. If its events were read, the handler may
+    // have refused the command because of them.
+    match find_recorded_outcome(resources, idempotency).await {
+        Ok(Some(outcome)) => return Ok(AppendResult::Finished(outcome)),
+        Ok(None) => {}
+        // An append whose result is unknown stays unknown.
+        Err(error) => return result.and(Err(error)),
+    }
+    if matches!(result, Ok(AppendResult::Conflict)) {
+        check_pristine::<C>(resources, &inputs.subject).await?;
     }
     result
 }
@@ -169,7 +176,7 @@ async fn decide_and_append<C: Handle>(
         latest,
         reply: None,
     };
-    let appended = append_decision(
+    append_decision(
         resources,
         decision?,
         preconditions,
@@ -177,13 +184,7 @@ async fn decide_and_append<C: Handle>(
         context,
         idempotency,
     )
-    .await?;
-    match appended {
-        AppendResult::Finished(outcome) => Ok(AppendResult::Finished(outcome)),
-        AppendResult::Conflict => {
-            examine_conflict::<C>(resources, &inputs.subject, idempotency).await
-        }
-    }
+    .await
 }
 
 /// Returns the outcome of an earlier command with the same idempotency key.
@@ -229,20 +230,6 @@ fn check_upcasts(
         })?;
     }
     Ok(())
-}
-
-/// Ends the command after a conflict that no new decision can resolve: a concurrent copy of the
-/// command was recorded first, or a subject that has to be pristine has events.
-async fn examine_conflict<C: Handle>(
-    resources: &CommandResources,
-    subject: &Subject,
-    idempotency: Option<&IdempotentRequest>,
-) -> Result<AppendResult, CommandError> {
-    if let Some(outcome) = find_recorded_outcome(resources, idempotency).await? {
-        return Ok(AppendResult::Finished(outcome));
-    }
-    check_pristine::<C>(resources, subject).await?;
-    Ok(AppendResult::Conflict)
 }
 
 /// Checks that a subject that has to be pristine has no events. In a real command, the append checks it, and
