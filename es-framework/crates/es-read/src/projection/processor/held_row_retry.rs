@@ -15,7 +15,7 @@ use super::{
     },
     CATCH_UP_BATCH, DatabaseError, Processor, ProcessorStartError,
 };
-use es_event::{EventId, EventSelection, EventType, RecordedEvent, Subject};
+use es_event::{EventId, EventSelection, RecordedEvent, Subject};
 use es_store::{Bound, EventStream, ReadOptions};
 use es_subscribe::{HeldKey, HeldKeyId, HeldKeyKind, HeldKeys, SubscriberProgress};
 
@@ -90,15 +90,15 @@ impl Processor {
         progress: &SubscriberProgress,
         rows: &HeldKeys,
     ) -> Result<usize, ProcessorStartError> {
+        if rows.is_empty() {
+            return Ok(0);
+        }
         loop {
             let stored = self.database.load_checkpoint(table).await?;
             let stored = stored.filter(|stored| stored.is_current(table));
             let Some(to) = stored.and_then(|stored| stored.checkpoint) else {
                 return Ok(0);
             };
-            if rows.is_empty() {
-                return Ok(0);
-            }
             let skipped = self.load_skipped_events(table).await?;
             let model = PipelineReadModel::new(table.clone(), progress.clone(), skipped);
             let changes = self.compute_rows(&model, rows, to.id).await?;
@@ -169,18 +169,12 @@ impl Processor {
         let first = rows.iter().map(|row| row.poison.id).min();
         let options = ReadOptions {
             recursive: true,
-            event_types: self.stored_types(model.events),
+            event_types: self
+                .upcasters
+                .with_stored_types(model.events.iter().copied()),
             ..options(first.unwrap_or(EventId::FIRST))
         };
         vec![self.store.read(Subject::root(), options)]
-    }
-
-    /// Returns the types of stored events from which events of these types follow. Empty stands for all types.
-    fn stored_types(&self, events: &'static [&'static str]) -> Vec<EventType> {
-        if self.upcasters.iter().next().is_some() {
-            return Vec::new();
-        }
-        events.iter().copied().map(EventType::declared).collect()
     }
 
     /// Folds events into held rows only.
