@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use super::poison_events::{
-    IS_FIXED, ONE_AT_A_TIME, PATIENCE, Warehouse, fold, fold_until_poison, history, record,
+    IS_FIXED, ONE_AT_A_TIME, PATIENCE, PoisonedSacks, Warehouse, fold, fold_until_poison, history,
+    record,
 };
 use es_store::memory::MemoryStore;
 use es_subscribe::operator::OperatorCommand;
@@ -51,22 +52,16 @@ async fn a_row_that_the_database_refuses_waits_and_no_other() {
 
 #[tokio::test]
 async fn a_process_that_stands_by_knows_the_held_rows_and_takes_over_with_them() {
-    let _guard = ONE_AT_A_TIME.lock().await;
-    IS_FIXED.store(false, Ordering::Relaxed);
-    let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
-    let file = folder.path().join("sacks.db");
-    let history = history(100, 2);
-    record(&store, &history).await;
-    let active = Warehouse::open(&store, &file).await;
-    active.reach(history.len()).await;
-    let standby = Warehouse::open(&store, &file).await;
-    standby.reach(history.len()).await;
+    let poisoned = PoisonedSacks::record(100, 2).await;
+    let history = &poisoned.history;
+    let active = poisoned.open_warehouse().await;
+    let standby = poisoned.open_warehouse().await;
     assert_eq!(standby.progress.held_keys().len(), 50);
     active.stop().await;
     let later = (0, history[1].1.clone());
-    record(&store, std::slice::from_ref(&later)).await;
+    record(&poisoned.store, std::slice::from_ref(&later)).await;
     standby.reach(history.len() + 1).await;
-    assert_eq!(standby.rows().await, fold_until_poison(&history));
+    assert_eq!(standby.rows().await, fold_until_poison(history));
     let held = standby.progress.held_keys();
     let of_first = held.iter().find(|held| held.key == "0").unwrap();
     assert_eq!(of_first.events, 3);

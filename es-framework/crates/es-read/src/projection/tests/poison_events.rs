@@ -179,7 +179,7 @@ impl Warehouse {
     }
 }
 
-/// What happens to the sacks: several rounds of fillings, and in the middle the poison events.
+/// The events of the sacks: several rounds of fillings, and in the middle the poison events.
 pub(super) fn history(sacks: u32, rounds: u32) -> Vec<(u32, SackFilledEvent)> {
     let filling = |fault: Option<&str>, grams: u32| SackFilledEvent {
         grams: i64::from(grams),
@@ -229,17 +229,43 @@ pub(super) fn fold_until_poison(history: &[(u32, SackFilledEvent)]) -> BTreeMap<
     fold(taken)
 }
 
+/// Recorded events of sacks, some of which the code cannot handle. No other test runs meanwhile.
+pub(super) struct PoisonedSacks {
+    pub(super) history: Vec<(u32, SackFilledEvent)>,
+    pub(super) store: MemoryStore,
+    folder: tempfile::TempDir,
+    _alone: tokio::sync::MutexGuard<'static, ()>,
+}
+
+impl PoisonedSacks {
+    pub(super) async fn record(sacks: u32, rounds: u32) -> Self {
+        let alone = ONE_AT_A_TIME.lock().await;
+        IS_FIXED.store(false, Ordering::Relaxed);
+        let (history, store) = (history(sacks, rounds), MemoryStore::new());
+        record(&store, &history).await;
+        Self {
+            history,
+            store,
+            folder: tempfile::tempdir().unwrap(),
+            _alone: alone,
+        }
+    }
+
+    /// Opens the warehouse, and waits until it has applied all events.
+    pub(super) async fn open_warehouse(&self) -> Warehouse {
+        let file = self.folder.path().join("sacks.db");
+        let warehouse = Warehouse::open(&self.store, &file).await;
+        warehouse.reach(self.history.len()).await;
+        warehouse
+    }
+}
+
 async fn hold_and_release(sacks: u32, rounds: u32) {
-    let _guard = ONE_AT_A_TIME.lock().await;
-    IS_FIXED.store(false, Ordering::Relaxed);
-    let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
-    let file = folder.path().join("sacks.db");
-    let history = history(sacks, rounds);
-    record(&store, &history).await;
-    let warehouse = Warehouse::open(&store, &file).await;
-    warehouse.reach(history.len()).await;
+    let poisoned = PoisonedSacks::record(sacks, rounds).await;
+    let (history, store) = (&poisoned.history, &poisoned.store);
+    let warehouse = poisoned.open_warehouse().await;
     assert_eq!(warehouse.progress.state().name(), "working");
-    assert_eq!(warehouse.rows().await, fold_until_poison(&history));
+    assert_eq!(warehouse.rows().await, fold_until_poison(history));
     let held = warehouse.progress.held_keys();
     assert_eq!(held.len(), POISON_EVENTS as usize);
     // The operator sees five groups.
@@ -252,12 +278,11 @@ async fn hold_and_release(sacks: u32, rounds: u32) {
     }
     // A restart holds the same rows, and a retry with the same code changes nothing.
     warehouse.stop().await;
-    let warehouse = Warehouse::open(&store, &file).await;
-    warehouse.reach(history.len()).await;
+    let warehouse = poisoned.open_warehouse().await;
     let nothing = warehouse.operate(OperatorCommand::Retry, None).await;
     assert_eq!((nothing.retried, nothing.released), (50, 0));
     assert_eq!(warehouse.progress.held_keys().group_by_failure(), groups);
-    assert_eq!(warehouse.rows().await, fold_until_poison(&history));
+    assert_eq!(warehouse.rows().await, fold_until_poison(history));
 
     IS_FIXED.store(true, Ordering::Relaxed);
     let one = EventSelection::Key {
@@ -276,7 +301,7 @@ async fn hold_and_release(sacks: u32, rounds: u32) {
     assert!(warehouse.progress.held_keys().is_empty());
     // Later events find their rows.
     let later = (0, history[0].1.clone());
-    record(&store, std::slice::from_ref(&later)).await;
+    record(store, std::slice::from_ref(&later)).await;
     warehouse.reach(history.len() + 1).await;
     assert_eq!(warehouse.rows().await, fold(history.iter().chain([&later])));
 }
@@ -294,39 +319,29 @@ async fn only_rows_with_a_poison_event_wait_among_a_million_events() {
 
 #[tokio::test]
 async fn a_start_with_corrected_code_releases_rows_without_a_command() {
-    let _guard = ONE_AT_A_TIME.lock().await;
-    IS_FIXED.store(false, Ordering::Relaxed);
-    let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
-    let file = folder.path().join("sacks.db");
-    let history = history(100, 2);
-    record(&store, &history).await;
-    let warehouse = Warehouse::open(&store, &file).await;
-    warehouse.reach(history.len()).await;
+    let poisoned = PoisonedSacks::record(100, 2).await;
+    let warehouse = poisoned.open_warehouse().await;
     assert_eq!(warehouse.progress.held_keys().len(), 50);
     warehouse.stop().await;
     IS_FIXED.store(true, Ordering::Relaxed);
-    let warehouse = Warehouse::open(&store, &file).await;
-    warehouse.reach(history.len()).await;
+    let warehouse = poisoned.open_warehouse().await;
     let deadline = tokio::time::Instant::now() + PATIENCE;
     while !warehouse.progress.held_keys().is_empty() {
         assert!(tokio::time::Instant::now() < deadline);
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    assert_eq!(warehouse.rows().await, fold(history.iter()));
+    assert_eq!(warehouse.rows().await, fold(poisoned.history.iter()));
 }
 
 #[tokio::test]
 async fn a_skipped_poison_event_releases_its_row_for_later_events() {
-    let _guard = ONE_AT_A_TIME.lock().await;
-    IS_FIXED.store(false, Ordering::Relaxed);
-    let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
-    let file = folder.path().join("sacks.db");
-    let history = history(100, 2);
-    record(&store, &history).await;
-    let warehouse = Warehouse::open(&store, &file).await;
-    warehouse.reach(history.len()).await;
+    let poisoned = PoisonedSacks::record(100, 2).await;
+    let warehouse = poisoned.open_warehouse().await;
     let all = warehouse.operate(OperatorCommand::Skip, None).await;
     assert_eq!((all.retried, all.released), (50, 50));
-    let sound = history.iter().filter(|(_, event)| event.fault.is_none());
+    let sound = poisoned
+        .history
+        .iter()
+        .filter(|(_, event)| event.fault.is_none());
     assert_eq!(warehouse.rows().await, fold(sound));
 }
