@@ -1,5 +1,7 @@
 //! The people whose personal data events hold: find, export, verify and erase. Operators only.
 
+use std::borrow::Cow;
+
 use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::Response,
@@ -154,10 +156,7 @@ pub(crate) async fn erase_person(
     headers: &HeaderMap,
     body: &Bytes,
 ) -> Result<Response, NoticePage> {
-    let console = &*state.console;
-    check_form(state, headers, visitor, body)?;
-    let form = String::from_utf8_lossy(body);
-    let person = Person::find(console, visitor, &form)?;
+    let (person, _) = read_form(state, visitor, headers, body)?;
     tracing::warn!(person = %person.id, "an operator erases the personal data of a person from the console");
     let before = person.data.find(person.id, true).await?;
     let values = before.events.iter().filter_map(|one| one.value.as_ref());
@@ -166,17 +165,14 @@ pub(crate) async fn erase_person(
     let erasure = person.data.erase(person.id).await?;
     let verification = person.data.verify(person.id, Some(&values)).await?;
     let content = html! {
-        div.bar { h1 { "Erased" } }
-        section.card {
-            p { "Dropped: " (erasure.done.join(", ")) "." }
-            @if !erasure.unreached.is_empty() {
-                p.bad role="alert" { "Not reached yet: " (erasure.unreached.join("; ")) ". The application tries again by itself." }
-            }
-            (render_verification(&verification))
-            p { a href=(person.address("")) { "To this person" } }
+        p { "Dropped: " (erasure.done.join(", ")) "." }
+        @if !erasure.unreached.is_empty() {
+            p.bad role="alert" { "Not reached yet: " (erasure.unreached.join("; ")) ". The application tries again by itself." }
         }
+        (render_verification(&verification))
     };
-    Ok(respond(console, visitor, &content))
+    let content = render_result("Erased", &person, &content);
+    Ok(respond(&state.console, visitor, &content))
 }
 
 /// Searches for values that an operator enters.
@@ -186,24 +182,38 @@ pub(crate) async fn verify_person(
     headers: &HeaderMap,
     body: &Bytes,
 ) -> Result<Response, NoticePage> {
-    let console = &*state.console;
-    check_form(state, headers, visitor, body)?;
-    let form = String::from_utf8_lossy(body);
-    let person = Person::find(console, visitor, &form)?;
+    let (person, form) = read_form(state, visitor, headers, body)?;
     let entered = QueryValues::parse(&form);
     let lines = entered.value_or_empty("values").lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty()).map(str::to_owned);
     let values = PlainValues::new(lines);
     let values = values.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
     let verification = person.data.verify(person.id, Some(&values)).await?;
-    let content = html! {
-        div.bar { h1 { "Verification" } }
+    let content = render_result("Verification", &person, &render_verification(&verification));
+    Ok(respond(&state.console, visitor, &content))
+}
+
+/// Checks a form, and finds the person whom it names. Returns the text of the form as well.
+fn read_form<'a, 'b>(
+    state: &'a ConsoleState,
+    visitor: &Visitor,
+    headers: &HeaderMap,
+    body: &'b Bytes,
+) -> Result<(Person<'a>, Cow<'b, str>), NoticePage> {
+    check_form(state, headers, visitor, body)?;
+    let form = String::from_utf8_lossy(body);
+    let person = Person::find(&state.console, visitor, &form)?;
+    Ok((person, form))
+}
+
+fn render_result(title: &str, person: &Person<'_>, content: &Markup) -> Markup {
+    html! {
+        div.bar { h1 { (title) } }
         section.card {
-            (render_verification(&verification))
+            (content)
             p { a href=(person.address("")) { "To this person" } }
         }
-    };
-    Ok(respond(console, visitor, &content))
+    }
 }
 
 fn respond(console: &Console, visitor: &Visitor, content: &Markup) -> Response {
