@@ -14,6 +14,8 @@
     clippy::indexing_slicing
 )]
 
+mod rebuilding;
+
 use std::{
     path::Path,
     sync::Arc,
@@ -25,7 +27,7 @@ use es_framework::{
     event::{EventCandidate, EventDescriptor, EventType, Metadata, Subject, encode_event},
     personal::{PersonKeys, PersonalEvents, PersonalStore, SqliteKeyStore},
     prelude::*,
-    projection::{Database, Processor, Project, ReadModelDescriptor, ReadModels},
+    projection::{Project, ReadModelDescriptor, ReadModels},
     store::{EventStore, ReadOptions, sqlite::EmbeddedStore},
 };
 use futures_util::TryStreamExt as _;
@@ -218,24 +220,7 @@ async fn read<E: Event>(store: &Arc<dyn EventStore>, decodes: bool) -> f64 {
 async fn rebuild<R: Project>(store: &Arc<dyn EventStore>, events: usize) -> f64 {
     let models = ReadModels::new([ReadModelDescriptor::of::<R>()]).unwrap();
     let begin = Instant::now();
-    let database = Database::in_memory(&models).await.unwrap();
-    let processor = Processor::new(Arc::clone(store), database, models);
-    let positions = processor.progress();
-    // As in an application: a thread of its own.
-    let thread = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            tokio::select! {
-                () = processor.run() => {}
-                reached = positions.wait_until_reached(&[], None, Duration::from_secs(600)) => reached.unwrap(),
-            }
-        });
-    });
-    let thread = tokio::task::spawn_blocking(|| thread.join().unwrap());
-    thread.await.unwrap();
+    rebuilding::rebuild(Arc::clone(store), models).await;
     events as f64 / begin.elapsed().as_secs_f64()
 }
 

@@ -11,6 +11,7 @@
     clippy::cast_precision_loss
 )]
 
+mod rebuilding;
 #[allow(dead_code, reason = "the benchmark uses a part of it")]
 #[path = "../crates/es-server/tests/event_store/server_process.rs"]
 mod server_process;
@@ -24,7 +25,7 @@ use std::{
 use es_framework::{
     event::{EventCandidate, Metadata, Subject, encode},
     prelude::*,
-    projection::{Database, Processor, ReadModelDescriptor, ReadModels},
+    projection::{ReadModelDescriptor, ReadModels},
     query::QueryDescriptor,
     store::{
         EventStore, ObserveOptions,
@@ -127,25 +128,7 @@ async fn rebuild(
     let models = ReadModels::new([ReadModelDescriptor::of::<BookCopy>()]).unwrap();
     let models = models.with_indexes_of(&queries);
     let begin = Instant::now();
-    let database = Database::in_memory(&models).await.unwrap();
-    let processor = Processor::new(store, database, models);
-    let positions = processor.progress();
-    // As in an application: a thread of its own.
-    let thread = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            tokio::select! {
-                () = processor.run() => {}
-                reached = positions.wait_until_reached(&[], None, Duration::from_secs(600)) => reached.unwrap(),
-            }
-        });
-    });
-    tokio::task::spawn_blocking(|| thread.join().unwrap())
-        .await
-        .unwrap();
+    rebuilding::rebuild(store, models).await;
     report(what, events, begin.elapsed());
 }
 
