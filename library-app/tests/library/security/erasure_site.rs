@@ -235,7 +235,7 @@ impl Site {
             .arg(patterns.path())
             .arg(self.folder.path());
         if let Engine::Postgres(server) = &self.engine {
-            // What dropped tables and statistics leave, as the how-to page says.
+            // The rest of dropped tables and statistics, as the how-to page says.
             server.query("VACUUM FULL");
             server.query("CHECKPOINT");
             let data = server.query("SHOW data_directory");
