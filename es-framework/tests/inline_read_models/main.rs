@@ -37,6 +37,20 @@ fn differences(server: &PostgresServer) -> String {
     server.query(DIFFERENCES).trim().to_owned()
 }
 
+/// Counts the tables that a projection writes still. While it writes one, appends leave their rows to it.
+const UNFINISHED: &str = "SELECT count(*) FROM es_checkpoint WHERE model = 'es_next_scores' \
+     OR position IS DISTINCT FROM (SELECT max(id) FROM es_events)";
+
+/// Waits until so many scores differ from the events, and until the projection has nothing more to write. The next
+/// append then writes its rows.
+async fn await_differences(server: &PostgresServer, count: &str) {
+    eventually("the projection has written all rows", async || {
+        let is_written = server.query(UNFINISHED).trim() == "0" && differences(server) == count;
+        is_written.then_some(())
+    })
+    .await;
+}
+
 async fn start_two(server: &PostgresServer) -> [ScoreInstance; 2] {
     let url = server.url();
     let first = ScoreInstance::start_ready(Some(&url), &url).await;
@@ -132,10 +146,7 @@ async fn rows_equal_the_events_after_instances_were_killed() {
         }
     }
     let instances = start_two(&server).await;
-    eventually("the rows equal the events", async || {
-        (differences(&server) == "0").then_some(())
-    })
-    .await;
+    await_differences(&server, "0").await;
     read_each_write(&instances, 0, 10).await;
     assert_eq!(differences(&server), "0");
 }
@@ -183,10 +194,7 @@ async fn an_inline_read_model_is_rebuilt_and_repaired_while_commands_run() {
         is_over.store(true, Ordering::Relaxed);
     };
     tokio::join!(join_all(readers), rebuilds);
-    eventually("the rows equal the events", async || {
-        (differences(&server) == "0").then_some(())
-    })
-    .await;
+    await_differences(&server, "0").await;
 
     hold_and_skip(&server, &instances, POISON, "nobody wants").await;
     server.query("ALTER TABLE scores ADD CONSTRAINT small CHECK (total < 1000000)");
@@ -212,14 +220,12 @@ async fn hold_and_skip(
     })
     .await;
     assert!(later.parse::<u64>().unwrap() > poison.parse().unwrap());
+    await_differences(server, "1").await;
     // Appends write the rows of other readers, and those of the held one wait.
     read_each_write(instances, 1, 4).await;
     assert_eq!(differences(server), "1");
     operate(instances, "skip").await;
-    eventually("the rows equal the other events", async || {
-        (differences(server) == "0").then_some(())
-    })
-    .await;
+    await_differences(server, "0").await;
 }
 
 /// Creates a second database on the same server and returns its URL.
