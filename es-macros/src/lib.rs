@@ -330,7 +330,7 @@ pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|---|
 /// | `name = "LoanReminder"` | the name in the event store; a reaction with another name starts from the beginning | the type's name |
 /// | `begin = new` | the reaction starts with the first event after its first start | `first`: the first event of the store |
-/// | `attempts = 16` | the number of attempts of a failing call before the reaction stops, from 1 to 10,000 | 16 |
+/// | `attempts = 16` | the number of attempts of a failing call before its subject waits for an operator, from 1 to 10,000 | 100 |
 /// | `repeats` | the commands may lead back to the events that start the reaction; this silences the warning at start | the start warns about a reaction that can start itself |
 ///
 /// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.

@@ -379,7 +379,8 @@ impl SimulatedInstance {
         for progress in process.reactions.iter() {
             let next = progress.open_deadlines().next;
             let is_due = next.is_some_and(|next| next <= now);
-            if !progress.has_caught_up() || progress.position() < last || is_due {
+            let holds = !progress.held_keys().is_empty();
+            if !progress.has_caught_up() || progress.position() < last || is_due || holds {
                 let name = progress.name();
                 return Some(format!("{} reacts in {name} up to {progress:?}", self.name));
             }

@@ -125,6 +125,9 @@ impl<'a> ComponentCard<'a> {
                     " from " (time_text(group.first)) " to " (time_text(group.last))
                 }
                 p.bad { (shortened(&group.example.reason, ERROR)) }
+                @if let Some(next) = group.next_attempt {
+                    p.muted { "The next attempt is at " (time_text(next)) }
+                }
                 p.muted { "Fingerprint of the failure: " code { (group.fingerprint) } }
                 p.muted {
                     @for key in group.keys.iter().take(SHOWN_KEYS) { code { bdi { (key) } } " " }

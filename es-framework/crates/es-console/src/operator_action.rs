@@ -90,7 +90,7 @@ impl OperatorAction {
                 "Events that you select are no longer skipped. A read model that has passed them is rebuilt.",
             ],
             (ComponentKind::Reaction, OperatorCommand::Retry) => &[
-                "The reaction tries again at once. It stops again if the reason remains.",
+                "The reaction tries again at once, also with the events of held subjects. It stops again, or holds them again, if the reason remains.",
                 "A call of another system that failed halfway is sent again, with the same idempotency key.",
             ],
             (ComponentKind::ReadModel, OperatorCommand::Skip) => &[
@@ -98,7 +98,7 @@ impl OperatorAction {
                 "Its rows will lack what the event says. Only a repaired projection of a new version can include the event again.",
             ],
             (ComponentKind::Reaction, OperatorCommand::Skip) => &[
-                "The reaction leaves out the action that failed, in every instance. Nothing carries it out later.",
+                "The reaction leaves out the actions that failed at the events at which subjects are held, in every instance. Nothing carries them out later.",
                 "Whoever waits for the action, such as a reader for a reminder, does not get it.",
             ],
         }

@@ -13,9 +13,9 @@ use axum::{
 };
 use es_event::EventId;
 use es_observe::metrics::{
-    LIVE_QUERIES, REACTION_DEADLINES, REACTION_LAG, REACTION_STOPPED, READ_MODEL_HELD,
-    READ_MODEL_HELD_FIRST, READ_MODEL_HELD_LAST, READ_MODEL_LAG, READ_MODEL_LAG_SECONDS,
-    READ_MODEL_STOPPED, gauge, render,
+    LIVE_QUERIES, REACTION_DEADLINES, REACTION_HELD, REACTION_LAG, REACTION_STOPPED,
+    REACTION_WAITING, READ_MODEL_HELD, READ_MODEL_HELD_FIRST, READ_MODEL_HELD_LAST, READ_MODEL_LAG,
+    READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, gauge, render,
 };
 use es_subscribe::{HeldKeyGroup, ProgressRegistry, SubscriberProgress};
 use jiff::Timestamp;
@@ -62,7 +62,14 @@ fn measure_reactions(reactions: &ProgressRegistry, newest: Option<EventId>) {
     for progress in reactions.iter() {
         let reaction = [("reaction", progress.name())];
         gauge(&REACTION_STOPPED, &reaction).set(flag(progress.is_stopped()));
-        let open = u64::try_from(progress.open_deadlines().count).unwrap_or(u64::MAX);
+        for (fingerprint, group) in held_groups(progress) {
+            let labels = [("reaction", progress.name()), ("fingerprint", &fingerprint)];
+            let [keys, waiting] =
+                group.map_or([0, 0], |group| [group.keys.len(), group.waiting].map(whole));
+            gauge(&REACTION_HELD, &labels).set(number(keys));
+            gauge(&REACTION_WAITING, &labels).set(number(waiting));
+        }
+        let open = whole(progress.open_deadlines().count);
         gauge(&REACTION_DEADLINES, &reaction).set(number(open));
         if newest.is_some() {
             gauge(&REACTION_LAG, &reaction).set(number(progress.events_behind(newest)));
@@ -70,22 +77,34 @@ fn measure_reactions(reactions: &ProgressRegistry, newest: Option<EventId>) {
     }
 }
 
-/// The read models with the fingerprints of failures at which rows were held. A gauge stays, so its value becomes 0
-/// when no row is held any more.
+/// The components with the fingerprints of failures at which keys were held. A gauge stays, so its value becomes 0
+/// when no key is held any more.
 static HELD_BEFORE: Mutex<BTreeSet<(&str, String)>> = Mutex::new(BTreeSet::new());
 
-fn measure_held_rows(progress: &SubscriberProgress) {
+/// Returns the fingerprints of all failures at which a component has held keys, with the keys that it holds now.
+fn held_groups(progress: &SubscriberProgress) -> Vec<(String, Option<HeldKeyGroup>)> {
     let name = progress.name();
     let groups = progress.held_keys().group_by_failure();
     let mut known = HELD_BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
     let groups_now = groups.iter().map(|group| (name, group.fingerprint.clone()));
     known.extend(groups_now);
-    for (name, fingerprint) in known.iter().filter(|(known, _)| *known == name) {
+    let of_component = known.iter().filter(|(known, _)| *known == name);
+    let with_group = of_component.map(|(_, fingerprint)| {
         let mut groups = groups.iter();
         let group = groups.find(|group| group.fingerprint == *fingerprint);
-        let labels = [("read_model", *name), ("fingerprint", fingerprint.as_str())];
-        let count = group.map_or(0, |group| group.keys.len());
-        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        (fingerprint.clone(), group.cloned())
+    });
+    with_group.collect()
+}
+
+fn measure_held_rows(progress: &SubscriberProgress) {
+    for (fingerprint, group) in held_groups(progress) {
+        let labels = [
+            ("read_model", progress.name()),
+            ("fingerprint", &fingerprint),
+        ];
+        let group = group.as_ref();
+        let count = group.map_or(0, |group| whole(group.keys.len()));
         let time = |of: fn(&HeldKeyGroup) -> Timestamp| {
             group.map_or(0.0, |group| of(group).as_duration().as_secs_f64())
         };
@@ -93,6 +112,10 @@ fn measure_held_rows(progress: &SubscriberProgress) {
         gauge(&READ_MODEL_HELD_FIRST, &labels).set(time(|group| group.first));
         gauge(&READ_MODEL_HELD_LAST, &labels).set(time(|group| group.last));
     }
+}
+
+fn whole(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// Converts a flag to 1 or 0.

@@ -67,6 +67,7 @@ pub async fn follow<S: Subscriber>(
             pauses = back_off(LAST_PAUSE);
         }
         let failure = match interruption {
+            Interruption::Rewind => continue,
             Interruption::Stopped => return None,
             Interruption::Ended(end) => return Some(end),
             Interruption::Store(error) => SubscriberFailure::of_event_store(&error),

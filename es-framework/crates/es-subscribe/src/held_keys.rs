@@ -62,6 +62,8 @@ pub struct HeldKey {
     pub first: Timestamp,
     /// The time of the last of these events.
     pub last: Timestamp,
+    /// The time of the next attempt that the component makes on its own, if it makes one.
+    pub next_attempt: Option<Timestamp>,
 }
 
 /// The keys that a component holds at one moment. Clones share them.
@@ -101,6 +103,10 @@ pub struct HeldKeyGroup {
     pub first: Timestamp,
     /// The time of the last of these events.
     pub last: Timestamp,
+    /// The number of keys that the component retries on its own.
+    pub waiting: usize,
+    /// The time of the first of these attempts.
+    pub next_attempt: Option<Timestamp>,
 }
 
 impl HeldKeyKind {
@@ -170,6 +176,7 @@ impl HeldKey {
             events: 1,
             first: time,
             last: time,
+            next_attempt: None,
         }
     }
 
@@ -264,11 +271,17 @@ impl HeldKeys {
                     events: 0,
                     first: one.first,
                     last: one.last,
+                    waiting: 0,
+                    next_attempt: None,
                 });
             group.keys.push(one.key.clone());
             group.events = group.events.saturating_add(one.events);
             group.first = group.first.min(one.first);
             group.last = group.last.max(one.last);
+            let is_waiting = usize::from(one.next_attempt.is_some());
+            group.waiting = group.waiting.saturating_add(is_waiting);
+            let attempts = [group.next_attempt, one.next_attempt];
+            group.next_attempt = attempts.into_iter().flatten().min();
         }
         let mut groups: Vec<_> = groups.into_values().collect();
         groups.sort_by_key(|group| std::cmp::Reverse(group.keys.len()));

@@ -74,6 +74,8 @@ pub enum Interruption<End> {
     Failed(SubscriberFailure),
     /// The subscriber cannot handle an event. It waits until an operator or another process removes the cause.
     Parked(PoisonEvent),
+    /// The subscriber begins anew at its checkpoints, which another process has changed.
+    Rewind,
     /// The subscriber ends by itself.
     Ended(End),
     /// Somebody has stopped the subscriber.

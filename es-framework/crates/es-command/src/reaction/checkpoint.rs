@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::held_subject::HeldSubjects;
 use es_event::{EventId, EventType};
 
 /// The type of the events that are checkpoints.
@@ -59,6 +60,21 @@ pub(super) struct CallLease {
     seconds: u64,
 }
 
+/// The result of an attempt to get the lease on a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LeaseResult {
+    /// This process holds the lease.
+    Acquired,
+    /// Another process holds the lease.
+    HeldElsewhere,
+    /// The call was made.
+    AlreadyDone,
+    /// The subject is held, and this process does not retry it.
+    SubjectIsHeld,
+    /// Another process wrote a checkpoint meanwhile. Try again.
+    Conflict,
+}
+
 /// The payload of a checkpoint event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ReactionCheckpoint {
@@ -70,6 +86,9 @@ pub(super) struct ReactionCheckpoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "claim")]
     pub(super) lease: Option<CallLease>,
+    /// The subjects that wait. `progress` does not count for them.
+    #[serde(default, skip_serializing_if = "HeldSubjects::is_empty")]
+    pub(super) held: HeldSubjects,
 }
 
 impl ReactionProgress {
@@ -105,10 +124,23 @@ impl ReactionProgress {
         let settled = |progress: &Self| (progress.settled, progress.settled_before);
         self.position >= other.position && settled(self) >= settled(other)
     }
+
+    /// Includes the events with open deadlines of another progress, as far as this one has passed them.
+    pub(super) fn include_deadlines_of(&mut self, other: &Self) {
+        let passed = other.open_from.filter(|event| self.has_passed(*event));
+        self.open_from = [self.open_from, passed].into_iter().flatten().min();
+    }
 }
 
 impl ReactionCheckpoint {
-    /// Returns whether a task was executed or skipped.
+    /// Returns whether a checkpoint with this id can have recorded all of this.
+    pub(super) fn is_before(&self, checkpoint: EventId) -> bool {
+        let mut held = self.held.values();
+        self.progress.is_before(checkpoint)
+            && held.all(|held| held.progress.position < Some(checkpoint))
+    }
+
+    /// Returns whether a task on a subject that is not held was executed or skipped.
     pub(super) fn is_task_done(&self, task: &ReactionTask) -> bool {
         self.progress.covers(task) || self.done.contains(task)
     }
@@ -196,7 +228,7 @@ mod tests {
         let written = r#"{"position":"7","settled":"2026-03-01T00:00:00Z","openFrom":null}"#;
         let read: ReactionCheckpoint = serde_json::from_str(written).unwrap();
         assert_eq!(read.progress.position, Some(event(7)));
-        assert_eq!((read.done.len(), read.lease), (0, None));
+        assert_eq!((read.done.len(), read.lease, read.held.len()), (0, None, 0));
         assert_eq!(serde_json::to_string(&read.progress).unwrap(), written);
     }
 
@@ -207,6 +239,7 @@ mod tests {
             progress: progress(),
             done: vec![task(8, None)],
             lease: Some(lease.renewed(MAX_LEASE_DURATION)),
+            held: HeldSubjects::default(),
         };
         let json = serde_json::to_string(&written).unwrap();
         assert_eq!(

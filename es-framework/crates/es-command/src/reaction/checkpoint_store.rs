@@ -7,13 +7,19 @@ use uuid::Uuid;
 
 use super::{
     ReactionError,
-    checkpoint::{CHECKPOINT_TYPE, CallLease, ReactionCheckpoint, ReactionProgress, ReactionTask},
+    checkpoint::{
+        CHECKPOINT_TYPE, CallLease, LeaseResult, ReactionCheckpoint, ReactionProgress, ReactionTask,
+    },
+    error::append_failure,
+    held_subject::{HeldSubject, HeldSubjects},
     stored_checkpoint::StoredCheckpoint,
+    subject_holds::SubjectHolds,
 };
 use es_event::{
-    EventCandidate, EventId, InvalidSubjectValue, Metadata, Subject, SubjectTemplatePart,
+    EventCandidate, EventId, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
+    SubjectTemplatePart,
 };
-use es_store::{AppendError, EventStore, Precondition, StoreError};
+use es_store::{AppendError, EventStore, Precondition};
 
 /// A lease expires after this time without a renewal.
 pub(super) const LEASE_DURATION: Duration = Duration::from_secs(10);
@@ -34,22 +40,11 @@ pub(super) struct CheckpointStore {
     is_stale: bool,
     /// The tasks that this process finished and no checkpoint records yet.
     done: Vec<ReactionTask>,
+    /// The held subjects.
+    pub(super) holds: SubjectHolds,
     /// The lease of another process, and the time since which it has not changed. Only the clock of this
     /// process decides when the lease is expired.
     observed_lease: Option<(CallLease, Instant)>,
-}
-
-/// The result of an attempt to get the lease on a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LeaseResult {
-    /// This process holds the lease.
-    Acquired,
-    /// Another process holds the lease.
-    HeldElsewhere,
-    /// The call was made.
-    AlreadyDone,
-    /// Another process wrote a checkpoint meanwhile. Try again.
-    Conflict,
 }
 
 impl CheckpointStore {
@@ -72,6 +67,7 @@ impl CheckpointStore {
             known: None,
             is_stale: false,
             done: Vec::new(),
+            holds: SubjectHolds::default(),
             observed_lease: None,
         })
     }
@@ -90,6 +86,8 @@ impl CheckpointStore {
         if stored.is_lost {
             return Err(ReactionError::Checkpoint(self.subject.clone()));
         }
+        let held = self.known.as_ref().map(|known| known.held.clone());
+        self.holds.load(held.unwrap_or_default(), &mut self.done);
         let known = self.known.as_ref();
         self.done
             .retain(|task| !known.is_some_and(|known| known.is_task_done(task)));
@@ -101,31 +99,38 @@ impl CheckpointStore {
         self.known.as_ref().map(|known| &known.progress)
     }
 
-    /// Returns whether some process has handled an event.
-    pub(super) fn has_passed(&self, event: EventId) -> bool {
-        self.last_progress()
-            .is_some_and(|known| known.has_passed(event))
+    /// Returns whether an event is a checkpoint that this process does not know.
+    pub(super) fn is_newer(&self, event: &RecordedEvent) -> bool {
+        Some(event.id) > self.last && event.subject == self.subject
     }
 
-    /// Returns whether a task was executed or skipped, by this process or another.
-    pub(super) fn is_task_done(&self, task: &ReactionTask) -> bool {
-        self.done.contains(task) || self.is_in_checkpoint(task)
+    /// Returns the last event that some process has handled.
+    pub(super) fn position(&self) -> Option<EventId> {
+        self.last_progress().and_then(|known| known.position)
     }
 
-    /// Returns whether the last known checkpoint records a task.
-    pub(super) fn is_in_checkpoint(&self, task: &ReactionTask) -> bool {
+    /// Returns whether some process has handled an event on this subject.
+    pub(super) fn has_passed(&self, subject: &Subject, event: EventId) -> bool {
+        let held = self.holds.find(subject).map(|held| &held.progress);
+        let progress = held.or_else(|| self.last_progress());
+        progress.is_some_and(|known| known.has_passed(event))
+    }
+
+    /// Returns whether a task on this subject was executed or skipped, by this process or another.
+    pub(super) fn is_task_done(&self, subject: &Subject, task: &ReactionTask) -> bool {
+        if let Some(held) = self.holds.find(subject) {
+            return held.is_task_done(task);
+        }
         let known = self.known.as_ref();
-        known.is_some_and(|known| known.is_task_done(task))
+        self.done.contains(task) || known.is_some_and(|known| known.is_task_done(task))
     }
 
-    /// Marks a task as finished. The next checkpoint records it.
-    pub(super) fn mark_done(&mut self, task: ReactionTask) {
-        self.done.push(task);
-    }
-
-    /// Takes back [`CheckpointStore::mark_done`].
-    pub(super) fn unmark_done(&mut self, task: &ReactionTask) {
-        self.done.retain(|done| done != task);
+    /// Marks a task on this subject as finished. The next checkpoint records it.
+    pub(super) fn mark_done(&mut self, subject: &Subject, task: ReactionTask) {
+        match self.holds.find_mut(subject) {
+            Some(held) => held.mark_done(task),
+            None => self.done.push(task),
+        }
     }
 
     /// Returns true if finished tasks are not in a checkpoint, or if this process holds a lease, for which other
@@ -140,18 +145,60 @@ impl CheckpointStore {
         &mut self,
         progress: &ReactionProgress,
     ) -> Result<bool, ReactionError> {
+        let held = self.holds.subjects().clone();
+        self.write_and_release_lease(progress, held).await
+    }
+
+    async fn write_and_release_lease(
+        &mut self,
+        progress: &ReactionProgress,
+        held: HeldSubjects,
+    ) -> Result<bool, ReactionError> {
         let lease = self.foreign_lease().cloned();
-        self.write(progress, lease).await
+        self.write(progress, lease, held).await
+    }
+
+    /// Saves that a subject waits in this state. Returns `false` after a conflict.
+    pub(super) async fn try_hold(
+        &mut self,
+        progress: &ReactionProgress,
+        subject: &Subject,
+        mut state: HeldSubject,
+    ) -> Result<bool, ReactionError> {
+        let known = self.known.iter().flat_map(|known| &known.done);
+        let done = known.chain(&self.done);
+        let of_event = done.filter(|task| task.event == state.event).cloned();
+        for task in of_event.collect::<Vec<_>>() {
+            state.mark_done(task);
+        }
+        let mut held = self.holds.subjects().clone();
+        held.insert(subject.clone(), state);
+        self.write_and_release_lease(progress, held).await
+    }
+
+    /// Saves that a subject waits no longer. Returns `false` after a conflict.
+    pub(super) async fn try_release(
+        &mut self,
+        progress: &ReactionProgress,
+        subject: &Subject,
+    ) -> Result<bool, ReactionError> {
+        let mut held = self.holds.subjects().clone();
+        held.remove(subject);
+        self.write_and_release_lease(progress, held).await
     }
 
     /// Tries to get the lease on a call.
     pub(super) async fn try_acquire_lease(
         &mut self,
+        subject: &Subject,
         task: &ReactionTask,
         progress: &ReactionProgress,
     ) -> Result<LeaseResult, ReactionError> {
-        if self.is_task_done(task) {
+        if self.is_task_done(subject, task) {
             return Ok(LeaseResult::AlreadyDone);
+        }
+        if self.holds.blocks(subject) {
+            return Ok(LeaseResult::SubjectIsHeld);
         }
         if self.is_leased_elsewhere() {
             return Ok(LeaseResult::HeldElsewhere);
@@ -161,7 +208,8 @@ impl CheckpointStore {
             Some(own) => own.renewed(LEASE_DURATION),
             None => CallLease::new(self.instance, task.clone(), LEASE_DURATION),
         };
-        if self.write(progress, Some(lease)).await? {
+        let held = self.holds.subjects().clone();
+        if self.write(progress, Some(lease), held).await? {
             Ok(LeaseResult::Acquired)
         } else {
             Ok(LeaseResult::Conflict)
@@ -175,7 +223,8 @@ impl CheckpointStore {
                 return Ok(false);
             };
             let (lease, progress) = (own.renewed(duration), progress.clone());
-            if self.write(&progress, Some(lease)).await? {
+            let held = self.holds.subjects().clone();
+            if self.write(&progress, Some(lease), held).await? {
                 return Ok(true);
             }
         }
@@ -204,30 +253,55 @@ impl CheckpointStore {
         }
     }
 
+    /// Builds the checkpoint with these held subjects that follows the last known one.
+    fn build_checkpoint(
+        &self,
+        own: &ReactionProgress,
+        lease: Option<CallLease>,
+        mut held: HeldSubjects,
+    ) -> ReactionCheckpoint {
+        // A process may have handled more events and have settled fewer deadlines: an event can set a deadline that
+        // has passed, and the clock may be behind. A deadline that was met must stay covered.
+        let must_rewind = self.holds.must_rewind();
+        let known = self
+            .last_progress()
+            .filter(|known| must_rewind || !own.covers_all_of(known));
+        let mut progress = known.unwrap_or(own).clone();
+        let holds = self.holds.subjects().iter();
+        let released = holds.filter(|(subject, _)| !held.contains_key(*subject));
+        let released: Vec<_> = released.flat_map(|(_, one)| &one.done).collect();
+        if self.holds.subjects().len() > held.len() {
+            progress.include_deadlines_of(own);
+        }
+        let noted = self.known.iter().flat_map(|known| &known.done);
+        let done = noted.chain(&self.done).chain(released);
+        let is_open = |task: &&ReactionTask| {
+            let is_held = held.values().any(|held| held.done.contains(*task));
+            !progress.covers(task) && !is_held
+        };
+        let done = done.filter(is_open).cloned().collect();
+        for held in held.values_mut() {
+            held.forget_done(&progress);
+        }
+        ReactionCheckpoint {
+            done,
+            progress,
+            lease,
+            held,
+        }
+    }
+
     async fn write(
         &mut self,
         own: &ReactionProgress,
         lease: Option<CallLease>,
+        held: HeldSubjects,
     ) -> Result<bool, ReactionError> {
         if self.is_stale {
             self.load_checkpoint().await?;
             return Ok(false);
         }
-        // A process may have handled more events and have settled fewer deadlines: an event can set a deadline that
-        // has passed, and the clock may be behind. A deadline that was met must stay covered.
-        let known = self
-            .last_progress()
-            .filter(|known| !own.covers_all_of(known));
-        let progress = known.unwrap_or(own).clone();
-        let noted = self.known.iter().flat_map(|known| &known.done);
-        let done = noted
-            .chain(&self.done)
-            .filter(|task| !progress.covers(task));
-        let checkpoint = ReactionCheckpoint {
-            done: done.cloned().collect(),
-            progress,
-            lease,
-        };
+        let checkpoint = self.build_checkpoint(own, lease, held);
         let precondition = match self.last {
             Some(last) => Precondition::SubjectIsOnEventId(self.subject.clone(), last),
             None => Precondition::SubjectIsPristine(self.subject.clone()),
@@ -242,6 +316,7 @@ impl CheckpointStore {
         match self.store.append(vec![candidate], vec![precondition]).await {
             Ok(recorded) => {
                 self.last = recorded.last().map(|event| event.id).or(self.last);
+                self.holds.replace(checkpoint.held.clone());
                 self.known = Some(checkpoint);
                 self.done.clear();
                 Ok(true)
@@ -252,19 +327,9 @@ impl CheckpointStore {
             }
             Err(error) => {
                 self.is_stale = true;
-                Err(store_error(error).into())
+                Err(append_failure(error))
             }
         }
-    }
-}
-
-fn store_error(error: AppendError) -> StoreError {
-    match error {
-        AppendError::Store(error) => error,
-        AppendError::Unknown { address, reason } => StoreError::Unavailable { address, reason },
-        AppendError::Schema(error) => StoreError::Refused(error.to_string()),
-        AppendError::Conflict(error) => StoreError::Refused(error.to_string()),
-        error @ AppendError::ErasedPerson(_) => StoreError::Refused(error.to_string()),
     }
 }
 
@@ -287,9 +352,10 @@ mod tests {
     #[tokio::test]
     async fn a_process_whose_clock_is_behind_does_not_forget_a_deadline_that_was_met() {
         let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+        let subject: Subject = "/invoices/1".parse().unwrap();
         let handled = EventCandidate {
             source: "tests".into(),
-            subject: "/invoices/1".parse().unwrap(),
+            subject: subject.clone(),
             event_type: es_event::EventType::declared("com.example.InvoiceSentEvent"),
             data: es_event::encode(&Metadata::default(), &1).unwrap(),
             trace: None,
@@ -306,18 +372,18 @@ mod tests {
             view: 0,
             at: Timestamp::new(10, 0).ok(),
         };
-        first.mark_done(met.clone());
+        first.mark_done(&subject, met.clone());
         let written = first.save_and_release_lease(&progress(5, 20)).await;
         assert!(written.unwrap());
         second.load_checkpoint().await.unwrap();
         let written = second.save_and_release_lease(&progress(8, 7)).await;
         assert!(written.unwrap());
         first.load_checkpoint().await.unwrap();
-        assert!(first.is_in_checkpoint(&met));
+        assert!(first.is_task_done(&subject, &met));
         // Once the second process has settled as much, its position counts.
         let written = second.save_and_release_lease(&progress(9, 20)).await;
         assert!(written.unwrap());
-        assert!(second.is_in_checkpoint(&met));
+        assert!(second.is_task_done(&subject, &met));
         assert_eq!(second.last_progress(), Some(&progress(9, 20)));
     }
 }

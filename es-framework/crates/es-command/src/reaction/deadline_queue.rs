@@ -103,11 +103,39 @@ impl DeadlineQueue {
 
     /// Removes the deadlines of a step on a subject.
     pub(super) fn cancel(&mut self, subject: &Subject, step: usize) {
+        self.remove_of_subject(subject, |due| due.step == step);
+    }
+
+    /// Removes the deadlines of a subject that match a condition.
+    pub(super) fn remove_of_subject(
+        &mut self,
+        subject: &Subject,
+        is_over: impl Fn(&OpenDeadline) -> bool,
+    ) {
         let of_subject = self.by_subject.get(subject);
         let open: Vec<_> = of_subject.into_iter().flatten().copied().collect();
-        for due in open.into_iter().filter(|due| due.step == step) {
+        for due in open.into_iter().filter(is_over) {
             self.remove(due);
         }
+    }
+
+    /// Returns the next deadline of a subject that is not later than a time.
+    pub(super) fn find_due_of(&self, subject: &Subject, until: Timestamp) -> Option<OpenDeadline> {
+        let of_subject = self.by_subject.get(subject).into_iter().flatten();
+        of_subject.filter(|due| due.at <= until).min().copied()
+    }
+
+    /// Returns the subject of a deadline.
+    pub(super) fn find_subject(&self, due: OpenDeadline) -> Option<&Subject> {
+        self.by_time.get(&due)
+    }
+
+    /// Returns the first event that may have set a deadline of a subject, if there is one.
+    pub(super) fn first_open_event_of(&self, subject: &Subject) -> Option<EventId> {
+        let open = self.by_subject.get(subject).into_iter().flatten();
+        let open = open.map(|due| due.event);
+        open.chain(self.unloaded.map(|unloaded| unloaded.oldest))
+            .min()
     }
 
     /// Returns the next deadline that is not in the future.
@@ -160,10 +188,11 @@ impl DeadlineQueue {
     pub(super) fn remove_until(
         &mut self,
         last: Timestamp,
-        is_over: impl Fn(&OpenDeadline) -> bool,
+        is_over: impl Fn(&OpenDeadline, &Subject) -> bool,
     ) {
-        let until = self.by_time.keys().take_while(|due| due.at <= last);
-        let over: Vec<_> = until.filter(|due| is_over(due)).copied().collect();
+        let until = self.by_time.iter().take_while(|(due, _)| due.at <= last);
+        let over = until.filter(|(due, subject)| is_over(due, subject));
+        let over: Vec<_> = over.map(|(due, _)| *due).collect();
         over.into_iter().for_each(|due| self.remove(due));
     }
 }
@@ -255,7 +284,8 @@ mod tests {
         for (second, event) in [(10, 1), (20, 2), (20, 3), (30, 2)] {
             deadlines.insert(due(second, event), &subject("a"));
         }
-        deadlines.remove_until(due(20, 0).at, |due| due.event == EventId::new(2).unwrap());
+        let of_second = |due: &OpenDeadline, _: &Subject| due.event == EventId::new(2).unwrap();
+        deadlines.remove_until(due(20, 0).at, of_second);
         assert_eq!(deadlines.len(), 3);
         deadlines.remove(due(10, 1));
         assert_eq!(deadlines.find_due(Timestamp::MAX), Some(due(20, 3)));

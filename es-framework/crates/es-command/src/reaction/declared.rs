@@ -37,8 +37,9 @@ pub trait React: Send + Sync + 'static {
     const NAME: &'static str;
     /// The event at which the reaction's first start begins.
     const START: StartPosition;
-    /// The number of attempts to make a call before the reaction is parked.
-    const ATTEMPTS: u32 = 16;
+    /// The number of attempts to make a call before its subject waits for an operator. The pauses between them grow up
+    /// to an hour, so 100 attempts take more than three days.
+    const ATTEMPTS: u32 = 100;
     /// True if the commands may lead back to the events that start the reaction.
     const REPEATS: bool = false;
     /// The steps of the reaction.
@@ -330,7 +331,7 @@ pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Param
 /// #     }
 /// # }
 /// let reminder = ReactionDescriptor::of::<LoanReminder>();
-/// assert_eq!((reminder.name, reminder.attempts), ("LoanReminder", 16));
+/// assert_eq!((reminder.name, reminder.attempts), ("LoanReminder", 100));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ReactionDescriptor {

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::command::CommandError;
 use es_event::{DecodeError, InvalidSubjectValue, Subject};
-use es_store::StoreError;
+use es_store::{AppendError, StoreError};
 use es_subscribe::{SubscriberFailure, TroubleCause};
 
 /// The reason why a reaction cannot handle an event.
@@ -61,10 +61,10 @@ pub enum ReactionError {
 pub(super) enum Recovery {
     /// Wait until the other side is available again. The attempts are not limited.
     Wait,
-    /// Retry up to the attempt limit.
+    /// Hold the subject, and retry up to the attempt limit.
     Retry,
-    /// Park the event until an operator retries or skips it.
-    Park,
+    /// Hold the subject until an operator retries or skips the event.
+    Hold,
 }
 
 impl ReactionError {
@@ -81,14 +81,14 @@ impl ReactionError {
             | Self::Encode(_)
             | Self::NotProvided(_)
             | Self::Panicked(_)
-            | Self::Name(_) => Recovery::Park,
+            | Self::Name(_) => Recovery::Hold,
             Self::Call(_) => Recovery::Retry,
             Self::TakenOver | Self::Checkpoint(_) => Recovery::Wait,
             Self::Store(error) => store_recovery(error),
             Self::Command { error, .. } => match error {
                 CommandError::Store(error) => store_recovery(error),
                 CommandError::Contended(_) | CommandError::Unknown { .. } => Recovery::Wait,
-                _ => Recovery::Park,
+                _ => Recovery::Hold,
             },
         }
     }
@@ -109,6 +109,16 @@ impl ReactionError {
         };
         SubscriberFailure::new(cause, is_transient, self)
     }
+}
+
+/// Returns the failure of an append that did not end with a conflict.
+pub(super) fn append_failure(error: AppendError) -> ReactionError {
+    let error = match error {
+        AppendError::Store(error) => error,
+        AppendError::Unknown { address, reason } => StoreError::Unavailable { address, reason },
+        error => StoreError::Refused(error.to_string()),
+    };
+    error.into()
 }
 
 const fn store_recovery(error: &StoreError) -> Recovery {

@@ -66,6 +66,14 @@ pub(super) struct StepOfEventView {
     pub(super) view: usize,
 }
 
+impl StepOfEventView {
+    /// No step, for an event whose steps cannot be planned.
+    pub(super) const NONE: Self = Self {
+        step: usize::MAX,
+        view: 0,
+    };
+}
+
 /// The steps that follow from an event.
 #[derive(Debug, Default)]
 pub(super) struct StepsAfterEvent {

@@ -38,7 +38,9 @@ impl ReactionProcessor {
         let handing_over = async {
             // An append that the stop interrupted may have arrived.
             let _ = self.checkpoints.load_checkpoint().await;
-            self.release_lease().await;
+            if self.checkpoints.needs_save() {
+                let _ = self.save_checkpoint().await;
+            }
         };
         if timeout(HAND_OVER_TIMEOUT, handing_over).await.is_err() {
             let reaction = self.executor.reaction.name;

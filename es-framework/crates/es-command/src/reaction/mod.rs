@@ -10,13 +10,16 @@ mod declared;
 mod error;
 mod executor;
 mod graceful_stop;
-mod parked;
+mod held_retry;
+mod held_subject;
 mod pipeline;
 mod processor;
 mod reaction_key;
 mod reactions;
 mod runner;
+mod stop_reason;
 mod stored_checkpoint;
+mod subject_holds;
 mod subscriber;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 //! plan the steps → claim → execute → checkpoint.
 //!
 //! Commands need no claim. Every process sends them, and their idempotency keys let one take effect.
-//! A call is made by the process that holds the lease on it.
+//! A call is made by the process that holds the lease on it. A subject whose step fails is held, see `held_retry.rs`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,36 +11,57 @@ use futures_util::StreamExt as _;
 use jiff::Timestamp;
 
 use super::{
-    PoisonEvent, ReactionError,
-    checkpoint::ReactionTask,
-    checkpoint_store::{CheckpointStore, HEARTBEAT_INTERVAL, LEASE_DURATION, LeaseResult},
+    ReactionError,
+    checkpoint::{LeaseResult, ReactionTask},
+    checkpoint_store::{CheckpointStore, HEARTBEAT_INTERVAL, LEASE_DURATION},
     deadline_queue::OpenDeadline,
     error::Recovery,
     executor::{StepOfEventView, StepsAfterEvent},
     graceful_stop::CallPermit,
-    parked::{ParkReason, StopReason},
+    held_subject::report_failure,
     processor::ReactionProcessor,
+    stop_reason::{FailedStep, StepFailure, StopReason},
 };
-use es_event::{RecordedEvent, Subject};
-use es_store::{Bound, ReadOptions, StoreError, event_with_id, newest_id_or_bound};
+use es_event::{PoisonEvent, RecordedEvent, Subject};
+use es_store::{Bound, ReadOptions, newest_id_or_bound};
 use es_subscribe::{SubscriberFailure, back_off};
 
-/// The longest pause between two attempts to execute a step.
+/// The longest pause before the event store is asked again.
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 /// The interval at which a process checks whether another one has made a call.
 const LEASE_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 impl ReactionProcessor {
-    /// Handles events, and the deadlines that are due then.
+    /// Handles events, and the deadlines and attempts that are due then.
     pub(super) async fn handle_batch(
         &mut self,
         events: Vec<RecordedEvent>,
     ) -> Result<(), StopReason> {
+        // One attempt for each batch, so that calls that hang do not block the events of other subjects.
+        self.retry_next_subject().await?;
+        self.load_if_outdated(&events).await?;
         for event in events {
+            self.check_rewind()?;
             self.handle_event(event).await?;
         }
         self.meet_due_deadlines().await?;
         self.save_if_due().await?;
+        self.check_rewind()
+    }
+
+    fn check_rewind(&self) -> Result<(), StopReason> {
+        if self.checkpoints.holds.must_rewind() {
+            return Err(StopReason::Rewind);
+        }
+        Ok(())
+    }
+
+    /// Loads the last checkpoint if another process may have released a subject.
+    async fn load_if_outdated(&mut self, events: &[RecordedEvent]) -> Result<(), ReactionError> {
+        let is_outdated = events.iter().any(|event| self.checkpoints.is_newer(event));
+        if is_outdated && !self.checkpoints.holds.subjects().is_empty() {
+            self.checkpoints.load_checkpoint().await?;
+        }
         Ok(())
     }
 
@@ -64,30 +85,50 @@ impl ReactionProcessor {
         }
     }
 
-    /// Plans and executes the steps that follow from an event.
+    /// Plans and executes the steps that follow from an event. An event of a held subject waits.
     pub(super) async fn handle_event(&mut self, event: RecordedEvent) -> Result<(), StopReason> {
         if self.event_types.contains(&event.event_type) {
-            let plan = match self.executor.plan_steps(&event) {
-                Ok(plan) => plan,
-                // An operator skipped the event.
-                Err(_) if self.checkpoints.has_passed(event.id) => StepsAfterEvent::default(),
-                Err(error) => {
-                    let parked = ParkReason::new(&event, None, error);
-                    if !self.executor.skipped.covers(parked.poison()) {
-                        return Err(parked.into());
-                    }
-                    StepsAfterEvent::default()
-                }
-            };
-            self.update_deadlines(&event, &plan.cancelled_steps, plan.deadlines);
-            for instance in plan.immediate {
-                self.execute_with_retries(&event, instance, None).await?;
+            if self.checkpoints.holds.is_waiting(&event) {
+                self.checkpoints.holds.count(&event);
+            } else if let Err(failure) = self.react(&event).await {
+                self.hold_at_event(&event, failure).await?;
             }
             self.is_dirty = true;
         }
         self.advance_to(event.id);
         if self.checkpoints.needs_save() {
             self.save_until_stored().await?;
+        }
+        Ok(())
+    }
+
+    /// Plans and executes the steps that follow from an event of a subject that does not wait.
+    pub(super) async fn react(&mut self, event: &RecordedEvent) -> Result<(), StepFailure> {
+        let plan = match self.executor.plan_steps(event) {
+            Ok(plan) => plan,
+            // An operator skipped the event.
+            Err(_) if self.checkpoints.has_passed(&event.subject, event.id) => {
+                StepsAfterEvent::default()
+            }
+            Err(error) => {
+                let poison = report_failure(event, &error);
+                if !self.executor.skipped.covers(&poison) {
+                    let task = self
+                        .executor
+                        .build_task(event.id, StepOfEventView::NONE, None);
+                    let failed = FailedStep {
+                        poison,
+                        task,
+                        error,
+                    };
+                    return Err(StepFailure::Failed(Box::new(failed)));
+                }
+                StepsAfterEvent::default()
+            }
+        };
+        self.update_deadlines(event, &plan.cancelled_steps, plan.deadlines);
+        for instance in plan.immediate {
+            self.execute_until_decided(event, instance, None).await?;
         }
         Ok(())
     }
@@ -126,28 +167,20 @@ impl ReactionProcessor {
     }
 
     async fn meet_deadline(&mut self, deadline: OpenDeadline) -> Result<(), StopReason> {
-        let OpenDeadline { step, view, .. } = deadline;
-        let instance = StepOfEventView { step, view };
-        let event = match event_with_id(&*self.executor.runtime.store, deadline.event).await {
-            Err(error @ StoreError::Corrupt { .. }) => {
-                let poison = PoisonEvent::unreadable(deadline.event, &error);
-                let task = self
-                    .executor
-                    .build_task(deadline.event, instance, Some(deadline.at));
-                let is_skipped =
-                    self.checkpoints.is_task_done(&task) || self.executor.skipped.covers(&poison);
-                if !is_skipped {
-                    return Err(ParkReason::unreadable(poison, Some(task)).into());
-                }
-                None
-            }
-            found => found?,
+        let Some(subject) = self.deadlines.find_subject(deadline).cloned() else {
+            return Ok(());
         };
-        if let Some(event) = event {
-            self.execute_with_retries(&event, instance, Some(deadline.at))
-                .await?;
+        if self.checkpoints.holds.blocks(&subject) {
+            self.deadlines.remove_of_subject(&subject, |_| true);
+            return Ok(());
         }
-        self.deadlines.remove(deadline);
+        match self.execute_deadline(&subject, deadline).await? {
+            Ok(()) => self.deadlines.remove(deadline),
+            Err(failure) => {
+                self.hold_at_deadline(&subject, failure, deadline.at)
+                    .await?
+            }
+        }
         self.is_dirty = true;
         if self.checkpoints.needs_save() {
             self.save_until_stored().await?;
@@ -155,43 +188,42 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    /// Executes a step until it succeeds or has to be parked.
-    async fn execute_with_retries(
+    /// Executes a step until it succeeds or its subject has to wait. Tries again while the event store is away.
+    pub(super) async fn execute_until_decided(
         &mut self,
         event: &RecordedEvent,
         instance: StepOfEventView,
         at: Option<Timestamp>,
-    ) -> Result<(), StopReason> {
+    ) -> Result<(), StepFailure> {
         let task = self.executor.build_task(event.id, instance, at);
-        let (mut pauses, mut attempts) = (back_off(LAST_PAUSE), 0_u32);
+        let mut pauses = back_off(LAST_PAUSE);
         loop {
-            let Err(error) = self.claim_and_execute(event, instance, &task).await else {
-                self.executor.progress.record_success();
-                return Ok(());
+            let error = match self.claim_and_execute(event, instance, &task).await {
+                Ok(true) => {
+                    self.executor.progress.record_success();
+                    return Ok(());
+                }
+                Ok(false) => return Err(StepFailure::SubjectIsHeld),
+                Err(error) => error,
             };
-            attempts = match error.recovery() {
-                Recovery::Park => self.executor.reaction.attempts,
-                Recovery::Wait => attempts,
-                Recovery::Retry => attempts.saturating_add(1),
-            };
-            let has_failed = attempts >= self.executor.reaction.attempts;
-            let recovery = error.recovery();
-            let failure = error.to_failure();
-            let parked = ParkReason::new(event, Some(task.clone()), error);
-            if recovery != Recovery::Wait && self.is_skipped(parked.poison(), has_failed) {
-                self.checkpoints.mark_done(task);
-                self.executor.progress.record_success();
-                return Ok(());
+            let poison = report_failure(event, &error);
+            if error.recovery() != Recovery::Wait {
+                if self.is_skipped(&poison, &event.subject, error.recovery()) {
+                    self.checkpoints.mark_done(&event.subject, task);
+                    return Ok(());
+                }
+                let failed = FailedStep {
+                    poison,
+                    task,
+                    error,
+                };
+                return Err(StepFailure::Failed(Box::new(failed)));
             }
-            if has_failed {
-                return Err(parked.into());
-            }
-            let reaction = self.executor.reaction.name;
-            let error = &parked.poison().reason;
+            let (reaction, failure) = (self.executor.reaction.name, error.to_failure());
+            let error = &poison.reason;
             tracing::warn!(reaction, event = %event.id, subject = %event.subject, error, "a reaction fails and retries");
             self.executor.progress.record_failure(SubscriberFailure {
                 reason: error.clone(),
-                event: Some(parked.poison().clone()),
                 is_transient: true,
                 ..failure
             });
@@ -202,47 +234,57 @@ impl ReactionProcessor {
 
     /// Returns true if an operator skips the event at which a step fails. Before the last attempt, only an
     /// operator who names the event skips it.
-    fn is_skipped(&self, poison: &PoisonEvent, has_failed: bool) -> bool {
+    fn is_skipped(&self, poison: &PoisonEvent, subject: &Subject, recovery: Recovery) -> bool {
+        let held = self.checkpoints.holds.find(subject);
+        let attempts = held.map_or(0, |held| held.attempts).saturating_add(1);
+        let is_last = recovery == Recovery::Hold || attempts >= self.executor.reaction.attempts;
         let skipped = &self.executor.skipped;
-        has_failed && skipped.covers(poison) || skipped.covers_by_id(poison)
+        is_last && skipped.covers(poison) || skipped.covers_by_id(poison)
     }
 
-    /// Executes a step once, unless it was executed before. A call is claimed first.
+    /// Executes a step once, unless it was executed before. A call is claimed first. Returns false if the subject is
+    /// held by now.
     async fn claim_and_execute(
         &mut self,
         event: &RecordedEvent,
         instance: StepOfEventView,
         task: &ReactionTask,
-    ) -> Result<(), ReactionError> {
-        if self.checkpoints.is_task_done(task) {
-            return Ok(());
+    ) -> Result<bool, ReactionError> {
+        if self.checkpoints.is_task_done(&event.subject, task) {
+            return Ok(true);
         }
         if !self.executor.makes_call(instance) {
-            return self.executor.execute_step(event, instance).await;
+            self.executor.execute_step(event, instance).await?;
+            return Ok(true);
         }
-        let Some(_permit) = self.acquire_lease(task).await? else {
-            return Ok(());
+        let Some(_permit) = self.acquire_lease(&event.subject, task).await? else {
+            return Ok(self.checkpoints.is_task_done(&event.subject, task));
         };
         tokio::select! {
             biased;
             result = self.executor.execute_step(event, instance) => result?,
             () = renew_until_lost(&mut self.checkpoints) => return Err(ReactionError::TakenOver),
         }
-        self.checkpoints.mark_done(task.clone());
-        Ok(())
+        self.checkpoints.mark_done(&event.subject, task.clone());
+        Ok(true)
     }
 
-    /// Waits for the lease on a call. Returns `None` if another process has made the call.
+    /// Waits for the lease on a call. Returns `None` if another process has made the call or holds the subject.
     async fn acquire_lease(
         &mut self,
+        subject: &Subject,
         task: &ReactionTask,
     ) -> Result<Option<CallPermit>, ReactionError> {
         loop {
             let permit = Arc::clone(&self.calls).lock_owned().await;
             let progress = self.compute_progress();
-            match self.checkpoints.try_acquire_lease(task, &progress).await? {
+            let checkpoints = &mut self.checkpoints;
+            match checkpoints
+                .try_acquire_lease(subject, task, &progress)
+                .await?
+            {
                 LeaseResult::Acquired => return Ok(Some(permit)),
-                LeaseResult::AlreadyDone => return Ok(None),
+                LeaseResult::AlreadyDone | LeaseResult::SubjectIsHeld => return Ok(None),
                 LeaseResult::Conflict => {}
                 LeaseResult::HeldElsewhere => {
                     drop(permit);
@@ -255,20 +297,24 @@ impl ReactionProcessor {
 
     /// Appends a checkpoint with the calls that were made. Retries while the event store is
     /// unavailable. Without the checkpoint, a restart would repeat the calls.
-    async fn save_until_stored(&mut self) -> Result<(), ReactionError> {
+    pub(super) async fn save_until_stored(&mut self) -> Result<(), ReactionError> {
         let mut pauses = back_off(LEASE_DURATION);
         loop {
             match self.save_checkpoint().await {
                 Err(error) if error.recovery() == Recovery::Wait => {
-                    let reaction = self.executor.reaction.name;
-                    tracing::warn!(reaction, %error, "a reaction cannot save its checkpoint and retries");
-                    self.executor.progress.record_failure(error.to_failure());
+                    self.wait_for_store(&error, pauses.next()).await;
                 }
                 saved => return saved,
             }
-            self.sleep_with_lease(pauses.next().unwrap_or(LEASE_DURATION))
-                .await;
         }
+    }
+
+    /// Reports that a checkpoint cannot be saved, and waits for the next attempt.
+    pub(super) async fn wait_for_store(&mut self, error: &ReactionError, pause: Option<Duration>) {
+        let reaction = self.executor.reaction.name;
+        tracing::warn!(reaction, %error, "a reaction cannot save its checkpoint and retries");
+        self.executor.progress.record_failure(error.to_failure());
+        self.sleep_with_lease(pause.unwrap_or(LEASE_DURATION)).await;
     }
 
     /// Sleeps, unless an operator wants another attempt. Before a long sleep, extends the lease of this process by the same time.

@@ -42,6 +42,10 @@ pub(super) struct ReactionProcessor {
     events_since_save: u64,
     /// True if a restart from the last checkpoint would repeat work.
     pub(super) is_dirty: bool,
+    /// The held subjects to retry because the program has started.
+    pub(super) held_at_start: Vec<Subject>,
+    /// True if a failure ends the work instead of holding a subject, as in a test of a reaction.
+    pub(super) is_strict: bool,
 }
 
 impl ReactionProcessor {
@@ -66,6 +70,8 @@ impl ReactionProcessor {
             saved_at: Instant::now(),
             events_since_save: 0,
             is_dirty: false,
+            held_at_start: Vec::new(),
+            is_strict: false,
         };
         processor.executor.load_skipped().await?;
         let progress = match processor.checkpoints.load_checkpoint().await {
@@ -130,7 +136,7 @@ impl ReactionProcessor {
     }
 
     /// Adds and cancels the deadlines that follow from an event before the position.
-    fn restore_deadlines(&mut self, progress: &ReactionProgress, event: &RecordedEvent) {
+    pub(super) fn restore_deadlines(&mut self, progress: &ReactionProgress, event: &RecordedEvent) {
         if !self.event_types.contains(&event.event_type) {
             return;
         }
@@ -142,13 +148,16 @@ impl ReactionProcessor {
         }
     }
 
-    /// Cancels and adds the deadlines that follow from an event.
+    /// Cancels and adds the deadlines that follow from an event, unless they wait with their subject.
     pub(super) fn update_deadlines(
         &mut self,
         event: &RecordedEvent,
         cancelled_steps: &[usize],
         deadlines: Vec<(Timestamp, StepOfEventView)>,
     ) {
+        if self.checkpoints.holds.blocks(&event.subject) {
+            return;
+        }
         for step in cancelled_steps {
             self.deadlines.cancel(&event.subject, *step);
         }
@@ -176,9 +185,11 @@ impl ReactionProcessor {
             let nanosecond = SignedDuration::from_nanos(1);
             let last = known.settled.saturating_add(nanosecond);
             let last = last.unwrap_or(known.settled);
-            let is_settled = |deadline: &OpenDeadline| {
+            let holds = &self.checkpoints.holds;
+            let is_settled = |deadline: &OpenDeadline, subject: &Subject| {
                 known.has_passed(deadline.event)
                     && known.has_settled_deadline(deadline.at, deadline.event)
+                    && holds.find(subject).is_none()
             };
             self.deadlines.remove_until(last, is_settled);
         }
@@ -223,10 +234,14 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    /// Publishes the position and the deadlines for the health check and the metrics.
+    /// Publishes the position, the deadlines and the held subjects for the health check and the metrics.
     pub(super) fn publish_progress(&self) {
         let progress = &self.executor.progress;
         progress.record_position(self.position);
+        let held = self.checkpoints.holds.to_keys();
+        if !held.iter().eq(progress.held_keys().iter()) {
+            progress.record_held_keys(held);
+        }
         progress.record_deadlines(OpenDeadlines {
             count: self.deadlines.len(),
             next: self.deadlines.next_time(),

@@ -10,8 +10,8 @@ use super::{
     ReactionDescriptor, ReactionError, Reactions,
     executor::{ReactionExecutor, ReactionRuntime},
     graceful_stop::GracefulStop,
-    parked::StopReason,
     processor::ReactionProcessor,
+    stop_reason::StopReason,
     subscriber::ReactionSubscriber,
 };
 
@@ -122,5 +122,8 @@ pub async fn catch_up(
     let progress = SubscriberProgress::new(KIND, reaction.name);
     let executor = ReactionExecutor::new(reaction, Arc::new(runtime), progress)?;
     let mut processor = ReactionProcessor::load_from_checkpoint(executor, false).await?;
+    processor.is_strict = true;
+    let held = processor.retry_selected(None).await;
+    held.map_err(StopReason::into_error)?;
     processor.catch_up().await.map_err(StopReason::into_error)
 }

@@ -55,5 +55,5 @@ fn read_checkpoint(event: &RecordedEvent) -> Option<ReactionCheckpoint> {
         return None;
     }
     let checkpoint: Option<ReactionCheckpoint> = event.payload().ok();
-    checkpoint.filter(|checkpoint| checkpoint.progress.is_before(event.id))
+    checkpoint.filter(|checkpoint| checkpoint.is_before(event.id))
 }

@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -17,11 +17,8 @@ use es_subscribe::{
 };
 
 use super::{
-    ReactionError,
-    executor::ReactionExecutor,
-    graceful_stop::GracefulStop,
-    parked::{ParkReason, StopReason},
-    processor::ReactionProcessor,
+    ReactionError, executor::ReactionExecutor, graceful_stop::GracefulStop,
+    processor::ReactionProcessor, stop_reason::StopReason,
 };
 
 /// The interval of deadline checks while no event arrives. A fixed clock changes without notice.
@@ -33,10 +30,10 @@ pub(super) struct ReactionSubscriber {
     pub(super) stop: GracefulStop,
     /// The processor since the begin of the last subscription.
     processor: tokio::sync::Mutex<Option<ReactionProcessor>>,
-    /// The reason why the reaction is parked.
-    parked: Mutex<Option<Arc<ParkReason>>>,
     /// True if the reaction may begin without its checkpoints.
     begins_anew: AtomicBool,
+    /// True after the first start, which retries the held subjects.
+    has_begun: AtomicBool,
 }
 
 #[async_trait]
@@ -52,13 +49,17 @@ impl Subscriber for ReactionSubscriber {
     }
 
     async fn begin(&self) -> Result<(), Interruption<Infallible>> {
-        *self.lock_parked() = None;
         let begins_anew = self.begins_anew.load(Ordering::Acquire);
         let mut slot = self.processor.lock().await;
         let loading = ReactionProcessor::load_from_checkpoint(self.executor.clone(), begins_anew);
         let loaded = self.stop.request.run_until_cancelled(loading).await;
         let loaded = loaded.ok_or(Interruption::Stopped)?;
-        *slot = Some(loaded.map_err(|error| Interruption::Failed(error.to_failure()))?);
+        let mut loaded = loaded.map_err(|error| Interruption::Failed(error.to_failure()))?;
+        if !self.has_begun.swap(true, Ordering::AcqRel) {
+            let held = loaded.checkpoints.holds.subjects();
+            loaded.held_at_start = held.keys().cloned().collect();
+        }
+        *slot = Some(loaded);
         self.begins_anew.store(false, Ordering::Release);
         Ok(())
     }
@@ -80,9 +81,10 @@ impl Subscriber for ReactionSubscriber {
         };
         processor.publish_progress();
         handled.map_err(|reason| match reason {
-            StopReason::Poison(parked) => self.park(*parked),
-            StopReason::Store(ReactionError::Store(error)) => Interruption::Store(error),
-            StopReason::Store(error) => Interruption::Failed(error.to_failure()),
+            StopReason::Error(ReactionError::Store(error)) => Interruption::Store(error),
+            StopReason::Error(error) => Interruption::Failed(error.to_failure()),
+            StopReason::Limit(failure) => Interruption::Failed(failure),
+            StopReason::Rewind => Interruption::Rewind,
         })
     }
 
@@ -94,7 +96,7 @@ impl Subscriber for ReactionSubscriber {
                 let saved = processor.save_checkpoint().await;
                 saved.map_err(|error| Interruption::Failed(error.to_failure()))
             }
-            _ => Err(self.park(ParkReason::unreadable(poison.clone(), None))),
+            _ => Err(Interruption::Parked(poison.clone())),
         }
     }
 
@@ -103,12 +105,9 @@ impl Subscriber for ReactionSubscriber {
     }
 
     async fn is_settled(&self, poison: &PoisonEvent) -> bool {
-        let parked = self.lock_parked().clone();
-        let mut slot = self.processor.lock().await;
-        if let (Some(processor), Some(parked)) = (slot.as_mut(), parked) {
-            processor.release_lease().await;
+        if let Some(processor) = self.processor.lock().await.as_mut() {
             let _ = processor.checkpoints.load_checkpoint().await;
-            if processor.is_handled(&parked) {
+            if processor.checkpoints.position() >= Some(poison.id) {
                 return true;
             }
         }
@@ -135,14 +134,8 @@ impl CommandedSubscriber for ReactionSubscriber {
         Ok(())
     }
 
-    /// Skips the action at which the reaction is parked, or events in every instance.
+    /// Skips the steps that fail at the selected events, in every instance.
     async fn skip(&self, selection: &EventSelection) -> Result<(), OperatorError> {
-        let parked = self.lock_parked().clone();
-        if let Some(parked) = parked.filter(|parked| parked.is_at(selection))
-            && let Some(processor) = self.processor.lock().await.as_mut()
-        {
-            return processor.skip(&parked).await.map_err(failed);
-        }
         let skipped = self.executor.skip_log.skip(selection.clone()).await;
         skipped.map_err(failed)?;
         self.executor.skipped.add_selection(selection.clone());
@@ -158,12 +151,22 @@ impl CommandedSubscriber for ReactionSubscriber {
         Ok(was_skipped)
     }
 
-    /// A reaction holds no keys: it parks at its event.
     async fn retry_held_keys(
         &self,
-        _: Option<&EventSelection>,
+        selection: Option<&EventSelection>,
     ) -> Result<(usize, usize), OperatorError> {
-        Ok((0, 0))
+        let mut slot = self.processor.lock().await;
+        let Some(processor) = slot.as_mut() else {
+            return Ok((0, 0));
+        };
+        let calls = Arc::clone(&processor.calls);
+        tokio::select! {
+            biased;
+            () = self.stop.wait_until_drained(calls) => Err(OperatorError::Busy(ComponentKind::Reaction)),
+            retried = processor.retry_selected(selection) => {
+                retried.map_err(|reason| failed(reason.into_error()))
+            }
+        }
     }
 }
 
@@ -173,16 +176,9 @@ impl ReactionSubscriber {
             executor,
             stop,
             processor: tokio::sync::Mutex::default(),
-            parked: Mutex::default(),
             begins_anew: AtomicBool::new(false),
+            has_begun: AtomicBool::new(false),
         }
-    }
-
-    /// Remembers the task that fails, which an operator may skip.
-    fn park(&self, parked: ParkReason) -> Interruption<Infallible> {
-        let poison = parked.poison().clone();
-        *self.lock_parked() = Some(Arc::new(parked));
-        Interruption::Parked(poison)
     }
 
     /// Lets other processes continue at once, after the stop.
@@ -190,11 +186,6 @@ impl ReactionSubscriber {
         if let Some(processor) = self.processor.into_inner() {
             processor.hand_over().await;
         }
-    }
-
-    /// Locks the reason. A poisoned lock is safe, because each change is complete.
-    fn lock_parked(&self) -> MutexGuard<'_, Option<Arc<ParkReason>>> {
-        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,6 +7,7 @@ mod damaged_store;
 mod deadlines;
 mod faults;
 mod handover;
+mod held_subjects;
 mod one_at_a_time;
 mod operate;
 
@@ -21,7 +22,9 @@ use super::{
 };
 use crate::command::{CommandResources, Services};
 use crate::prelude::*;
-use es_event::{Declaration, EventCandidate, EventType, Subject, Upcasters, declaration};
+use es_event::{
+    Declaration, EventCandidate, EventSelection, EventType, Subject, Upcasters, declaration,
+};
 use es_store::{EventStore, ReadOptions, memory::MemoryStore};
 use es_subscribe::{
     ProgressRegistry, SubscriberProgress,
@@ -159,6 +162,13 @@ impl World {
         catch_up(self.runtime(), reaction).await.unwrap();
     }
 
+    /// Moves the clock.
+    fn advance(&self, seconds: i64) {
+        let now = self.clock.now();
+        self.clock
+            .set(now + jiff::SignedDuration::from_secs(seconds));
+    }
+
     /// The subjects of all reminders.
     async fn reminded(&self) -> Vec<String> {
         let events = self.store.read(Subject::root(), ReadOptions::recursive());
@@ -196,8 +206,28 @@ impl Operator {
         Ok(outcome.event)
     }
 
+    /// Sends a command, and returns the number of held subjects that it was about, and of those that it released.
+    async fn retried(
+        &self,
+        reaction: &str,
+        command: OperatorCommand,
+        selection: Option<EventSelection>,
+    ) -> (usize, usize) {
+        let sent = self.client.send_selection(reaction, command, selection);
+        let outcome = sent.await.unwrap();
+        (outcome.retried, outcome.released)
+    }
+
     fn progress(&self, reaction: &str) -> &SubscriberProgress {
         self.progress.find_progress(reaction).unwrap()
+    }
+
+    /// The subjects that a reaction holds.
+    fn held(&self, reaction: &str) -> Vec<String> {
+        let held = self.progress(reaction).held_keys();
+        let mut held: Vec<_> = held.iter().map(|held| held.key.clone()).collect();
+        held.sort();
+        held
     }
 }
 

@@ -198,6 +198,8 @@ fn held_keys_json(held: &HeldKeys) -> Value {
             "events": group.events,
             "first": group.first.to_string(),
             "last": group.last.to_string(),
+            "waiting": group.waiting,
+            "nextAttempt": group.next_attempt.map(|time| time.to_string()),
         })
     });
     json!({ "keys": held.len(), "failures": groups.collect::<Vec<_>>() })

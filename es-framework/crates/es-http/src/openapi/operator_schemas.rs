@@ -156,8 +156,10 @@ fn held_keys(schemas: &mut Schemas) -> Value {
             "events": { "type": "integer", "format": "int64", "minimum": 0, "description": "The number of events that these keys wait with." },
             "first": { "type": "string", "format": "date-time", "description": "The time of the first of these events." },
             "last": { "type": "string", "format": "date-time", "description": "The time of the last of these events." },
+            "waiting": { "type": "integer", "format": "int64", "minimum": 0, "description": "The number of keys that are retried without an operator, as after a failed call." },
+            "nextAttempt": { "type": ["string", "null"], "format": "date-time", "description": "The time of the first of these attempts." },
         },
-        "required": ["fingerprint", "error", "type", "event", "subject", "keys", "someKeys", "events", "first", "last"],
+        "required": ["fingerprint", "error", "type", "event", "subject", "keys", "someKeys", "events", "first", "last", "waiting", "nextAttempt"],
     });
     let failure = schemas.add("HeldKeyFailure", failure);
     let held = json!({

@@ -75,10 +75,10 @@ impl OperatorInterface for ComponentKind {
                 "Skips the event that stopped a read model and those at which rows are held, or events that it cannot apply, now and in every rebuild."
             }
             (Self::Reaction, OperatorCommand::Retry) => {
-                "Lets a reaction that has stopped or retries try again at once, or ends the skips of some events."
+                "Lets a reaction try again at once, also with the events of held subjects, or ends the skips of some events."
             }
             (Self::Reaction, OperatorCommand::Skip) => {
-                "Skips the action that failed for the event that stopped a reaction, or events that it cannot handle, in every instance."
+                "Skips the actions that failed for the events at which subjects are held, or events that a reaction cannot handle, in every instance."
             }
         }
     }

@@ -123,7 +123,7 @@ const fn result_text(component: ComponentKind, command: OperatorCommand) -> &'st
         (ComponentKind::Reaction, OperatorCommand::Rebuild) => "begins as at its first start",
         (_, OperatorCommand::Retry) => "tries again",
         (ComponentKind::ReadModel, OperatorCommand::Skip) => "skips the event from now on",
-        (ComponentKind::Reaction, OperatorCommand::Skip) => "skips the action that failed",
+        (ComponentKind::Reaction, OperatorCommand::Skip) => "skips the actions that failed",
     }
 }
 
@@ -193,6 +193,7 @@ struct HeldKeyFailure {
     events: u64,
     first: String,
     last: String,
+    next_attempt: Option<String>,
 }
 
 /// The progress of a rebuild in the response of the operator API.
@@ -270,6 +271,9 @@ impl HeldKeysStatus {
                 subject.unwrap_or_default(),
                 failure.some_keys.join(", "),
             ));
+            if let Some(next) = &failure.next_attempt {
+                text.push_str(&format!("    the next attempt is at {next}\n"));
+            }
         }
         text
     }

@@ -219,6 +219,20 @@ pub const READ_MODEL_HELD_LAST: MetricDefinition = MetricDefinition::gauge(
     &["read_model", "fingerprint"],
     "Time of the last event with which these rows wait, in seconds since 1970, or 0 if none waits any more.",
 );
+/// Subjects that a reaction holds at events that fail alike.
+#[doc(hidden)]
+pub const REACTION_HELD: MetricDefinition = MetricDefinition::gauge(
+    "es_reaction_held_subjects",
+    &["reaction", "fingerprint"],
+    "Subjects that a reaction holds at events that fail alike.",
+);
+/// Of these subjects, those that the reaction retries without an operator.
+#[doc(hidden)]
+pub const REACTION_WAITING: MetricDefinition = MetricDefinition::gauge(
+    "es_reaction_waiting_subjects",
+    &["reaction", "fingerprint"],
+    "Of these subjects, those that the reaction retries without an operator, as after a failed call.",
+);
 /// Events that a reaction has not handled yet.
 #[doc(hidden)]
 pub const REACTION_LAG: MetricDefinition = MetricDefinition::gauge(
@@ -270,6 +284,8 @@ pub const ALL: &[MetricDefinition] = &[
     READ_MODEL_HELD,
     READ_MODEL_HELD_FIRST,
     READ_MODEL_HELD_LAST,
+    REACTION_HELD,
+    REACTION_WAITING,
     REACTION_LAG,
     REACTION_DEADLINES,
     REACTION_STOPPED,

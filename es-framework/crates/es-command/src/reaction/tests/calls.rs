@@ -55,7 +55,7 @@ impl React for PhoneCaller {
     }];
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
     let mut world = World::at(DUE);
     let phone = Arc::new(Phone {
@@ -63,10 +63,17 @@ async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
         calls: Mutex::default(),
     });
     world.services = world.services.with_shared(Arc::clone(&phone));
-    world.send("a").await;
-    world.catch_up::<PhoneCaller>().await;
-    world.send("b").await;
-    world.catch_up::<PhoneCaller>().await;
+    let (running, _operator) = world.start(&[ReactionDescriptor::of::<PhoneCaller>()]);
+    for (id, made) in [("a", 3), ("b", 6)] {
+        world.send(id).await;
+        eventually(async || {
+            world.advance(1);
+            phone.calls.lock().unwrap().len() == made
+        })
+        .await;
+    }
+    running.abort();
+    let _ = running.await;
     let calls = phone.calls.lock().unwrap().clone();
     let [a, b] = [&calls[0], &calls[3]];
     assert_eq!(calls, [a, a, a, b, b, b].map(String::clone));
@@ -99,13 +106,13 @@ impl React for PanickingReaction {
 }
 
 #[tokio::test]
-async fn an_event_that_one_cannot_deal_with_stops_no_other() {
+async fn an_event_that_one_reaction_cannot_handle_stops_no_other() {
     let mut world = World::at(DUE);
-    let phone = Phone {
+    let phone = Arc::new(Phone {
         answers: false,
         calls: Mutex::default(),
-    };
-    world.services = world.services.with(phone);
+    });
+    world.services = world.services.with_shared(Arc::clone(&phone));
     world.send("a").await;
     let all = [
         ReactionDescriptor::of::<PanickingReaction>(),
@@ -115,14 +122,27 @@ async fn an_event_that_one_cannot_deal_with_stops_no_other() {
     let (running, operator) = world.start(&all);
     let progress = operator.progress("PhoneCaller");
     eventually(async || world.reminded().await.len() == 1).await;
-    eventually(async || progress.is_stopped()).await;
-    assert!(operator.progress("PanickingReaction").is_stopped());
-    assert!(!operator.progress("Dunning").is_stopped());
-    let state = |name: &str| operator.progress(name).state();
-    let trouble = |name: &str| state(name).trouble().unwrap().reason.clone();
-    let expected = "it cannot take event 0 on /invoices/a: the reaction panicked: no more invoices";
-    assert_eq!(trouble("PanickingReaction"), expected);
-    assert!(trouble("PhoneCaller").ends_with("the call failed: nobody answers"));
+    eventually(async || {
+        world.advance(1);
+        let held = progress.held_keys();
+        held.iter().any(|held| held.next_attempt.is_none())
+    })
+    .await;
+    assert_eq!(phone.calls.lock().unwrap().len(), 3);
+    let reason = |name: &str| {
+        let held = operator.progress(name).held_keys();
+        held.iter()
+            .map(|held| held.poison.to_string())
+            .collect::<Vec<_>>()
+    };
+    let cannot = "it cannot take event 0 on /invoices/a: ";
+    let panicked = format!("{cannot}the reaction panicked: no more invoices");
+    assert_eq!(reason("PanickingReaction"), [panicked]);
+    let failed = format!("{cannot}the call failed: nobody answers");
+    assert_eq!(reason("PhoneCaller"), [failed]);
+    assert!(reason("Dunning").is_empty());
+    let mut all = operator.progress.iter();
+    assert!(all.all(|progress| !progress.state().is_down()));
     assert_eq!(PANICS.load(Ordering::Relaxed), 1);
     running.abort();
 }

@@ -1,8 +1,8 @@
-//! Tests that calls are made once although the connection breaks during each checkpoint.
+//! Tests that calls are made once and subjects are held although checkpoints cannot be saved.
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use super::{
     super::{ReactionDescriptor, ReactionRunner, Reactions},
     claims::{LetterWriter, each_once, world},
+    eventually, held_subjects,
 };
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
@@ -89,4 +90,71 @@ async fn calls_are_made_once_though_nobody_knows_what_was_written() {
     })
     .await;
     assert!(writes.load(Ordering::Relaxed) > LETTERS);
+}
+
+/// A store that accepts no event while it is closed.
+#[derive(Debug)]
+struct ClosableStore {
+    inner: MemoryStore,
+    is_closed: Arc<Mutex<bool>>,
+}
+
+#[async_trait]
+impl EventStore for ClosableStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        if *self.is_closed.lock().unwrap() {
+            let (address, reason) = ("memory".into(), "it is closed".into());
+            return Err(AppendError::Store(StoreError::Unavailable {
+                address,
+                reason,
+            }));
+        }
+        self.inner.append(candidates, preconditions).await
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        self.inner.read(subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        self.inner.observe(subject, options)
+    }
+
+    async fn health(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn description(&self) -> String {
+        "closable".into()
+    }
+}
+
+#[tokio::test]
+async fn a_process_killed_between_a_failure_and_its_checkpoint_leaves_the_subject_to_the_next() {
+    let (world, office) = held_subjects::world("2026-02-01T00:00:00Z");
+    let is_closed = Arc::new(Mutex::new(true));
+    let mut runtime = world.runtime();
+    runtime.store = Arc::new(ClosableStore {
+        inner: world.store.clone(),
+        is_closed: Arc::clone(&is_closed),
+    });
+    world.write("a", held_subjects::poison("a")).await;
+    world.credit("a").await;
+    world.credit("b").await;
+    let reactions = Reactions::new(held_subjects::CLERK).unwrap();
+    let runner = ReactionRunner::new(runtime, reactions);
+    let progress = runner.progress();
+    let running = tokio::spawn(runner.run());
+    let clerk = progress.find_progress("Clerk").unwrap();
+    eventually(async || clerk.state().trouble().is_some()).await;
+    assert!(clerk.held_keys().is_empty(), "it is in no checkpoint");
+    world.stop(running).await;
+    let (running, operator) = world.start(&held_subjects::CLERK);
+    eventually(async || office.letters() == ["b"]).await;
+    assert_eq!(operator.held("Clerk"), ["/invoices/a"]);
+    world.stop(running).await;
 }

@@ -1,4 +1,4 @@
-//! Tests of operator commands on a parked reaction, across several processes.
+//! Tests of operator commands on held subjects, across several processes.
 
 use std::sync::{
     Arc,
@@ -105,35 +105,31 @@ fn world() -> (World, Arc<Letterbox>) {
     (world, letterbox)
 }
 
-/// Waits until the reaction is parked and returns the event.
-async fn stops(operator: &super::Operator) -> EventId {
-    let stopped = || {
-        let mut all = operator.progress.iter();
-        all.find_map(|progress| progress.poison_event())
-    };
-    eventually(async || stopped().is_some()).await;
-    stopped().unwrap().id
+/// Waits until the first reaction holds these subjects.
+async fn holds(operator: &super::Operator, reaction: &str, subjects: &[&str]) {
+    eventually(async || operator.held(reaction) == subjects).await;
 }
 
 #[tokio::test]
-async fn what_an_operator_has_left_out_is_left_out_by_every_instance_and_every_start() {
+async fn a_skipped_action_is_left_out_by_every_instance_and_every_start() {
     let (world, _) = world();
     world.send("a").await;
     let (first, operator) = world.start(&POSTING);
     let (second, other) = world.start(&POSTING);
-    assert_eq!(
-        (stops(&operator).await, stops(&other).await),
-        (EventId::FIRST, EventId::FIRST)
-    );
+    holds(&operator, "Posting", &["/invoices/a"]).await;
+    holds(&other, "Posting", &["/invoices/a"]).await;
     assert!(world.reminded().await.is_empty());
-    let left_out = operator.send("Posting", OperatorCommand::Skip).await;
-    let left_out = left_out.unwrap().unwrap();
-    assert_eq!(left_out.id, EventId::FIRST);
-    assert!(left_out.reason.ends_with("it is closed"), "{left_out}");
+    let held = operator.progress("Posting").held_keys();
+    let poison = held.iter().next().unwrap().poison.clone();
+    assert_eq!(poison.id, EventId::FIRST);
+    assert!(poison.reason.ends_with("it is closed"), "{poison}");
+    let skipped = operator.retried("Posting", OperatorCommand::Skip, None);
+    assert_eq!(skipped.await, (1, 1));
     // The reaction still carries out the other actions of the event.
     eventually(async || world.reminded().await == ["/invoices/a"]).await;
-    let goes_on = |operator: &super::Operator| !operator.progress("Posting").is_stopped();
-    eventually(async || goes_on(&operator) && goes_on(&other)).await;
+    // The operator sends no command to the other instance.
+    holds(&operator, "Posting", &[]).await;
+    holds(&other, "Posting", &[]).await;
     first.abort();
     second.abort();
     world.catch_up::<Posting>().await;
@@ -146,63 +142,63 @@ async fn an_event_without_a_meaning_is_left_out_altogether() {
     letterbox.is_open.store(true, Ordering::Relaxed);
     world.write("a", PoisonEvent {}).await;
     world.send("b").await;
+    world.send("a").await;
     let (running, operator) = world.start(&POSTING);
-    assert_eq!(stops(&operator).await, EventId::FIRST);
-    operator
-        .send("Posting", OperatorCommand::Skip)
-        .await
-        .unwrap();
     eventually(async || world.reminded().await == ["/invoices/b"]).await;
+    holds(&operator, "Posting", &["/invoices/a"]).await;
+    let of_subject = EventSelection::Key {
+        key: "/invoices/a".into(),
+    };
+    let skipped = operator.retried("Posting", OperatorCommand::Skip, Some(of_subject));
+    assert_eq!(skipped.await, (1, 1));
+    let reminded = ["/invoices/b", "/invoices/a"];
+    eventually(async || world.reminded().await == reminded).await;
     running.abort();
     world.catch_up::<Posting>().await;
-    assert_eq!(world.reminded().await, ["/invoices/b"]);
+    assert_eq!(world.reminded().await, reminded);
 }
 
 #[tokio::test]
-async fn an_event_that_is_taken_again_may_succeed_or_stop_the_reaction_once_more() {
+async fn a_held_subject_is_retried_until_it_succeeds() {
     let (world, letterbox) = world();
     world.send("a").await;
     let (running, operator) = world.start(&POSTING);
     let (second, other) = world.start(&POSTING);
-    stops(&operator).await;
-    stops(&other).await;
-    let again = operator.send("Posting", OperatorCommand::Retry).await;
-    let again = again.unwrap().unwrap();
-    assert_eq!(again.id, EventId::FIRST);
-    stops(&operator).await;
+    holds(&operator, "Posting", &["/invoices/a"]).await;
+    holds(&other, "Posting", &["/invoices/a"]).await;
+    let retried = operator.retried("Posting", OperatorCommand::Retry, None);
+    assert_eq!(retried.await, (1, 0));
+    holds(&operator, "Posting", &["/invoices/a"]).await;
     letterbox.is_open.store(true, Ordering::Relaxed);
-    operator
-        .send("Posting", OperatorCommand::Retry)
-        .await
-        .unwrap();
-    eventually(async || world.reminded().await == ["/invoices/a"]).await;
-    // The operator sends no command to the other instance.
-    eventually(async || !other.progress("Posting").is_stopped()).await;
+    let retried = operator.retried("Posting", OperatorCommand::Retry, None);
+    assert_eq!(retried.await, (1, 1));
+    assert_eq!(world.reminded().await, ["/invoices/a"]);
+    holds(&other, "Posting", &[]).await;
+    assert_eq!(letterbox.letters.load(Ordering::Relaxed), 1);
     running.abort();
     second.abort();
 }
 
 #[tokio::test]
-async fn a_deadline_that_is_left_out_is_settled_and_those_after_it_are_met() {
+async fn a_deadline_that_is_skipped_is_settled_and_those_after_it_are_met() {
     let (world, letterbox) = world();
     world.send("a").await;
     world.send("b").await;
     let dunning = [ReactionDescriptor::of::<Dunning>()];
     let (first, operator) = world.start(&dunning);
     let (second, other) = world.start(&dunning);
-    assert_eq!(stops(&operator).await, stops(&other).await);
+    holds(&operator, "Dunning", &["/invoices/a", "/invoices/b"]).await;
+    holds(&other, "Dunning", &["/invoices/a", "/invoices/b"]).await;
+    let first_event = EventSelection::Event {
+        event: EventId::FIRST,
+    };
+    let skipped = operator.retried("Dunning", OperatorCommand::Skip, Some(first_event));
+    assert_eq!(skipped.await, (1, 1));
     letterbox.is_open.store(true, Ordering::Relaxed);
-    operator
-        .send("Dunning", OperatorCommand::Skip)
-        .await
-        .unwrap();
-    // One of the two instances handles the deadline of the second invoice.
-    eventually(async || letterbox.letters.load(Ordering::Relaxed) == 1).await;
-    eventually(async || {
-        let goes_on = |one: &super::Operator| !one.progress("Dunning").is_stopped();
-        goes_on(&operator) && goes_on(&other)
-    })
-    .await;
+    let retried = operator.retried("Dunning", OperatorCommand::Retry, None);
+    assert_eq!(retried.await, (1, 1));
+    assert_eq!(letterbox.letters.load(Ordering::Relaxed), 1);
+    holds(&other, "Dunning", &[]).await;
     first.abort();
     second.abort();
     world.catch_up::<Dunning>().await;
@@ -234,24 +230,17 @@ async fn events_of_a_type_are_skipped_in_every_instance_and_after_every_start() 
     }
     let (first, operator) = world.start(&POSTING);
     let (second, other) = world.start(&POSTING);
-    let poison = stops(&operator).await;
-    assert_eq!(
-        (poison, stops(&other).await),
-        (EventId::FIRST, EventId::FIRST)
-    );
+    let waiting = |operator: &super::Operator| {
+        let held = operator.progress("Posting").held_keys();
+        held.iter().map(|held| held.events).sum::<u64>()
+    };
+    eventually(async || waiting(&operator) == 50 && waiting(&other) == 50).await;
     let of_type = EventSelection::Type {
         event_type: EventType::declared(InvoiceSentEvent::TYPE),
     };
-    let skipped = operator
-        .client
-        .send_selection("Posting", OperatorCommand::Skip, Some(of_type))
-        .await;
-    assert_eq!(skipped.unwrap().event.unwrap().id, poison);
-    let goes_on = |operator: &super::Operator| {
-        let progress = operator.progress("Posting");
-        !progress.is_stopped() && progress.position() >= EventId::new(49)
-    };
-    eventually(async || goes_on(&operator) && goes_on(&other)).await;
+    let skipped = operator.retried("Posting", OperatorCommand::Skip, Some(of_type));
+    assert_eq!(skipped.await, (1, 1));
+    holds(&other, "Posting", &[]).await;
     // An event of the type that the reaction can handle is still handled.
     first.abort();
     second.abort();
@@ -267,18 +256,21 @@ async fn a_call_that_is_retried_can_be_skipped_or_tried_at_once() {
         ..POSTING[0]
     }];
     let (running, operator) = world.start(&patient);
-    let state = || operator.progress("Posting").state();
-    eventually(async || state().poison_event().is_some()).await;
-    assert_eq!(state().name(), "retrying");
-    let exits = state().exits(ComponentKind::Reaction);
-    assert_eq!(exits, [OperatorCommand::Retry, OperatorCommand::Skip]);
-    let retried = operator.send("Posting", OperatorCommand::Retry).await;
-    assert_eq!(retried.unwrap().unwrap().id, EventId::FIRST);
-    let skipped = operator.send("Posting", OperatorCommand::Skip).await;
-    assert_eq!(skipped.unwrap().unwrap().id, EventId::FIRST);
+    holds(&operator, "Posting", &["/invoices/a"]).await;
+    let progress = operator.progress("Posting");
+    let held = progress.held_keys();
+    assert!(held.iter().all(|held| held.next_attempt.is_some()));
+    assert!(!progress.state().is_down());
+    assert_eq!(
+        progress.exits(),
+        [OperatorCommand::Retry, OperatorCommand::Skip]
+    );
+    let retried = operator.retried("Posting", OperatorCommand::Retry, None);
+    assert_eq!(retried.await, (1, 0));
+    let skipped = operator.retried("Posting", OperatorCommand::Skip, None);
+    assert_eq!(skipped.await, (1, 1));
     // The other action of the event is carried out.
     eventually(async || world.reminded().await == ["/invoices/a"]).await;
-    eventually(async || state().name() == "working").await;
     assert_eq!(letterbox.letters.load(Ordering::Relaxed), 0);
     running.abort();
 }

@@ -84,6 +84,7 @@ impl From<HeldRow> for HeldKey {
             events: number(row.events),
             first: parse_time(&row.first),
             last: parse_time(&row.last),
+            next_attempt: None,
         }
     }
 }

@@ -1,0 +1,345 @@
+//! Holds a subject at an event or a deadline that cannot be handled, and handles its events again later.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use jiff::Timestamp;
+
+use super::{
+    checkpoint::ReactionProgress,
+    checkpoint_store::LEASE_DURATION,
+    deadline_queue::OpenDeadline,
+    error::Recovery,
+    executor::StepOfEventView,
+    held_subject::{HeldSubject, MAX_HELD_SUBJECTS},
+    processor::ReactionProcessor,
+    stop_reason::{FailedStep, StepFailure, StopReason},
+};
+use es_event::{EventId, EventSelection, PoisonEvent, RecordedEvent, Subject};
+use es_store::{Bound, ReadOptions, StoreError, event_with_id};
+use es_subscribe::{SubscriberFailure, TroubleCause, back_off};
+
+impl ReactionProcessor {
+    /// Handles the failure of a step at an event.
+    pub(super) async fn hold_at_event(
+        &mut self,
+        event: &RecordedEvent,
+        failure: StepFailure,
+    ) -> Result<(), StopReason> {
+        let before = event.id.get().checked_sub(1).and_then(EventId::new);
+        let time = event.time.timestamp().unwrap_or_default();
+        self.hold(&event.subject, failure, before, time).await?;
+        if self.checkpoints.holds.is_waiting(event) {
+            self.checkpoints.holds.count(event);
+        }
+        Ok(())
+    }
+
+    /// Handles the failure of a step at a deadline. All events of the subject that are known were handled.
+    pub(super) async fn hold_at_deadline(
+        &mut self,
+        subject: &Subject,
+        failure: StepFailure,
+        at: Timestamp,
+    ) -> Result<(), StopReason> {
+        let passed = self.position.max(self.checkpoints.position());
+        self.hold(subject, failure, passed, at).await
+    }
+
+    /// Saves a checkpoint in which the subject waits. Its events up to `passed` were handled.
+    async fn hold(
+        &mut self,
+        subject: &Subject,
+        failure: StepFailure,
+        passed: Option<EventId>,
+        time: Timestamp,
+    ) -> Result<(), StopReason> {
+        let StepFailure::Failed(failed) = failure else {
+            self.deadlines.remove_of_subject(subject, |_| true);
+            return Ok(());
+        };
+        if self.is_strict {
+            return Err(failed.error.into());
+        }
+        let is_retried = self.checkpoints.holds.find(subject).is_some();
+        let mut pauses = back_off(LEASE_DURATION);
+        loop {
+            let holds = &self.checkpoints.holds;
+            let is_settled = if is_retried {
+                holds.blocks(subject)
+            } else {
+                // Another process may hold the subject, or may have handled the event.
+                holds.find(subject).is_some()
+                    || self.checkpoints.is_task_done(subject, &failed.task)
+            };
+            if is_settled {
+                break;
+            }
+            if !is_retried && holds.subjects().len() >= MAX_HELD_SUBJECTS {
+                if self.checkpoints.needs_save() {
+                    self.save_until_stored().await?;
+                }
+                return Err(StopReason::Limit(limit_failure(&failed)));
+            }
+            let progress = self.compute_progress();
+            let held = self.build_hold(subject, &failed, (passed, time), &progress);
+            match self.checkpoints.try_hold(&progress, subject, held).await {
+                Ok(true) => {
+                    self.log_hold(subject, &failed.poison);
+                    break;
+                }
+                Ok(false) => {}
+                // The calls that were made before the failing step are recorded with it.
+                Err(error) if error.recovery() == Recovery::Wait => {
+                    self.wait_for_store(&error, pauses.next()).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if self.checkpoints.holds.find(subject).is_some() {
+            self.deadlines.remove_of_subject(subject, |_| true);
+        }
+        Ok(())
+    }
+
+    fn build_hold(
+        &self,
+        subject: &Subject,
+        failed: &FailedStep,
+        (passed, time): (Option<EventId>, Timestamp),
+        whole: &ReactionProgress,
+    ) -> HeldSubject {
+        let poison = failed.poison.clone();
+        let held = self.checkpoints.holds.find(subject).cloned();
+        let mut held = held.unwrap_or_else(|| {
+            let first_open = self.deadlines.first_open_event_of(subject);
+            let progress = ReactionProgress {
+                position: passed,
+                open_from: Some(first_open.map_or(poison.id, |first| first.min(poison.id))),
+                ..whole.clone()
+            };
+            HeldSubject::new(progress, poison.clone(), time)
+        });
+        held.record_failure(poison, time);
+        let is_call = failed.error.recovery() == Recovery::Retry;
+        if is_call && held.attempts < self.executor.reaction.attempts {
+            held.retry_later(self.executor.runtime.services.clock().now());
+        }
+        held
+    }
+
+    fn log_hold(&self, subject: &Subject, poison: &PoisonEvent) {
+        let reaction = self.executor.reaction.name;
+        let held = self.checkpoints.holds.find(subject);
+        let (event, error) = (poison.id.get(), &poison.reason);
+        match held.and_then(|held| held.next_attempt) {
+            Some(next) => {
+                tracing::warn!(reaction, %subject, event, error, %next, "a reaction fails and retries; all other subjects go on");
+            }
+            None => {
+                tracing::error!(reaction, %subject, event, error, "a reaction holds a subject; all others go on");
+            }
+        }
+    }
+
+    /// Retries one held subject, if its time has come.
+    pub(super) async fn retry_next_subject(&mut self) -> Result<(), StopReason> {
+        let now = self.executor.runtime.services.clock().now();
+        let waiting = self.checkpoints.holds.subjects().iter();
+        let waiting = waiting.filter_map(|(subject, held)| Some((held.next_attempt?, subject)));
+        let due = waiting.filter(|(next, _)| *next <= now).min();
+        let due = due.map(|(_, subject)| subject.clone());
+        if let Some(subject) = self.held_at_start.pop().or(due) {
+            self.retry_subject(&subject).await?;
+        }
+        Ok(())
+    }
+
+    /// Retries the selected held subjects, or all of them. Returns the number of those that were selected, and of those
+    /// that are held no longer.
+    pub(super) async fn retry_selected(
+        &mut self,
+        selection: Option<&EventSelection>,
+    ) -> Result<(usize, usize), StopReason> {
+        self.checkpoints.load_checkpoint().await?;
+        let held = self.checkpoints.holds.subjects().iter();
+        let selected = held.filter(|(subject, held)| held.to_key(subject).is_selected(selection));
+        let selected: Vec<Subject> = selected.map(|(subject, _)| subject.clone()).collect();
+        let mut released = 0_usize;
+        for subject in &selected {
+            let is_released = self.retry_subject(subject).await?;
+            released = released.saturating_add(usize::from(is_released));
+        }
+        Ok((selected.len(), released))
+    }
+
+    /// Handles the events and the deadlines of a held subject again. Returns true if it is held no longer.
+    async fn retry_subject(&mut self, subject: &Subject) -> Result<bool, StopReason> {
+        self.checkpoints.load_checkpoint().await?;
+        let Some(held) = self.checkpoints.holds.begin_retry(subject) else {
+            return Ok(true);
+        };
+        let replayed = self.replay(subject, &held.progress).await;
+        self.checkpoints.holds.end_retry();
+        let is_held = self.checkpoints.holds.find(subject).is_some();
+        if is_held {
+            self.deadlines.remove_of_subject(subject, |_| true);
+        } else {
+            tracing::info!(reaction = self.executor.reaction.name, %subject, "a reaction no longer holds a subject");
+        }
+        self.publish_progress();
+        replayed.map(|()| !is_held)
+    }
+
+    /// Handles the events and deadlines of a subject beyond its progress, and releases it.
+    async fn replay(
+        &mut self,
+        subject: &Subject,
+        progress: &ReactionProgress,
+    ) -> Result<(), StopReason> {
+        let mut next = progress.open_from;
+        loop {
+            let to = self.position.max(self.checkpoints.position());
+            if let Some(from) = next.filter(|next| Some(*next) <= to) {
+                let is_done = self.replay_events(subject, progress, from, to).await?;
+                if !is_done || !self.replay_deadlines(subject).await? {
+                    return Ok(());
+                }
+            }
+            next = to.and_then(EventId::next);
+            let whole = self.compute_progress();
+            let is_released = self.checkpoints.try_release(&whole, subject).await?;
+            if is_released || self.checkpoints.holds.blocks(subject) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns false if the subject waits again.
+    async fn replay_events(
+        &mut self,
+        subject: &Subject,
+        progress: &ReactionProgress,
+        from: EventId,
+        to: Option<EventId>,
+    ) -> Result<bool, StopReason> {
+        let options = ReadOptions {
+            lower_bound: Some(Bound::Inclusive(from)),
+            upper_bound: to.map(Bound::Inclusive),
+            ..ReadOptions::default()
+        };
+        let store = Arc::clone(&self.executor.runtime.store);
+        let mut events = store.read(subject.clone(), options);
+        while let Some(event) = events.next().await {
+            let event = match event {
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    self.keep_held(subject, &error).await?;
+                    return Ok(false);
+                }
+                event => event?,
+            };
+            if !self.event_types.contains(&event.event_type) {
+                continue;
+            }
+            if progress.has_passed(event.id) {
+                self.restore_deadlines(progress, &event);
+                continue;
+            }
+            if let Err(failure) = self.react(&event).await {
+                self.hold_at_event(&event, failure).await?;
+                return Ok(false);
+            }
+            if let Some(held) = self.checkpoints.holds.find_mut(subject) {
+                held.advance_to(event.id);
+            }
+            if self.checkpoints.needs_save() {
+                self.save_until_stored().await?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Meets the deadlines of a subject that passed while it was held. Returns false if the subject waits again.
+    async fn replay_deadlines(&mut self, subject: &Subject) -> Result<bool, StopReason> {
+        let now = self.executor.runtime.services.clock().now();
+        let known = self.checkpoints.last_progress();
+        let until = known.map_or(now, |known| known.settled.max(now));
+        while let Some(deadline) = self.deadlines.find_due_of(subject, until) {
+            if let Err(failure) = self.execute_deadline(subject, deadline).await? {
+                self.hold_at_deadline(subject, failure, deadline.at).await?;
+                return Ok(false);
+            }
+            self.deadlines.remove(deadline);
+            if self.checkpoints.needs_save() {
+                self.save_until_stored().await?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Executes a step at its deadline.
+    pub(super) async fn execute_deadline(
+        &mut self,
+        subject: &Subject,
+        deadline: OpenDeadline,
+    ) -> Result<Result<(), StepFailure>, StopReason> {
+        let OpenDeadline {
+            at,
+            event,
+            step,
+            view,
+        } = deadline;
+        let instance = StepOfEventView { step, view };
+        match event_with_id(&*self.executor.runtime.store, event).await {
+            Err(error @ StoreError::Corrupt { .. }) => {
+                let task = self.executor.build_task(event, instance, Some(at));
+                let poison = PoisonEvent::unreadable(event, &error);
+                let is_skipped = self.executor.skipped.covers(&poison);
+                if is_skipped || self.checkpoints.is_task_done(subject, &task) {
+                    return Ok(Ok(()));
+                }
+                let error = error.into();
+                let failed = FailedStep {
+                    poison,
+                    task,
+                    error,
+                };
+                Ok(Err(StepFailure::Failed(Box::new(failed))))
+            }
+            Ok(None) => Ok(Ok(())),
+            event => match event? {
+                Some(event) => Ok(self.execute_until_decided(&event, instance, Some(at)).await),
+                None => Ok(Ok(())),
+            },
+        }
+    }
+
+    /// Lets a subject wait for another attempt, because the event store cannot read one of its events.
+    async fn keep_held(&mut self, subject: &Subject, error: &StoreError) -> Result<(), StopReason> {
+        let reaction = self.executor.reaction.name;
+        tracing::error!(reaction, %subject, %error, "the event store cannot read the events of a held subject");
+        let Some(mut held) = self.checkpoints.holds.find(subject).cloned() else {
+            return Ok(());
+        };
+        held.attempts = held.attempts.saturating_add(1);
+        held.next_attempt = None;
+        let progress = self.compute_progress();
+        self.checkpoints.try_hold(&progress, subject, held).await?;
+        Ok(())
+    }
+}
+
+/// Returns the failure of a reaction that cannot hold another subject. It tries again, because subjects may be released.
+fn limit_failure(failed: &FailedStep) -> SubscriberFailure {
+    let is_call = failed.error.recovery() == Recovery::Retry;
+    let advice = if is_call {
+        "the other system has failed for many subjects"
+    } else {
+        "the code is wrong rather than the events"
+    };
+    let reason = format!(
+        "it holds {MAX_HELD_SUBJECTS} subjects, so {advice}: {}",
+        failed.poison
+    );
+    SubscriberFailure::new(TroubleCause::Action, is_call, reason)
+}

@@ -1,0 +1,47 @@
+//! The reasons why a reaction does not handle further events, and the failures of steps, which hold a subject.
+
+use super::{ReactionError, checkpoint::ReactionTask};
+use es_event::PoisonEvent;
+use es_store::StoreError;
+use es_subscribe::SubscriberFailure;
+
+/// The reason why a processor stops.
+pub(super) enum StopReason {
+    /// A failure of the event store, or of a step in a test.
+    Error(ReactionError),
+    /// The reaction cannot hold another subject.
+    Limit(SubscriberFailure),
+    /// Another process has released a subject, so the processor begins anew at the last checkpoint.
+    Rewind,
+}
+
+/// The failure of a step.
+pub(super) enum StepFailure {
+    /// The subject has to wait.
+    Failed(Box<FailedStep>),
+    /// Another process holds the subject or has released it.
+    SubjectIsHeld,
+}
+
+/// A step that failed, and the report about its event.
+pub(super) struct FailedStep {
+    pub(super) poison: PoisonEvent,
+    pub(super) task: ReactionTask,
+    pub(super) error: ReactionError,
+}
+
+impl<T: Into<ReactionError>> From<T> for StopReason {
+    fn from(error: T) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+impl StopReason {
+    pub(super) fn into_error(self) -> ReactionError {
+        match self {
+            Self::Error(error) => error,
+            Self::Limit(failure) => StoreError::Refused(failure.reason).into(),
+            Self::Rewind => ReactionError::TakenOver,
+        }
+    }
+}
