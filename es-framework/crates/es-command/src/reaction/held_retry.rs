@@ -197,16 +197,13 @@ impl ReactionProcessor {
         subject: &Subject,
         progress: &ReactionProgress,
     ) -> Result<(), StopReason> {
-        let mut next = progress.open_from;
+        let mut next = progress.open_from.unwrap_or(EventId::FIRST);
         loop {
-            let to = self.position.max(self.checkpoints.position());
-            if let Some(from) = next.filter(|next| Some(*next) <= to) {
-                let is_done = self.replay_events(subject, progress, from, to).await?;
-                if !is_done || !self.replay_deadlines(subject).await? {
-                    return Ok(());
-                }
+            let is_replayed = self.replay_events(subject, progress, &mut next).await?
+                && self.replay_deadlines(subject).await?;
+            if !is_replayed {
+                return Ok(());
             }
-            next = to.and_then(EventId::next);
             let whole = self.compute_progress();
             let is_released = self.checkpoints.try_release(&whole, subject).await?;
             if is_released || self.checkpoints.holds.blocks(subject) {
@@ -215,17 +212,16 @@ impl ReactionProcessor {
         }
     }
 
-    /// Returns false if the subject waits again.
+    /// Handles all stored events of a subject from `next` on, also those that the reaction has not reached yet, because
+    /// they may cancel deadlines. Returns false if the subject waits again.
     async fn replay_events(
         &mut self,
         subject: &Subject,
         progress: &ReactionProgress,
-        from: EventId,
-        to: Option<EventId>,
+        next: &mut EventId,
     ) -> Result<bool, StopReason> {
         let options = ReadOptions {
-            lower_bound: Some(Bound::Inclusive(from)),
-            upper_bound: to.map(Bound::Inclusive),
+            lower_bound: Some(Bound::Inclusive(*next)),
             ..ReadOptions::default()
         };
         let store = Arc::clone(&self.executor.runtime.store);
@@ -238,6 +234,7 @@ impl ReactionProcessor {
                 }
                 event => event?,
             };
+            *next = event.id.next().unwrap_or(event.id);
             if !self.event_types.contains(&event.event_type) {
                 continue;
             }

@@ -185,7 +185,11 @@ async fn a_call_without_an_end_is_made_again_by_the_same_instance() {
     let (second, _) = world.start(&writing);
     tokio::time::sleep(Duration::from_secs(59)).await;
     assert_eq!(post.keys.lock().unwrap().len(), 0);
-    eventually(async || post.keys.lock().unwrap().len() == 2).await;
+    eventually(async || {
+        world.advance(1);
+        post.keys.lock().unwrap().len() == 2
+    })
+    .await;
     let end = || {
         [first, second]
             .iter()
