@@ -25,10 +25,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_framework::store::{EventStore as _, sqlite::EmbeddedStore};
+use es_framework::{
+    event::{EventCandidate, Metadata, encode},
+    store::{EventStore as _, sqlite::EmbeddedStore},
+};
 use reqwest::Client;
 use serde_json::{Value, json};
-use support::{Library, postgres_server::PostgresServer, purchased};
+use support::{Library, postgres_server::PostgresServer};
 use titles::{Chance, Vocabulary};
 use uuid::Uuid;
 
@@ -73,6 +76,17 @@ async fn main() {
         let mut questions = Vec::new();
         questions.resize_with(SEARCHES, || ask(&mut chance));
         search.measure(what, &questions).await;
+    }
+}
+
+/// The event of a purchase, for a store that is filled without the library.
+fn purchased(id: Uuid, book: &Value) -> EventCandidate {
+    EventCandidate {
+        source: "library-service".into(),
+        subject: format!("/books/{id}").parse().unwrap(),
+        event_type: "com.example.library.BookPurchasedEvent".parse().unwrap(),
+        data: encode(&Metadata::default(), book).unwrap(),
+        trace: None,
     }
 }
 

@@ -38,3 +38,10 @@ fn a_wrong_value_names_the_setting() {
     let error = SettingsArguments::try_parse_from(line).unwrap_err();
     assert!(error.to_string().contains("--http-port"), "{error}");
 }
+
+#[test]
+fn a_limit_of_none_stops_the_start() {
+    let line = ["library-app", "--http-body-limit", "0"];
+    let error = SettingsArguments::try_parse_from(line).unwrap_err();
+    assert!(error.to_string().contains("--http-body-limit"), "{error}");
+}

@@ -136,7 +136,7 @@ fn the_library_does_what_its_document_says() {
         .env("NO_PROXY", "*")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("SCHEMATHESIS_HOOKS", checks)
-        .args(["run", "--checks=all", "--max-examples=100", "--seed=1"])
+        .args(["run", "--checks=all", "--max-examples=40", "--seed=1"])
         .args(["--exclude-checks=positive_data_acceptance", "--no-color"])
         .args(["--continue-on-failure", "--suppress-health-check=all"])
         .arg(format!("{}/openapi.json", library.url))
@@ -144,7 +144,7 @@ fn the_library_does_what_its_document_says() {
     let output = output.unwrap();
     let text = printed(&output);
     assert!(output.status.success(), "{text}");
-    assert!(cases_in(&text) > 2_000, "{text}");
+    assert!(cases_in(&text) > 1_000, "{text}");
 }
 
 /// The number of test cases that Schemathesis reports.

@@ -2,5 +2,4 @@
 
 mod back_up;
 mod crash;
-mod durable_queries;
 mod full_disk;

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::{Library, TOKEN, book, postgres_server::PostgresServer};
+use crate::support::{Library, TOKEN};
 
 /// The error of a start that fails with these settings.
 pub(crate) fn refusal(folder: &Path, settings: &[(&str, &str)]) -> String {
@@ -102,24 +102,6 @@ fn an_error_of_the_command_line_shows_no_password_and_no_token() {
     }
 }
 
-#[test]
-fn a_url_as_folder_is_refused_without_its_password() {
-    let folder = tempfile::tempdir().unwrap();
-    let url = "postgres://me:hunter2@localhost/events";
-    let text = refusal(folder.path(), &[("EVENT_STORE_DATA_DIR", url)]);
-    assert!(text.contains("write it to EVENT_STORE_URL"), "{text}");
-    assert!(!text.contains("hunter2"), "{text}");
-}
-
-#[test]
-fn a_wrong_url_of_postgresql_is_refused_without_its_password() {
-    let folder = tempfile::tempdir().unwrap();
-    let url = "postgres://me:hunter2@127.0.0.1:1/events?durability=some";
-    let text = refusal(folder.path(), &[("EVENT_STORE_URL", url)]);
-    assert!(text.contains("write durability=unsafe"), "{text}");
-    assert!(!text.contains("hunter2"), "{text}");
-}
-
 #[tokio::test]
 async fn a_port_that_is_taken_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,28 +111,6 @@ async fn a_port_that_is_taken_is_named() {
         let text = refusal(folder.path(), &[(setting, &port)]);
         assert!(text.contains(&port) && text.contains(setting), "{text}");
     }
-}
-
-#[tokio::test]
-async fn a_second_process_on_the_same_data_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let _first = Library::embedded(folder.path());
-    let text = refusal(folder.path(), &[]);
-    assert!(text.contains(folder.path().to_str().unwrap()), "{text}");
-    assert!(text.contains("another process"), "{text}");
-}
-
-#[test]
-fn data_that_is_something_else_is_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(
-        folder.path().join("events.sqlite"),
-        "not a database, but precious",
-    )
-    .unwrap();
-    refusal(folder.path(), &[]);
-    let kept = fs::read_to_string(folder.path().join("events.sqlite")).unwrap();
-    assert_eq!(kept, "not a database, but precious");
 }
 
 #[tokio::test]
@@ -176,41 +136,4 @@ async fn a_token_is_generated_once_and_never_logged() {
     drop(process);
     let library = Library::embedded(folder.path());
     assert!(!library.process.log().contains(TOKEN));
-}
-
-#[tokio::test]
-async fn a_database_that_lost_confirmed_events_is_refused_until_the_loss_is_accepted() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
-    let (url, folder) = (server.url(), tempfile::tempdir().unwrap());
-    let path = folder.path().to_str().unwrap();
-    let settings = [("EVENT_STORE_URL", &*url), ("EVENT_STORE_API_TOKEN", TOKEN)];
-    let mut library = Library::with_store_and(&url, &[("EVENT_STORE_DATA_DIR", path)]);
-    for _ in 0..3 {
-        let purchased = library.purchase(&book(uuid::Uuid::new_v4())).await;
-        assert_eq!(purchased.status(), reqwest::StatusCode::CREATED);
-    }
-    library.process.kill();
-    let stored = server.query("SELECT last + 1 FROM es_head");
-    let stored = stored.trim();
-    server.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
-    let text = refusal(folder.path(), &settings);
-    let sentence = format!(
-        "EVENT_STORE_URL cannot be used: the server {} has 0 events, but {stored} were stored, so the \
-         last {stored} are missing: check the URL, restore a backup, or accept the loss with \
-         EVENT_STORE_ACCEPT_LOSS=true (--accept-loss)",
-        server.host()
-    );
-    assert!(text.contains(&sentence), "{text}");
-    let accepted = [
-        ("EVENT_STORE_DATA_DIR", path),
-        ("EVENT_STORE_ACCEPT_LOSS", "true"),
-    ];
-    let library = Library::with_store_and(&url, &accepted);
-    assert!(library.process.log().contains("the loss was accepted"));
-    let purchased = library.purchase(&book(uuid::Uuid::new_v4())).await;
-    assert_eq!(purchased.status(), reqwest::StatusCode::CREATED);
-    drop(library);
-    Library::with_store_and(&url, &[("EVENT_STORE_DATA_DIR", path)]);
 }

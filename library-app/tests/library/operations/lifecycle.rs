@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{Library, PATIENCE, book, eventually, get, json_of, start_event_store};
+use crate::support::{Library, PATIENCE, book, eventually, get, json_of};
 use reqwest::StatusCode;
 use serde_json::Value;
 use uuid::Uuid;
@@ -37,30 +37,6 @@ async fn a_library_is_ready_once_its_read_models_are_rebuilt() {
     assert_eq!(info["app"]["name"], "library-service");
     assert_eq!(info["app"]["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(info["framework"]["version"], env!("CARGO_PKG_VERSION"));
-}
-
-#[tokio::test]
-async fn without_its_event_store_a_library_lives_and_is_not_ready() {
-    let folder = tempfile::tempdir().unwrap();
-    // A port that was free a moment ago.
-    let (store, store_url) = start_event_store(folder.path(), 0);
-    let port: u16 = store_url.rsplit(':').next().unwrap().parse().unwrap();
-    drop(store);
-    let library = Library::with_store(&store_url);
-    let (status, told) = probe(&library, "health/readiness").await;
-    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(told["components"]["eventstore"]["status"], "DOWN");
-    assert_eq!(told["components"]["db"]["status"], "UP");
-    let models = told["components"]["readModels"]["details"]["beingRebuilt"].to_string();
-    assert!(models.contains("book_copies"), "{told}");
-    let (status, _) = probe(&library, "health/liveness").await;
-    assert_eq!(status, StatusCode::OK, "another start would not help");
-    let (_store, _) = start_event_store(folder.path(), port);
-    eventually("the library is ready", async || {
-        let (status, _) = probe(&library, "health/readiness").await;
-        (status == StatusCode::OK).then_some(())
-    })
-    .await;
 }
 
 /// Sends a purchase without its body, so that the library waits for the body.

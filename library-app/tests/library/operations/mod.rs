@@ -4,12 +4,9 @@
 mod deployment;
 mod dry_run;
 pub(crate) mod failed_start;
-mod instance_takeover;
 mod lifecycle;
-mod metrics;
-mod outage;
-mod postgres_store;
+mod loan_limit;
+mod operator_over_tls;
 mod projection;
 mod reaction;
 mod several_machines;
-mod telemetry;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// A loan is overdue as soon as it begins.
-pub(super) const AT_ONCE: [(&str, &str); 1] = [("LOAN_DAYS", "0")];
+const AT_ONCE: [(&str, &str); 1] = [("LOAN_DAYS", "0")];
 
 /// Writes a malformed loan event, as a client of the event store with the token can.
 async fn write_poison(store_url: &str, subject: &str) {
@@ -41,7 +41,7 @@ async fn holds(library: &Library, subjects: &[&str]) {
     .await;
 }
 
-pub(super) async fn lend(library: &Library) -> Uuid {
+async fn lend(library: &Library) -> Uuid {
     let (id, reader) = (Uuid::new_v4(), Uuid::new_v4());
     let send = async |path: &str, body: Value, status| {
         let answer = post(&format!("{}{path}", library.url), body.to_string()).await;

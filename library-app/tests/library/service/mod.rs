@@ -1,6 +1,5 @@
 //! The library service as its clients see it: commands, queries and the pages.
 
-mod changed_meanwhile;
 mod console;
 mod console_walk;
 mod copied_tests;
@@ -8,14 +7,10 @@ mod event_source;
 mod eventql_editor;
 mod how_to_pages;
 mod lending_rules;
-mod live_queries;
 mod overdue_loans;
 mod people_page;
 mod queries;
 mod readme;
-mod spellings;
-mod substring_search;
-mod title_search;
 mod try_it_page;
 mod unique_cards;
 mod walkthrough;

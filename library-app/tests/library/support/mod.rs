@@ -9,8 +9,13 @@ pub(crate) mod container_file;
 mod event_store_process;
 #[path = "../../../../es-framework/tests/support/eventually.rs"]
 mod eventually;
+#[path = "../../../../es-framework/tests/support/http_client.rs"]
+mod http_client;
+#[allow(dead_code, reason = "the library uses a part of it")]
+#[path = "../../../../es-framework/tests/support/live_query.rs"]
 pub(crate) mod live_query;
 pub(crate) mod machines;
+#[path = "../../../../es-framework/tests/support/memory.rs"]
 pub(crate) mod memory;
 pub(crate) mod node_environment;
 #[path = "../../../../es-framework/tests/support/package_fetch.rs"]
@@ -18,162 +23,31 @@ pub(crate) mod package_fetch;
 #[allow(dead_code, reason = "the library uses a part of it")]
 #[path = "../../../../es-framework/tests/support/postgres_server.rs"]
 pub(crate) mod postgres_server;
+#[allow(dead_code, reason = "the library uses a part of it")]
+#[path = "../../../../es-framework/tests/support/process.rs"]
+mod process;
 #[path = "../../../../es-framework/tests/support/python_environment.rs"]
 pub(crate) mod python_environment;
-pub(crate) mod raw_http;
 #[path = "../../../../es-framework/tests/support/requirement.rs"]
 pub(crate) mod requirement;
 pub(crate) mod route_catalog;
-pub(crate) mod trace_collector;
+#[path = "../../../../es-framework/tests/support/tls_identity.rs"]
+pub(crate) mod tls_identity;
 
-use std::{
-    io::{BufRead as _, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, OnceLock, mpsc},
-    thread::JoinHandle,
-    time::{Duration, Instant},
-};
+use std::{path::Path, process::Command, sync::OnceLock};
 
-use es_framework::event::{EventCandidate, Hash, Metadata, RecordedEvent, StreamLine, encode};
+use es_framework::event::{Hash, RecordedEvent, StreamLine};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(crate) use event_store_process::{event_store_program, start_event_store};
 pub(crate) use eventually::{PATIENCE, eventually};
+pub(crate) use http_client::{client, get, json_of, new_client, post};
+pub(crate) use process::Process;
 
 /// The token of every event store that a test starts.
 pub(crate) const TOKEN: &str = "test-token-0123456789";
-
-/// A running program whose log is kept.
-pub(crate) struct Process {
-    child: Child,
-    log: Arc<Mutex<String>>,
-    /// The thread that keeps the log.
-    reading: Option<JoinHandle<()>>,
-}
-
-impl Process {
-    /// Starts a program and waits until its log says where it listens, once for each mark.
-    pub(crate) fn start<const N: usize>(
-        command: &mut Command,
-        marks: [&str; N],
-    ) -> (Self, [String; N]) {
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the program starts");
-        let stderr = child.stderr.take().expect("stderr is piped");
-        let log = Arc::new(Mutex::new(String::new()));
-        let (sender, lines) = mpsc::channel();
-        let kept = Arc::clone(&log);
-        let reading = std::thread::spawn(move || {
-            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                kept.lock().unwrap().push_str(&format!("{line}\n"));
-                let _ = sender.send(line);
-            }
-        });
-        let reading = Some(reading);
-        let mut process = Self {
-            child,
-            log,
-            reading,
-        };
-        let mut addresses = [const { None }; N];
-        while addresses.iter().any(Option::is_none) {
-            let line = match lines.recv_timeout(PATIENCE) {
-                Ok(line) => line,
-                Err(error) => {
-                    process.kill();
-                    panic!("the program does not come up ({error}):\n{}", process.log());
-                }
-            };
-            for (mark, address) in marks.iter().zip(&mut addresses) {
-                let rest = line.split_once(mark).map(|(_, rest)| rest);
-                if let Some((rest, begin)) = rest.and_then(|rest| Some((rest, rest.find("http")?)))
-                {
-                    let url = &rest[begin..];
-                    let end = url.find([' ', ',', '"']).unwrap_or(url.len());
-                    *address = Some(url[..end].to_owned());
-                }
-            }
-        }
-        (process, addresses.map(Option::unwrap))
-    }
-
-    /// Kills the program, like a power failure.
-    pub(crate) fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-
-    /// Sends a signal to the program, such as `-STOP`.
-    pub(crate) fn signal(&self, signal: &str) {
-        let id = self.child.id().to_string();
-        let mut kill = Command::new("sh");
-        kill.args(["-c", "kill $0 $1", signal, &id])
-            .status()
-            .unwrap();
-    }
-
-    /// Asks the program to end.
-    pub(crate) fn terminate(&self) {
-        self.signal("-TERM");
-    }
-
-    /// Terminates the program and returns its exit status.
-    pub(crate) fn stop(self) -> std::process::ExitStatus {
-        self.terminate();
-        self.ended().0
-    }
-
-    /// Waits for the end of a terminated program; returns its exit status and its log.
-    pub(crate) fn ended(mut self) -> (std::process::ExitStatus, String) {
-        let begin = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                if let Some(reading) = self.reading.take() {
-                    reading.join().unwrap();
-                }
-                return (status, self.log());
-            }
-            assert!(
-                begin.elapsed() < PATIENCE,
-                "the program does not stop:\n{}",
-                self.log()
-            );
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Returns the log once it stops growing for a moment, because the process writes it in another
-    /// thread.
-    pub(crate) fn log(&self) -> String {
-        let read = || self.log.lock().unwrap().clone();
-        let mut log = read();
-        for _ in 0..50 {
-            std::thread::sleep(Duration::from_millis(100));
-            let now = read();
-            if now.len() == log.len() {
-                break;
-            }
-            log = now;
-        }
-        log
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
 
 /// The library service, and the event store that it uses.
 pub(crate) struct Library {
@@ -332,50 +206,6 @@ pub(crate) fn book(id: Uuid) -> Value {
         "author": "J. R. R. Tolkien",
         "numPages": 1178,
     })
-}
-
-/// The event of a purchase, for a store that is filled without the library.
-pub(crate) fn purchased(id: Uuid, book: &Value) -> EventCandidate {
-    EventCandidate {
-        source: "library-service".into(),
-        subject: format!("/books/{id}").parse().unwrap(),
-        event_type: "com.example.library.BookPurchasedEvent".parse().unwrap(),
-        data: encode(&Metadata::default(), book).unwrap(),
-        trace: None,
-    }
-}
-
-/// Returns a new client with its own connections.
-pub(crate) fn new_client() -> reqwest::ClientBuilder {
-    // Fails if a provider is already installed, which is fine.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    // To read the certificates of the system takes longer than most tests. No test trusts them.
-    reqwest::Client::builder()
-        .no_proxy()
-        .tls_certs_only([])
-        .timeout(PATIENCE)
-}
-
-pub(crate) fn client() -> &'static reqwest::Client {
-    static CLIENT: OnceLock<reqwest::Client> = OnceLock::new();
-    // A connection that a killed server left behind must not fail the next request, nor may one
-    // that belongs to another test's runtime.
-    CLIENT.get_or_init(|| new_client().pool_max_idle_per_host(0).build().unwrap())
-}
-
-pub(crate) async fn post(url: &str, body: impl Into<reqwest::Body>) -> Response {
-    let request = client()
-        .post(url)
-        .header("content-type", "application/json");
-    request.body(body).send().await.unwrap()
-}
-
-pub(crate) async fn get(url: &str) -> Response {
-    client().get(url).send().await.unwrap()
-}
-
-pub(crate) async fn json_of(answer: Response) -> Value {
-    serde_json::from_str(&answer.text().await.unwrap()).unwrap()
 }
 
 async fn read_everything(store_url: &str) -> String {

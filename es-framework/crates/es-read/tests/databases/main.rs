@@ -24,4 +24,5 @@ mod refused_rows;
 #[path = "../../../../tests/support/requirement.rs"]
 mod requirement;
 mod spellings;
+mod substring_search;
 mod visible_columns;

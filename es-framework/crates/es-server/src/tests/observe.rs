@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{LIMIT, TestServer, candidate, id_of};
+use crate::server_settings::ServerSettings;
 use es_event::Dialect;
 use es_store::{EventStore, memory::MemoryStore};
 use es_store_sqlite::EmbeddedStore;
@@ -223,4 +224,27 @@ async fn a_shutdown_also_closes_an_observation_that_still_sends_stored_events() 
     };
     assert!(end.is_err(), "{end:?}");
     assert!(!observer.rest.contains(r#""type":"error""#));
+}
+
+#[tokio::test]
+async fn observers_beyond_the_limit_are_told_to_come_back() {
+    let limit = |settings: &mut ServerSettings| settings.observers_limit = 2;
+    let server = TestServer::with(MemoryStore::new(), limit).await;
+    let body = json!({"subject": "/", "options": {"recursive": true}});
+    let [first, _second] = [
+        Observer::start(&server, &body).await,
+        Observer::start(&server, &body).await,
+    ];
+    let third = server.send("observe-events", &body).await;
+    assert_eq!(third.status(), 503);
+    assert!(third.headers().contains_key("retry-after"));
+    assert!(third.text().await.unwrap().contains("2 observers"));
+    server.fill(&["/a"]).await;
+    drop(first);
+    let is_free = async {
+        while server.send("observe-events", &body).await.status() != 200 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(LIMIT, is_free).await.unwrap();
 }

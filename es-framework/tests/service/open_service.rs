@@ -2,23 +2,27 @@
 
 use std::{fs, net::TcpStream, process::Command, time::Instant};
 
+use es_framework::Settings;
 use reqwest::{Method, StatusCode};
 
-use crate::support::{
-    Library, PATIENCE, Process, TOKEN, client, machines::unused_port, new_client,
+use crate::{
+    eventually::PATIENCE,
+    http_client::{client, new_client},
+    process::Process,
     requirement::require_program,
+    running_service::{RunningService, TOKEN},
+    service_process::ServiceProcess,
 };
 
 const FOREIGN: &str = "https://evil.example";
 
 #[tokio::test]
 async fn a_name_that_leads_here_by_dns_rebinding_gets_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
+    let library = RunningService::start();
     for path in [
         "/",
         "/books",
-        "/books/catalog",
+        "/books/1",
         "/books/purchase",
         "/actuator/health",
         "/actuator/prometheus",
@@ -55,10 +59,10 @@ async fn a_name_that_leads_here_by_dns_rebinding_gets_nothing() {
 
 #[tokio::test]
 async fn pages_of_other_origins_reach_no_route_of_operators() {
-    let folder = tempfile::tempdir().unwrap();
     for origins in ["*", FOREIGN] {
-        let settings = [("HTTP_CORS_ORIGINS", origins)];
-        let library = Library::embedded_with(folder.path(), &settings);
+        let allowed = origins.parse().unwrap();
+        let settings = Settings::default().http_cors_origins(Some(allowed));
+        let library = RunningService::start_with(settings);
         let allows = async |method: Method, path: &str| {
             let request = client()
                 .request(method, format!("{}{path}", library.url))
@@ -84,6 +88,12 @@ async fn pages_of_other_origins_reach_no_route_of_operators() {
             }
         }
     }
+}
+
+/// Returns a port that was free a moment ago.
+fn unused_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
 }
 
 /// Starts nginx as a proxy with nothing but `proxy_pass`, so it adds no header that tells of it.
@@ -115,7 +125,7 @@ async fn a_proxy_that_adds_no_header_opens_the_console_to_nobody() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(&folder.path().join("data"));
+    let library = RunningService::start();
     let (_proxy, url) = start_proxy(folder.path(), &library.url);
     // The service itself is open, as it is on this machine.
     let books = client().get(format!("{url}/books")).send().await.unwrap();
@@ -134,8 +144,7 @@ async fn a_proxy_that_adds_no_header_opens_the_console_to_nobody() {
 
 #[tokio::test]
 async fn the_log_names_the_address_of_who_guesses_tokens() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
+    let library = ServiceProcess::start(&[]);
     let sign_in = client().post(format!("{}/console/sign-in", library.url));
     let sign_in = sign_in
         .header("content-type", "application/x-www-form-urlencoded")

@@ -1,24 +1,16 @@
 //! Hostile values, paths and headers stay values: they run nothing, lead nowhere, and do not appear in
 //! answers or in the log.
 
-use crate::support::{Library, book, client, get, json_of, raw_http};
 use reqwest::StatusCode;
 use serde_json::Value;
 use uuid::Uuid;
 
-fn start(settings: &[(&str, &str)]) -> (tempfile::TempDir, Library) {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded_with(folder.path(), settings);
-    (folder, library)
-}
-
-async fn still_works(library: &Library) {
-    let bought = library.purchase(&book(Uuid::new_v4())).await;
-    assert_eq!(bought.status(), StatusCode::CREATED);
-    assert_eq!(library.health().await.0, StatusCode::OK);
-    let log = library.process.log();
-    assert!(!log.contains("panicked"), "{log}");
-}
+use crate::{
+    http_client::{client, get, json_of, post},
+    raw_http,
+    running_service::{RunningService, book},
+    service_process::ServiceProcess,
+};
 
 #[tokio::test]
 async fn nothing_that_a_client_sends_becomes_a_header_or_a_line_of_the_log() {
@@ -26,7 +18,7 @@ async fn nothing_that_a_client_sends_becomes_a_header_or_a_line_of_the_log() {
         ("EVENT_METADATA_HEADERS", "x-request-id"),
         ("RUST_LOG", "debug"),
     ];
-    let (_folder, library) = start(&settings);
+    let library = ServiceProcess::start(&settings);
     let body = book(Uuid::new_v4()).to_string();
     let head = "content-type: application/json\r\nconnection: close";
     let length = body.len();
@@ -66,15 +58,19 @@ async fn nothing_that_a_client_sends_becomes_a_header_or_a_line_of_the_log() {
         assert!(answer.status < 500, "{path}: {answer:?}");
         assert!(!answer.head.contains("FORGED"), "{path}: {answer:?}");
     }
+    let purchase = format!("{}/books/purchase", library.url);
     for member in ["id", "title", "isbn"] {
         let mut forged = book(Uuid::new_v4());
         forged[member] = "a\r\nFORGED: 1\u{1b}[2J".into();
-        let answer = library.purchase(&forged).await;
+        let answer = post(&purchase, forged.to_string()).await;
         assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
         assert!(!format!("{:?}", answer.headers()).contains("FORGED"));
     }
-    still_works(&library).await;
-    for line in library.process.log().lines() {
+    let bought = post(&purchase, book(Uuid::new_v4()).to_string()).await;
+    assert_eq!(bought.status(), StatusCode::CREATED);
+    let log = library.process.log();
+    assert!(!log.contains("panicked"), "{log}");
+    for line in log.lines() {
         assert!(!line.trim_start().starts_with("FORGED"), "{line}");
         let is_control = |one: char| one.is_control() && one != '\t';
         assert!(!line.contains(is_control), "{line:?}");
@@ -83,7 +79,7 @@ async fn nothing_that_a_client_sends_becomes_a_header_or_a_line_of_the_log() {
 
 #[tokio::test]
 async fn no_path_leads_out_of_the_service_or_around_its_routes() {
-    let (_folder, library) = start(&[]);
+    let library = RunningService::start();
     for path in [
         "/books/..%2f..%2fetc%2fpasswd",
         "/books/../../etc/passwd",
@@ -103,11 +99,11 @@ async fn no_path_leads_out_of_the_service_or_around_its_routes() {
         "//",
         "/./books",
         "/books/.",
-        "/books%2fcatalog",
+        "/books%2f1",
         "/%2fbooks",
         "/books;jsessionid=1",
         "/BOOKS",
-        "/books/catalog/",
+        "/books/1/",
         "/actuator/../books/x",
         "/actuator//health",
         "/actuator/health%00",
@@ -123,7 +119,7 @@ async fn no_path_leads_out_of_the_service_or_around_its_routes() {
     for path in [
         format!("/books/{id}%2f..%2f{id}/borrow"),
         format!("/books/{id}%00/borrow"),
-        format!("/books/..%2freaders%2f{id}/borrow"),
+        format!("/books/..%2fbooks%2f{id}/borrow"),
         format!("/books//{id}/borrow"),
         format!("//books/{id}/borrow"),
         "/books/%2e%2e/borrow".to_owned(),
@@ -142,10 +138,10 @@ async fn no_path_leads_out_of_the_service_or_around_its_routes() {
         );
     }
     assert!(
-        library.stored_lines().await.is_empty(),
+        library.stored_events().await.is_empty(),
         "nothing was written anywhere"
     );
-    still_works(&library).await;
+    library.assert_works().await;
 }
 
 /// Values that contain SQL.
@@ -168,26 +164,20 @@ const INJECTIONS: [&str; 14] = [
 
 #[tokio::test]
 async fn sql_in_a_query_is_a_text_like_any_other() {
-    let (_folder, library) = start(&[]);
+    let library = RunningService::start();
     for _ in 0..3 {
-        still_works(&library).await;
+        library.assert_works().await;
     }
     let fields = [
         "/books?isbn=",
         "/books?title=",
         "/books?author=",
-        "/books?status=",
+        "/books?isLent=",
         "/books?limit=",
         "/books?cursor=",
         "/books?total=",
         "/books?sort=",
-        "/books/catalog?isbn=",
-        "/books/catalog?title=",
-        "/books/catalog?author=",
-        "/loans/overdue?limit=",
-        "/loans/overdue?cursor=",
         "/books/",
-        "/readers/",
     ];
     for field in fields {
         for injection in INJECTIONS {
@@ -195,26 +185,27 @@ async fn sql_in_a_query_is_a_text_like_any_other() {
                 .bytes()
                 .map(|byte| format!("%{byte:02x}"))
                 .collect();
-            let tail = if field == "/readers/" { "/loans" } else { "" };
-            let path = format!("{field}{text}{tail}");
+            let path = format!("{field}{text}");
             let answer = get(&format!("{}{path}", library.url)).await;
             let status = answer.status();
             assert!(
                 status == StatusCode::OK || status.is_client_error(),
                 "{path}: {status}"
             );
-            // A search for an ISBN takes only the letters and digits of the text, which a number may contain.
-            if status == StatusCode::OK && !field.ends_with("isbn=") {
+            if status == StatusCode::OK {
                 let found = json_of(answer).await;
-                let rows = found["items"].as_array().or(found.as_array()).unwrap();
-                assert_eq!(rows, &[] as &[Value], "{path}: no title holds it");
+                assert_eq!(
+                    found["items"],
+                    Value::Array(vec![]),
+                    "{path}: no title holds it"
+                );
             }
         }
     }
     for injection in INJECTIONS {
         let mut copy = book(Uuid::new_v4());
         copy["title"] = injection.into();
-        assert_eq!(library.purchase(&copy).await.status(), StatusCode::CREATED);
+        assert_eq!(library.purchase(&copy).await.status, 201);
     }
     let request = client()
         .get(format!("{}/books?limit=1000", library.url))

@@ -1,45 +1,33 @@
 //! The log and the traces of a running library.
 
-use std::path::Path;
-
-use crate::support::trace_collector::{ExportedSpan, TraceCollector};
-use crate::support::{Library, TOKEN, book, client, eventually, get, post};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::{
+    eventually::eventually,
+    http_client::{client, get, post},
+    running_service::{TOKEN, book},
+    service_process::ServiceProcess,
+    trace_collector::{ExportedSpan, TraceCollector},
+};
+
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
 
-async fn register(library: &Library) -> Uuid {
-    let reader = Uuid::new_v4();
-    let url = format!("{}/readers/register", library.url);
-    post(&url, json!({ "id": reader, "name": "Jo" }).to_string()).await;
-    reader
-}
-
-/// Lends a copy to a reader, in a trace that the client started.
-async fn borrow(library: &Library) -> Uuid {
+/// Lends a copy, in a trace that the client started.
+async fn borrow(library: &ServiceProcess) -> Uuid {
     let id = Uuid::new_v4();
-    library.purchase(&book(id)).await;
-    let reader = register(library).await;
+    let purchase = format!("{}/books/purchase", library.url);
+    post(&purchase, book(id).to_string()).await;
     let request = client()
-        .post(format!("{}/books/borrow", library.url))
+        .post(format!("{}/books/{id}/borrow", library.url))
         .header("content-type", "application/json")
         .header("traceparent", format!("00-{TRACE}-{CALLER}-01"))
-        .body(json!({ "id": id, "reader": reader }).to_string());
-    assert_eq!(request.send().await.unwrap().status(), StatusCode::OK);
+        .body(json!({ "reader": id }).to_string());
+    let status = request.send().await.unwrap().status();
+    assert_eq!(status, StatusCode::NO_CONTENT);
     id
-}
-
-fn traced(folder: &Path, collector: &TraceCollector) -> Library {
-    let settings = [
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()),
-        ("OTEL_BSP_SCHEDULE_DELAY", "200"),
-        // The copy is overdue immediately, and a reaction of the library handles that.
-        ("LOAN_DAYS", "0"),
-    ];
-    Library::embedded_with(folder, &settings)
 }
 
 /// Returns the direct children of a span.
@@ -64,7 +52,7 @@ async fn whole_trace(collector: &TraceCollector) -> Vec<ExportedSpan> {
                 .filter(|one| one.span.name.starts_with(head))
                 .count()
         };
-        let is_whole = count("POST /books/borrow") == 1
+        let is_whole = count("POST /books/{id}/borrow") == 1
             && count("append") == 2
             && count("react ") == 1
             && count("project book_copies") >= 1;
@@ -75,9 +63,12 @@ async fn whole_trace(collector: &TraceCollector) -> Vec<ExportedSpan> {
 
 #[tokio::test]
 async fn a_borrow_is_one_trace_from_the_request_to_the_read_model_and_the_reaction() {
-    let folder = tempfile::tempdir().unwrap();
     let collector = TraceCollector::start().await;
-    let library = traced(folder.path(), &collector);
+    let settings = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()),
+        ("OTEL_BSP_SCHEDULE_DELAY", "200"),
+    ];
+    let library = ServiceProcess::start(&settings);
     // Events that a rebuild applies belong to no trace.
     eventually("the read models are rebuilt", async || {
         let stock = get(&format!("{}/books", library.url)).await;
@@ -88,20 +79,21 @@ async fn a_borrow_is_one_trace_from_the_request_to_the_read_model_and_the_reacti
     let spans = whole_trace(&collector).await;
 
     let all: Vec<_> = spans.iter().collect();
-    let request = one(&all, "POST /books/borrow");
+    let request = one(&all, "POST /books/{id}/borrow");
     assert_eq!(request.parent(), CALLER);
-    assert_eq!(request.attribute("http.route").unwrap(), "/books/borrow");
+    assert_eq!(
+        request.attribute("http.route").unwrap(),
+        "/books/{id}/borrow"
+    );
     assert_eq!(
         request.attribute("http.response.status_code").unwrap(),
-        "200"
+        "204"
     );
     let steps = below(&spans, request);
-    let rebuilt = steps.iter().filter(|one| one.span.name == "rebuild");
-    let mut states: Vec<_> = rebuilt.map(|one| one.attribute("state").unwrap()).collect();
-    states.sort();
-    assert_eq!(states, ["Book", "Reader"]);
+    let rebuilt = one(&steps, "rebuild");
+    assert_eq!(rebuilt.attribute("state").unwrap(), "Book");
     let (decide, append) = (one(&steps, "decide"), one(&steps, "append"));
-    assert_eq!(steps.len(), 4, "{steps:#?}");
+    assert_eq!(steps.len(), 3, "{steps:#?}");
     for step in &steps {
         assert!(step.span.start_time_unix_nano >= request.span.start_time_unix_nano);
         assert!(step.span.end_time_unix_nano <= request.span.end_time_unix_nano);
@@ -129,21 +121,16 @@ async fn a_borrow_is_one_trace_from_the_request_to_the_read_model_and_the_reacti
 
     let parent = format!("00-{TRACE}-{}-01", append.id());
     let stored = library.stored_lines().await;
-    let borrowed = stored
-        .iter()
-        .find(|line| line.to_string().contains("BookBorrowedEvent"));
-    assert!(
-        borrowed.unwrap().to_string().contains(&parent),
-        "{stored:#?}"
-    );
+    let mut lines = stored.lines();
+    let borrowed = lines.find(|line| line.contains("BookBorrowedEvent"));
+    assert!(borrowed.unwrap().contains(&parent), "{stored}");
 }
 
 #[tokio::test]
 async fn the_last_traces_are_sent_before_the_process_ends() {
-    let folder = tempfile::tempdir().unwrap();
     let collector = TraceCollector::start().await;
     let settings = [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str())];
-    let library = Library::embedded_with(folder.path(), &settings);
+    let library = ServiceProcess::start(&settings);
     get(&format!("{}/books", library.url)).await;
     let stopped = tokio::task::spawn_blocking(|| library.process.stop())
         .await
@@ -154,7 +141,6 @@ async fn the_last_traces_are_sent_before_the_process_ends() {
 
 #[tokio::test]
 async fn a_collector_that_is_away_is_told_and_does_no_harm() {
-    let folder = tempfile::tempdir().unwrap();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let nowhere = format!("http://{}", free.local_addr().unwrap());
     drop(free);
@@ -162,7 +148,7 @@ async fn a_collector_that_is_away_is_told_and_does_no_harm() {
         ("OTEL_EXPORTER_OTLP_ENDPOINT", nowhere.as_str()),
         ("OTEL_BSP_SCHEDULE_DELAY", "200"),
     ];
-    let library = Library::embedded_with(folder.path(), &settings);
+    let library = ServiceProcess::start(&settings);
     borrow(&library).await;
     eventually("the log tells of it", async || {
         library.process.log().contains("ExportError").then_some(())
@@ -172,7 +158,7 @@ async fn a_collector_that_is_away_is_told_and_does_no_harm() {
 }
 
 /// The lines of the log, each a JSON object.
-fn json_lines(library: &Library) -> Vec<Value> {
+fn json_lines(library: &ServiceProcess) -> Vec<Value> {
     let log = library.process.log();
     log.lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
@@ -181,8 +167,7 @@ fn json_lines(library: &Library) -> Vec<Value> {
 
 #[tokio::test]
 async fn each_request_is_one_line_of_json_that_names_no_client_text() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded_with(folder.path(), &[("LOG_FORMAT", "json")]);
+    let library = ServiceProcess::start(&[("LOG_FORMAT", "json")]);
     let id = borrow(&library).await;
     let odd = format!("{}/books/{id}?title=%0AERROR%20forged", library.url);
     get(&odd).await;
@@ -191,7 +176,7 @@ async fn each_request_is_one_line_of_json_that_names_no_client_text() {
         let lines = json_lines(&library);
         let of_http = |line: &Value| line["target"] == "es_framework::http";
         let requests: Vec<_> = lines.into_iter().filter(of_http).collect();
-        (requests.len() == 5).then_some(requests)
+        (requests.len() == 4).then_some(requests)
     })
     .await;
     let told: Vec<_> = requests
@@ -202,13 +187,12 @@ async fn each_request_is_one_line_of_json_that_names_no_client_text() {
         told,
         [
             r#""POST" "/books/purchase" 201"#,
-            r#""POST" "/readers/register" 201"#,
-            r#""POST" "/books/borrow" 200"#,
+            r#""POST" "/books/{id}/borrow" 204"#,
             r#""GET" "/books/{id}" 400"#,
             r#""GET" "unmatched" 404"#,
         ]
     );
-    assert_eq!(requests[2]["trace_id"], TRACE);
+    assert_eq!(requests[1]["trace_id"], TRACE);
     assert!(
         requests
             .iter()
@@ -227,8 +211,7 @@ async fn each_request_is_one_line_of_json_that_names_no_client_text() {
 
 #[tokio::test]
 async fn a_request_is_one_line_of_text_and_can_be_left_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
+    let library = ServiceProcess::start(&[]);
     get(&format!("{}/books", library.url)).await;
     eventually("the request is logged", async || {
         let log = library.process.log();
@@ -243,7 +226,7 @@ async fn a_request_is_one_line_of_text_and_can_be_left_out() {
     .await;
     drop(library);
     let settings = [("RUST_LOG", "info,es_framework::http=off")];
-    let library = Library::embedded_with(folder.path(), &settings);
+    let library = ServiceProcess::start(&settings);
     get(&format!("{}/books", library.url)).await;
     let process = library.process.log();
     assert!(!process.contains("request method="), "{process}");

@@ -1,21 +1,19 @@
-//! Live queries of the running library.
+//! Live queries of a running service.
 
-use crate::support::{
-    Library, book, eventually, json_of,
-    live_query::{LiveQuery, request_stream},
-    post, start_event_store,
-};
+use es_framework::Settings;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-async fn ask(library: &Library, path: &str, last_event_id: Option<&str>) -> Response {
-    request_stream(&library.url, path, last_event_id).await
-}
+use crate::{
+    eventually::eventually,
+    http_client::{get, json_of},
+    live_query::{LiveQuery, request_stream},
+    running_service::{RunningService, book},
+};
 
-async fn send(library: &Library, path: &str, body: Value) {
-    let answer = post(&format!("{}{path}", library.url), body.to_string()).await;
-    assert!(answer.status().is_success(), "{path} {}", answer.status());
+async fn ask(library: &RunningService, path: &str, last_event_id: Option<&str>) -> Response {
+    request_stream(&library.url, path, last_event_id).await
 }
 
 fn has(count: usize) -> impl Fn(&Value) -> bool {
@@ -35,42 +33,29 @@ async fn problem(answer: Response, status: StatusCode, name: &str) {
 
 #[tokio::test]
 async fn an_answer_comes_at_once_and_again_whenever_it_changes() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
+    let library = RunningService::start();
     let mut stock = LiveQuery::open(&library.url, "/books").await;
     let first = stock.next().await;
     assert_eq!(first.data, json!({"items": []}));
-    let page = include_str!("../../../../docs/src/how-to/live-query.md");
+    let page = include_str!("../../../docs/src/how-to/live-query.md");
     let (_, tag) = first.id.split_once('-').unwrap();
     assert!(page.contains(&format!("-{tag}\ndata: {{\"items\":[]}}\n")));
-    let (id, reader) = (Uuid::new_v4(), Uuid::new_v4());
+    let id = Uuid::new_v4();
     library.purchase(&book(id)).await;
     let page = stock.until(has(1)).await.data;
     assert_eq!(page["items"][0]["id"], json!(id));
     let mut copy = LiveQuery::open(&library.url, &format!("/books/{id}")).await;
-    assert_eq!(copy.next().await.data["status"], "available");
-    send(
-        &library,
-        "/readers/register",
-        json!({"id": reader, "name": "Ada"}),
-    )
-    .await;
-    send(
-        &library,
-        "/books/borrow",
-        json!({"id": id, "reader": reader}),
-    )
-    .await;
-    assert_eq!(copy.next().await.data["status"], "lent");
-    stock
-        .until(|page| page["items"][0]["status"] == "lent")
-        .await;
+    assert_eq!(copy.next().await.data["isLent"], false);
+    let borrow = format!("/books/{id}/borrow");
+    let borrowed = library.client.post(&borrow, &json!({ "reader": id })).await;
+    assert_eq!(borrowed.unwrap().status, 204);
+    assert_eq!(copy.next().await.data["isLent"], true);
+    stock.until(|page| page["items"][0]["isLent"] == true).await;
 }
 
 #[tokio::test]
 async fn answers_never_go_back_and_the_last_one_has_everything() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
+    let library = RunningService::start();
     let mut stock = LiveQuery::open(&library.url, "/books?limit=1000").await;
     let purchased = async {
         for _ in 0..200 {
@@ -91,10 +76,8 @@ async fn answers_never_go_back_and_the_last_one_has_everything() {
 
 #[tokio::test]
 async fn who_comes_back_goes_on_after_what_was_seen() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
-    let id = Uuid::new_v4();
-    library.purchase(&book(id)).await;
+    let library = RunningService::start();
+    library.purchase(&book(Uuid::new_v4())).await;
     let mut stock = LiveQuery::open(&library.url, "/books").await;
     let seen = stock.until(has(1)).await.id;
     drop(stock);
@@ -105,21 +88,21 @@ async fn who_comes_back_goes_on_after_what_was_seen() {
     library.purchase(&book(Uuid::new_v4())).await;
     assert!(has(2)(&again.next().await.data));
     // An event was written, and the service was restarted.
+    let store = library.store.clone();
     drop(library);
-    let library = Library::embedded(folder.path());
+    let library = RunningService::start_on(store, Settings::default());
     let mut later = LiveQuery::of(ask(&library, "/books", Some(&seen)).await);
     assert!(has(2)(&later.next().await.data));
 }
 
 #[tokio::test]
 async fn another_instance_goes_on_where_one_was_killed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_store, store_url) = start_event_store(folder.path(), 0);
-    let [mut first, second] = [(); 2].map(|()| Library::with_store(&store_url));
+    let first = RunningService::start();
+    let second = RunningService::start_on(first.store.clone(), Settings::default());
     first.purchase(&book(Uuid::new_v4())).await;
     let mut stock = LiveQuery::open(&first.url, "/books").await;
     let seen = stock.until(has(1)).await.id;
-    first.process.kill();
+    drop(first);
     let mut again = LiveQuery::of(ask(&second, "/books", Some(&seen)).await);
     let begin = again.block().await.unwrap();
     assert!(!begin.contains("data"), "{begin}");
@@ -129,8 +112,7 @@ async fn another_instance_goes_on_where_one_was_killed() {
 
 #[tokio::test]
 async fn what_cannot_be_asked_is_refused_as_without_a_stream() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
+    let library = RunningService::start();
     library.purchase(&book(Uuid::new_v4())).await;
     let bad = StatusCode::BAD_REQUEST;
     let wrong = ask(&library, "/books?colour=red", None).await;
@@ -143,8 +125,7 @@ async fn what_cannot_be_asked_is_refused_as_without_a_stream() {
 
 #[tokio::test]
 async fn no_more_live_queries_are_open_than_the_setting_allows() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded_with(folder.path(), &[("LIVE_QUERIES", "2")]);
+    let library = RunningService::start_with(Settings::default().live_queries(2));
     let first = LiveQuery::open(&library.url, "/books").await;
     let mut second = LiveQuery::open(&library.url, "/books").await;
     let third = ask(&library, "/books", None).await;
@@ -155,12 +136,8 @@ async fn no_more_live_queries_are_open_than_the_setting_allows() {
     )
     .await;
     // Other requests do not count, and a client that disconnects frees its place.
-    assert_eq!(
-        crate::support::get(&format!("{}/books", library.url))
-            .await
-            .status(),
-        StatusCode::OK
-    );
+    let stock = get(&format!("{}/books", library.url)).await;
+    assert_eq!(stock.status(), StatusCode::OK);
     drop(first);
     eventually("there is room again", async || {
         let next = ask(&library, "/books", None).await;
@@ -172,12 +149,12 @@ async fn no_more_live_queries_are_open_than_the_setting_allows() {
 
 #[tokio::test]
 async fn a_service_that_stops_ends_its_live_queries_first() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
+    let settings = Settings::default();
+    let library = RunningService::start_with(settings);
     let mut stock = LiveQuery::open(&library.url, "/books").await;
     stock.next().await;
-    let stopped = tokio::task::spawn_blocking(|| library.process.stop());
+    let stopped = tokio::task::spawn_blocking(|| drop(library));
     // The stream ends completely, with its last chunk.
     assert_eq!(stock.block().await, None);
-    assert!(stopped.await.unwrap().success());
+    stopped.await.unwrap();
 }

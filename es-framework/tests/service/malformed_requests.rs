@@ -1,139 +1,52 @@
-//! Malformed requests receive a problem and change nothing. The requests reach the application in process.
+//! Malformed requests receive a problem and change nothing.
 
-// Functions that tests share also fail by panicking.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
-use std::sync::Arc;
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    time::Duration,
+};
 
 use es_framework::{
-    App, Application, ClientResponse,
+    ClientResponse,
     axum::{
         body::Body,
         http::{HeaderValue, Method, Request, StatusCode, header},
     },
-    event::Subject,
-    prelude::*,
-    store::{EventStore, ReadOptions, memory::MemoryStore},
 };
-use futures_util::StreamExt as _;
 use serde_json::{Value as Json, json};
+use uuid::Uuid;
 
-/// Adds a new copy of a book to the inventory.
-#[derive(Command)]
-#[command(subject = "/books/{id}", condition = pristine)]
-struct PurchaseBookCommand {
-    id: Uuid,
-    #[validate(text(max = 32), pattern("^[0-9Xx -]+$"))]
-    isbn: String,
-    #[validate(text(max = 500))]
-    title: String,
-    #[validate(text(max = 500))]
-    author: String,
-    #[validate(range(min = 1))]
-    num_pages: i64,
+use crate::{
+    raw_http,
+    running_service::{RunningService, book},
+};
+
+async fn send(library: &RunningService, request: Request<Body>) -> ClientResponse {
+    library.client.send(request).await.unwrap()
 }
 
-#[derive(Event)]
-#[event(from = PurchaseBookCommand)]
-struct BookPurchasedEvent {
-    id: Uuid,
-    isbn: String,
-    title: String,
-    author: String,
-    num_pages: i64,
+/// Sends a purchase with these headers.
+async fn purchase(
+    library: &RunningService,
+    headers: &[(header::HeaderName, &str)],
+    body: impl Into<Vec<u8>>,
+) -> ClientResponse {
+    let body = body.into();
+    let mut request = Request::post("/books/purchase");
+    request = request.header(header::CONTENT_LENGTH, body.len());
+    for (name, value) in headers {
+        request = request.header(name, HeaderValue::try_from(*value).unwrap());
+    }
+    send(library, request.body(body.into()).unwrap()).await
 }
 
-#[handler]
-fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent;
-
-/// A copy of a book.
-#[derive(ReadModel)]
-#[read_model(table = "book_copies", subject = "/books/{id}")]
-struct BookCopy {
-    #[key]
-    id: Uuid,
-    title: String,
-}
-
-#[projection]
-impl BookCopy {
-    fn purchased(event: &BookPurchasedEvent) -> Self {
-        Self {
-            id: event.id,
-            title: event.title.clone(),
-        }
-    }
-}
-
-/// Browses the stock.
-#[derive(Query)]
-#[query(path = "/books", rows = BookCopy)]
-struct BrowseStock {
-    #[filter(contains)]
-    title: Option<String>,
-}
-
-/// A running application and its event store.
-struct Library {
-    application: Application,
-    store: MemoryStore,
-}
-
-impl Library {
-    async fn open() -> Self {
-        let store = MemoryStore::new();
-        let app = App::new("library-service").event_store(Arc::new(store.clone()));
-        let application = app.build().await.unwrap();
-        Self { application, store }
-    }
-
-    async fn send(&self, request: Request<Body>) -> ClientResponse {
-        self.application.client().send(request).await.unwrap()
-    }
-
-    async fn get(&self, path: &str) -> ClientResponse {
-        self.send(Request::get(path).body(Body::empty()).unwrap())
-            .await
-    }
-
-    /// Sends a purchase with these headers.
-    async fn purchase(
-        &self,
-        headers: &[(header::HeaderName, &str)],
-        body: impl Into<Vec<u8>>,
-    ) -> ClientResponse {
-        let body = body.into();
-        let mut request = Request::post("/books/purchase");
-        request = request.header(header::CONTENT_LENGTH, body.len());
-        for (name, value) in headers {
-            request = request.header(name, HeaderValue::try_from(*value).unwrap());
-        }
-        self.send(request.body(body.into()).unwrap()).await
-    }
-
-    /// Carries out a purchase after the malformed requests, none of which stored anything, and ends.
-    async fn still_works(self) {
-        let stored = self.store.read(Subject::root(), ReadOptions::recursive());
-        assert_eq!(stored.count().await, 0);
-        let body = book(Uuid::new_v4()).to_string();
-        let response = self.purchase(&[JSON], body).await;
-        assert_eq!(response.status, StatusCode::CREATED, "{}", response.text());
-        assert_eq!(self.get("/actuator/health").await.status, StatusCode::OK);
-        self.application.shutdown().await;
-    }
+/// The service carries out a purchase after the malformed requests, none of which stored anything.
+async fn still_works(library: &RunningService) {
+    assert!(library.stored_events().await.is_empty());
+    library.assert_works().await;
 }
 
 const JSON: (header::HeaderName, &str) = (header::CONTENT_TYPE, "application/json");
-
-fn book(id: Uuid) -> Json {
-    json!({
-        "id": id,
-        "isbn": "978-0-345-53943-1",
-        "title": "The Lord of the Rings",
-        "author": "J. R. R. Tolkien",
-        "numPages": 1178,
-    })
-}
 
 /// Checks that the response is a problem with all its members. Returns it.
 fn problem_of(name: &str, response: &ClientResponse) -> Json {
@@ -256,7 +169,7 @@ fn invalid() -> Vec<Case> {
 
 #[tokio::test]
 async fn every_bad_body_is_a_clear_problem() {
-    let library = Library::open().await;
+    let library = RunningService::start();
     for Case {
         name,
         body,
@@ -264,7 +177,7 @@ async fn every_bad_body_is_a_clear_problem() {
         pointer,
     } in malformed().into_iter().chain(invalid())
     {
-        let response = library.purchase(&[JSON], body).await;
+        let response = purchase(&library, &[JSON], body).await;
         assert_eq!(response.status, status, "{name}");
         let problem = problem_of(name, &response);
         if let Some(pointer) = pointer {
@@ -273,15 +186,15 @@ async fn every_bad_body_is_a_clear_problem() {
             assert!(!error["message"].as_str().unwrap().is_empty());
         }
     }
-    library.still_works().await;
+    still_works(&library).await;
 }
 
 #[tokio::test]
 async fn every_bad_method_or_header_is_a_clear_problem() {
-    let library = Library::open().await;
+    let library = RunningService::start();
     for method in [Method::GET, Method::PUT, Method::DELETE, Method::PATCH] {
         let request = Request::builder().method(&method).uri("/books/purchase");
-        let response = library.send(request.body(Body::empty()).unwrap()).await;
+        let response = send(&library, request.body(Body::empty()).unwrap()).await;
         assert_eq!(response.status, StatusCode::METHOD_NOT_ALLOWED, "{method}");
         assert!(response.header("allow").unwrap().contains("POST"));
         problem_of(method.as_str(), &response);
@@ -294,24 +207,24 @@ async fn every_bad_method_or_header_is_a_clear_problem() {
         "\u{fc}",
     ] {
         let headers = [(header::CONTENT_TYPE, content_type)];
-        let response = library.purchase(&headers, body()).await;
+        let response = purchase(&library, &headers, body()).await;
         assert_eq!(response.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
         problem_of(content_type, &response);
     }
-    let untyped = library.purchase(&[], body()).await;
+    let untyped = purchase(&library, &[], body()).await;
     assert_eq!(untyped.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
     for encoding in ["gzip", "br", "identity, gzip"] {
         let headers = [JSON, (header::CONTENT_ENCODING, encoding)];
-        let response = library.purchase(&headers, body()).await;
+        let response = purchase(&library, &headers, body()).await;
         assert_eq!(response.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
         problem_of(encoding, &response);
     }
-    library.still_works().await;
+    still_works(&library).await;
 }
 
 #[tokio::test]
 async fn every_bad_path_or_parameter_is_a_clear_problem() {
-    let library = Library::open().await;
+    let library = RunningService::start();
     for (path, status) in [
         ("/nothing", StatusCode::NOT_FOUND),
         ("/books/../etc/passwd", StatusCode::NOT_FOUND),
@@ -327,7 +240,7 @@ async fn every_bad_path_or_parameter_is_a_clear_problem() {
         ("/books?title=%ff", StatusCode::BAD_REQUEST),
         ("/books?%zz", StatusCode::BAD_REQUEST),
     ] {
-        let response = library.get(path).await;
+        let response = library.client.get(path).await.unwrap();
         assert_eq!(response.status, status, "{path}");
         problem_of(path, &response);
     }
@@ -339,16 +252,16 @@ async fn every_bad_path_or_parameter_is_a_clear_problem() {
         ("7", StatusCode::PRECONDITION_FAILED),
     ] {
         let request = Request::get("/books").header("event-position", position);
-        let response = library.send(request.body(Body::empty()).unwrap()).await;
+        let response = send(&library, request.body(Body::empty()).unwrap()).await;
         assert_eq!(response.status, status, "{position}");
         problem_of(position, &response);
     }
-    library.still_works().await;
+    still_works(&library).await;
 }
 
 #[tokio::test]
 async fn a_filter_or_a_cursor_made_by_an_attacker_is_a_clear_problem() {
-    let library = Library::open().await;
+    let library = RunningService::start();
     let cursor = |text: &str| {
         let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
         format!("cursor={hex}")
@@ -368,7 +281,11 @@ async fn a_filter_or_a_cursor_made_by_an_attacker_is_a_clear_problem() {
         (cursor(r#"{"place":1,"by":"x"}"#), other),
         (cursor(r#"{"own":["x"]}"#), other),
     ] {
-        let response = library.get(&format!("/books?{parameter}")).await;
+        let response = library
+            .client
+            .get(&format!("/books?{parameter}"))
+            .await
+            .unwrap();
         assert_eq!(response.status, StatusCode::BAD_REQUEST, "{parameter}");
         let problem = problem_of(&parameter, &response);
         let found = problem["detail"].as_str().unwrap();
@@ -377,8 +294,85 @@ async fn a_filter_or_a_cursor_made_by_an_attacker_is_a_clear_problem() {
     // The first and the last position are cursors like any other.
     for position in [i64::MIN, i64::MAX] {
         let parameter = cursor(&format!("{{\"place\":{position}}}"));
-        let response = library.get(&format!("/books?{parameter}")).await;
+        let response = library
+            .client
+            .get(&format!("/books?{parameter}"))
+            .await
+            .unwrap();
         assert_eq!(response.status, StatusCode::OK, "{position}");
     }
-    library.still_works().await;
+    still_works(&library).await;
+}
+
+#[tokio::test]
+async fn what_is_no_http_costs_a_connection_and_nothing_else() {
+    let library = RunningService::start();
+    let address = library.url.strip_prefix("http://").unwrap();
+    let huge_header = format!(
+        "GET / HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n",
+        "x".repeat(1 << 20)
+    );
+    let many_headers = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(10_000));
+    let lying_length = "POST /books/purchase HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99999999999999999999\r\n\r\n";
+    let smuggling = "POST /books/purchase HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n";
+    for bytes in [
+        "\0\0\0\0\r\n\r\n",
+        "GET\r\n\r\n",
+        &huge_header,
+        &many_headers,
+        lying_length,
+        smuggling,
+    ] {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        let _ = stream.write_all(bytes.as_bytes());
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(!answer.starts_with("HTTP/1.1 5"), "{answer}");
+    }
+    still_works(&library).await;
+}
+
+#[tokio::test]
+async fn a_request_has_exactly_one_host() {
+    let library = RunningService::start();
+    for (head, status) in [
+        ("GET /books HTTP/1.1\r\n", 400),
+        ("GET /books HTTP/1.1\r\nhost: a\r\nhost: b\r\n", 400),
+        ("GET /books HTTP/1.1\r\nhost: a\r\nhost: a\r\n", 400),
+        ("GET /docs HTTP/1.1\r\n", 400),
+        ("GET /books HTTP/1.0\r\nhost: a\r\nhost: a\r\n", 400),
+        ("GET /books HTTP/1.0\r\n", 200),
+        ("GET /books HTTP/1.1\r\nhost: localhost\r\n", 200),
+    ] {
+        let request = format!("{head}connection: close\r\n\r\n");
+        let response = raw_http::send(&library.url, request).unwrap();
+        assert_eq!(response.status, status, "{head}");
+        if status == 400 {
+            assert_eq!(response.problem(), "invalid-header");
+        }
+    }
+}
+
+#[tokio::test]
+async fn texts_are_stored_unchanged() {
+    let library = RunningService::start();
+    let mut given = book(Uuid::new_v4());
+    given["title"] = "  Größe & <Zeit> \"😀\" \u{2028} \\ ".into();
+    given["isbn"] = "0-345-53943-X".into();
+    given["numPages"] = i64::MAX.into();
+    assert_eq!(library.purchase(&given).await.status, 201);
+    let [stored] = library.stored_events().await.try_into().unwrap();
+    let data: Json = serde_json::from_str(stored.data.get()).unwrap();
+    assert_eq!(data["payload"], given);
+    let position = header::HeaderName::from_static("event-position");
+    let client = library.client.clone().with_header(position, "0");
+    let stock: Json = client.get("/books").await.unwrap().json().unwrap();
+    for (name, value) in given.as_object().unwrap() {
+        assert_eq!(&stock["items"][0][name], value, "{name}");
+    }
 }

@@ -2,23 +2,14 @@
 
 use std::{io::Write as _, net::TcpStream, process::Command};
 
-use crate::support::{Library, book, memory, raw_http};
-use reqwest::StatusCode;
 use uuid::Uuid;
 
-fn start(settings: &[(&str, &str)]) -> (tempfile::TempDir, Library) {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded_with(folder.path(), settings);
-    (folder, library)
-}
-
-async fn still_works(library: &Library) {
-    let bought = library.purchase(&book(Uuid::new_v4())).await;
-    assert_eq!(bought.status(), StatusCode::CREATED);
-    assert_eq!(library.health().await.0, StatusCode::OK);
-    let log = library.process.log();
-    assert!(!log.contains("panicked"), "{log}");
-}
+use crate::{
+    http_client::post,
+    memory, raw_http,
+    running_service::{RunningService, book},
+    service_process::ServiceProcess,
+};
 
 /// Raises the limit of open files of this process, because connections are files.
 fn allow_open_files(count: u32) {
@@ -34,8 +25,9 @@ fn allow_open_files(count: u32) {
 
 #[tokio::test]
 async fn ten_thousand_idle_connections_keep_nobody_out() {
-    allow_open_files(10_600);
-    let (_folder, library) = start(&[]);
+    // Both ends of a connection are in this process.
+    allow_open_files(12_000);
+    let library = RunningService::start();
     let idle: Vec<_> = (0..10_000)
         .map(|_| raw_http::connect(&library.url))
         .collect();
@@ -43,13 +35,13 @@ async fn ten_thousand_idle_connections_keep_nobody_out() {
     for _ in 0..50 {
         assert_eq!(raw_http::get(&library.url, "/books").status, 200);
     }
-    still_works(&library).await;
+    library.assert_works().await;
     drop(idle);
 }
 
 #[tokio::test]
 async fn slowloris_keeps_nobody_out() {
-    let (_folder, library) = start(&[]);
+    let library = RunningService::start();
     let mut heads: Vec<_> = (0..600).map(|_| raw_http::connect(&library.url)).collect();
     let drip = |streams: &mut [TcpStream], bytes: &[u8]| {
         for stream in streams {
@@ -63,25 +55,34 @@ async fn slowloris_keeps_nobody_out() {
     );
     for round in 0..5 {
         drip(&mut heads, format!("x-{round}: y\r\n").as_bytes());
-        still_works(&library).await;
+        library.assert_works().await;
     }
     let mut bodies: Vec<_> = (0..600).map(|_| raw_http::connect(&library.url)).collect();
     let head = "POST /books/purchase HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{";
     drip(&mut bodies, head.as_bytes());
     for _ in 0..5 {
         drip(&mut bodies, b" ");
-        still_works(&library).await;
+        library.assert_works().await;
     }
     assert_eq!(
-        library.stored_lines().await.len(),
+        library.stored_events().await.len(),
         10,
         "nothing of half a body was stored"
     );
 }
 
+/// Carries out a purchase.
+async fn still_works(library: &ServiceProcess) {
+    let url = format!("{}/books/purchase", library.url);
+    let bought = post(&url, book(Uuid::new_v4()).to_string()).await;
+    assert_eq!(bought.status(), 201);
+    let log = library.process.log();
+    assert!(!log.contains("panicked"), "{log}");
+}
+
 const LARGE: usize = 64 << 20;
 
-fn post(more: &str) -> String {
+fn purchase_head(more: &str) -> String {
     format!(
         "POST /books/purchase HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{more}\r\n"
     )
@@ -93,31 +94,31 @@ fn bodies() -> Vec<(&'static str, String)> {
     vec![
         (
             "a body",
-            post(&format!("content-length: {}\r\n", large.len())) + &large,
+            purchase_head(&format!("content-length: {}\r\n", large.len())) + &large,
         ),
         (
             "a body without a length",
-            post("transfer-encoding: chunked\r\n") + &chunk,
+            purchase_head("transfer-encoding: chunked\r\n") + &chunk,
         ),
         (
             "a body that is announced",
-            post("content-length: 1000000000000\r\n"),
+            purchase_head("content-length: 1000000000000\r\n"),
         ),
         (
             "a length that is no number",
-            post("content-length: 18446744073709551616\r\n"),
+            purchase_head("content-length: 18446744073709551616\r\n"),
         ),
         (
             "a chunk's size",
-            post("transfer-encoding: chunked\r\n") + &"f".repeat(100) + "\r\n",
+            purchase_head("transfer-encoding: chunked\r\n") + &"f".repeat(100) + "\r\n",
         ),
         (
             "a chunk's extension",
-            post("transfer-encoding: chunked\r\n") + "1;" + &large,
+            purchase_head("transfer-encoding: chunked\r\n") + "1;" + &large,
         ),
         (
             "a key",
-            post(&format!(
+            purchase_head(&format!(
                 "content-length: 2\r\nidempotency-key: {}\r\n",
                 "k".repeat(256)
             )) + "{}",
@@ -170,7 +171,7 @@ fn heads() -> Vec<(&'static str, String)> {
 
 #[tokio::test]
 async fn whatever_is_too_large_is_refused_and_not_kept_in_memory() {
-    let (_folder, library) = start(&[]);
+    let library = ServiceProcess::start(&[]);
     still_works(&library).await;
     let before = memory::peak(library.process.id());
     let requests = bodies().into_iter().chain(heads());

@@ -3,7 +3,7 @@
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
 
-use super::{PATIENCE, new_client};
+use super::{eventually::PATIENCE, http_client::new_client};
 
 /// A server-sent event with a result.
 #[derive(Debug)]

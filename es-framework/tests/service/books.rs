@@ -1,0 +1,193 @@
+//! The application of these tests: copies of books that are purchased, lent and returned.
+
+use es_framework::prelude::*;
+
+/// Adds a new copy of a book to the inventory.
+#[derive(Command)]
+#[command(subject = "/books/{id}", condition = pristine)]
+struct PurchaseBookCommand {
+    id: Uuid,
+    #[validate(text(max = 32), pattern("^[0-9Xx -]+$"))]
+    isbn: String,
+    #[validate(text(max = 500))]
+    title: String,
+    #[validate(text(max = 500))]
+    author: String,
+    #[validate(range(min = 1))]
+    num_pages: i64,
+}
+
+/// A copy of a book was added to the inventory.
+#[derive(Event)]
+#[event(from = PurchaseBookCommand)]
+struct BookPurchasedEvent {
+    id: Uuid,
+    isbn: String,
+    title: String,
+    author: String,
+    num_pages: i64,
+}
+
+#[handler]
+fn purchase(command: PurchaseBookCommand) -> BookPurchasedEvent;
+
+/// Lends a copy to a reader.
+#[derive(Command)]
+#[command(subject = "/books/{id}", path = "/books/{id}/borrow")]
+struct BorrowBookCommand {
+    id: Uuid,
+    reader: Uuid,
+}
+
+/// A copy was lent to a reader.
+#[derive(Event)]
+struct BookBorrowedEvent {
+    id: Uuid,
+    reader: Uuid,
+}
+
+/// The state of a copy.
+#[derive(State)]
+enum Book {
+    Available,
+    Lent,
+}
+
+#[evolve]
+impl Book {
+    fn purchased(_: &BookPurchasedEvent) -> Self {
+        Self::Available
+    }
+
+    fn borrowed(&mut self, _: &BookBorrowedEvent) {
+        *self = Self::Lent;
+    }
+
+    fn returned(&mut self, _: &BookReturnedEvent) {
+        *self = Self::Available;
+    }
+}
+
+/// The reasons why a copy is neither lent nor taken back.
+#[derive(Debug, Rejection)]
+enum LendingError {
+    /// The copy is lent
+    #[rejection(conflict)]
+    CopyLent,
+    /// The copy is not lent
+    #[rejection(conflict)]
+    CopyNotLent,
+}
+
+#[handler]
+fn borrow(book: &Book, command: BorrowBookCommand) -> Result<BookBorrowedEvent, LendingError> {
+    match book {
+        Book::Available => Ok(BookBorrowedEvent {
+            id: command.id,
+            reader: command.reader,
+        }),
+        Book::Lent => Err(LendingError::CopyLent),
+    }
+}
+
+/// Takes a copy back.
+#[derive(Command)]
+#[command(subject = "/books/{id}", path = "/books/{id}/return")]
+struct ReturnBookCommand {
+    id: Uuid,
+}
+
+/// A copy came back.
+#[derive(Event)]
+struct BookReturnedEvent {}
+
+#[handler]
+fn return_book(book: &Book, _: ReturnBookCommand) -> Result<BookReturnedEvent, LendingError> {
+    match book {
+        Book::Lent => Ok(BookReturnedEvent {}),
+        Book::Available => Err(LendingError::CopyNotLent),
+    }
+}
+
+/// Reports a loan. The report has a subject of its own, so it is no change of the copy.
+#[derive(Command)]
+#[command(subject = "/reports/{id}", internal)]
+struct ReportLoanCommand {
+    id: Uuid,
+}
+
+/// A loan was reported.
+#[derive(Event)]
+#[event(informational)]
+struct LoanReportedEvent {}
+
+#[handler]
+fn report_loan(_: ReportLoanCommand) -> LoanReportedEvent {
+    LoanReportedEvent {}
+}
+
+/// Reports each loan.
+struct LoanReporter;
+
+#[reaction]
+impl LoanReporter {
+    fn report(event: &BookBorrowedEvent) -> ReportLoanCommand {
+        ReportLoanCommand { id: event.id }
+    }
+}
+
+/// A copy of a book.
+#[derive(ReadModel)]
+#[read_model(table = "book_copies", subject = "/books/{id}")]
+struct BookCopy {
+    #[key]
+    id: Uuid,
+    isbn: String,
+    title: String,
+    author: String,
+    num_pages: i64,
+    is_lent: bool,
+}
+
+#[projection]
+impl BookCopy {
+    fn purchased(event: BookPurchasedEvent) -> Self {
+        Self {
+            id: event.id,
+            isbn: event.isbn,
+            title: event.title,
+            author: event.author,
+            num_pages: event.num_pages,
+            is_lent: false,
+        }
+    }
+
+    fn borrowed(&mut self, _: &BookBorrowedEvent) {
+        self.is_lent = true;
+    }
+
+    fn returned(&mut self, _: &BookReturnedEvent) {
+        self.is_lent = false;
+    }
+}
+
+/// Browses the stock.
+#[derive(Query)]
+#[query(path = "/books", rows = BookCopy)]
+struct BrowseStock {
+    #[filter(contains)]
+    isbn: Option<String>,
+    #[filter(contains)]
+    title: Option<String>,
+    #[filter(contains)]
+    author: Option<String>,
+    #[filter(eq)]
+    is_lent: Option<bool>,
+}
+
+/// Shows one copy.
+#[derive(Query)]
+#[query(path = "/books/{id}", row = BookCopy)]
+struct FindCopy {
+    id: Uuid,
+}
