@@ -47,6 +47,11 @@ async fn a_service_outlives_its_event_store() {
     until_in_stock(&library, before).await;
 
     drop(store);
+    // A command on a connection that breaks only then has an outcome that nobody knows.
+    eventually("the loss of the connections is noticed", async || {
+        (get(&library, "/actuator/health").await.status == 503).then_some(())
+    })
+    .await;
     let during = Uuid::new_v4();
     let begin = Instant::now();
     let answer = library.purchase(&book(during)).await;
