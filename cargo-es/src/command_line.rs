@@ -175,6 +175,8 @@ pub(crate) enum Declaration {
     Query(NewQueryArguments),
     /// Adds a reaction, which sends a command or calls another system after an event
     Reaction(NewReactionArguments),
+    /// Adds a reaction that sends a command at the times of a cron expression
+    Schedule(NewScheduleArguments),
 }
 
 #[derive(Debug, Args)]
@@ -259,4 +261,19 @@ pub(crate) struct NewReactionArguments {
     /// The command that it sends; without it, the reaction calls another system
     #[arg(long)]
     pub(crate) command: Option<CommandName>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewScheduleArguments {
+    /// The name, such as NightlyCount
+    pub(crate) name: TypeName,
+    /// The minute, hour, day of the month, month and day of the week, such as "0 6 * * *"
+    #[arg(long)]
+    pub(crate) cron: String,
+    /// The time zone, such as Europe/Berlin; without it, the times are in UTC
+    #[arg(long)]
+    pub(crate) zone: Option<String>,
+    /// The command that it sends
+    #[arg(long)]
+    pub(crate) command: CommandName,
 }

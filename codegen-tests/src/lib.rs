@@ -29,6 +29,7 @@ mod documentation {
         ReadModel: "docs/src/how-to/read-model.md",
         Query: "docs/src/how-to/query.md",
         React: "docs/src/how-to/react.md",
+        Schedule: "docs/src/how-to/schedule.md",
         Webhooks: "docs/src/how-to/webhooks.md",
         ForgetAPerson: "docs/src/how-to/forget-a-person.md",
         DescribeAService: "docs/src/how-to/describe-a-service.md",

@@ -5,6 +5,7 @@ mod event;
 mod query;
 mod reaction;
 mod read_model;
+mod schedule;
 mod state;
 
 use std::path::Path;
@@ -35,6 +36,7 @@ pub(crate) fn add_declaration(
         }
         Declaration::Query(arguments) => query::generate_query(&application, arguments),
         Declaration::Reaction(arguments) => reaction::generate_reaction(&application, arguments),
+        Declaration::Schedule(arguments) => schedule::generate_schedule(&application, arguments),
     }?;
     application.write_module(&module.name, &module.text)
 }

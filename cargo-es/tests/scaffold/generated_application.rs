@@ -131,6 +131,10 @@ fn declarations() -> Vec<(String, &'static str)> {
             "reaction Confirmation --event AppointmentBooked".to_owned(),
             "decide which system Confirmation calls, and pass the key on as an idempotency key",
         ),
+        (
+            "schedule NightlyCancellation --command CancelAppointment --zone Europe/Berlin --cron @daily".to_owned(),
+            "decide when NightlyCancellation sends CancelAppointmentCommand, and compare it with `advance` and `then_sent`",
+        ),
     ]
 }
 
@@ -208,6 +212,13 @@ fn check_explanations(folder: &Path) {
             "Cancellation",
             [
                 "Reaction at src/cancellation.rs:",
+                "  sends         CancelAppointmentCommand",
+            ],
+        ),
+        (
+            "NightlyCancellation",
+            [
+                "  rule          The schedule of `cancel_appointment` is `@daily` in the zone Europe/Berlin.",
                 "  sends         CancelAppointmentCommand",
             ],
         ),

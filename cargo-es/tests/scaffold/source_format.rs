@@ -28,6 +28,7 @@ fn add_each_kind(folder: &Path, length: usize) {
         format!("query P{query} --read-model {model} --path /{path}/{{id}}"),
         format!("reaction {reaction} --event {event} --command {command}"),
         format!("reaction P{reaction} --event {event}"),
+        format!("schedule S{reaction} --cron @daily --command {command}"),
     ] {
         let output = run_es(folder, &format!("add {arguments}"));
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -10,6 +10,14 @@ impl LoanReminder {
         None
     }
 
+    fn block(
+        event: &ReaderRemindedEvent,
+        reminders: &Reminders,
+        #[subject("/readers/{reader}")] reader: Option<&Reader>,
+    ) -> Option<BlockCardCommand> {
+        None
+    }
+
     async fn mail(
         event: &ReaderRegisteredEvent,
         mailer: &Mailer,

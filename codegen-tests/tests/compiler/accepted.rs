@@ -33,6 +33,8 @@ cases! {
     item_names_of_the_language: "../../ui/item/pass/names_of_the_language.rs",
     query_aliases: "../../ui/query/pass/aliases.rs",
     reaction_names_that_shadow_std: "../../ui/reaction/pass/names_that_shadow_std.rs",
+    reaction_states: "../../ui/reaction/pass/states.rs",
+    reaction_schedules: "../../ui/reaction/pass/schedules.rs",
     read_model_columns_of_all_kinds: "../../ui/read_model/pass/columns_of_all_kinds.rs",
     rejection_sorts_shapes_and_odd_names: "../../ui/rejection/pass/sorts_shapes_and_odd_names.rs",
     settings_values_of_all_kinds: "../../ui/settings/pass/values_of_all_kinds.rs",

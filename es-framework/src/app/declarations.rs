@@ -12,6 +12,7 @@ use crate::{
     command::Services,
     config::SettingsArguments,
     http::{CustomRoutes, HttpContext},
+    reaction::{ReactionTiming, Schedule},
     settings::{self, SettingsDescriptor},
 };
 
@@ -80,7 +81,7 @@ impl Declarations {
         }
     }
 
-    /// Logs the routes that the declarations lead to.
+    /// Logs the routes and the schedules that the declarations lead to.
     pub(super) fn log_routes(&self) {
         for command in self.catalog.commands() {
             let route = if command.is_internal() {
@@ -97,6 +98,14 @@ impl Declarations {
         }
         for query in self.catalog.queries() {
             tracing::info!("GET {} ({})", query.path, query.declaration);
+        }
+        for reaction in self.catalog.reactions().iter() {
+            for step in reaction.steps {
+                if let ReactionTiming::Schedule(Schedule { cron, zone, .. }) = step.when {
+                    let (name, step, place) = (reaction.name, step.name, reaction.declaration);
+                    tracing::info!("{cron} {zone} -> {name}::{step} ({place})");
+                }
+            }
         }
         tracing::info!(
             "GET /actuator/health, /actuator/info, /actuator/prometheus, /actuator/projections, /actuator/reactions"

@@ -94,10 +94,41 @@ impl OfferReminder {
     }
 }
 
+/// Its handler rings without a look at the bell, so that a second command is seen in the log.
+#[derive(Command)]
+#[command(subject = "/bells/{minute}", internal)]
+pub(super) struct RingBellCommand {
+    minute: i64,
+}
+
+#[derive(Event)]
+pub(super) struct BellRungEvent {
+    minute: i64,
+}
+
+#[handler]
+fn ring_bell(command: RingBellCommand) -> BellRungEvent {
+    let minute = command.minute;
+    BellRungEvent { minute }
+}
+
+/// Rings a bell three times an hour.
+pub(super) struct BellRinger;
+
+#[reaction]
+impl BellRinger {
+    #[schedule(cron = "*/20 * * * *", missed = all)]
+    fn ring(time: Timestamp) -> RingBellCommand {
+        let minute = time.as_second().div_euclid(60);
+        RingBellCommand { minute }
+    }
+}
+
 pub(super) fn reactions() -> Result<Reactions, crate::event::DuplicateDeclaration> {
     Reactions::new([
         ReactionDescriptor::of::<OfferExpirer>(),
         ReactionDescriptor::of::<TransferReporter>(),
         ReactionDescriptor::of::<OfferReminder>(),
+        ReactionDescriptor::of::<BellRinger>(),
     ])
 }

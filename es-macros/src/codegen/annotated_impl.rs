@@ -1,7 +1,7 @@
 //! Parses the `impl` blocks of `#[projection]` and `#[reaction]`.
 
 use proc_macro2::TokenStream;
-use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl};
+use syn::{Attribute, FnArg, ImplItem, ImplItemFn, ItemImpl};
 
 use super::{annotated_item, errors::Errors, types};
 
@@ -22,11 +22,11 @@ pub(crate) struct BlockFunction {
 }
 
 impl AnnotatedImpl {
-    /// Parses the block. `attribute` is the name of the macro's own attribute above functions, and
+    /// Parses the block. `attributes` are the names of the macro's own attributes above functions, and
     /// `no_block` is the error message for another item.
     pub(crate) fn parse_block(
         input: TokenStream,
-        attribute: &str,
+        attributes: &[&str],
         no_block: &str,
         errors: &mut Errors,
     ) -> Option<Self> {
@@ -39,11 +39,22 @@ impl AnnotatedImpl {
         let mut functions = Vec::new();
         for item in &mut block.items {
             let ImplItem::Fn(item) = item else { continue };
-            let is_own = |attr: &mut Attribute| attr.path().is_ident(attribute);
+            let is_own =
+                |attr: &mut Attribute| attributes.iter().any(|name| attr.path().is_ident(name));
             let attributes = item.attrs.extract_if(.., is_own).collect();
             types::ungroup_signature(&mut item.sig);
-            let item = item.clone();
-            functions.push(BlockFunction { item, attributes });
+            let function = item.clone();
+            for input in &mut item.sig.inputs {
+                if let FnArg::Typed(parameter) = input {
+                    parameter
+                        .attrs
+                        .retain(|attr| !attr.path().is_ident("subject"));
+                }
+            }
+            functions.push(BlockFunction {
+                item: function,
+                attributes,
+            });
         }
         Some(Self {
             block,

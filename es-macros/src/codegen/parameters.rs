@@ -13,11 +13,11 @@ pub(crate) enum FunctionKind {
     Upcaster,
 }
 
-use FunctionKind::{Call, Handler, Projection};
+use FunctionKind::{Call, Handler, Projection, Send};
 
 /// The types that a function can take by reference, and the kinds of functions that can.
 const REFERENCES: [(&str, &[FunctionKind]); 8] = [
-    ("states (`#[derive(State)]`)", &[Handler]),
+    ("states (`#[derive(State)]`)", &[Handler, Send]),
     ("settings (`#[derive(Settings)]`)", &[Handler, Call]),
     (
         "what `App::provide` is given (`#[derive(Service)]`)",

@@ -39,4 +39,49 @@ mod parameters_that_no_reaction_has {
     }
 }
 
+mod state_that_is_none {
+    //! A function that sends commands takes states alone.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.tests")]
+    struct BookBorrowedEvent {
+        id: Uuid,
+    }
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}", internal)]
+    struct RemindReaderCommand {
+        id: Uuid,
+    }
+
+    #[derive(Event)]
+    #[event(package = "com.example.tests")]
+    struct ReaderRemindedEvent {}
+
+    #[handler]
+    fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
+        ReaderRemindedEvent {}
+    }
+
+    struct Book;
+
+    struct LoanReminder;
+
+    #[reaction]
+    impl LoanReminder {
+        fn remind(event: &BookBorrowedEvent, book: Book) -> RemindReaderCommand {
+            RemindReaderCommand { id: event.id }
+        }
+
+        fn remind_again(
+            event: &BookBorrowedEvent,
+            #[subject("/readers/{}")] book: &Book,
+        ) -> RemindReaderCommand {
+            RemindReaderCommand { id: event.id }
+        }
+    }
+}
+
 fn main() {}

@@ -13,7 +13,7 @@ use es_read::{
     query::{QueryRoute, QueryRouteTarget},
 };
 
-use crate::state_parameter::states_of;
+use crate::state_parameter::{states_of, states_of_step};
 
 /// A declaration at one end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,9 +108,16 @@ impl Connections {
         for reaction in reactions.iter() {
             for (index, step) in reaction.steps.iter().enumerate() {
                 let entry = CatalogEntry::Step(reaction.name, index);
-                self.connect_events(&[step.event], EdgeKind::Starts, entry);
+                if !matches!(step.when, ReactionTiming::Schedule(_)) {
+                    self.connect_events(&[step.event], EdgeKind::Starts, entry);
+                }
                 if let ReactionTiming::Deadline(deadline) = step.when {
                     self.connect_events(deadline.unless, EdgeKind::Cancels, entry);
+                }
+                for (state, _) in states_of_step(step) {
+                    let state_entry = CatalogEntry::State(state.name, state.declaration);
+                    self.connect_events(state.events, EdgeKind::Evolves, state_entry);
+                    self.connect(state_entry, EdgeKind::Decides, entry);
                 }
                 for command in (step.commands)() {
                     self.connect_events_of_command(&command);

@@ -2,9 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use es_command::command::CommandDescriptor;
+use es_command::{
+    command::CommandDescriptor,
+    reaction::{ReactionStep, ReactionTiming, Schedule},
+    state::StateDescriptor,
+};
 use es_event::{Declaration, EventDescriptor};
-use es_model::{ApplicationModel, EdgeKind, ModelEdge, ModelFinding, ModelNode, NodeKind};
+use es_model::{
+    ApplicationModel, EdgeKind, ModelEdge, ModelFinding, ModelNode, ModelRule, NodeKind,
+};
 use es_read::query::{QueryRoute, QueryRouteTarget};
 use serde_json::Value;
 
@@ -15,7 +21,7 @@ use crate::{
     finding::Finding,
     json_schema,
     source_path::path_from_package,
-    state_parameter::StateParameter,
+    state_parameter::{StateParameter, states_of_step},
     subject_lanes::{LaneVotes, SubjectLanes},
     unique_rules::describe_rules,
 };
@@ -63,8 +69,12 @@ impl ModelBuilder<'_> {
         for event in &catalog.events {
             self.add_event(event);
         }
-        for taken in catalog.states() {
-            self.add_state(taken);
+        for StateParameter { state, subject, .. } in catalog.states() {
+            self.add_state(&state, Some(subject));
+        }
+        let steps = catalog.reactions.iter().flat_map(|reaction| reaction.steps);
+        for (state, subject) in steps.flat_map(states_of_step) {
+            self.add_state(&state, subject);
         }
         for table in catalog.models.iter() {
             let model = table.model;
@@ -82,7 +92,10 @@ impl ModelBuilder<'_> {
             let steps =
                 (0..reaction.steps.len()).map(|step| CatalogEntry::Step(reaction.name, step));
             let mut node = self.node(NodeKind::Reaction, reaction.name, reaction.declaration);
-            node.subject = self.lane_before(steps.clone(), EdgeKind::Starts);
+            let lane = self.lane_before(steps.clone(), EdgeKind::Starts);
+            // No event starts a schedule.
+            node.subject = lane.or_else(|| self.lane_of_sent_commands(steps.clone()));
+            node.rules = reaction.steps.iter().filter_map(rule_of_schedule).collect();
             self.push(steps, node);
         }
     }
@@ -109,13 +122,13 @@ impl ModelBuilder<'_> {
         self.push([entry], node);
     }
 
-    /// Adds a state, unless it was added for another command.
-    fn add_state(&mut self, StateParameter { state, subject, .. }: StateParameter<'_>) {
+    /// Adds a state, unless it was added before.
+    fn add_state(&mut self, state: &StateDescriptor, subject: Option<&'static str>) {
         let entry = CatalogEntry::State(state.name, state.declaration);
         if !self.ids.contains_key(&entry) {
             let mut node = self.node(NodeKind::State, state.name, state.declaration);
             let lane = self.lane_before([entry], EdgeKind::Evolves);
-            node.subject = lane.or_else(|| Some(self.lanes.lane(subject)));
+            node.subject = lane.or_else(|| subject.map(|subject| self.lanes.lane(subject)));
             self.push([entry], node);
         }
     }
@@ -164,6 +177,20 @@ impl ModelBuilder<'_> {
         let before: BTreeSet<_> = before.map(|one| one.from).collect();
         let mut votes = LaneVotes::default();
         for node in before.into_iter().filter_map(|entry| self.node_of(entry)) {
+            votes.add_vote(node.subject.as_ref());
+        }
+        votes.most_frequent()
+    }
+
+    /// Returns the lane in which most of the commands stand that these steps send.
+    fn lane_of_sent_commands(
+        &self,
+        steps: impl IntoIterator<Item = CatalogEntry>,
+    ) -> Option<String> {
+        let mut votes = LaneVotes::default();
+        let connections = &self.catalog.connections;
+        let sent = steps.into_iter().flat_map(|step| connections.leaving(step));
+        for node in sent.filter_map(|sent| self.node_of(sent.to)) {
             votes.add_vote(node.subject.as_ref());
         }
         votes.most_frequent()
@@ -237,6 +264,18 @@ impl ModelBuilder<'_> {
 fn describe(node: &mut ModelNode, schema: Value) {
     (node.summary, node.documentation) = json_schema::summary_and_description(&schema);
     node.schema = Some(schema);
+}
+
+/// Describes the schedule of a step, if it has one.
+fn rule_of_schedule(step: &ReactionStep) -> Option<ModelRule> {
+    let ReactionTiming::Schedule(schedule) = step.when else {
+        return None;
+    };
+    let Schedule { cron, zone, .. } = schedule;
+    Some(ModelRule {
+        label: format!("{cron} {zone}"),
+        sentence: schedule.describe(step.name),
+    })
 }
 
 fn node_id(kind: &str, name: &str) -> String {

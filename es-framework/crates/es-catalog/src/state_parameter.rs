@@ -1,7 +1,8 @@
-//! The states that handlers take.
+//! The states that handlers and reactions take.
 
 use es_command::{
     command::{CommandDescriptor, Parameter, ParameterOrigin},
+    reaction::ReactionStep,
     state::StateDescriptor,
 };
 
@@ -36,5 +37,17 @@ pub(crate) fn states_of(
                 None
             }
         })
+    })
+}
+
+/// Returns the states that a step of a reaction takes, with the templates of their subjects. A state without a template
+/// is that of the event's own subject.
+pub(crate) fn states_of_step(
+    step: &ReactionStep,
+) -> impl Iterator<Item = (StateDescriptor, Option<&'static str>)> {
+    let parameters = step.parameters.iter();
+    parameters.filter_map(|parameter| match parameter.origin {
+        ParameterOrigin::State(state) => Some((state, parameter.subject)),
+        ParameterOrigin::Service(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => None,
     })
 }

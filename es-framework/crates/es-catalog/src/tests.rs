@@ -291,3 +291,62 @@ fn a_loop_through_another_reaction_is_found() {
     let both = shelves().reaction::<Paint>().reaction::<Rebuild>();
     assert_eq!(loops(both), ["Paint", "Rebuild"]);
 }
+
+/// The rows that were added to a shelf.
+#[derive(State)]
+struct AddedRows {
+    count: u32,
+}
+
+#[evolve]
+impl AddedRows {
+    fn built(_: &ShelfBuiltEvent) -> Self {
+        Self { count: 0 }
+    }
+}
+
+struct NightlyBuild;
+
+#[reaction]
+impl NightlyBuild {
+    #[schedule(cron = "0 2 * * *", zone = "Europe/Berlin", missed = all)]
+    fn build() -> BuildShelfCommand {
+        BuildShelfCommand { id: Uuid::nil() }
+    }
+
+    fn build_again(_: &ShelfPaintedEvent, rows: Option<&AddedRows>) -> Option<BuildShelfCommand> {
+        let id = Uuid::nil();
+        rows.is_some_and(|rows| rows.count > 9)
+            .then_some(BuildShelfCommand { id })
+    }
+}
+
+#[test]
+fn the_schedule_and_the_states_of_a_reaction_are_in_the_model() {
+    let catalog = shelves().reaction::<NightlyBuild>().build().unwrap();
+    let model = catalog.to_model("shelves", &[]);
+    let reaction = model.node("reaction:NightlyBuild").unwrap();
+    assert_eq!(reaction.subject.as_deref(), Some("/shelves/{id}"));
+    let rules: Vec<_> = reaction.rules.iter().collect();
+    let [rule] = rules.as_slice() else {
+        panic!("it is one")
+    };
+    assert_eq!(rule.label, "0 2 * * * Europe/Berlin");
+    assert_eq!(
+        rule.sentence,
+        "The schedule of `build` is `0 2 * * *` in the zone Europe/Berlin. It makes up for each missed time."
+    );
+    let edges = model.edges.iter();
+    let between: Vec<_> = edges
+        .filter(|edge| edge.from == "state:AddedRows" || edge.to == "state:AddedRows")
+        .map(|edge| (edge.from.as_str(), edge.to.as_str()))
+        .collect();
+    let built = "event:com.example.shelves.ShelfBuiltEvent";
+    assert_eq!(
+        between,
+        [
+            (built, "state:AddedRows"),
+            ("state:AddedRows", "reaction:NightlyBuild")
+        ]
+    );
+}

@@ -24,7 +24,8 @@ pub struct ModelNode {
     pub route: Option<String>,
     /// The roles of which a caller needs one for the route.
     pub roles: Vec<String>,
-    /// The rules about what belongs to the caller, about what the caller sees, and about unique values.
+    /// The rules about what belongs to the caller, about what the caller sees, about unique values, and the
+    /// schedules of a reaction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<ModelRule>,
     /// True for an event that is recorded for readers outside of the application.

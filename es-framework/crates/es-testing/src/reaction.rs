@@ -16,7 +16,7 @@ use es_command::{
     command::{CommandResources, IntoDecision, Services},
     reaction::{
         IntoCommands, OutgoingCommand, OutgoingCommands, React, ReactionDescriptor,
-        ReactionRuntime, StartPosition, catch_up,
+        ReactionRuntime, ReactionStep, ReactionTiming, StartPosition, catch_up_at,
     },
 };
 use es_event::{DecodeError, RecordedEvent, Subject, UpcasterDescriptor, Upcasters};
@@ -60,8 +60,8 @@ pub struct ReactionExpectation {
 
 impl Scenario {
     /// Runs a reaction on the events at the time of the test. It executes immediate steps and due
-    /// deadlines, and handles the sent commands. An event without its own subject needs
-    /// [`Scenario::event_on`]. The reaction begins before the first event, also with `begin = new`.
+    /// deadlines, and handles the sent commands. After each [`Scenario::advance`] it does so again. An event without
+    /// its own subject needs [`Scenario::event_on`]. The reaction begins before the first event, also with `begin = new`.
     ///
     /// # Panics
     /// The reaction fails at an event, or the scenario is impossible.
@@ -91,6 +91,7 @@ async fn react(
     scenario: Scenario,
     reaction: ReactionDescriptor,
 ) -> Result<ReactionExpectation, ScenarioError> {
+    let times = scenario.times();
     let (past, services) = scenario.into_parts();
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
     let store = MemoryStore::new();
@@ -105,7 +106,7 @@ async fn react(
     let sent = Arc::new(Mutex::new(Vec::new()));
     let port: Arc<dyn EventStore> = Arc::new(store.clone());
     let runtime = runtime(port, services, upcasters, &sent);
-    catch_up(runtime, reaction).await?;
+    catch_up_at(runtime, reaction, &times).await?;
     let events = store.read(Subject::root(), ReadOptions::recursive());
     let events: Vec<RecordedEvent> = events.try_collect().await?;
     let own: Subject = FRAMEWORK_SUBJECTS.parse()?;
@@ -128,7 +129,8 @@ async fn find_obstacle(
     let past = store.read(Subject::root(), ReadOptions::recursive());
     let past: Vec<RecordedEvent> = past.try_collect().await?;
     let types = || reaction.steps.iter().map(|step| step.event);
-    let mut is_reached = false;
+    let is_schedule = |step: &ReactionStep| matches!(step.when, ReactionTiming::Schedule(_));
+    let mut is_reached = reaction.steps.iter().any(is_schedule);
     for event in &past {
         upcasters.read(event, |view| {
             is_reached |= types().any(|event_type| event_type == view.event_type());

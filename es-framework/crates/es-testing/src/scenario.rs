@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::builder::Resettable;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -41,6 +41,8 @@ pub struct Scenario {
     past: Vec<PastEvent>,
     services: Services,
     context: CommandContext,
+    /// The times before each [`Scenario::advance`].
+    earlier: Vec<Timestamp>,
 }
 
 /// Begins a test without events, at the beginning of 2026 in UTC, with the defaults of all settings.
@@ -75,6 +77,7 @@ pub fn given() -> Scenario {
         past: Vec::new(),
         services: Services::default().with(Clock::at(TIME)),
         context: CommandContext::default(),
+        earlier: Vec::new(),
     }
 }
 
@@ -129,6 +132,30 @@ impl Scenario {
             Ok(time) => self.with(Clock::at(time)),
             Err(error) => panic!("{time:?} is no time, such as 2026-07-01T12:00:00Z: {error}"),
         }
+    }
+
+    /// Moves the clock forward by a length of time such as `24h` or `90m`. A [reaction](Scenario::reacts) runs before
+    /// and after it, so that it meets the deadlines and the schedules on the way.
+    ///
+    /// # Panics
+    /// The text is no length of time.
+    #[track_caller]
+    #[allow(clippy::panic, reason = "a test fails by panicking")]
+    pub fn advance(mut self, by: &str) -> Self {
+        let by: SignedDuration = match by.parse() {
+            Ok(by) => by,
+            Err(error) => panic!("{by:?} is no length of time, such as 24h: {error}"),
+        };
+        let clock = Clock::at(self.services.clock().now());
+        self.earlier.push(clock.now());
+        clock.advance(by);
+        self.with(clock)
+    }
+
+    /// Returns the times at which a reaction runs, the first one first.
+    pub(crate) fn times(&self) -> Vec<Timestamp> {
+        let now = self.services.clock().now();
+        self.earlier.iter().copied().chain([now]).collect()
     }
 
     /// Returns the past events and the time.

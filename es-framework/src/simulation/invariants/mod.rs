@@ -5,6 +5,7 @@ mod log_fold;
 mod personal_invariants;
 mod reaction_invariants;
 mod row_invariants;
+mod schedule_invariants;
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -45,6 +46,7 @@ pub(super) fn find_violations(run: &RunRecord) -> Vec<String> {
     command_invariants::collect_violations(run, &log, &mut violations);
     row_invariants::collect_violations(run, &log, &mut violations);
     reaction_invariants::collect_violations(run, &log, &mut violations);
+    schedule_invariants::collect_violations(&log, &mut violations);
     personal_invariants::collect_violations(run, &log, &mut violations);
     violations
 }

@@ -3,7 +3,7 @@
 mod check;
 mod command_parameter;
 mod expand;
-mod parameter;
+pub(crate) mod parameter;
 mod without_body;
 
 use proc_macro2::TokenStream;

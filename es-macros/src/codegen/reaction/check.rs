@@ -3,10 +3,14 @@
 use quote::ToTokens as _;
 use syn::{FnArg, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::IdentExt as _};
 
-use super::attr::{self, DeadlineAttr, ReactionAttr};
+use super::{
+    attr::{self, DeadlineAttr, ReactionAttr},
+    schedule::{self, ScheduleAttr},
+};
 use crate::codegen::{
     annotated_impl::{AnnotatedImpl, BlockFunction},
     errors::Errors,
+    handler::parameter::{self, InjectedParameter},
     impl_block, naming,
     parameters::FunctionKind,
     signature, types,
@@ -24,20 +28,35 @@ pub(crate) struct CheckedReaction {
     pub(crate) steps: Vec<ReactionStep>,
 }
 
-/// A function that reacts to one event type.
+/// A function that reacts to one event type, or that is called at the times of a schedule.
 pub(crate) struct ReactionStep {
     pub(crate) function: Ident,
-    pub(crate) event: Type,
-    /// True if the function borrows the event.
-    pub(crate) by_reference: bool,
-    pub(crate) deadline: Option<DeadlineAttr>,
+    pub(crate) cause: StepCause,
     pub(crate) leads_to: ReactionEffect,
+}
+
+/// The reason why a function is called.
+pub(crate) enum StepCause {
+    Event {
+        event: Box<Type>,
+        /// True if the function borrows the event.
+        by_reference: bool,
+        deadline: Option<DeadlineAttr>,
+    },
+    Schedule {
+        schedule: ScheduleAttr,
+        /// True if the function takes the time.
+        takes_time: bool,
+    },
 }
 
 /// The effect of a function.
 pub(crate) enum ReactionEffect {
-    /// The function returns commands of this type.
-    Commands(Box<Type>),
+    /// The function returns commands of this type, and takes these states.
+    Commands {
+        output: Box<Type>,
+        states: Vec<InjectedParameter>,
+    },
     /// The function calls another system and takes these parameters.
     Call {
         output: Box<Type>,
@@ -73,9 +92,16 @@ pub(crate) fn check_reaction(
         );
     }
     let name = name(&block.self_ty, &attr, errors);
-    let begin = start_position(attr.begin.as_ref(), errors);
     let steps = declared.functions.iter();
     let steps: Vec<_> = steps.filter_map(|one| step(one, errors)).collect();
+    let is_schedule = |step: &ReactionStep| matches!(step.cause, StepCause::Schedule { .. });
+    // Schedules alone need none of the events before.
+    let default = if steps.iter().all(is_schedule) {
+        "New"
+    } else {
+        "First"
+    };
+    let begin = start_position(attr.begin.as_ref(), default, errors);
     Some(CheckedReaction {
         ty: (*block.self_ty).clone(),
         name: name?,
@@ -122,9 +148,13 @@ fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
 const BEGINNINGS: [(&str, &str); 2] = [("first", "First"), ("new", "New")];
 
 /// Returns the variant of the start position that `begin` names.
-fn start_position(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
+fn start_position(
+    option: Option<&Ident>,
+    default: &'static str,
+    errors: &mut Errors,
+) -> Option<&'static str> {
     let Some(option) = option else {
-        return Some("First");
+        return Some(default);
     };
     let found = BEGINNINGS.iter().find(|(word, _)| option == word);
     if found.is_none() {
@@ -139,44 +169,83 @@ fn start_position(option: Option<&Ident>, errors: &mut Errors) -> Option<&'stati
 fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ReactionStep> {
     let sig = &function.item.sig;
     check_signature(sig, errors);
-    let deadline = match function.attributes.as_slice() {
-        [] => Some(None),
-        [only] => attr::parse_deadline_attribute(only, errors).map(Some),
-        [_, second, ..] => {
-            let message = "a function has one deadline: remove this one, or write another function";
-            errors.record(second, message);
-            None
+    if let [_, second, ..] = function.attributes.as_slice() {
+        let message =
+            "a function has one deadline or schedule: remove this one, or write another function";
+        errors.record(second, message);
+    }
+    let mut parameters: Vec<_> = sig
+        .inputs
+        .iter()
+        .filter_map(|input| match input {
+            FnArg::Typed(parameter) => Some(parameter),
+            FnArg::Receiver(_) => None,
+        })
+        .collect();
+    let cause = match function.attributes.first() {
+        Some(attr) if attr.path().is_ident("schedule") => {
+            let schedule = schedule::parse_schedule_attribute(attr, errors);
+            let takes_time = takes_time(&mut parameters);
+            schedule.map(|schedule| StepCause::Schedule {
+                schedule,
+                takes_time,
+            })
+        }
+        attr => {
+            let deadline = match attr {
+                Some(attr) => attr::parse_deadline_attribute(attr, errors).map(Some),
+                None => Some(None),
+            };
+            let event = take_event(sig, &mut parameters, errors);
+            event
+                .zip(deadline)
+                .map(|((event, by_reference), deadline)| StepCause::Event {
+                    event: Box::new(event),
+                    by_reference,
+                    deadline,
+                })
         }
     };
-    let mut parameters = sig.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(parameter) => Some(parameter),
-        FnArg::Receiver(_) => None,
-    });
+    let leads_to = match &sig.asyncness {
+        None => commands(function, &parameters, errors),
+        Some(_) => call(function, &parameters, errors),
+    };
+    Some(ReactionStep {
+        function: sig.ident.clone(),
+        cause: cause?,
+        leads_to: leads_to?,
+    })
+}
+
+/// Removes the time from the parameters of a function that is called by a schedule. Returns whether it was there.
+fn takes_time(parameters: &mut Vec<&PatType>) -> bool {
+    let is_time = |ty: &Type| types::last_word(ty).is_some_and(|name| name == "Timestamp");
+    let takes_time = parameters.first().is_some_and(|first| is_time(&first.ty));
+    if takes_time {
+        parameters.remove(0);
+    }
+    takes_time
+}
+
+/// Removes the event from the parameters of a function. Returns its type, and true if the function borrows it.
+fn take_event(
+    sig: &Signature,
+    parameters: &mut Vec<&PatType>,
+    errors: &mut Errors,
+) -> Option<(Type, bool)> {
     let kind = match sig.asyncness {
         None => FunctionKind::Send,
         Some(_) => FunctionKind::Call,
     };
-    let event = match parameters.next() {
-        Some(first) => event(first, kind, errors),
-        None => {
-            let message = format!("this follows from no event: {FORMS}");
-            errors.record(&sig.ident, message);
-            None
-        }
-    };
-    let others: Vec<_> = parameters.collect();
-    let leads_to = match &sig.asyncness {
-        None => commands(function, &others, errors),
-        Some(_) => call(function, &others, errors),
-    };
-    let (event, by_reference) = event?;
-    Some(ReactionStep {
-        function: sig.ident.clone(),
-        event,
-        by_reference,
-        deadline: deadline?,
-        leads_to: leads_to?,
-    })
+    if parameters.is_empty() {
+        let message = format!(
+            "this follows from no event: {FORMS}; `{}` above the function calls it without an event",
+            schedule::EXAMPLE
+        );
+        errors.record(&sig.ident, message);
+        return None;
+    }
+    event(parameters.remove(0), kind, errors)
 }
 
 const FUNCTION: signature::SignatureMessages = signature::SignatureMessages {
@@ -208,22 +277,54 @@ fn commands(
     others: &[&PatType],
     errors: &mut Errors,
 ) -> Option<ReactionEffect> {
+    let attributes = &function.attributes;
+    let is_scheduled = attributes
+        .iter()
+        .any(|attr| attr.path().is_ident("schedule"));
+    let mut states = Vec::new();
     for other in others {
-        let message = format!(
-            "{}, and let the command's handler take it; {}",
-            FunctionKind::Send.refused(),
-            FunctionKind::Call.allowed()
-        );
-        errors.record(other, message);
+        if is_scheduled {
+            let message = "a function with a schedule takes nothing, or its time as a `Timestamp`: remove this parameter, and let the command's handler take it";
+            errors.record(other, message);
+            continue;
+        }
+        let state = parameter::parse_parameter(other, errors);
+        match state.filter(|state| !is_no_state(&state.ty)) {
+            Some(state) => states.push(state),
+            None => {
+                let message = format!(
+                    "{}, and let the command's handler take it; {}",
+                    FunctionKind::Send.refused(),
+                    FunctionKind::Call.allowed()
+                );
+                errors.record(other, message);
+            }
+        }
     }
     match &function.item.sig.output {
-        ReturnType::Type(_, ty) if !is_unit(ty) => Some(ReactionEffect::Commands(ty.clone())),
+        ReturnType::Type(_, output) if !is_unit(output) => Some(ReactionEffect::Commands {
+            output: output.clone(),
+            states,
+        }),
         _ => {
             let message = format!("say what follows from the event: {FORMS}");
             errors.record(&function.item.sig.ident, message);
             None
         }
     }
+}
+
+/// The types that other functions take and that are no states.
+const NO_STATES: [&str; 5] = [
+    "Clock",
+    "Caller",
+    "Metadata",
+    "ReactionKey",
+    "RecordedEvent",
+];
+
+fn is_no_state(ty: &Type) -> bool {
+    types::last_word(ty).is_some_and(|name| NO_STATES.contains(&name.as_str()))
 }
 
 fn is_unit(ty: &Type) -> bool {

@@ -6,7 +6,10 @@ use syn::{ItemImpl, Type, ext::IdentExt as _, spanned::Spanned as _};
 
 use super::{
     attr::DeadlineAttr,
-    check::{CallParameter, CheckedReaction, ReactionEffect, ReactionStep},
+    check::{CallParameter, CheckedReaction, ReactionEffect, ReactionStep, StepCause},
+    first_argument::FirstArgument,
+    schedule::ScheduleAttr,
+    states,
 };
 use crate::codegen::framework::Framework;
 
@@ -61,22 +64,37 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
     let ReactionStep {
         function,
-        event,
-        deadline,
+        cause,
         leads_to,
-        ..
     } = step;
     let name = function.unraw().to_string();
-    let when = match deadline {
-        None => quote!(#module::ReactionTiming::Immediate),
-        Some(deadline) => expand_timing(deadline, event, framework),
+    let event = match cause {
+        StepCause::Event { event, .. } => quote!(<#event as #framework::event::Event>::TYPE),
+        StepCause::Schedule { .. } => quote!(#module::SCHEDULE_STARTED),
+    };
+    let when = match cause {
+        StepCause::Event { deadline: None, .. } => quote!(#module::ReactionTiming::Immediate),
+        StepCause::Event {
+            deadline: Some(deadline),
+            event,
+            ..
+        } => expand_timing(deadline, event, framework),
+        StepCause::Schedule { schedule, .. } => expand_schedule(schedule, framework),
     };
     let commands = match leads_to {
-        ReactionEffect::Commands(output) => quote!(<#output as #module::IntoCommands>::commands),
+        ReactionEffect::Commands { output, .. } => {
+            quote!(<#output as #module::IntoCommands>::commands)
+        }
         ReactionEffect::Call { .. } => quote!(::std::vec::Vec::new),
     };
     let (action, parameters) = match leads_to {
-        ReactionEffect::Commands(output) => (expand_send(step, output, framework), quote!(&[])),
+        ReactionEffect::Commands { output, states } if states.is_empty() => {
+            (expand_send(step, output, framework), quote!(&[]))
+        }
+        ReactionEffect::Commands { output, states } => (
+            states::expand_decide(step, output, states, framework),
+            states::expand_parameters(states, framework),
+        ),
         ReactionEffect::Call {
             output,
             parameters: call_parameters,
@@ -88,7 +106,7 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
     quote! {
         #module::ReactionStep {
             name: #name,
-            event: <#event as #framework::event::Event>::TYPE,
+            event: #event,
             when: #when,
             action: #action,
             parameters: #parameters,
@@ -122,25 +140,36 @@ fn expand_timing(
     }
 }
 
-fn argument(step: &ReactionStep) -> TokenStream {
-    if step.by_reference {
-        quote!(&happened)
-    } else {
-        quote!(happened)
+fn expand_schedule(
+    ScheduleAttr { cron, zone, missed }: &ScheduleAttr,
+    framework: &Framework,
+) -> TokenStream {
+    let module = quote!(#framework::reaction);
+    let missed = format_ident!("{missed}");
+    quote! {
+        #module::ReactionTiming::Schedule(#module::Schedule {
+            cron: #cron,
+            zone: #zone,
+            missed: #module::MissedTimes::#missed,
+        })
     }
 }
 
 /// Generates the action of a step that sends commands.
 fn expand_send(step: &ReactionStep, output: &Type, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
-    let ReactionStep {
-        function, event, ..
-    } = step;
-    let argument = argument(step);
+    let function = &step.function;
+    let FirstArgument {
+        argument,
+        statement,
+        event,
+        is_time,
+    } = FirstArgument::of_step(step, framework);
+    let context = if is_time { quote!(context) } else { quote!(_) };
     // The code names the output type, so the compiler points at a type that is not a command.
     quote! {
-        #module::ReactionAction::Send(|event, commands| {
-            let happened = #module::decode_event::<#event>(event)?;
+        #module::ReactionAction::Send(|#event, #context, commands| {
+            #statement
             <#output as #module::IntoCommands>::add_to(Self::#function(#argument), commands)
         })
     }
@@ -153,9 +182,7 @@ fn expand_call(
     framework: &Framework,
 ) -> TokenStream {
     let module = quote!(#framework::reaction);
-    let ReactionStep {
-        function, event, ..
-    } = step;
+    let function = &step.function;
     let names: Vec<Ident> = (0..parameters.len())
         .map(|index| format_ident!("parameter_{index}"))
         .collect();
@@ -172,20 +199,34 @@ fn expand_call(
                 quote!(let #ident = context.service::<#ty>(#name)?;)
             }
         });
-    let argument = argument(step);
+    let FirstArgument {
+        argument,
+        statement,
+        event,
+        is_time,
+    } = FirstArgument::of_step(step, framework);
+    let is_recorded = |one: &CallParameter| matches!(one, CallParameter::Recorded);
+    let event = if parameters.iter().any(is_recorded) {
+        quote!(event)
+    } else {
+        event
+    };
+    let arguments = argument
+        .into_iter()
+        .chain(names.iter().map(|name| quote!(&#name)));
     let uses_context = |one: &CallParameter| !matches!(one, CallParameter::Recorded);
-    let context = if parameters.iter().any(uses_context) {
+    let context = if is_time || parameters.iter().any(uses_context) {
         quote!(context)
     } else {
         quote!(_)
     };
-    let call = quote!(async move { Self::#function(#argument #(, &#names)*).await });
+    let call = quote!(async move { Self::#function(#(#arguments),*).await });
     // With this span, the compiler reports an unsuitable output at the output type.
     let there = framework.with_span(output.span());
     let pending = quote_spanned!(output.span()=> #there::reaction::box_call(#call));
     quote! {
-        #module::ReactionAction::Call(|event, #context| {
-            let happened = #module::decode_event::<#event>(event)?;
+        #module::ReactionAction::Call(|#event, #context| {
+            #statement
             #(#values)*
             ::core::result::Result::Ok(#pending)
         })

@@ -3,6 +3,9 @@
 mod attr;
 mod check;
 mod expand;
+mod first_argument;
+mod schedule;
+mod states;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -21,9 +24,12 @@ pub(crate) fn reaction(
 ) -> TokenStream {
     let mut errors = Errors::default();
     let attr = attr::parse_arguments(arguments, &mut errors);
-    let Some(declared) =
-        AnnotatedImpl::parse_block(input.clone(), "deadline", NO_BLOCK, &mut errors)
-    else {
+    let Some(declared) = AnnotatedImpl::parse_block(
+        input.clone(),
+        &["deadline", "schedule"],
+        NO_BLOCK,
+        &mut errors,
+    ) else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);
     };

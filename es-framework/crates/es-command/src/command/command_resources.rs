@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Clock, CommandError, RandomNumbers, Services, lock::SubjectLocks};
+use super::{
+    Clock, CommandError, RandomNumbers, Services, lock::SubjectLocks, past_store::PastStore,
+};
 use crate::{
     state::{Snapshots, StateLoader},
     unique::{ClaimJob, ClaimReport, UniqueKey, UniqueKeySource},
@@ -199,5 +201,11 @@ impl CommandResources {
     #[must_use]
     pub fn clock(&self) -> Clock {
         self.services.clock()
+    }
+
+    /// Returns a loader of the states as they were after an event.
+    pub(crate) fn states_after(&self, event: EventId) -> StateLoader {
+        let past = PastStore::new(Arc::clone(&self.store), Some(event));
+        self.states.with_other_store(Arc::new(past))
     }
 }

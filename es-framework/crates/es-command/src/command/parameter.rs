@@ -1,6 +1,7 @@
 //! The description of a handler's parameter, without the type of its value.
 
-use super::{InjectIntoCall, ParameterOrigin};
+use super::{InjectIntoCall, IsState, ParameterOrigin};
+use crate::state::StateDescriptor;
 
 /// The description of one parameter besides the command of a handler, or of a call of a reaction.
 ///
@@ -30,6 +31,21 @@ impl Parameter {
     #[must_use]
     pub const fn injected<T: InjectIntoCall>(name: &'static str) -> Self {
         Self::new(name, T::SOURCE.origin())
+    }
+
+    /// Describes a state, of the subject of this template or of the event's own subject.
+    #[must_use]
+    pub const fn of_state<S: IsState>(
+        name: &'static str,
+        subject: Option<&'static str>,
+        recursive: bool,
+    ) -> Self {
+        let origin = ParameterOrigin::State(StateDescriptor::of::<S>());
+        Self {
+            subject,
+            recursive,
+            ..Self::new(name, origin)
+        }
     }
 
     pub(super) const fn new(name: &'static str, origin: ParameterOrigin) -> Self {

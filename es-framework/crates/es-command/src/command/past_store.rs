@@ -1,4 +1,4 @@
-//! A read-only view of the event store as it was after an event, for dry runs.
+//! A read-only view of the event store as it was after an event, for dry runs and for the states of reactions.
 
 use std::{
     collections::BTreeMap,

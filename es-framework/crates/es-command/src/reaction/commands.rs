@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{ReactionError, ReactionKey};
-use crate::command::{CommandDescriptor, Handle, InjectIntoCall, Services};
+use crate::command::{CommandDescriptor, CommandResources, Handle, InjectIntoCall, Services};
+use es_event::EventId;
 
 /// The commands that a step sends.
 ///
@@ -167,7 +169,7 @@ tuples!(A, B);
 tuples!(A, B, C);
 tuples!(A, B, C, D);
 
-/// The context of a call.
+/// The context of a step: its services, its time and its key.
 ///
 /// ```
 /// use es_framework::{prelude::*, reaction::{ReactionContext, ReactionError}};
@@ -181,6 +183,10 @@ tuples!(A, B, C, D);
 pub struct ReactionContext<'a> {
     pub(super) services: &'a Services,
     pub(super) key: ReactionKey,
+    pub(super) time: Timestamp,
+    pub(super) resources: &'a CommandResources,
+    /// The event of the step.
+    pub(super) event: EventId,
 }
 
 impl ReactionContext<'_> {
@@ -191,6 +197,13 @@ impl ReactionContext<'_> {
     pub fn service<T: InjectIntoCall>(&self, name: &'static str) -> Result<Arc<T>, ReactionError> {
         let provided = self.services.get();
         provided.ok_or(ReactionError::NotProvided(name))
+    }
+
+    /// Returns the time at which the step is due: the time of its deadline or schedule. An immediate step is due
+    /// when its event was recorded.
+    #[must_use]
+    pub const fn time(&self) -> Timestamp {
+        self.time
     }
 
     /// Returns the idempotency key of the call.

@@ -26,6 +26,8 @@ pub(super) struct OpenDeadline {
 pub(super) struct DeadlineQueue {
     by_time: BTreeMap<OpenDeadline, Subject>,
     by_subject: HashMap<Subject, Vec<OpenDeadline>>,
+    /// The next times of the schedules. They follow from no event that is read again.
+    scheduled: BTreeMap<OpenDeadline, Subject>,
     capacity: usize,
     /// The bounds of the deadlines that are not in memory.
     unloaded: Option<UnloadedDeadlines>,
@@ -51,6 +53,7 @@ impl DeadlineQueue {
         Self {
             by_time: BTreeMap::new(),
             by_subject: HashMap::new(),
+            scheduled: BTreeMap::new(),
             capacity,
             unloaded: None,
         }
@@ -77,6 +80,18 @@ impl DeadlineQueue {
         }
     }
 
+    /// Adds the next time of a schedule.
+    pub(super) fn insert_scheduled(&mut self, due: OpenDeadline, subject: &Subject) {
+        self.scheduled.insert(due, subject.clone());
+    }
+
+    /// Removes all deadlines that are read again from the event store.
+    pub(super) fn clear_loaded(&mut self) {
+        self.by_time.clear();
+        self.by_subject.clear();
+        self.unloaded = None;
+    }
+
     fn extend_overflow(&mut self, due: OpenDeadline) {
         let before = self.unloaded.unwrap_or(UnloadedDeadlines {
             first: due.at,
@@ -91,6 +106,7 @@ impl DeadlineQueue {
     /// Removes a deadline that was met or cancelled.
     pub(super) fn remove(&mut self, due: OpenDeadline) {
         let Some(subject) = self.by_time.remove(&due) else {
+            self.scheduled.remove(&due);
             return;
         };
         if let Some(of_subject) = self.by_subject.get_mut(&subject) {
@@ -106,14 +122,20 @@ impl DeadlineQueue {
         self.remove_of_subject(subject, |due| due.step == step);
     }
 
+    /// Returns the deadlines of a subject in memory.
+    fn open_of(&self, subject: &Subject) -> impl Iterator<Item = &OpenDeadline> {
+        let of_subject = self.by_subject.get(subject).into_iter().flatten();
+        let scheduled = self.scheduled.iter().filter(move |(_, of)| *of == subject);
+        of_subject.chain(scheduled.map(|(due, _)| due))
+    }
+
     /// Removes the deadlines of a subject that match a condition.
     pub(super) fn remove_of_subject(
         &mut self,
         subject: &Subject,
         is_over: impl Fn(&OpenDeadline) -> bool,
     ) {
-        let of_subject = self.by_subject.get(subject);
-        let open: Vec<_> = of_subject.into_iter().flatten().copied().collect();
+        let open: Vec<_> = self.open_of(subject).copied().collect();
         for due in open.into_iter().filter(is_over) {
             self.remove(due);
         }
@@ -121,13 +143,14 @@ impl DeadlineQueue {
 
     /// Returns the next deadline of a subject that is not later than a time.
     pub(super) fn find_due_of(&self, subject: &Subject, until: Timestamp) -> Option<OpenDeadline> {
-        let of_subject = self.by_subject.get(subject).into_iter().flatten();
-        of_subject.filter(|due| due.at <= until).min().copied()
+        let open = self.open_of(subject);
+        open.filter(|due| due.at <= until).min().copied()
     }
 
     /// Returns the subject of a deadline.
     pub(super) fn find_subject(&self, due: OpenDeadline) -> Option<&Subject> {
-        self.by_time.get(&due)
+        let loaded = self.by_time.get(&due);
+        loaded.or_else(|| self.scheduled.get(&due))
     }
 
     /// Returns the first event that may have set a deadline of a subject, if there is one.
@@ -140,18 +163,27 @@ impl DeadlineQueue {
 
     /// Returns the next deadline that is not in the future.
     pub(super) fn find_due(&self, now: Timestamp) -> Option<OpenDeadline> {
-        let (next, _) = self.by_time.first_key_value()?;
-        (next.at <= now).then_some(*next)
+        self.first().filter(|next| next.at <= now)
+    }
+
+    /// Returns the next deadline in memory.
+    fn first(&self) -> Option<OpenDeadline> {
+        let loaded = self.by_time.keys().next();
+        loaded
+            .into_iter()
+            .chain(self.scheduled.keys().next())
+            .min()
+            .copied()
     }
 
     /// Returns the time of the next deadline in memory.
     pub(super) fn next_time(&self) -> Option<Timestamp> {
-        self.by_time.first_key_value().map(|(due, _)| due.at)
+        self.first().map(|due| due.at)
     }
 
     /// Returns the number of deadlines in memory.
     pub(super) fn len(&self) -> usize {
-        self.by_time.len()
+        self.by_time.len().saturating_add(self.scheduled.len())
     }
 
     /// Returns whether the missing deadlines have to be loaded.
@@ -159,7 +191,7 @@ impl DeadlineQueue {
         self.by_time.is_empty() && self.unloaded.is_some()
     }
 
-    /// Returns the first event with an open deadline.
+    /// Returns the first event with an open deadline. A start finds the schedules without it.
     pub(super) fn first_open_event(&self) -> Option<EventId> {
         let open = self.by_time.keys().map(|due| due.event);
         open.chain(self.unloaded.map(|unloaded| unloaded.oldest))
@@ -169,9 +201,10 @@ impl DeadlineQueue {
     /// Returns the time up to which every deadline was met or cancelled. For the nanosecond after it,
     /// this holds for the deadlines of events before the returned event.
     pub(super) fn settled_until(&self, now: Timestamp) -> (Timestamp, Option<EventId>) {
-        let next = self.by_time.keys().next();
-        let next = next.map(|due| (due.at, Some(due.event)));
-        let next = next.or(self.unloaded.map(|unloaded| (unloaded.first, None)));
+        let next = self.first().map(|due| (due.at, Some(due.event)));
+        let unloaded = self.unloaded.map(|unloaded| (unloaded.first, None));
+        let is_first = |unloaded: &(Timestamp, _)| next.is_none_or(|(at, _)| unloaded.0 < at);
+        let next = unloaded.filter(is_first).or(next);
         let before = next.map(|(at, event)| {
             let nanosecond = jiff::SignedDuration::from_nanos(1);
             (
@@ -182,6 +215,17 @@ impl DeadlineQueue {
         before
             .filter(|(before, _)| *before <= now)
             .unwrap_or((now, None))
+    }
+
+    /// Removes and returns the times of schedules that match a condition.
+    pub(super) fn take_scheduled(
+        &mut self,
+        is_over: impl Fn(&OpenDeadline, &Subject) -> bool,
+    ) -> Vec<(OpenDeadline, Subject)> {
+        let over = self
+            .scheduled
+            .extract_if(.., |due, subject| is_over(due, subject));
+        over.collect()
     }
 
     /// Removes the deadlines until a time that match a condition.

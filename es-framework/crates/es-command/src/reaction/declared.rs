@@ -5,7 +5,7 @@ use std::fmt::Display;
 use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{OutgoingCommands, ReactionContext, ReactionError};
+use super::{OutgoingCommands, PendingCommands, ReactionContext, ReactionError, Schedule};
 use crate::command::{CommandDescriptor, Parameter, ParameterOrigin};
 use es_event::{Declaration, Event, EventView};
 
@@ -101,7 +101,7 @@ pub enum StartPosition {
 pub struct ReactionStep {
     /// The function's name, which is part of the idempotency keys.
     pub name: &'static str,
-    /// The event type.
+    /// The event type. A schedule has that of the event with which it started.
     pub event: &'static str,
     /// The time of the action.
     pub when: ReactionTiming,
@@ -141,6 +141,8 @@ pub enum ReactionTiming {
     Immediate,
     /// At a time that the event contains.
     Deadline(Deadline),
+    /// At each time of a schedule, whatever happens.
+    Schedule(Schedule),
 }
 
 /// A deadline whose time is in the event.
@@ -192,10 +194,23 @@ pub struct Deadline {
 #[derive(Debug, Clone, Copy)]
 pub enum ReactionAction {
     /// Sends commands, each of which takes effect once.
-    Send(fn(&EventView<'_>, &mut OutgoingCommands) -> Result<(), ReactionError>),
+    Send(SendFunction),
+    /// Rebuilds states and sends commands, each of which takes effect once.
+    Decide(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCommands, ReactionError>),
     /// Calls another system at least once.
     Call(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCall, ReactionError>),
 }
+
+/// The function of a step that sends commands.
+///
+/// ```
+/// use es_framework::reaction::{ReactionAction, SendFunction};
+///
+/// const NOTHING: SendFunction = |_event, _context, _commands| Ok(());
+/// let action = ReactionAction::Send(NOTHING);
+/// ```
+pub type SendFunction =
+    fn(&EventView<'_>, &ReactionContext<'_>, &mut OutgoingCommands) -> Result<(), ReactionError>;
 
 /// Decodes the event of a step.
 ///

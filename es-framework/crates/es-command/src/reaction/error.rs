@@ -46,6 +46,29 @@ pub enum ReactionError {
     /// The name of the reaction is not a valid subject segment.
     #[error("a reaction cannot have this name: {0}")]
     Name(InvalidSubjectValue),
+    /// The state that a function takes does not exist after the event.
+    #[error(
+        "{subject} has no state {state} after this event: take `Option<&{state}>` if that may be"
+    )]
+    NoState {
+        /// The name of the state.
+        state: &'static str,
+        /// The subject.
+        subject: Subject,
+    },
+    /// The subject that a function names has a value that no subject can have.
+    #[error(transparent)]
+    Subject(#[from] InvalidSubjectValue),
+    /// The schedule has no times.
+    #[error("the schedule `{cron}` in the zone {zone} is refused: {reason}")]
+    Schedule {
+        /// The cron expression.
+        cron: &'static str,
+        /// The name of the time zone.
+        zone: &'static str,
+        /// The reason.
+        reason: String,
+    },
     /// The subject of the checkpoints has events, and none of them can be read.
     #[error(
         "no checkpoint on {0} can be read: rebuild the reaction, so that it begins as at its first start, or start the release that wrote the checkpoints"
@@ -81,7 +104,10 @@ impl ReactionError {
             | Self::Encode(_)
             | Self::NotProvided(_)
             | Self::Panicked(_)
-            | Self::Name(_) => Recovery::Hold,
+            | Self::Name(_)
+            | Self::NoState { .. }
+            | Self::Subject(_)
+            | Self::Schedule { .. } => Recovery::Hold,
             Self::Call(_) => Recovery::Retry,
             Self::TakenOver | Self::Checkpoint(_) => Recovery::Wait,
             Self::Store(error) => store_recovery(error),
@@ -104,7 +130,7 @@ impl ReactionError {
                 ..
             } => (TroubleCause::EventStore, error.is_transient()),
             Self::Checkpoint(_) => (TroubleCause::Checkpoint, false),
-            Self::Name(_) => (TroubleCause::Action, false),
+            Self::Name(_) | Self::Schedule { .. } => (TroubleCause::Action, false),
             _ => (TroubleCause::Action, true),
         };
         SubscriberFailure::new(cause, is_transient, self)

@@ -1,6 +1,7 @@
 //! Plans and executes the actions of one reaction: commands, or a call.
 
 use std::{
+    any::Any,
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -12,9 +13,10 @@ use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
 use super::{
-    OutgoingCommand, OutgoingCommands, PendingCall, ReactionAction, ReactionContext,
-    ReactionDescriptor, ReactionError, ReactionKey, ReactionStep, ReactionTiming,
+    OutgoingCommand, OutgoingCommands, PendingCall, PendingCommands, ReactionAction,
+    ReactionContext, ReactionDescriptor, ReactionError, ReactionKey, ReactionStep, ReactionTiming,
     checkpoint::ReactionTask,
+    schedule_times::{StepSchedules, parse_schedules},
 };
 use crate::command::{
     CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, Services,
@@ -56,6 +58,7 @@ pub(super) struct ReactionExecutor {
     /// The choices of operators in the event store, and those of them that count at the moment.
     pub(super) skip_log: Arc<SkipLog>,
     pub(super) skipped: Arc<SkippedEvents>,
+    pub(super) schedules: StepSchedules,
 }
 
 /// A step for one view of an event: the index of the step, and the index of the view among those that
@@ -88,6 +91,7 @@ pub(super) struct StepsAfterEvent {
 /// The action of a step, ready to execute.
 enum ExecutableAction {
     Send(Vec<OutgoingCommand>),
+    Decide(PendingCommands),
     Call(PendingCall),
 }
 
@@ -105,6 +109,7 @@ impl ReactionExecutor {
             progress,
             skip_log: Arc::new(skip_log.map_err(ReactionError::Name)?),
             skipped: Arc::default(),
+            schedules: parse_schedules(&reaction)?,
         })
     }
 
@@ -120,11 +125,12 @@ impl ReactionExecutor {
     pub(super) fn event_types(&self) -> Vec<EventType> {
         let steps = self.reaction.steps.iter();
         let types = steps.flat_map(|step| {
-            let unless = match step.when {
-                ReactionTiming::Immediate => &[],
-                ReactionTiming::Deadline(deadline) => deadline.unless,
+            let (event, unless) = match step.when {
+                ReactionTiming::Immediate => (Some(step.event), &[] as &[_]),
+                ReactionTiming::Deadline(deadline) => (Some(step.event), deadline.unless),
+                ReactionTiming::Schedule(_) => (None, &[] as &[_]),
             };
-            [step.event].into_iter().chain(unless.iter().copied())
+            event.into_iter().chain(unless.iter().copied())
         });
         self.runtime.upcasters.with_stored_types(types)
     }
@@ -153,6 +159,10 @@ impl ReactionExecutor {
         Ok(plan)
     }
 
+    pub(super) fn step_name(&self, step: usize) -> &'static str {
+        self.reaction.steps.get(step).map_or("", |step| step.name)
+    }
+
     /// Returns the task of a step, which is the same in every process.
     pub(super) fn build_task(
         &self,
@@ -160,10 +170,9 @@ impl ReactionExecutor {
         StepOfEventView { step, view }: StepOfEventView,
         at: Option<Timestamp>,
     ) -> ReactionTask {
-        let step = self.reaction.steps.get(step).map_or("", |step| step.name);
         ReactionTask {
             event,
-            step: step.into(),
+            step: self.step_name(step).into(),
             view,
             at,
         }
@@ -188,41 +197,40 @@ impl ReactionExecutor {
         span
     }
 
-    /// Executes a step once.
+    /// Executes a step once, at its event or at a deadline.
     pub(super) async fn execute_step(
         &self,
         event: &RecordedEvent,
         instance: StepOfEventView,
+        at: Option<Timestamp>,
     ) -> Result<(), ReactionError> {
         let span = self.span(event);
-        self.execute_in_span(event, instance).instrument(span).await
+        let execution = self.execute_in_span(event, instance, at);
+        execution.instrument(span).await
     }
 
     async fn execute_in_span(
         &self,
         event: &RecordedEvent,
         instance: StepOfEventView,
+        at: Option<Timestamp>,
     ) -> Result<(), ReactionError> {
-        match self.decide_action(event, instance)? {
-            None => Ok(()),
-            Some(ExecutableAction::Send(commands)) => {
-                for (number, sent) in commands.into_iter().enumerate() {
-                    self.send(event, instance, number, sent).await?;
-                }
-                Ok(())
+        let commands = match self.decide_action(event, instance, at)? {
+            None => return Ok(()),
+            Some(ExecutableAction::Send(commands)) => commands,
+            Some(ExecutableAction::Decide(pending)) => {
+                let decided = AssertUnwindSafe(pending).catch_unwind().await;
+                let panicked =
+                    |panic: Box<dyn Any + Send>| ReactionError::Panicked(panic_text(&*panic));
+                decided.map_err(panicked)??.0
             }
-            Some(ExecutableAction::Call(pending)) => {
-                let call = AssertUnwindSafe(pending).catch_unwind();
-                match tokio::time::timeout(CALL_TIMEOUT, call).await {
-                    Ok(Ok(done)) => done,
-                    Ok(Err(panic)) => Err(ReactionError::Panicked(panic_text(&*panic))),
-                    Err(_) => {
-                        let seconds = CALL_TIMEOUT.as_secs();
-                        Err(ReactionError::Call(format!("no answer within {seconds} s")))
-                    }
-                }
-            }
+            Some(ExecutableAction::Call(pending)) => return await_call(pending).await,
+        };
+        for (number, sent) in commands.into_iter().enumerate() {
+            let key = self.key_of_command(event, instance, at, number);
+            self.send(event, &key, sent).await?;
         }
+        Ok(())
     }
 
     /// Calls the application's function for the step.
@@ -230,14 +238,24 @@ impl ReactionExecutor {
         &self,
         event: &RecordedEvent,
         StepOfEventView { step, view }: StepOfEventView,
+        at: Option<Timestamp>,
     ) -> Result<Option<ExecutableAction>, ReactionError> {
+        let scheduled = at.filter(|_| self.schedules.contains_key(&step));
         let Some(step) = self.reaction.steps.get(step) else {
             return Ok(None);
+        };
+        let name = (self.reaction.name, step.name);
+        let context = ReactionContext {
+            services: &self.runtime.services,
+            key: ReactionKey::for_call(name, view, event, scheduled),
+            resources: &self.runtime.command_resources,
+            event: event.id,
+            time: at.or(event.time.timestamp().ok()).unwrap_or_default(),
         };
         let (mut action, mut number) = (None, 0);
         self.runtime.upcasters.read(event, |seen| {
             if number == view {
-                action = Some(catch_panic(|| self.call_step(step, &seen, view))??);
+                action = Some(catch_panic(|| call_step(step, &seen, &context))??);
             }
             number = number.saturating_add(1);
             Ok::<_, ReactionError>(())
@@ -245,26 +263,18 @@ impl ReactionExecutor {
         Ok(action)
     }
 
-    fn call_step(
+    /// Returns the idempotency key of a command. The times of a schedule share an event.
+    fn key_of_command(
         &self,
-        step: &ReactionStep,
-        event: &EventView<'_>,
-        view: usize,
-    ) -> Result<ExecutableAction, ReactionError> {
-        match step.action {
-            ReactionAction::Send(send) => {
-                let mut commands = OutgoingCommands::default();
-                send(event, &mut commands)?;
-                Ok(ExecutableAction::Send(commands.0))
-            }
-            ReactionAction::Call(call) => {
-                let recorded = event.recorded();
-                let context = ReactionContext {
-                    services: &self.runtime.services,
-                    key: ReactionKey::for_call(self.reaction.name, step.name, view, recorded),
-                };
-                Ok(ExecutableAction::Call(call(event, &context)?))
-            }
+        event: &RecordedEvent,
+        StepOfEventView { step, view }: StepOfEventView,
+        at: Option<Timestamp>,
+        number: usize,
+    ) -> String {
+        let (name, function) = (self.reaction.name, self.step_name(step));
+        match at.filter(|_| self.schedules.contains_key(&step)) {
+            Some(at) => format!("{name}.{function} {at} {number}"),
+            None => format!("{name}.{function} {} {view} {number}", event.id),
         }
     }
 
@@ -272,19 +282,16 @@ impl ReactionExecutor {
     async fn send(
         &self,
         event: &RecordedEvent,
-        StepOfEventView { step, view }: StepOfEventView,
-        number: usize,
+        key: &str,
         sent: OutgoingCommand,
     ) -> Result<(), ReactionError> {
-        let step = self.reaction.steps.get(step).map_or("", |step| step.name);
         let name = self.reaction.name;
-        let key = format!("{name}.{step} {} {view} {number}", event.id);
         let context = CommandContext {
             caller: Caller::System,
             metadata: event.metadata(),
             trace: event.trace.clone(),
             expected: None,
-            idempotency_key: Some(IdempotencyKey::for_reaction(&key)),
+            idempotency_key: Some(IdempotencyKey::for_reaction(key)),
         };
         let request = CommandRequest {
             body: &sent.body,
@@ -305,6 +312,36 @@ impl ReactionExecutor {
             }
             Err(error) => Err(ReactionError::Command { command, error }),
         }
+    }
+}
+
+/// Waits for the end of a call, up to the time limit.
+async fn await_call(pending: PendingCall) -> Result<(), ReactionError> {
+    let call = AssertUnwindSafe(pending).catch_unwind();
+    match tokio::time::timeout(CALL_TIMEOUT, call).await {
+        Ok(Ok(done)) => done,
+        Ok(Err(panic)) => Err(ReactionError::Panicked(panic_text(&*panic))),
+        Err(_) => {
+            let seconds = CALL_TIMEOUT.as_secs();
+            Err(ReactionError::Call(format!("no answer within {seconds} s")))
+        }
+    }
+}
+
+/// Calls the application's function.
+fn call_step(
+    step: &ReactionStep,
+    event: &EventView<'_>,
+    context: &ReactionContext<'_>,
+) -> Result<ExecutableAction, ReactionError> {
+    match step.action {
+        ReactionAction::Send(send) => {
+            let mut commands = OutgoingCommands::default();
+            send(event, context, &mut commands)?;
+            Ok(ExecutableAction::Send(commands.0))
+        }
+        ReactionAction::Decide(decide) => Ok(ExecutableAction::Decide(decide(event, context)?)),
+        ReactionAction::Call(call) => Ok(ExecutableAction::Call(call(event, context)?)),
     }
 }
 
@@ -349,6 +386,7 @@ impl StepsAfterEvent {
                     self.deadlines.push((at, instance));
                 }
             }
+            ReactionTiming::Schedule(_) => {}
         }
         Ok(())
     }

@@ -198,6 +198,7 @@ impl ReactionProcessor {
         progress: &ReactionProgress,
     ) -> Result<(), StopReason> {
         let mut next = progress.open_from.unwrap_or(EventId::FIRST);
+        self.reopen_schedule_of(subject);
         loop {
             let is_replayed = self.replay_events(subject, progress, &mut next).await?
                 && self.replay_deadlines(subject).await?;
@@ -262,11 +263,14 @@ impl ReactionProcessor {
         let known = self.checkpoints.last_progress();
         let until = known.map_or(now, |known| known.settled.max(now));
         while let Some(deadline) = self.deadlines.find_due_of(subject, until) {
+            if self.skip_missed_times(deadline, until) {
+                continue;
+            }
             if let Err(failure) = self.execute_deadline(subject, deadline).await? {
                 self.hold_at_deadline(subject, failure, deadline.at).await?;
                 return Ok(false);
             }
-            self.deadlines.remove(deadline);
+            self.close_deadline(deadline, subject);
             if self.checkpoints.needs_save() {
                 self.save_until_stored().await?;
             }

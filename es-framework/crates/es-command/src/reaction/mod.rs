@@ -12,11 +12,16 @@ mod executor;
 mod graceful_stop;
 mod held_retry;
 mod held_subject;
+mod open_schedules;
 mod pipeline;
 mod processor;
 mod reaction_key;
 mod reactions;
+mod rebuilt_states;
 mod runner;
+mod schedule;
+mod schedule_start;
+mod schedule_times;
 mod stop_reason;
 mod stored_checkpoint;
 mod subject_holds;
@@ -28,13 +33,17 @@ pub use commands::OutgoingCommand;
 pub use commands::{IntoCommands, OutgoingCommands, ReactionContext};
 pub use declared::{
     Deadline, DeadlineField, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
-    ReactionTiming, StartPosition, box_call, check_services, decode_event, shift_time,
+    ReactionTiming, SendFunction, StartPosition, box_call, check_services, decode_event,
+    shift_time,
 };
 pub use error::ReactionError;
 pub use executor::ReactionRuntime;
 pub use reaction_key::ReactionKey;
 pub use reactions::Reactions;
+pub use rebuilt_states::{PendingCommands, box_commands};
 pub use runner::ReactionRunner;
-pub use runner::catch_up;
+pub use runner::{catch_up, catch_up_at};
+pub use schedule::{MissedTimes, Schedule};
+pub use schedule_start::SCHEDULE_STARTED;
 
 pub use es_event::PoisonEvent;

@@ -160,7 +160,9 @@ impl ReactionProcessor {
                 if self.position < handle_first.max(elsewhere) {
                     return Ok(());
                 }
-                self.meet_deadline(deadline).await?;
+                if !self.skip_missed_times(deadline, until) {
+                    self.meet_deadline(deadline).await?;
+                }
             }
             self.handle_first = None;
         }
@@ -175,7 +177,7 @@ impl ReactionProcessor {
             return Ok(());
         }
         match self.execute_deadline(&subject, deadline).await? {
-            Ok(()) => self.deadlines.remove(deadline),
+            Ok(()) => self.close_deadline(deadline, &subject),
             Err(failure) => {
                 self.hold_at_deadline(&subject, failure, deadline.at)
                     .await?
@@ -254,7 +256,7 @@ impl ReactionProcessor {
             return Ok(true);
         }
         if !self.executor.makes_call(instance) {
-            self.executor.execute_step(event, instance).await?;
+            self.executor.execute_step(event, instance, task.at).await?;
             return Ok(true);
         }
         let Some(_permit) = self.acquire_lease(&event.subject, task).await? else {
@@ -262,7 +264,7 @@ impl ReactionProcessor {
         };
         tokio::select! {
             biased;
-            result = self.executor.execute_step(event, instance) => result?,
+            result = self.executor.execute_step(event, instance, task.at) => result?,
             () = renew_until_lost(&mut self.checkpoints) => return Err(ReactionError::TakenOver),
         }
         self.checkpoints.mark_done(&event.subject, task.clone());

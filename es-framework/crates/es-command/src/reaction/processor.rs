@@ -1,6 +1,6 @@
 //! The processor of one reaction: its position, its open deadlines and its checkpoint.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
@@ -12,6 +12,7 @@ use super::{
     checkpoint_store::CheckpointStore,
     deadline_queue::{DeadlineQueue, OpenDeadline},
     executor::{ReactionExecutor, StepOfEventView},
+    schedule_start::ScheduleStart,
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{Bound, ReadOptions, StoreError, newest_id};
@@ -42,6 +43,8 @@ pub(super) struct ReactionProcessor {
     events_since_save: u64,
     /// True if a restart from the last checkpoint would repeat work.
     pub(super) is_dirty: bool,
+    /// The first starts of the schedules, by the index of the step.
+    pub(super) schedule_starts: BTreeMap<usize, ScheduleStart>,
     /// The held subjects to retry because the program has started.
     pub(super) held_at_start: Vec<Subject>,
     /// True if a failure ends the work instead of holding a subject, as in a test of a reaction.
@@ -70,6 +73,7 @@ impl ReactionProcessor {
             saved_at: Instant::now(),
             events_since_save: 0,
             is_dirty: false,
+            schedule_starts: BTreeMap::new(),
             held_at_start: Vec::new(),
             is_strict: false,
         };
@@ -78,6 +82,8 @@ impl ReactionProcessor {
             Err(ReactionError::Checkpoint(_)) if begins_anew => None,
             progress => progress?.cloned(),
         };
+        // Before the first checkpoint, which covers no time that is still open.
+        processor.open_schedules().await?;
         match progress {
             Some(progress) => processor.resume_from(&progress).await?,
             None if processor.executor.reaction.start == StartPosition::New => {
@@ -97,7 +103,7 @@ impl ReactionProcessor {
         progress: &ReactionProgress,
     ) -> Result<(), ReactionError> {
         self.position = progress.position;
-        self.deadlines = DeadlineQueue::default();
+        self.deadlines.clear_loaded();
         let (Some(from), Some(to)) = (progress.open_from, progress.position) else {
             return Ok(());
         };
@@ -181,7 +187,7 @@ impl ReactionProcessor {
 
     /// Removes the deadlines that other processes have met, and returns the progress of this process.
     pub(super) fn compute_progress(&mut self) -> ReactionProgress {
-        if let Some(known) = self.checkpoints.last_progress() {
+        if let Some(known) = self.checkpoints.last_progress().cloned() {
             let nanosecond = SignedDuration::from_nanos(1);
             let last = known.settled.saturating_add(nanosecond);
             let last = last.unwrap_or(known.settled);
@@ -192,6 +198,9 @@ impl ReactionProcessor {
                     && holds.find(subject).is_none()
             };
             self.deadlines.remove_until(last, is_settled);
+            for (met, subject) in self.deadlines.take_scheduled(is_settled) {
+                self.open_next_time(met, &subject);
+            }
         }
         let now = self.executor.runtime.services.clock().now();
         // The clock of another process may be ahead. Deadlines that it has met are no longer in the queue.
@@ -201,7 +210,8 @@ impl ReactionProcessor {
         ReactionProgress {
             position: self.position,
             settled,
-            settled_before,
+            // An event behind the position may have set the deadline of a schedule.
+            settled_before: settled_before.filter(|event| Some(*event) <= self.position),
             open_from: self.deadlines.first_open_event(),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use es_event::RecordedEvent;
@@ -29,8 +30,13 @@ pub struct ReactionKey(Box<str>);
 
 impl ReactionKey {
     /// Derives the key from the event's hash, because another store has other events with the same
-    /// ids.
-    pub(super) fn for_call(reaction: &str, step: &str, view: usize, event: &RecordedEvent) -> Self {
+    /// ids. The times of a schedule share an event, so each has its own key.
+    pub(super) fn for_call(
+        (reaction, step): (&str, &str),
+        view: usize,
+        event: &RecordedEvent,
+        scheduled: Option<Timestamp>,
+    ) -> Self {
         let mut hasher = Sha256::new();
         for part in [reaction, step] {
             hasher.update(part.as_bytes());
@@ -38,6 +44,9 @@ impl ReactionKey {
         }
         hasher.update(view.to_be_bytes());
         hasher.update(event.hash.as_bytes());
+        if let Some(time) = scheduled {
+            hasher.update(time.to_string());
+        }
         let digest = hasher.finalize();
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         Self(hex.into())

@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -119,11 +120,31 @@ pub async fn catch_up(
     runtime: ReactionRuntime,
     reaction: ReactionDescriptor,
 ) -> Result<(), ReactionError> {
+    let now = runtime.services.clock().now();
+    catch_up_at(runtime, reaction, &[now]).await
+}
+
+/// Handles all stored events and due deadlines of one reaction at each of these times of the clock, for a test.
+#[doc(hidden)]
+pub async fn catch_up_at(
+    runtime: ReactionRuntime,
+    reaction: ReactionDescriptor,
+    times: &[Timestamp],
+) -> Result<(), ReactionError> {
+    let clock = runtime.services.clock();
+    if let Some(first) = times.first() {
+        clock.set(*first);
+    }
     let progress = SubscriberProgress::new(KIND, reaction.name);
     let executor = ReactionExecutor::new(reaction, Arc::new(runtime), progress)?;
     let mut processor = ReactionProcessor::load_from_checkpoint(executor, false).await?;
     processor.is_strict = true;
     let held = processor.retry_selected(None).await;
     held.map_err(StopReason::into_error)?;
-    processor.catch_up().await.map_err(StopReason::into_error)
+    for time in times {
+        clock.set(*time);
+        let caught_up = processor.catch_up().await;
+        caught_up.map_err(StopReason::into_error)?;
+    }
+    Ok(())
 }

@@ -10,6 +10,8 @@ mod handover;
 mod held_subjects;
 mod one_at_a_time;
 mod operate;
+mod schedules;
+mod states;
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,8 +19,8 @@ use futures_util::TryStreamExt as _;
 
 use super::{
     Deadline, DeadlineField as _, IntoCommands as _, OutgoingCommands, PoisonEvent, React,
-    ReactionAction, ReactionDescriptor, ReactionError, ReactionRunner, ReactionRuntime,
-    ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
+    ReactionAction, ReactionContext, ReactionDescriptor, ReactionError, ReactionRunner,
+    ReactionRuntime, ReactionStep, ReactionTiming, Reactions, StartPosition, catch_up,
 };
 use crate::command::{CommandResources, Services};
 use crate::prelude::*;
@@ -63,6 +65,7 @@ fn remind(_: RemindPayerCommand) -> ReminderSentEvent {
 
 fn to_command(
     view: &es_event::EventView<'_>,
+    _: &ReactionContext<'_>,
     commands: &mut OutgoingCommands,
 ) -> Result<(), ReactionError> {
     let InvoiceSentEvent { id, .. } = view.payload()?;

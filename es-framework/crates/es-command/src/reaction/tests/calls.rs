@@ -96,7 +96,7 @@ impl React for PanickingReaction {
         name: "panic",
         event: InvoiceSentEvent::TYPE,
         when: ReactionTiming::Immediate,
-        action: ReactionAction::Send(|_, _| {
+        action: ReactionAction::Send(|_, _, _| {
             PANICS.fetch_add(1, Ordering::Relaxed);
             panic!("no more invoices")
         }),

@@ -62,7 +62,7 @@ impl React for Posting {
             name: "remind",
             event: InvoiceSentEvent::TYPE,
             when: ReactionTiming::Immediate,
-            action: ReactionAction::Send(|view, commands| {
+            action: ReactionAction::Send(|view, _, commands| {
                 let InvoiceSentEvent { id, .. } = view.payload()?;
                 RemindPayerCommand { id }.add_to(commands)
             }),

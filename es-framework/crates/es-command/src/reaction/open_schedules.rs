@@ -1,0 +1,108 @@
+//! The next time of each schedule of a reaction. It is a deadline that is followed by another one.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{
+    ReactionError, deadline_queue::OpenDeadline, processor::ReactionProcessor,
+    schedule_start::ScheduleStart,
+};
+use es_event::Subject;
+
+impl ReactionProcessor {
+    /// Opens the deadline of the next time of each schedule: the first one after its start that no checkpoint covers.
+    pub(super) async fn open_schedules(&mut self) -> Result<(), ReactionError> {
+        for step in Arc::clone(&self.executor.schedules).keys().copied() {
+            let runtime = &self.executor.runtime;
+            let name = (self.executor.reaction.name, self.executor.step_name(step));
+            let now = runtime.services.clock().now();
+            let start =
+                ScheduleStart::find_or_record(&*runtime.store, &runtime.source, name, now).await?;
+            self.schedule_starts.insert(step, start);
+            self.open_schedule(step);
+        }
+        Ok(())
+    }
+
+    /// Opens the schedule of a held subject, which is retried.
+    pub(super) fn reopen_schedule_of(&mut self, subject: &Subject) {
+        let mut starts = self.schedule_starts.iter();
+        let of_subject = starts.find(|(_, start)| start.subject == *subject);
+        if let Some(step) = of_subject.map(|(step, _)| *step) {
+            self.open_schedule(step);
+        }
+    }
+
+    fn open_schedule(&mut self, step: usize) {
+        if let Some(ScheduleStart { subject, event, at }) = self.schedule_starts.get(&step).cloned()
+        {
+            let view = 0;
+            let start = OpenDeadline {
+                at,
+                event,
+                step,
+                view,
+            };
+            self.open_next_time(start, &subject);
+        }
+    }
+
+    /// Opens the first time of a schedule after this one that no checkpoint covers, unless its subject is held.
+    pub(super) fn open_next_time(&mut self, before: OpenDeadline, subject: &Subject) {
+        let Some(schedule) = self.executor.schedules.get(&before.step) else {
+            return;
+        };
+        let holds = &self.checkpoints.holds;
+        if holds.blocks(subject) {
+            return;
+        }
+        let held = holds.find(subject).map(|held| &held.progress);
+        let known = held.or(self.checkpoints.last_progress());
+        let after = known.map_or(before.at, |known| known.settled.max(before.at));
+        let mut next = schedule.next_after(after);
+        if let (Some(at), Some(known)) = (next, known)
+            && known.has_settled_deadline(at, before.event)
+        {
+            next = schedule.next_after(at);
+        }
+        match next {
+            Some(at) => {
+                let next = OpenDeadline { at, ..before };
+                self.deadlines.insert_scheduled(next, subject);
+            }
+            None => {
+                let reaction = self.executor.reaction.name;
+                tracing::warn!(reaction, %subject, "a schedule has no further time");
+            }
+        }
+    }
+
+    /// Leaves out the missed times of a schedule that its rule does not make up for. Returns true if the deadline
+    /// was replaced.
+    pub(super) fn skip_missed_times(&mut self, due: OpenDeadline, now: Timestamp) -> bool {
+        let Some(schedule) = self.executor.schedules.get(&due.step) else {
+            return false;
+        };
+        let at = schedule.skip_missed(due.at, now);
+        let Some(subject) = self.deadlines.find_subject(due).cloned() else {
+            return false;
+        };
+        if at == due.at {
+            return false;
+        }
+        let (reaction, missed) = (self.executor.reaction.name, schedule.missed());
+        let (first, next) = (due.at, at);
+        tracing::warn!(reaction, %subject, %first, %next, ?missed, "a schedule leaves out missed times");
+        self.deadlines.remove(due);
+        let next = OpenDeadline { at, ..due };
+        self.deadlines.insert_scheduled(next, &subject);
+        true
+    }
+
+    /// Removes a deadline that was met. A schedule goes on with its next time.
+    pub(super) fn close_deadline(&mut self, met: OpenDeadline, subject: &Subject) {
+        self.deadlines.remove(met);
+        self.open_next_time(met, subject);
+    }
+}

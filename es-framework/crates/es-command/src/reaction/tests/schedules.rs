@@ -1,0 +1,247 @@
+//! Schedules: each time once, over restarts, jumps of the clock and several instances.
+
+use super::*;
+use crate::reaction::{MissedTimes, SCHEDULE_STARTED, Schedule};
+
+/// A handwritten reaction that sends a command at half past two in Berlin, with this rule for missed times.
+macro_rules! nightly {
+    ($name:ident, $missed:ident, $cron:literal) => {
+        struct $name;
+
+        impl React for $name {
+            const NAME: &'static str = stringify!($name);
+            const START: StartPosition = StartPosition::New;
+            const DECLARATION: Declaration = declaration!();
+            const STEPS: &'static [ReactionStep] = &[ReactionStep {
+                name: "list",
+                event: SCHEDULE_STARTED,
+                when: ReactionTiming::Schedule(Schedule {
+                    cron: $cron,
+                    zone: "Europe/Berlin",
+                    missed: MissedTimes::$missed,
+                }),
+                action: ReactionAction::Send(send_time),
+                parameters: &[],
+                commands: Vec::new,
+            }];
+        }
+    };
+}
+
+nightly!(LastMissed, One, "30 2 * * *");
+nightly!(EachMissed, All, "30 2 * * *");
+nightly!(NoneMissed, None, "30 2 * * *");
+nightly!(EachMinute, All, "* * * * *");
+nightly!(NoTime, One, "61 2 * * *");
+
+/// The id of the invoice is the time.
+fn send_time(
+    _: &es_event::EventView<'_>,
+    context: &ReactionContext<'_>,
+    commands: &mut OutgoingCommands,
+) -> Result<(), ReactionError> {
+    let id = context.time().strftime("%m-%dT%H-%M-%S").to_string();
+    RemindPayerCommand { id }.add_to(commands)
+}
+
+impl World {
+    fn set(&self, time: &str) {
+        self.clock.set(time.parse().unwrap());
+    }
+
+    /// The times of the commands that were sent, in the order of the store.
+    async fn sent_times(&self) -> Vec<String> {
+        let reminded = self.reminded().await.into_iter();
+        let times = reminded.map(|subject| subject.replace("/invoices/", ""));
+        times.collect()
+    }
+
+    /// Lets a reaction run now and at later times, and returns the times of its commands.
+    async fn sent_at<R: React>(&self, times: &[&str]) -> Vec<String> {
+        let now = [self.clock.now()];
+        let later = times.iter().map(|time| time.parse().unwrap());
+        let times: Vec<Timestamp> = now.into_iter().chain(later).collect();
+        let reaction = ReactionDescriptor::of::<R>();
+        let ran = crate::reaction::catch_up_at(self.runtime(), reaction, &times).await;
+        ran.unwrap();
+        self.sent_times().await
+    }
+}
+
+#[tokio::test]
+async fn a_schedule_begins_after_its_first_start_and_sends_at_each_time() {
+    let world = World::at("2026-07-01T00:30:00Z");
+    let days = ["2026-07-02T00:29:59Z", "2026-07-02T00:30:00Z"];
+    let sent = world.sent_at::<LastMissed>(&days).await;
+    assert_eq!(sent, ["07-02T00-30-00"]);
+    let sent = world.sent_at::<LastMissed>(&["2026-07-03T12:00:00Z"]).await;
+    assert_eq!(sent, ["07-02T00-30-00", "07-03T00-30-00"]);
+}
+
+#[tokio::test]
+async fn a_skipped_time_is_met_after_the_gap_and_a_repeated_one_once() {
+    // On 29 March the clock goes from 02:00 to 03:00 at 01:00 UTC.
+    let spring = World::at("2026-03-28T12:00:00Z");
+    let times = [
+        "2026-03-29T00:59:59Z",
+        "2026-03-29T01:00:00Z",
+        "2026-03-29T23:00:00Z",
+        "2026-03-30T12:00:00Z",
+    ];
+    let sent = spring.sent_at::<EachMissed>(&times).await;
+    assert_eq!(sent, ["03-29T01-00-00", "03-30T00-30-00"]);
+    // On 25 October it goes from 03:00 to 02:00 at 01:00 UTC.
+    let autumn = World::at("2026-10-24T12:00:00Z");
+    let times = [
+        "2026-10-25T00:30:00Z",
+        "2026-10-25T01:30:00Z",
+        "2026-10-25T23:00:00Z",
+        "2026-10-26T12:00:00Z",
+    ];
+    let sent = autumn.sent_at::<EachMissed>(&times).await;
+    assert_eq!(sent, ["10-25T00-30-00", "10-26T01-30-00"]);
+}
+
+#[tokio::test]
+async fn missed_times_are_made_up_for_as_the_schedule_says() {
+    const START: &str = "2026-07-01T12:00:00Z";
+    const BACK: [&str; 2] = ["2026-07-05T12:00:00Z", "2026-07-06T00:30:59Z"];
+    let sent = World::at(START).sent_at::<LastMissed>(&BACK).await;
+    assert_eq!(sent, ["07-05T00-30-00", "07-06T00-30-00"]);
+    let sent = World::at(START).sent_at::<EachMissed>(&BACK).await;
+    let days = ["02", "03", "04", "05", "06"].map(|day| format!("07-{day}T00-30-00"));
+    assert_eq!(sent, days);
+    let sent = World::at(START).sent_at::<NoneMissed>(&BACK).await;
+    assert_eq!(sent, ["07-06T00-30-00"]);
+}
+
+#[tokio::test]
+async fn the_newest_hundred_missed_times_are_made_up_for() {
+    let world = World::at("2026-07-01T00:00:00Z");
+    let sent = world.sent_at::<EachMinute>(&["2026-07-01T05:00:00Z"]).await;
+    let hours_and_minutes = (201..=300).map(|minute| (minute / 60, minute % 60));
+    let expected = hours_and_minutes.map(|(h, m)| format!("07-01T{h:02}-{m:02}-00"));
+    assert_eq!(sent, expected.collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_clock_that_goes_back_repeats_no_time() {
+    let world = World::at("2026-07-01T12:00:00Z");
+    let times = [
+        "2026-07-02T12:00:00Z",
+        "2026-07-01T12:00:00Z",
+        "2026-07-02T00:30:00Z",
+        "2026-07-03T00:29:00Z",
+    ];
+    let sent = world.sent_at::<EachMissed>(&times).await;
+    assert_eq!(sent, ["07-02T00-30-00"]);
+}
+
+#[tokio::test]
+async fn several_instances_that_are_killed_send_each_time_once_over_both_changes_of_summer_time() {
+    for (start, times, expected) in [
+        (
+            "2026-03-27T12:00:00Z",
+            [
+                "2026-03-28T02:00:00Z",
+                "2026-03-29T01:00:00Z",
+                "2026-03-30T00:30:00Z",
+                "2026-04-01T12:00:00Z",
+            ],
+            [
+                "03-28T01-30-00",
+                "03-29T01-00-00",
+                "03-30T00-30-00",
+                "03-31T00-30-00",
+                "04-01T00-30-00",
+            ],
+        ),
+        (
+            "2026-10-23T12:00:00Z",
+            [
+                "2026-10-24T00:30:00Z",
+                "2026-10-25T00:45:00Z",
+                "2026-10-26T12:00:00Z",
+                "2026-10-28T12:00:00Z",
+            ],
+            [
+                "10-24T00-30-00",
+                "10-25T00-30-00",
+                "10-26T01-30-00",
+                "10-27T01-30-00",
+                "10-28T01-30-00",
+            ],
+        ),
+    ] {
+        let world = World::at(start);
+        let reactions = [ReactionDescriptor::of::<EachMissed>()];
+        let mut instances: Vec<_> = (0..3).map(|_| world.start(&reactions).0).collect();
+        world.wait_for_schedule().await;
+        for (number, time) in times.into_iter().enumerate() {
+            world.set(time);
+            let is_last = number + 1 == times.len();
+            let count = if is_last { expected.len() } else { number + 1 };
+            eventually(async || world.sent_times().await.len() >= count).await;
+            // One instance is killed at once, with or without its checkpoint.
+            instances.remove(0).abort();
+            instances.push(world.start(&reactions).0);
+        }
+        instances.iter().for_each(tokio::task::JoinHandle::abort);
+        world.catch_up::<EachMissed>().await;
+        let mut sent = world.sent_times().await;
+        sent.sort();
+        assert_eq!(sent, expected);
+    }
+}
+
+impl World {
+    /// Waits until the first start of a schedule is recorded.
+    async fn wait_for_schedule(&self) {
+        eventually(async || {
+            let events = self.store.read(Subject::root(), ReadOptions::recursive());
+            let events: Vec<_> = events.try_collect().await.unwrap();
+            let mut types = events.iter().map(|event| event.event_type.as_str());
+            types.any(|event_type| event_type == SCHEDULE_STARTED)
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn the_next_time_is_an_open_deadline_that_reads_no_event_again() {
+    let world = World::at("2026-07-01T12:00:00Z");
+    let (running, operator) = world.start(&[ReactionDescriptor::of::<LastMissed>()]);
+    let next = || {
+        let progress = operator.progress("LastMissed").open_deadlines();
+        progress.next.map(|next| next.to_string())
+    };
+    eventually(async || next().as_deref() == Some("2026-07-02T00:30:00Z")).await;
+    world.set("2026-07-02T00:30:00Z");
+    eventually(async || next().as_deref() == Some("2026-07-03T00:30:00Z")).await;
+    let checkpoints = async || {
+        let own = "/es-framework/reactions/LastMissed".parse().unwrap();
+        let events = world.store.read(own, ReadOptions::default());
+        let events: Vec<_> = events.try_collect().await.unwrap();
+        let payloads = events.iter().map(|event| event.payload().unwrap());
+        payloads.collect::<Vec<serde_json::Value>>()
+    };
+    let is_settled =
+        |checkpoint: &serde_json::Value| checkpoint["settled"] == "2026-07-02T00:30:00Z";
+    eventually(async || checkpoints().await.last().is_some_and(is_settled)).await;
+    running.abort();
+    let last = checkpoints().await.pop().unwrap();
+    assert_eq!(last["openFrom"], serde_json::Value::Null);
+}
+
+#[tokio::test]
+async fn a_wrong_schedule_stops_its_reaction_with_a_sentence() {
+    let world = World::at("2026-07-01T12:00:00Z");
+    let (running, operator) = world.start(&[ReactionDescriptor::of::<NoTime>()]);
+    eventually(async || running.is_finished()).await;
+    let state = operator.progress("NoTime").state();
+    let reason = &state.trouble().unwrap().reason;
+    assert!(
+        reason.starts_with("the schedule `61 2 * * *` in the zone Europe/Berlin is refused: "),
+        "{reason}"
+    );
+}

@@ -1,0 +1,114 @@
+//! Parses and checks `#[schedule(…)]`, which stands above a function.
+
+use croner::{
+    Cron,
+    parser::{CronParser, Seconds, Year},
+};
+use jiff::{civil::date, tz::TimeZoneDatabase};
+use syn::{Attribute, Ident, LitStr};
+
+use crate::codegen::{
+    attribute::{self, AttributeKeys},
+    errors::Errors,
+    naming,
+};
+
+/// The keys of `#[schedule(…)]`.
+pub(crate) struct ScheduleAttr {
+    pub(crate) cron: LitStr,
+    /// The name of the time zone.
+    pub(crate) zone: String,
+    /// The variant of `MissedTimes`.
+    pub(crate) missed: &'static str,
+}
+
+pub(crate) const EXAMPLE: &str = "#[schedule(cron = \"0 6 * * *\", zone = \"Europe/Berlin\")]";
+const CRON: &str = "cron = \"0 6 * * *\"";
+
+/// Parses the attribute.
+pub(crate) fn parse_schedule_attribute(
+    attr: &Attribute,
+    errors: &mut Errors,
+) -> Option<ScheduleAttr> {
+    let mut keys = AttributeKeys::new("schedule", &["cron", "zone", "missed"]);
+    let (mut cron, mut zone, mut missed) = (None, Some("UTC".to_owned()), Some("One"));
+    keys.visit_keys(
+        std::slice::from_ref(attr),
+        errors,
+        |key, meta, errors| match key {
+            "cron" => {
+                let text = attribute::parse_text(meta, CRON, errors);
+                cron = text.filter(|text| check_cron(text, errors));
+            }
+            "zone" => {
+                let text = attribute::parse_text(meta, "zone = \"Europe/Berlin\"", errors);
+                zone = text.and_then(|text| check_zone(&text, errors));
+            }
+            _ => {
+                let word = attribute::parse_word(meta, "missed = all", errors);
+                missed = word.and_then(|word| find_rule(word, errors));
+            }
+        },
+    );
+    if !keys.contains("cron") {
+        let message = format!("say when the function is called: write `{EXAMPLE}`");
+        errors.record(attr, message);
+    }
+    Some(ScheduleAttr {
+        cron: cron?,
+        zone: zone?,
+        missed: missed?,
+    })
+}
+
+fn check_cron(text: &LitStr, errors: &mut Errors) -> bool {
+    let value = text.value();
+    let parser = CronParser::builder()
+        .seconds(Seconds::Disallowed)
+        .year(Year::Disallowed)
+        .build();
+    let message = match parser.parse(&value) {
+        Ok(cron) if has_time(&cron) => return true,
+        Ok(_) => format!("no day meets `{value}`: correct the day or the month"),
+        Err(error) => format!(
+            "`{value}` is no cron expression: {error}: write the minute, the hour, the day of the month, the month and the day of the week, as in `{CRON}`"
+        ),
+    };
+    errors.record(text, message);
+    false
+}
+
+/// Returns false for the 30th of February.
+fn has_time(cron: &Cron) -> bool {
+    let begin = date(2000, 1, 1).at(0, 0, 0, 0);
+    cron.find_next_occurrence(&begin, true).is_ok()
+}
+
+fn check_zone(text: &LitStr, errors: &mut Errors) -> Option<String> {
+    let (zones, name) = (TimeZoneDatabase::bundled(), text.value());
+    if zones.get(&name).is_ok() {
+        return Some(name);
+    }
+    let known: Vec<_> = zones.available().map(|zone| zone.to_string()).collect();
+    let known: Vec<_> = known.iter().map(String::as_str).collect();
+    let meant = match naming::closest(&name, &known) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "write a name of the IANA time zone database, as in `zone = \"Europe/Berlin\"`"
+            .to_owned(),
+    };
+    errors.record(text, format!("`{name}` is no time zone: {meant}"));
+    None
+}
+
+const RULES: [(&str, &str); 3] = [("one", "One"), ("all", "All"), ("none", "None")];
+
+fn find_rule(word: &Ident, errors: &mut Errors) -> Option<&'static str> {
+    let found = RULES.iter().find(|(name, _)| word == name);
+    if found.is_none() {
+        let names = RULES.map(|(name, _)| name);
+        let meant = naming::known_names_hint(&word.to_string(), &names, "rule");
+        let message = format!("`{word}` is no rule for missed times: {meant}");
+        errors.record(word, message);
+    }
+    found.map(|(_, variant)| *variant)
+}

@@ -1,0 +1,114 @@
+//! Generates the action of a step that decides on states.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Type, spanned::Spanned as _};
+
+use super::{check::ReactionStep, first_argument::FirstArgument};
+use crate::codegen::{
+    framework::Framework, handler::parameter::InjectedParameter, naming, template,
+};
+
+/// Generates the action: the states are rebuilt, and then the function decides.
+pub(super) fn expand_decide(
+    step: &ReactionStep,
+    output: &Type,
+    states: &[InjectedParameter],
+    framework: &Framework,
+) -> TokenStream {
+    let module = quote!(#framework::reaction);
+    let function = &step.function;
+    let FirstArgument {
+        argument,
+        statement,
+        ..
+    } = FirstArgument::of_step(step, framework);
+    let names: Vec<Ident> = (0..states.len())
+        .map(|index| format_ident!("state_{index}"))
+        .collect();
+    let rebuilds = names.iter().zip(states).map(|(name, state)| {
+        let InjectedParameter {
+            ty,
+            is_optional,
+            is_recursive,
+            ..
+        } = state;
+        let rebuild = if *is_optional {
+            quote!(rebuild)
+        } else {
+            quote!(rebuild_existing)
+        };
+        let subject = subject(state, framework);
+        // The compiler reports a type that is no state at the parameter.
+        let span = Span::call_site().located_at(ty.span());
+        let call = quote_spanned!(span=> context.#rebuild::<#ty>);
+        quote!(let #name = #call(#subject, #is_recursive);)
+    });
+    let borrowed = names.iter().zip(states).map(|(name, state)| {
+        if state.is_optional {
+            quote!(#name.as_ref())
+        } else {
+            quote!(&#name)
+        }
+    });
+    let arguments = argument.into_iter().chain(borrowed);
+    quote! {
+        #module::ReactionAction::Decide(|event, context| {
+            #statement
+            #(#rebuilds)*
+            ::core::result::Result::Ok(#module::box_commands(async move {
+                #(let #names = #names.await?;)*
+                let mut commands = #module::OutgoingCommands::default();
+                let decided = Self::#function(#(#arguments),*);
+                <#output as #module::IntoCommands>::add_to(decided, &mut commands)?;
+                ::core::result::Result::Ok(commands)
+            }))
+        })
+    }
+}
+
+/// Generates the subject of a state: that of its template, or the event's own.
+fn subject(state: &InjectedParameter, framework: &Framework) -> TokenStream {
+    let Some((text, template)) = &state.subject else {
+        return quote!(::core::clone::Clone::clone(&event.recorded().subject));
+    };
+    let parts = template::subject_parts(template, framework, |name| {
+        let member = naming::camel_case(name);
+        // Names resolve as generated code, at the location of the template.
+        let span = Span::call_site().located_at(text.span());
+        let mut field = naming::field_ident(name).unwrap_or_else(|| format_ident!("_"));
+        field.set_span(span);
+        let there = framework.with_span(span);
+        Some(quote_spanned! {span=>
+            #there::event::SubjectTemplatePart::field(#member, &happened.#field)
+        })
+    });
+    quote!(#framework::event::Subject::fill_template(&[#(#parts),*])?)
+}
+
+/// Generates the descriptions of the states.
+pub(super) fn expand_parameters(
+    states: &[InjectedParameter],
+    framework: &Framework,
+) -> TokenStream {
+    let described = states.iter().map(|state| {
+        let InjectedParameter {
+            name,
+            ty,
+            is_recursive,
+            ..
+        } = state;
+        let subject = match &state.subject {
+            Some((_, template)) => {
+                let shown = template.render(naming::camel_case);
+                quote!(::core::option::Option::Some(#shown))
+            }
+            None => quote!(::core::option::Option::None),
+        };
+        let there = framework.with_span(ty.span());
+        quote_spanned! {ty.span()=>
+            #there::command::Parameter::of_state::<#ty>(#name, #subject, #is_recursive)
+        }
+    });
+    quote!(&[#(#described),*])
+}
