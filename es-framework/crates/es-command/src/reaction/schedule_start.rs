@@ -7,7 +7,7 @@ use futures_util::TryStreamExt as _;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{ReactionError, error::store_error};
+use super::{ReactionError, error::append_failure};
 use es_event::{
     EventCandidate, EventId, EventType, Metadata, RecordedEvent, Subject, SubjectTemplatePart,
 };
@@ -69,7 +69,7 @@ impl ScheduleStart {
             };
             match store.append(vec![candidate], vec![precondition]).await {
                 Ok(_) | Err(AppendError::Conflict(_)) => {}
-                Err(error) => return Err(store_error(error).into()),
+                Err(error) => return Err(append_failure(error)),
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Schedules: each time once, over restarts, jumps of the clock and several instances.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::*;
 use crate::reaction::{MissedTimes, SCHEDULE_STARTED, Schedule};
 
@@ -231,6 +233,71 @@ async fn the_next_time_is_an_open_deadline_that_reads_no_event_again() {
     running.abort();
     let last = checkpoints().await.pop().unwrap();
     assert_eq!(last["openFrom"], serde_json::Value::Null);
+}
+
+static IS_BROKEN: AtomicBool = AtomicBool::new(true);
+
+fn send_unless_broken(
+    event: &es_event::EventView<'_>,
+    context: &ReactionContext<'_>,
+    commands: &mut OutgoingCommands,
+) -> Result<(), ReactionError> {
+    assert!(!IS_BROKEN.load(Ordering::Relaxed), "the list is broken");
+    send_time(event, context, commands)
+}
+
+/// A reaction with two schedules, of which the first one may fail.
+struct ListAndCount;
+
+const fn each_morning(
+    name: &'static str,
+    cron: &'static str,
+    send: crate::reaction::SendFunction,
+) -> ReactionStep {
+    ReactionStep {
+        name,
+        event: SCHEDULE_STARTED,
+        when: ReactionTiming::Schedule(Schedule {
+            cron,
+            zone: "UTC",
+            missed: MissedTimes::All,
+        }),
+        action: ReactionAction::Send(send),
+        parameters: &[],
+        commands: Vec::new,
+    }
+}
+
+impl React for ListAndCount {
+    const NAME: &'static str = "ListAndCount";
+    const START: StartPosition = StartPosition::New;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [ReactionStep] = &[
+        each_morning("list", "0 6 * * *", send_unless_broken),
+        each_morning("count", "0 7 * * *", send_time),
+    ];
+}
+
+#[tokio::test]
+async fn a_schedule_whose_function_fails_waits_alone_and_goes_on_after_a_retry() {
+    let world = World::at("2026-07-01T12:00:00Z");
+    let (running, operator) = world.start(&[ReactionDescriptor::of::<ListAndCount>()]);
+    let open = || operator.progress("ListAndCount").open_deadlines().count;
+    let held = || operator.held("ListAndCount");
+    eventually(async || open() == 2).await;
+    world.set("2026-07-02T06:00:00Z");
+    eventually(async || held() == ["/es-framework/schedules/ListAndCount/list"]).await;
+    world.set("2026-07-02T07:00:00Z");
+    eventually(async || world.sent_times().await == ["07-02T07-00-00"]).await;
+    assert_eq!(open(), 1);
+    world.set("2026-07-03T06:30:00Z");
+    IS_BROKEN.store(false, Ordering::Relaxed);
+    let retried = operator.retried("ListAndCount", OperatorCommand::Retry, None);
+    assert_eq!(retried.await, (1, 1));
+    let expected = ["07-02T07-00-00", "07-02T06-00-00", "07-03T06-00-00"];
+    assert_eq!(world.sent_times().await, expected);
+    eventually(async || open() == 2 && held().is_empty()).await;
+    running.abort();
 }
 
 #[tokio::test]
