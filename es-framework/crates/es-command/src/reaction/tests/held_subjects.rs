@@ -77,10 +77,10 @@ impl React for Clerk {
             name: "remind",
             event: InvoiceSentEvent::TYPE,
             when: ReactionTiming::Immediate,
-            action: ReactionAction::Send(|view, commands| {
+            action: ReactionAction::Send(|view, context, commands| {
                 let InvoiceSentEvent { id, .. } = view.payload()?;
                 assert!(!id.contains("panic"), "this invoice is too long");
-                to_command(view, commands)
+                to_command(view, context, commands)
             }),
             parameters: &[],
             commands: Vec::new,
