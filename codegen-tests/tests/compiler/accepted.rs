@@ -21,6 +21,7 @@ cases! {
     command_framework_behind_a_facade: "../../ui/command/pass/framework_behind_a_facade.rs",
     command_names_that_shadow_std: "../../ui/command/pass/names_that_shadow_std.rs",
     event_from_several_commands: "../../ui/event/pass/from_several_commands.rs",
+    event_personal_fields_that_came_later: "../../ui/event/pass/personal_fields_that_came_later.rs",
     event_pinned_package_and_fields_of_all_kinds: "../../ui/event/pass/pinned_package_and_fields_of_all_kinds.rs",
     evolve_every_form: "../../ui/evolve/pass/every_form.rs",
     handler_every_parameter: "../../ui/handler/pass/every_parameter.rs",

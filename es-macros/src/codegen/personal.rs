@@ -183,7 +183,15 @@ impl SealedField<'_> {
         let check = quote_spanned! {of.span()=>
             const _: () = #of_framework::event::personal::check_person_id::<#of_ty>();
         };
+        // The code of schemars for a default that such a function serializes names the crate `serde`.
+        let import = serde_words::has_word(self.attrs, "default").then(|| {
+            quote! {
+                #[allow(unused_imports)]
+                use #framework::__private::serde_crate::*;
+            }
+        });
         let code = quote! {
+            #import
             fn #function<S: #serde::Serializer>(
                 value: &#ty,
                 serializer: S,

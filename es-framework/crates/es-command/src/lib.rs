@@ -29,6 +29,6 @@ pub mod __private {
     };
     pub use clap;
     pub use es_event::__private::{
-        HasJson, Itself, MissingJson, check_json, inventory, schemars, serde,
+        HasJson, Itself, MissingJson, check_json, inventory, schemars, serde, serde_crate,
     };
 }

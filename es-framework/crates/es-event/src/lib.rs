@@ -113,4 +113,9 @@ pub mod __private {
     pub use inventory;
     pub use schemars;
     pub use serde;
+
+    /// Brings the name of the crate into the scope of generated code.
+    pub mod serde_crate {
+        pub use serde;
+    }
 }
