@@ -34,10 +34,19 @@ pub(super) fn build_command(
     let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
     #[cfg(feature = "client")]
     let command = command.subcommands(operator_subcommand::clap_subcommands());
+    #[cfg(feature = "server")]
+    let command = command.subcommand(event_store_subcommand());
     Ok(command
         .subcommand(describe_subcommand::clap_command())
         .subcommand(token_subcommand::clap_command())
         .subcommand_negates_reqs(true))
+}
+
+/// Returns the program `event-store` as a subcommand.
+#[cfg(feature = "server")]
+fn event_store_subcommand() -> Command {
+    let about = "Backs up, restores, verifies, copies and serves event stores";
+    es_server::cli::clap_command().about(about).long_about(None)
 }
 
 /// Runs the subcommand of the command line, if there is one.
@@ -51,6 +60,12 @@ pub(super) fn run_subcommand(
             Some(describe_subcommand::run_describe_subcommand(declarations))
         }
         token_subcommand::NAME => Some(token_subcommand::run_tokens_file_subcommand(matches)),
+        #[cfg(feature = "server")]
+        "event-store" => match es_server::cli::run(matches) {
+            0 => Some(Ok(())),
+            // Scripts know a damaged store by the code. The reason is printed.
+            code => std::process::exit(code.into()),
+        },
         #[cfg(feature = "client")]
         _ => operator_subcommand::run_operator_subcommand(subcommand, matches),
         #[cfg(not(feature = "client"))]

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use clap::{Args, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgMatches, Args, FromArgMatches as _, Parser, Subcommand};
 use es_net::{hide_secrets_in_error, shutdown, start_server_runtime};
 use es_observe::telemetry;
 use tokio::{net::TcpListener, runtime::Runtime, time::timeout};
@@ -176,9 +176,16 @@ pub fn clap_command() -> clap::Command {
 pub fn main() -> ExitCode {
     let mut definition = clap_command();
     let matches = definition.try_get_matches_from_mut(std::env::args_os());
-    let command = matches
-        .and_then(|matches| Cli::from_arg_matches(&matches))
-        .unwrap_or_else(|error| hide_secrets_in_error(error, &definition).exit())
+    let matches = matches.unwrap_or_else(|error| hide_secrets_in_error(error, &definition).exit());
+    run(&matches).into()
+}
+
+/// Runs the command of a command line with the definition of [`clap_command`]. Returns the exit code.
+#[doc(hidden)]
+#[must_use]
+pub fn run(matches: &ArgMatches) -> u8 {
+    let command = Cli::from_arg_matches(matches)
+        .unwrap_or_else(|error| hide_secrets_in_error(error, &clap_command()).exit())
         .command;
     // Other commands print their results, but a server shows only its log.
     let level = if matches!(command, EventStoreSubcommand::Run(_)) {
@@ -188,22 +195,23 @@ pub fn main() -> ExitCode {
     };
     telemetry::log_to_stderr(level);
     match run_command(&command) {
-        Ok(code) => code,
+        Ok(is_whole) => u8::from(!is_whole),
         Err(error) => {
             // Printed instead of logged, because a log filter must not hide it.
             eprintln!("error: {error}");
             match command {
-                EventStoreSubcommand::Verify(_) => ExitCode::from(2),
-                _ => ExitCode::FAILURE,
+                EventStoreSubcommand::Verify(_) => 2,
+                _ => 1,
             }
         }
     }
 }
 
-fn run_command(command: &EventStoreSubcommand) -> Result<ExitCode, CliError> {
+/// Returns false if the store that was checked is damaged.
+fn run_command(command: &EventStoreSubcommand) -> Result<bool, CliError> {
     if let EventStoreSubcommand::Run(arguments) = command {
         run_server(arguments)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
     Runtime::new()?.block_on(async {
         match command {
@@ -218,7 +226,7 @@ fn run_command(command: &EventStoreSubcommand) -> Result<ExitCode, CliError> {
             EventStoreSubcommand::Copy(arguments) => return copy::copy(arguments).await,
             EventStoreSubcommand::Stats(directory) => stats::print_stats(directory).await?,
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(true)
     })
 }
 

@@ -2,9 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::{
-    Library, TOKEN, book, event_store_program, eventually, get, requirement::require_program,
-};
+use crate::support::{Library, TOKEN, book, eventually, get, requirement::require_program};
 use reqwest::StatusCode;
 use uuid::Uuid;
 
@@ -18,9 +16,10 @@ fn commands() -> Vec<String> {
         .collect()
 }
 
-/// Runs a block of commands in a folder, with `event-store` on the path.
+/// Runs a block of commands in a folder, with `library-app` on the path.
 fn run(folder: &Path, block: &str) -> String {
-    let programs = event_store_program().parent().unwrap().display();
+    let programs = Path::new(env!("CARGO_BIN_EXE_library-app")).parent();
+    let programs = programs.unwrap().display();
     let path = format!("{programs}:{}", std::env::var("PATH").unwrap());
     let output = Command::new("sh")
         .args(["-ec", block])
@@ -83,6 +82,21 @@ async fn a_backup_restores_the_library_as_the_page_says() {
         StatusCode::NOT_FOUND,
         "rows follow from the events that are there"
     );
+}
+
+#[test]
+fn a_store_that_cannot_be_verified_has_an_exit_code_of_its_own() {
+    let nowhere = [
+        "event-store",
+        "verify",
+        "--data-directory",
+        "/no/such/folder",
+    ];
+    let output = Command::new(env!("CARGO_BIN_EXE_library-app"))
+        .args(nowhere)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
 async fn is_in_stock(library: &Library, id: Uuid) {

@@ -1,7 +1,7 @@
 //! The subcommands `verify`, `backup` and `restore`. A data directory must not be used by a running event
 //! store.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::path::PathBuf;
 
 use clap::Args;
 use futures_util::TryStreamExt as _;
@@ -26,7 +26,7 @@ pub(super) async fn count_events(store: &dyn EventStore) -> Result<u64, CliError
     Ok(EventId::count_to(newest_id(store).await?))
 }
 
-pub(super) async fn verify_store(arguments: &ExistingStoreArguments) -> Result<ExitCode, CliError> {
+pub(super) async fn verify_store(arguments: &ExistingStoreArguments) -> Result<bool, CliError> {
     let engine = arguments.open_existing().await?;
     let store = engine.port();
     let mut progress = ProgressDisplay::new("verify", count_events(&*store).await.ok());
@@ -39,7 +39,7 @@ pub(super) async fn verify_store(arguments: &ExistingStoreArguments) -> Result<E
             "broken at event {}: {}\n{} events before it are whole",
             flaw.event, flaw.reason, verified.events
         );
-        return Ok(ExitCode::FAILURE);
+        return Ok(false);
     }
     if let Some(flaw) = verified.table_flaw {
         eprintln!(
@@ -47,13 +47,13 @@ pub(super) async fn verify_store(arguments: &ExistingStoreArguments) -> Result<E
              all {} events are whole: an event store that runs builds its indexes again",
             verified.events
         );
-        return Ok(ExitCode::FAILURE);
+        return Ok(false);
     }
     eprintln!(
         "whole: {} events, the last with the hash {}",
         verified.events, verified.hash
     );
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 /// The arguments of `backup`.
