@@ -47,6 +47,9 @@ const SCHEMA: &str = "
 /// The most connections of an instance. Each new person waits for one flush of the server.
 const CONNECTIONS: usize = 8;
 
+/// The statement that limits how long an erasure waits for the lock of a partition.
+const LOCK_TIMEOUT: &str = "SET lock_timeout = '1s'";
+
 /// A key store in a PostgreSQL database. Its connections go to the server that accepts writes.
 #[doc(hidden)]
 pub struct PostgresKeyStore {
@@ -130,13 +133,25 @@ impl PostgresKeyStore {
         }
     }
 
-    /// Writes a partition anew.
-    async fn rewrite_partition(&self, partition: String) -> Result<(), KeyStoreError> {
+    /// Writes a partition anew. It fails if others use the partition for longer than [`LOCK_TIMEOUT`], because everything
+    /// about the persons in it waits behind this statement.
+    async fn rewrite_partition(&self, partition: &str) -> Result<(), KeyStoreError> {
         let vacuum = format!("VACUUM FULL {partition}");
-        let vacuum = self.execute(|connection| {
-            Box::pin(sqlx::raw_sql(AssertSqlSafe(vacuum)).execute(connection))
+        let vacuumed = self.execute(|connection| {
+            Box::pin(async move {
+                // `VACUUM` does not run in the transaction of several statements.
+                for statement in [LOCK_TIMEOUT, &vacuum, "RESET lock_timeout"] {
+                    let statement = AssertSqlSafe(statement.to_owned());
+                    sqlx::raw_sql(statement).execute(&mut *connection).await?;
+                }
+                Ok(())
+            })
         });
-        vacuum.await.map(drop)
+        vacuumed.await.map_err(|KeyStoreError(reason)| {
+            KeyStoreError(format!(
+                "the key is destroyed, but {partition} cannot be written anew, which removes its copies: {reason}; a backup of the key store may be running, so repeat the command after it"
+            ))
+        })
     }
 }
 
@@ -187,7 +202,8 @@ impl KeyStore for PostgresKeyStore {
             let erase = sqlx::query(erase).bind(person.to_string());
             Box::pin(erase.fetch_one(connection))
         });
-        self.rewrite_partition(erased.await?.try_get(0)?).await
+        let partition: String = erased.await?.try_get(0)?;
+        self.rewrite_partition(&partition).await
     }
 
     async fn finish_erasure(&self, person: Uuid) -> Result<(), KeyStoreError> {
@@ -217,7 +233,10 @@ impl KeyStore for PostgresKeyStore {
     }
 
     async fn scrub(&self) -> Result<(), KeyStoreError> {
-        self.rewrite_partition("es_persons".to_owned()).await
+        let vacuum = self.execute(|connection| {
+            Box::pin(sqlx::raw_sql("VACUUM FULL es_persons").execute(connection))
+        });
+        vacuum.await.map(drop)
     }
 
     async fn rewrite_keys(&self, rewrite: KeyRewrite) -> Result<usize, KeyStoreError> {

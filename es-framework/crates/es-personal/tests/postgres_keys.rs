@@ -15,9 +15,13 @@ mod postgres_server;
 #[path = "../../../tests/support/requirement.rs"]
 mod requirement;
 
+use std::time::Duration;
+
 use es_personal::{KeyStore as _, PostgresKeyStore, StoredKey};
 use futures_util::future::join_all;
 use postgres_server::PostgresServer;
+use sqlx::{Connection as _, Executor as _, PgConnection};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 const ADA: Uuid = Uuid::from_u128(1);
@@ -56,6 +60,28 @@ async fn a_destroyed_key_is_in_no_file_of_the_table() {
     assert!(!is_in_a_file(&server));
     let again = keys.find_or_insert(ADA, KEY.to_vec()).await.unwrap();
     assert_eq!(again, StoredKey::Erased);
+}
+
+#[tokio::test]
+async fn an_erasure_does_not_wait_behind_a_backup() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+    keys.find_or_insert(ADA, KEY.to_vec()).await.unwrap();
+    let mut backup = PgConnection::connect(&server.url()).await.unwrap();
+    let mut backup = backup.begin().await.unwrap();
+    backup.execute("SELECT * FROM es_persons").await.unwrap();
+    // Without the limit, the erasure and all that is asked about this person wait for the end of the backup.
+    let refused = timeout(Duration::from_secs(60), keys.erase(ADA)).await;
+    let refused = refused.unwrap().unwrap_err().to_string();
+    assert!(refused.contains("the key is destroyed"), "{refused}");
+    let again = keys.find_or_insert(ADA, KEY.to_vec()).await.unwrap();
+    assert_eq!(again, StoredKey::Erased);
+    backup.commit().await.unwrap();
+    assert_eq!(keys.unfinished_erasures().await.unwrap(), [ADA]);
+    keys.erase(ADA).await.unwrap();
+    assert!(!is_in_a_file(&server));
 }
 
 #[tokio::test]
