@@ -106,7 +106,12 @@ pub(crate) async fn export_person(
     let json = serde_json::value::to_raw_value(&report);
     let json = json.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
     let mut response = respond_with_json(&json);
-    let name = format!("attachment; filename=\"{}.json\"", person.id);
+    let cut = if report.is_complete {
+        ""
+    } else {
+        "-incomplete"
+    };
+    let name = format!("attachment; filename=\"{}{cut}.json\"", person.id);
     if let Ok(name) = HeaderValue::from_str(&name) {
         response
             .headers_mut()
@@ -122,23 +127,21 @@ pub(crate) async fn confirm_erasure(
     query: &str,
 ) -> Result<Response, NoticePage> {
     let person = Person::find(console, visitor, query)?;
-    let report = person.data.find(person.id, false).await?;
+    let counts = person.data.verify(person.id, None).await?;
     let controls = html! {
         input type="hidden" name="subject" value=(person.subject);
         button.send type="submit" { "Erase" }
         a.quiet-link href=(person.address("")) { "Cancel" }
     };
-    let plain = report.events.iter();
-    let plain = plain.filter(|one| one.state == StoredForm::Plain).count();
     let content = html! {
         div.notice {
             h1 { "Erase " bdi { (person.subject) } "?" }
             ul.consequences {
-                li { (counted(values_of(&report), "value")) " in events cannot be read any more, nor in any backup or copy of the events. Nothing brings them back." }
+                li { (counted(count(counts.sealed), "value")) " in events cannot be read any more, nor in any backup or copy of the events. Nothing brings them back." }
                 li { "Cached states and snapshots are dropped, and the read models with personal data are rebuilt." }
                 li { "Commands that would store more of the person are refused." }
-                li { (counted(count(report.linked_events.len()), "event")) " that name the person by the id stay, under this pseudonym." }
-                @if plain > 0 { li { (counted(count(plain), "value")) " were never sealed. They stay readable, because events are never changed." } }
+                li { (counted(count(counts.linked_event_count), "event")) " that name the person by the id stay, under this pseudonym." }
+                @if counts.plain > 0 { li { (counted(count(counts.plain), "value")) " were never sealed. They stay readable, because events are never changed." } }
                 li { "Copies of the key store, exports, and the data that other programs received are not reached." }
             }
             form.inline method="post" action={ (PATH) "/erase" } {
@@ -158,7 +161,7 @@ pub(crate) async fn erase_person(
 ) -> Result<Response, NoticePage> {
     let (person, _) = read_form(state, visitor, headers, body)?;
     tracing::warn!(person = %person.id, "an operator erases the personal data of a person from the console");
-    let before = person.data.find(person.id, true).await?;
+    let before = person.data.find_in_events(person.id, true).await?;
     let values = before.events.iter().filter_map(|one| one.value.as_ref());
     let values = PlainValues::from_json(values);
     let values = values.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
@@ -170,6 +173,7 @@ pub(crate) async fn erase_person(
             p.bad role="alert" { "Not reached yet: " (erasure.unreached.join("; ")) ". The application tries again by itself." }
         }
         (render_verification(&verification))
+        @if !before.is_complete { p.bad role="alert" { "Not searched: the values after the first " (before.events.len()) "." } }
     };
     let content = render_result("Erased", &person, &content);
     Ok(respond(&state.console, visitor, &content))
@@ -265,7 +269,9 @@ fn render_report(report: &PersonReport) -> Markup {
                         }
                     }
                 }
-                @if report.events.len() > LISTED { p.muted { "The export has all " (report.events.len()) "." } }
+                @if report.events.len() > LISTED {
+                    p.muted { "The export has " (report.events.len()) "." }
+                }
             }
         }
         section.card {
@@ -278,7 +284,7 @@ fn render_report(report: &PersonReport) -> Markup {
                     dd { (counted(count(rows.count), "row")) }
                 }
             }
-            @if !report.is_complete { p.bad { "There are more. The lists are cut." } }
+            @if !report.is_complete { p.bad { "There are more. The lists and the export are cut; a verification counts all." } }
         }
     }
 }
@@ -301,13 +307,13 @@ fn render_verification(verification: &Verification) -> Markup {
     html! {
         p {
             @if verification.is_erased { "No value of the person can be read from the events." }
-            @else { "Values of the person can be read from the events: " (verification.sealed) " sealed, " (verification.plain_events.len()) " events never sealed." }
+            @else { "Values of the person can be read from the events: " (verification.sealed) " sealed, " (verification.plain) " never sealed, in " (counted(count(verification.plain_event_count), "event")) "." }
         }
         @if let Some(search) = &verification.search {
             p { "Searched for plain values: " (search.searched.join(", ")) "." }
             @if search.found.is_empty() { p { "None was found." } }
             @else { p.bad role="alert" { "Found, perhaps of another person: " (search.found.join(", ")) "." } }
-            @if !search.unsearched.is_empty() { p.bad { "Not searched: " (search.unsearched.join(", ")) "." } }
+            @if !search.unsearched.is_empty() { p.bad role="alert" { "Not searched: " (search.unsearched.join(", ")) "." } }
             p.muted { "Files are searched by " code { "personal verify --values" } " on the machine of the application." }
         }
     }
@@ -321,11 +327,39 @@ const fn form_name(form: StoredForm) -> &'static str {
     }
 }
 
-fn values_of(report: &PersonReport) -> u64 {
-    let sealed = report.events.iter();
-    count(sealed.filter(|one| one.state == StoredForm::Sealed).count())
-}
-
 fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_that_is_cut_says_so() {
+        let report = |is_complete| PersonReport {
+            person: Uuid::nil(),
+            events: Vec::new(),
+            linked_events: Vec::new(),
+            read_models: Vec::new(),
+            is_complete,
+        };
+        let text = |is_complete| render_report(&report(is_complete)).into_string();
+        assert!(text(false).contains("cut") && !text(true).contains("cut"));
+    }
+
+    #[test]
+    fn a_verification_shows_the_number_of_all_events() {
+        let verification = Verification {
+            sealed: 1,
+            plain: 408,
+            plain_event_count: 102,
+            ..Verification::default()
+        };
+        let text = render_verification(&verification).into_string();
+        assert!(
+            text.contains("1 sealed, 408 never sealed, in 102 events"),
+            "{text}"
+        );
+    }
 }

@@ -1,12 +1,8 @@
 //! Personal data in the JSON of an event: the marks around declared members, and the sealed objects that are stored.
 
-use std::{borrow::Cow, cell::Cell, fmt, ops::Range, sync::Arc};
+use std::{cell::Cell, collections::HashMap, mem, ops::Range};
 
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
-    ser::SerializeMap as _,
-};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 
 /// The only member of an object that stands for a declared value while its event is marked.
@@ -103,52 +99,65 @@ pub fn to_marked_json<T: Serialize>(value: &T) -> Result<String, serde_json::Err
 /// An object with a single member of the name that was searched for.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct MarkedObject<'a> {
+pub struct MarkedObject<'a, T> {
     /// The bytes of the object.
     pub span: Range<usize>,
     /// The JSON pointer to the object.
     pub path: String,
     /// The value of the single member.
-    pub body: &'a RawValue,
-    /// The members beside the object that are texts without escapes.
-    siblings: Arc<[(Cow<'a, str>, &'a str)]>,
+    pub body: T,
+    /// The JSON from the object around it on, if this object is one of its members.
+    parent: Option<&'a str>,
 }
 
-impl<'a> MarkedObject<'a> {
+impl<T> MarkedObject<'_, T> {
     /// Returns the text of a member beside the object.
     #[must_use]
-    pub fn sibling(&self, name: &str) -> Option<&'a str> {
-        let mut siblings = self.siblings.iter();
-        siblings.find_map(|(other, text)| (other == name).then_some(*text))
+    pub fn sibling(&self, name: &str) -> Option<String> {
+        let mut json = serde_json::Deserializer::from_str(self.parent?);
+        let members = HashMap::<String, &RawValue>::deserialize(&mut json).ok()?;
+        serde_json::from_str(members.get(name)?.get()).ok()
     }
 }
 
-/// Returns the objects of compact JSON whose only member has this name, in their order.
+/// Returns the objects of compact JSON whose only member has this name, in their order. The JSON is valid.
 ///
 /// A text of a client cannot look like such an object, because JSON escapes the quotation marks in it.
 #[doc(hidden)]
-pub fn find_marked<'a>(
+pub fn find_marked<'a, T: Deserialize<'a>>(
     json: &'a str,
     name: &str,
-) -> Result<Vec<MarkedObject<'a>>, serde_json::Error> {
+) -> Result<Vec<MarkedObject<'a, T>>, serde_json::Error> {
     let prefix = format!("{{\"{name}\":");
-    if !json.contains(&prefix) {
-        return Ok(Vec::new());
+    let mut position = JsonPosition::default();
+    let mut found = Vec::new();
+    for (start, _) in json.match_indices(&prefix) {
+        while position.offset < start {
+            position.step(json);
+        }
+        let body_start = start.saturating_add(prefix.len());
+        let body = json.get(body_start..).unwrap_or_default();
+        let mut values = serde_json::Deserializer::from_str(body).into_iter::<&RawValue>();
+        let raw = values.next().transpose()?;
+        let body_length = values.byte_offset();
+        let is_only_member = body.as_bytes().get(body_length) == Some(&b'}');
+        // A place that was passed is in an object that was found.
+        if let Some(raw) = raw
+            && is_only_member
+            && position.offset == start
+            && position.around.len() < MAX_DEPTH
+        {
+            let end = body_start.saturating_add(body_length).saturating_add(1);
+            position.offset = end;
+            found.push(MarkedObject {
+                span: start..end,
+                path: position.pointer(json)?,
+                body: serde_json::from_str(raw.get())?,
+                parent: position.parent(json),
+            });
+        }
     }
-    let mut search = MarkSearch {
-        json,
-        name,
-        prefix: &prefix,
-        path: String::new(),
-        depth: 0,
-        found: Vec::new(),
-    };
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    if let WalkedValue::Mark(body) = search.deserialize(&mut deserializer)? {
-        search.record(body);
-    }
-    deserializer.end()?;
-    Ok(search.found)
+    Ok(found)
 }
 
 /// Replaces parts of a text. The parts are in ascending order.
@@ -166,159 +175,97 @@ pub fn splice(text: &str, parts: impl IntoIterator<Item = (Range<usize>, String)
     spliced
 }
 
-/// A search that reads the JSON once.
-struct MarkSearch<'s, 'a> {
-    json: &'a str,
-    name: &'s str,
-    prefix: &'s str,
-    /// The JSON pointer to the value that is read.
-    path: String,
-    depth: usize,
-    found: Vec<MarkedObject<'a>>,
+/// A place in valid JSON, with the objects and lists around it.
+#[derive(Default)]
+struct JsonPosition {
+    offset: usize,
+    around: Vec<Around>,
+    /// True if the next text is the name of a member.
+    is_before_name: bool,
 }
 
-/// A value that the search has read.
-enum WalkedValue<'a> {
-    /// An object whose only member has the name, with the value of the member.
-    Mark(&'a RawValue),
-    Text(&'a str),
-    Other,
+/// An object or a list around a place.
+struct Around {
+    start: usize,
+    /// The bytes of the member's name, without quotation marks. A list has none.
+    name: Option<Range<usize>>,
+    index: usize,
 }
 
-/// A name that is copied only if it is written with escapes.
-#[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl<'a> MarkSearch<'_, 'a> {
-    /// Records a mark at the current path. Returns its index.
-    fn record(&mut self, body: &'a RawValue) -> Option<usize> {
-        let offset = body.get().as_ptr().addr();
-        let offset = offset.checked_sub(self.json.as_ptr().addr())?;
-        let start = offset.checked_sub(self.prefix.len())?;
-        let end = offset.checked_add(body.get().len())?;
-        let span = start..end.checked_add(1)?;
-        let object = self.json.get(span.clone())?;
-        if !(object.starts_with(self.prefix) && object.ends_with('}')) {
-            return None;
-        }
-        self.found.push(MarkedObject {
-            span,
-            path: self.path.clone(),
-            body,
-            siblings: Arc::default(),
-        });
-        self.found.len().checked_sub(1)
-    }
-
-    /// Adds a step to the path, and returns the length before it.
-    fn step(&mut self, name: &str) -> usize {
-        let length = self.path.len();
-        self.path.push('/');
-        for character in name.chars() {
-            match character {
-                '~' => self.path.push_str("~0"),
-                '/' => self.path.push_str("~1"),
-                other => self.path.push(other),
-            }
-        }
-        length
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for &mut MarkSearch<'_, 'de> {
-    type Value = WalkedValue<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        if self.depth >= MAX_DEPTH {
-            return IgnoredAny::deserialize(deserializer).map(|_| WalkedValue::Other);
-        }
-        self.depth = self.depth.saturating_add(1);
-        let walked = deserializer.deserialize_any(&mut *self);
-        self.depth = self.depth.saturating_sub(1);
-        walked
-    }
-}
-
-impl<'de> Visitor<'de> for &mut MarkSearch<'_, 'de> {
-    type Value = WalkedValue<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(WalkedValue::Other)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(WalkedValue::Other)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(WalkedValue::Other)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(WalkedValue::Other)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(WalkedValue::Other)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(WalkedValue::Other)
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(WalkedValue::Text(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        for index in 0_usize.. {
-            let length = self.step(&index.to_string());
-            let item = items.next_element_seed(&mut *self)?;
-            if let Some(WalkedValue::Mark(body)) = item {
-                self.record(body);
-            }
-            self.path.truncate(length);
-            if item.is_none() {
-                break;
-            }
-        }
-        Ok(WalkedValue::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        let mut next: Option<Name<'de>> = members.next_key()?;
-        if next.as_ref().is_some_and(|Name(name)| name == self.name) {
-            let body = members.next_value()?;
-            next = members.next_key()?;
-            if next.is_none() {
-                return Ok(WalkedValue::Mark(body));
-            }
-        }
-        let (mut marks, mut siblings) = (Vec::new(), Vec::new());
-        while let Some(Name(name)) = next {
-            let length = self.step(&name);
-            match members.next_value_seed(&mut *self)? {
-                WalkedValue::Mark(body) => marks.extend(self.record(body)),
-                WalkedValue::Text(text) => siblings.push((name, text)),
-                WalkedValue::Other => {}
-            }
-            self.path.truncate(length);
-            next = members.next_key()?;
-        }
-        if !marks.is_empty() {
-            let siblings = Arc::from(siblings);
-            for mark in marks {
-                if let Some(object) = self.found.get_mut(mark) {
-                    object.siblings = Arc::clone(&siblings);
+impl JsonPosition {
+    /// Goes over a text or over one other byte.
+    fn step(&mut self, json: &str) {
+        let start = self.offset;
+        self.offset = start.saturating_add(1);
+        match json.as_bytes().get(start) {
+            Some(b'"') => {
+                let name = self.offset..text_end(json.as_bytes(), self.offset);
+                self.offset = name.end.saturating_add(1);
+                if mem::take(&mut self.is_before_name)
+                    && let Some(around) = self.around.last_mut()
+                {
+                    around.name = Some(name);
                 }
             }
+            Some(byte @ (b'{' | b'[')) => {
+                self.is_before_name = *byte == b'{';
+                let (name, index) = (None, 0);
+                self.around.push(Around { start, name, index });
+            }
+            Some(b'}' | b']') => {
+                self.around.pop();
+            }
+            Some(b',') => {
+                if let Some(around) = self.around.last_mut() {
+                    self.is_before_name = around.name.is_some();
+                    around.index = around.index.saturating_add(1);
+                }
+            }
+            _ => {}
         }
-        Ok(WalkedValue::Other)
     }
+
+    /// Returns the JSON pointer to the place.
+    fn pointer(&self, json: &str) -> Result<String, serde_json::Error> {
+        let mut pointer = String::with_capacity(64);
+        for around in &self.around {
+            pointer.push('/');
+            let Some(name) = &around.name else {
+                pointer.push_str(&around.index.to_string());
+                continue;
+            };
+            let name = json.get(name.clone()).unwrap_or_default();
+            if name.contains(['\\', '~', '/']) {
+                let name: String = serde_json::from_str(&format!("\"{name}\""))?;
+                pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+            } else {
+                pointer.push_str(name);
+            }
+        }
+        Ok(pointer)
+    }
+
+    /// Returns the JSON from the object around the place on.
+    fn parent<'a>(&self, json: &'a str) -> Option<&'a str> {
+        let around = self.around.last()?;
+        around.name.as_ref()?;
+        json.get(around.start..)
+    }
+}
+
+/// Returns the offset of the quotation mark that ends a text.
+fn text_end(json: &[u8], start: usize) -> usize {
+    let mut rest = json.iter().enumerate().skip(start);
+    while let Some((offset, byte)) = rest.next() {
+        match byte {
+            b'"' => return offset,
+            b'\\' => {
+                rest.next();
+            }
+            _ => {}
+        }
+    }
+    json.len()
 }
 
 #[cfg(test)]
@@ -326,13 +273,13 @@ mod tests {
     use super::*;
 
     fn found(json: &str) -> Vec<(String, String, Option<String>)> {
-        let found = find_marked(json, SEAL).unwrap().into_iter();
+        let found = find_marked::<&RawValue>(json, SEAL).unwrap().into_iter();
         let parts = found.map(|object| {
             assert_eq!(
                 &json[object.span.clone()],
                 format!("{{\"$sealed\":{}}}", object.body)
             );
-            let sibling = object.sibling("id").map(str::to_owned);
+            let sibling = object.sibling("id");
             (object.path, object.body.get().to_owned(), sibling)
         });
         parts.collect()
@@ -340,17 +287,16 @@ mod tests {
 
     #[test]
     fn objects_are_found_at_any_depth_with_their_path_and_their_siblings() {
-        let json =
-            r#"{"a":{"$sealed":1},"b":[{"x/y":{"$sealed":[2]},"id":"7"},3],"c":"{\"$sealed\":4}"}"#;
+        let json = r#"{"a":{"$sealed":1},"b":["\\",{"x/\"y~":{"$sealed":[2]},"id":"7"},{},[{"$sealed":3}],3],"c":"{\"$sealed\":4}"}"#;
         let expected = [
-            ("/a".to_owned(), "1".to_owned(), None),
-            (
-                "/b/0/x~1y".to_owned(),
-                "[2]".to_owned(),
-                Some("7".to_owned()),
-            ),
+            ("/a", "1", None),
+            ("/b/1/x~1\"y~0", "[2]", Some("7")),
+            ("/b/3/0", "3", None),
         ];
-        assert_eq!(found(json), expected);
+        let owned = |(path, body, id): (&str, &str, Option<&str>)| {
+            (path.to_owned(), body.to_owned(), id.map(str::to_owned))
+        };
+        assert_eq!(found(json), expected.map(owned));
     }
 
     #[test]

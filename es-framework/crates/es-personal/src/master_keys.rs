@@ -70,7 +70,7 @@ impl MasterKeys {
             KeyStoreError("its keys are wrapped: set KEY_STORE_MASTER_KEY_FILE".to_owned())
         })?;
         let mut keys = std::iter::once(&master.current).chain(&master.earlier);
-        let opened = keys.find_map(|key| key.open_bytes(stored, person.as_bytes()).ok());
+        let opened = keys.find_map(|key| unwrap_with(key, person, stored).ok());
         opened.ok_or_else(|| {
             KeyStoreError("no key in KEY_STORE_MASTER_KEY_FILE unwraps its keys: add the earlier ones below the current one".to_owned())
         })
@@ -82,7 +82,7 @@ impl MasterKeys {
         person: Uuid,
         stored: &[u8],
     ) -> Result<Option<Vec<u8>>, KeyStoreError> {
-        if self.current.open_bytes(stored, person.as_bytes()).is_ok() {
+        if unwrap_with(&self.current, person, stored).is_ok() {
             return Ok(None);
         }
         let key = Self::unwrap_key(Some(self), person, stored)?;
@@ -91,6 +91,12 @@ impl MasterKeys {
             .map(Some)
             .map_err(|_| KeyStoreError("the cipher failed".to_owned()))
     }
+}
+
+fn unwrap_with(master: &PersonKey, person: Uuid, stored: &[u8]) -> Result<Vec<u8>, Unspecified> {
+    let mut stored = stored.to_vec();
+    let key = master.open_bytes(&mut stored, person.as_bytes())?;
+    Ok(key.to_vec())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The keys of persons, cached within bounds, and wrapped by a master key if there is one.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet, hash_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -126,21 +126,22 @@ impl PersonKeys {
         persons: impl IntoIterator<Item = Uuid>,
     ) -> Result<HashMap<Uuid, CachedKey>, SealError> {
         let mut found = HashMap::new();
-        let mut missing = Vec::new();
+        let mut missing = HashSet::new();
         for person in persons {
-            if found.contains_key(&person) || missing.contains(&person) {
-                continue;
-            }
-            match self.cache.get(&person) {
-                Some(known) => {
-                    found.insert(person, known);
+            if let Entry::Vacant(entry) = found.entry(person) {
+                match self.cache.get(&person) {
+                    Some(known) => {
+                        entry.insert(known);
+                    }
+                    None => {
+                        missing.insert(person);
+                    }
                 }
-                None => missing.push(person),
             }
         }
         if !missing.is_empty() {
             let erasures = *self.lock_erasures();
-            for (person, stored) in self.store.find(missing).await? {
+            for (person, stored) in self.store.find(missing.into_iter().collect()).await? {
                 found.insert(person, self.remember(person, stored, erasures)?);
             }
         }
@@ -175,9 +176,16 @@ impl PersonKeys {
 
     /// Destroys the key of a person in the store and in memory.
     pub(crate) async fn erase(&self, person: Uuid) -> Result<(), KeyStoreError> {
-        self.store.erase(person).await?;
-        self.forget(person);
-        Ok(())
+        let erased = self.store.erase(person).await;
+        if erased.is_ok() {
+            self.forget(person);
+        } else {
+            // The key may be destroyed or not, so the store is asked again.
+            let mut erasures = self.lock_erasures();
+            *erasures = erasures.wrapping_add(1);
+            self.cache.invalidate(&person);
+        }
+        erased
     }
 
     /// Stops using the key of a person whom another instance has erased.

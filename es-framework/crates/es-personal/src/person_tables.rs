@@ -19,7 +19,7 @@ pub struct PersonRows {
     /// The rows, in an export.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<Vec<Box<RawValue>>>,
-    /// False if there are more rows.
+    /// False if an export would not have all rows.
     #[serde(skip)]
     pub is_complete: bool,
 }

@@ -2,10 +2,7 @@
 //!
 //! The event store's own API, EventQL, backups and copies use the event store behind it, and see sealed values.
 
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
 use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
@@ -14,14 +11,13 @@ use es_store::{
     KnownEventType, ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError,
     SubjectStream,
 };
-use futures_util::{StreamExt as _, stream};
-use uuid::Uuid;
+use futures_util::{StreamExt as _, future, stream};
+use serde_json::value::RawValue;
 
 use crate::{
-    cipher::PersonKey,
     key_link::{KeyLink, LinkedSchema},
     person_keys::PersonKeys,
-    sealed_event::{self, COMMAND_RECORD, PersonalEvents, SealError, SealedValue},
+    sealed_event::{self, COMMAND_RECORD, PersonalEvents, SealError, SealedValue, ValueOpener},
 };
 
 /// The most events whose keys are looked up together.
@@ -82,7 +78,8 @@ impl PersonalStore {
     async fn seal(&self, candidates: &mut [EventCandidate]) -> Result<(), AppendError> {
         let mut marked = Vec::new();
         for (index, candidate) in candidates.iter().enumerate() {
-            let values = self.events.mark(candidate).map_err(refused)?;
+            let values = self.events.mark(&candidate.event_type, &candidate.data);
+            let values = values.map_err(refused)?;
             marked.extend(values.map(|values| (index, values)));
         }
         let first = marked.first().and_then(|(_, data)| data.values.first());
@@ -96,13 +93,15 @@ impl PersonalStore {
             }
         }
         self.link.ensure().await?;
-        let mut keys = HashMap::new();
         let values = marked.iter().flat_map(|(_, data)| &data.values);
-        for person in values.map(|value| value.person) {
-            if let Entry::Vacant(entry) = keys.entry(person) {
-                entry.insert(self.keys.find_or_create(person).await.map_err(refused)?);
-            }
-        }
+        let persons: HashSet<_> = values.map(|value| value.person).collect();
+        // The key store makes the keys that are asked for together durable at once.
+        let keys = persons.into_iter().map(|person| async move {
+            let key = self.keys.find_or_create(person).await;
+            key.map(|key| (person, key))
+        });
+        let keys = future::try_join_all(keys).await.map_err(refused)?;
+        let keys = keys.into_iter().collect();
         for (index, data) in marked {
             if let Some(candidate) = candidates.get_mut(index) {
                 candidate.data = data.seal(candidate, &keys).map_err(refused)?;
@@ -116,27 +115,30 @@ impl PersonalStore {
         &self,
         events: Vec<Result<RecordedEvent, StoreError>>,
     ) -> Vec<Result<RecordedEvent, StoreError>> {
-        let read: Vec<_> = events.into_iter().map(with_sealed_values).collect();
-        let values = read.iter().flatten().flat_map(|(_, values)| values);
-        let persons: Vec<_> = values.map(|value| value.person).collect();
-        let keys = if persons.is_empty() {
-            Ok(Default::default())
-        } else {
-            self.keys.find(persons).await
-        };
-        let keys = match keys {
+        let sealed: Vec<_> = events.iter().map(values_in).collect();
+        let persons = sealed.iter().flatten().flatten();
+        let keys = match self.keys.find(persons.map(|value| value.person)).await {
             Ok(keys) => keys,
             // Every event stays unread. The first error ends the stream.
             Err(error) => return vec![Err(unavailable(error))],
         };
-        let opened = read.into_iter().map(|read| {
-            let (event, values) = read?;
-            open_event(event, values, |person| {
-                let known = keys.get(&person).cloned();
-                known.ok_or(SealError::UnknownPerson(person))
-            })
+        let find_key = |person| match keys.get(&person) {
+            Some(key) => Ok(key.as_deref()),
+            None => Err(SealError::UnknownPerson(person)),
+        };
+        let mut opener = ValueOpener::default();
+        let opened = events.iter().zip(sealed).map(|(event, values)| {
+            let (Ok(event), values) = (event, values?) else {
+                return Ok(None);
+            };
+            let opened = opener.open_event(event, &values, find_key);
+            opened.map_err(|error| corrupt(event, &error))
         });
-        opened.collect()
+        let opened: Vec<_> = opened.collect();
+        let events = events.into_iter().zip(opened);
+        events
+            .map(|(event, opened)| replace_data(event?, opened?))
+            .collect()
     }
 
     fn open_stream(&self, events: EventStream) -> EventStream {
@@ -150,35 +152,36 @@ impl PersonalStore {
     }
 }
 
-type ReadEvent = (RecordedEvent, Vec<SealedValue>);
-
-fn with_sealed_values(event: Result<RecordedEvent, StoreError>) -> Result<ReadEvent, StoreError> {
-    let event = event?;
+/// Returns the sealed values of an event that could be read.
+fn values_in(
+    event: &Result<RecordedEvent, StoreError>,
+) -> Result<Vec<SealedValue<'_>>, StoreError> {
+    let Ok(event) = event else {
+        return Ok(Vec::new());
+    };
     let values = sealed_event::sealed_values(event.data.get());
-    let values = values.map_err(|error| corrupt(&event, &error))?;
-    Ok((event, values))
+    values.map_err(|error| corrupt(event, &error))
 }
 
-fn open_event(
+fn replace_data(
     mut event: RecordedEvent,
-    values: Vec<SealedValue>,
-    find_key: impl FnMut(Uuid) -> Result<Option<Arc<PersonKey>>, SealError>,
+    data: Option<Box<RawValue>>,
 ) -> Result<RecordedEvent, StoreError> {
-    if values.is_empty() {
-        return Ok(event);
+    if let Some(data) = data {
+        event.data = data;
     }
-    let opened = sealed_event::open(&event, values, find_key);
-    event.data = opened.map_err(|error| corrupt(&event, &error))?;
     Ok(event)
 }
 
 /// Replaces each sealed value of an event by its replacement.
 pub(crate) fn redact(event: RecordedEvent) -> Result<RecordedEvent, StoreError> {
-    let (event, values) = with_sealed_values(Ok(event))?;
-    open_event(event, values, |_| Ok(None))
+    let redacted = sealed_event::sealed_values(event.data.get())
+        .and_then(|values| ValueOpener::default().open_event(&event, &values, |_| Ok(None)));
+    let redacted = redacted.map_err(|error| corrupt(&event, &error))?;
+    replace_data(event, redacted)
 }
 
-fn corrupt(event: &RecordedEvent, error: &SealError) -> StoreError {
+pub(crate) fn corrupt(event: &RecordedEvent, error: &SealError) -> StoreError {
     StoreError::Corrupt {
         address: format!("event {} on {}", event.id, event.subject),
         reason: error.to_string(),

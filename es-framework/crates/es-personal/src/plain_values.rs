@@ -19,7 +19,9 @@ const MAX_TEXTS: usize = 1_000;
 #[doc(hidden)]
 pub struct PlainValues {
     texts: Vec<String>,
-    left_out: usize,
+    /// The number of values that are too short, or no texts.
+    unsearchable: usize,
+    too_many: usize,
     automaton: AhoCorasick,
 }
 
@@ -31,25 +33,27 @@ impl fmt::Debug for PlainValues {
 }
 
 impl PlainValues {
-    /// Searches for these texts.
+    /// Searches for these texts, except those that are too short, and those after the first thousand.
     ///
     /// # Errors
-    /// There are too many, or they are too long.
+    /// They are too long.
     pub fn new(texts: impl IntoIterator<Item = String>) -> Result<Self, BuildError> {
         let mut texts: Vec<_> = texts.into_iter().collect();
         texts.sort_unstable();
         texts.dedup();
         let all = texts.len();
         texts.retain(|text| text.chars().count() >= MIN_LENGTH);
+        let unsearchable = all.saturating_sub(texts.len());
+        let too_many = texts.len().saturating_sub(MAX_TEXTS);
         texts.truncate(MAX_TEXTS);
-        let left_out = all.saturating_sub(texts.len());
         // The search of ASCII ignores case, because read models store texts in lower case, too.
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .build(texts.iter().flat_map(|text| stored_forms(text)))?;
         Ok(Self {
             texts,
-            left_out,
+            unsearchable,
+            too_many,
             automaton,
         })
     }
@@ -59,11 +63,16 @@ impl PlainValues {
     /// # Errors
     /// As [`PlainValues::new`].
     pub fn from_json<'a>(values: impl IntoIterator<Item = &'a Value>) -> Result<Self, BuildError> {
-        let mut texts = Vec::new();
+        let (mut texts, mut others) = (Vec::new(), 0);
         for value in values {
-            collect_texts(value, &mut texts);
+            collect_texts(value, &mut texts, &mut others);
         }
-        Self::new(texts)
+        let values = Self::new(texts)?;
+        let unsearchable = values.unsearchable.saturating_add(others);
+        Ok(Self {
+            unsearchable,
+            ..values
+        })
     }
 
     /// Returns the texts.
@@ -72,10 +81,18 @@ impl PlainValues {
         &self.texts
     }
 
-    /// Returns the number of texts that are too short or too many to be searched for.
+    /// Says how many values cannot be searched for, if there are some.
     #[must_use]
-    pub const fn left_out(&self) -> usize {
-        self.left_out
+    pub fn unsearchable_text(&self) -> Option<String> {
+        let count = self.unsearchable;
+        (count > 0).then(|| format!("values that are too short or no texts: {count}"))
+    }
+
+    /// Says how many texts are not searched for because they are too many, if there are some.
+    #[must_use]
+    pub fn too_many_text(&self) -> Option<String> {
+        let count = self.too_many;
+        (count > 0).then(|| format!("values beyond the first {MAX_TEXTS}: {count}"))
     }
 
     /// Returns true if bytes contain one of the texts.
@@ -100,12 +117,21 @@ impl PlainValues {
     }
 }
 
-fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+fn collect_texts(value: &Value, texts: &mut Vec<String>, others: &mut usize) {
     match value {
         Value::String(text) => texts.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
-        Value::Object(members) => members.values().for_each(|item| collect_texts(item, texts)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::Array(items) => {
+            items
+                .iter()
+                .for_each(|item| collect_texts(item, texts, others));
+        }
+        Value::Object(members) => {
+            members
+                .values()
+                .for_each(|item| collect_texts(item, texts, others));
+        }
+        Value::Bool(_) | Value::Number(_) => *others = others.saturating_add(1),
+        Value::Null => {}
     }
 }
 
@@ -165,6 +191,8 @@ pub fn list_files(path: &Path) -> io::Result<Vec<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn values(texts: &[&str]) -> PlainValues {
@@ -188,9 +216,22 @@ mod tests {
     #[test]
     fn texts_that_are_everywhere_are_left_out() {
         let short = values(&["Al", "Al", "Bob"]);
-        assert_eq!((short.texts().len(), short.left_out()), (1, 1));
+        assert_eq!(short.texts(), ["Bob"]);
+        assert!(short.unsearchable_text().unwrap().ends_with(": 1"));
+        let numbers = [json!({ "age": 77, "name": "Ada", "phone": null })];
+        let numbers = PlainValues::from_json(&numbers).unwrap();
+        assert!(numbers.unsearchable_text().unwrap().ends_with(": 1"));
         assert!(!short.is_in(b"Al"));
         assert!(!values(&[]).is_in(b"anything"));
+    }
+
+    #[test]
+    fn texts_that_are_too_many_are_counted() {
+        let numbers: Vec<_> = (1_000..2_003).map(|number| number.to_string()).collect();
+        let many = PlainValues::new(numbers).unwrap();
+        assert!(many.is_in(b"1999") && !many.is_in(b"2002"));
+        assert!(many.too_many_text().unwrap().ends_with(": 3"));
+        assert_eq!(many.unsearchable_text(), None);
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! The form of personal values in stored events: `{"$sealed":{"of":…,"value":…,"erased":…}}`.
 
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, ops::Range, sync::Arc};
 
 use es_event::{
-    EventCandidate, EventDescriptor, RecordedEvent, UnreadablePayload,
+    EventCandidate, EventDescriptor, EventType, RecordedEvent, UnreadablePayload,
     personal::{self, MARK, MarkedObject, PersonalValue, SEAL},
 };
 use ring::error::Unspecified;
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, value::RawValue};
 use uuid::Uuid;
 
 use crate::{
-    cipher::{PersonKey, ValuePlace},
+    cipher::{OpenBuffer, PersonKey, ValuePlace},
     key_store::KeyStoreError,
 };
 
@@ -99,6 +99,10 @@ pub(crate) struct MarkedValue {
     value: String,
 }
 
+/// A mark in the JSON of an event.
+#[derive(Deserialize)]
+struct Mark<'a>(#[serde(borrow)] PersonalValue<String, &'a RawValue>);
+
 /// A candidate whose personal values are marked.
 #[derive(Debug)]
 pub(crate) struct MarkedData {
@@ -107,12 +111,16 @@ pub(crate) struct MarkedData {
 }
 
 impl PersonalEvents {
-    /// Marks the personal values of a candidate. Returns `None` if it has none.
-    pub(crate) fn mark(&self, candidate: &EventCandidate) -> Result<Option<MarkedData>, SealError> {
-        let Some(mark) = self.0.get(candidate.event_type.as_str()) else {
+    /// Marks the personal values in the data of an event. Returns `None` if it has none.
+    pub(crate) fn mark(
+        &self,
+        event_type: &EventType,
+        data: &RawValue,
+    ) -> Result<Option<MarkedData>, SealError> {
+        let Some(mark) = self.0.get(event_type.as_str()) else {
             return Ok(None);
         };
-        let Envelope { metadata, payload } = serde_json::from_str(candidate.data.get())?;
+        let Envelope { metadata, payload } = serde_json::from_str(data.get())?;
         reject_seals(payload.get())?;
         let marked = mark(payload.get());
         // The reason of the error may quote a value.
@@ -123,9 +131,8 @@ impl PersonalEvents {
         let marked = marked.map_err(unreadable)?;
         let data = format!(r#"{{"metadata":{metadata},"payload":{marked}}}"#);
         let marked = personal::find_marked(&data, MARK)?.into_iter();
-        let values: Vec<_> = marked
-            .map(MarkedValue::from_object)
-            .collect::<Result<_, _>>()?;
+        let values = marked.map(MarkedValue::from_object);
+        let values = values.collect::<Result<Vec<_>, _>>()?;
         Ok((!values.is_empty()).then_some(MarkedData { data, values }))
     }
 }
@@ -172,7 +179,7 @@ pub(crate) fn mark_command_record(
 
 /// Refuses a payload in which a client wrote what looks like a sealed value.
 fn reject_seals(payload: &str) -> Result<(), SealError> {
-    match personal::find_marked(payload, SEAL)?.first() {
+    match personal::find_marked::<IgnoredAny>(payload, SEAL)?.first() {
         Some(MarkedObject { path, .. }) => {
             let message = format!("{path} looks like a sealed value");
             Err(SealError::Invalid(message))
@@ -183,21 +190,19 @@ fn reject_seals(payload: &str) -> Result<(), SealError> {
 
 impl MarkedValue {
     /// Reads a mark.
-    fn from_object(object: MarkedObject<'_>) -> Result<Self, SealError> {
-        #[derive(Deserialize)]
-        struct Mark<'a>(#[serde(borrow)] PersonalValue<String, &'a RawValue>);
-        let Mark(mark) = serde_json::from_str(object.body.get())?;
+    fn from_object(object: MarkedObject<'_, Mark<'_>>) -> Result<Self, SealError> {
+        let Mark(mark) = &object.body;
         let person = object.sibling(&mark.of).and_then(|id| id.parse().ok());
         let person = person.ok_or_else(|| {
             let message = format!("{} names nobody in `{}`", object.path, mark.of);
             SealError::Invalid(message)
         })?;
         Ok(Self {
-            span: object.span,
-            path: object.path,
             person,
             erased: mark.erased.get().to_owned(),
             value: mark.value.get().to_owned(),
+            span: object.span,
+            path: object.path,
         })
     }
 }
@@ -208,17 +213,15 @@ impl MarkedValue {
         self.value == self.erased
     }
 
+    /// Returns true if the value is at a path or below it.
+    pub(crate) fn is_in(&self, path: &str) -> bool {
+        let rest = self.path.strip_prefix(path);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// Returns the path and the value.
     pub(crate) fn into_plain(self) -> Result<(String, Value), SealError> {
         Ok((self.path, serde_json::from_str(&self.value)?))
-    }
-}
-
-impl SealedValue {
-    /// Returns what the value holds.
-    pub(crate) fn open(&self, key: &PersonKey, event: &RecordedEvent) -> Result<Value, SealError> {
-        let text = key.open(&self.value, place(event, &self.path))?;
-        Ok(serde_json::from_str(&text)?)
     }
 }
 
@@ -265,59 +268,84 @@ impl MarkedData {
     }
 }
 
-/// A sealed value of a stored event.
+/// A sealed value in the data of a stored event.
 #[derive(Debug)]
-pub(crate) struct SealedValue {
+pub(crate) struct SealedValue<'a> {
     span: Range<usize>,
     pub(crate) path: String,
     pub(crate) person: Uuid,
-    value: String,
-    erased: String,
+    value: Cow<'a, str>,
+    erased: &'a str,
 }
 
 /// Returns the sealed values in the data of an event.
-pub(crate) fn sealed_values(data: &str) -> Result<Vec<SealedValue>, SealError> {
+pub(crate) fn sealed_values(data: &str) -> Result<Vec<SealedValue<'_>>, SealError> {
     #[derive(Deserialize)]
-    struct Seal<'a>(#[serde(borrow)] PersonalValue<Uuid, &'a RawValue>);
-    let sealed = personal::find_marked(data, SEAL)?.into_iter();
-    let values = sealed.map(|object| {
-        let Seal(PersonalValue { of, erased, value }) = serde_json::from_str(object.body.get())?;
-        Ok(SealedValue {
-            span: object.span,
-            path: object.path,
-            person: of,
-            value: serde_json::from_str(value.get())?,
-            erased: erased.get().to_owned(),
-        })
-    });
-    values.collect()
+    struct Seal<'a> {
+        of: Uuid,
+        #[serde(borrow)]
+        value: Cow<'a, str>,
+        #[serde(borrow)]
+        erased: &'a RawValue,
+    }
+    let sealed = personal::find_marked::<Seal<'_>>(data, SEAL)?.into_iter();
+    let values = sealed.map(
+        |MarkedObject {
+             span, path, body, ..
+         }| SealedValue {
+            span,
+            path,
+            person: body.of,
+            value: body.value,
+            erased: body.erased.get(),
+        },
+    );
+    Ok(values.collect())
 }
 
-/// Replaces sealed values by what they hold, or by their replacement if `find_key` returns no key.
-pub(crate) fn open(
-    event: &RecordedEvent,
-    values: Vec<SealedValue>,
-    mut find_key: impl FnMut(Uuid) -> Result<Option<Arc<PersonKey>>, SealError>,
-) -> Result<Box<RawValue>, SealError> {
-    let mut parts = Vec::new();
-    for SealedValue {
-        span,
-        path,
-        person,
-        value,
-        erased,
-    } in values
-    {
-        let opened = match find_key(person)? {
-            None => erased,
-            Some(key) => key.open(&value, place(event, &path)).map_err(|_| {
-                SealError::Invalid(format!("{path} does not open: it was changed or moved"))
-            })?,
-        };
-        parts.push((span, opened));
+/// Opens the sealed values of events. Its buffer serves one value after the other.
+#[derive(Default)]
+pub(crate) struct ValueOpener(OpenBuffer);
+
+impl ValueOpener {
+    /// Returns the JSON that a value holds.
+    pub(crate) fn open_value(
+        &mut self,
+        event: &RecordedEvent,
+        value: &SealedValue<'_>,
+        key: &PersonKey,
+    ) -> Result<&str, SealError> {
+        let place = place(event, &value.path);
+        let opened = key.open(&value.value, place, &mut self.0);
+        opened.map_err(|_| {
+            let path = &value.path;
+            SealError::Invalid(format!("{path} does not open: it was changed or moved"))
+        })
     }
-    Ok(RawValue::from_string(personal::splice(
-        event.data.get(),
-        parts,
-    ))?)
+
+    /// Replaces sealed values by what they hold, or by their replacement if `find_key` returns no key. Returns `None` if there
+    /// are none.
+    pub(crate) fn open_event<'k>(
+        &mut self,
+        event: &RecordedEvent,
+        values: &[SealedValue<'_>],
+        find_key: impl Fn(Uuid) -> Result<Option<&'k PersonKey>, SealError>,
+    ) -> Result<Option<Box<RawValue>>, SealError> {
+        if values.is_empty() {
+            return Ok(None);
+        }
+        let data = event.data.get();
+        let mut opened = String::with_capacity(data.len());
+        let mut copied = 0;
+        for value in values {
+            opened.push_str(data.get(copied..value.span.start).unwrap_or_default());
+            opened.push_str(match find_key(value.person)? {
+                None => value.erased,
+                Some(key) => self.open_value(event, value, key)?,
+            });
+            copied = value.span.end;
+        }
+        opened.push_str(data.get(copied..).unwrap_or_default());
+        Ok(Some(RawValue::from_string(opened)?))
+    }
 }

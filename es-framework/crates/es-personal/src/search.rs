@@ -1,21 +1,21 @@
 //! Finds all that is stored about one person: values in events, events that name the person, and rows of read models.
 
-use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
+use std::{future, sync::Arc};
+
+use es_event::{EventId, RecordedEvent, Subject};
 use es_store::{ReadOptions, StoreError};
-use futures_util::TryStreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream::BoxStream};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use uuid::Uuid;
 
 use crate::{
+    cipher::PersonKey,
     erasure::PersonalData,
     person_tables::PersonRows,
-    personal_store::redact,
-    sealed_event::{self, SealError},
+    personal_store::{corrupt, redact},
+    sealed_event::{self, PersonalEvents, SealError, SealedValue, ValueOpener},
 };
-
-/// The most values and events of one report.
-const MAX_RECORDS: usize = 100_000;
 
 /// All that is stored about a person.
 #[doc(hidden)]
@@ -79,11 +79,12 @@ pub struct PersonalRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StoredForm {
-    /// Sealed, and the person has a key.
+    /// Sealed, and the key is not destroyed.
     Sealed,
     /// Sealed, and the key is destroyed.
     Erased,
-    /// As the client sent it: the event is older than the declaration, or another program wrote it.
+    /// As the client sent it: the event is older than the declaration, or another program wrote it. The path of an event
+    /// that the declaration cannot read is that of its payload.
     Plain,
 }
 
@@ -107,14 +108,11 @@ impl PersonalData {
     }
 
     /// Returns the part of a report that is in the events.
-    pub(crate) async fn find_in_events(
+    pub async fn find_in_events(
         &self,
         person: Uuid,
         with_values: bool,
     ) -> Result<PersonReport, StoreError> {
-        let keys = self.store.keys().find([person]).await;
-        let keys = keys.map_err(|error| StoreError::Refused(error.to_string()))?;
-        let key = keys.get(&person).cloned().flatten();
         let mut report = PersonReport {
             person,
             events: Vec::new(),
@@ -122,76 +120,127 @@ impl PersonalData {
             read_models: Vec::new(),
             is_complete: true,
         };
-        let options = ReadOptions::recursive();
-        let mut events = self.store.sealed().read(Subject::root(), options);
-        let id = person.to_string();
-        while let Some(event) = events.try_next().await? {
-            if !event.data.get().contains(&id) && !event.subject.as_str().contains(&id) {
-                continue;
-            }
-            let corrupt = |error: SealError| StoreError::Corrupt {
-                address: format!("event {}", event.id),
-                reason: error.to_string(),
-            };
-            let mut records = Vec::new();
-            for value in sealed_event::sealed_values(event.data.get()).map_err(corrupt)? {
-                if value.person == person {
-                    let form = if key.is_some() {
-                        StoredForm::Sealed
-                    } else {
-                        StoredForm::Erased
-                    };
-                    let opened = match &key {
-                        Some(key) if with_values => Some(value.open(key, &event).map_err(corrupt)?),
-                        _ => None,
-                    };
-                    records.push(record(&event, value.path, form, opened));
-                }
-            }
-            // An event that the declaration cannot read holds nothing that the declaration names.
-            for (path, value) in self.plain_values(&event, person).unwrap_or_default() {
-                let value = with_values.then_some(value);
-                records.push(record(&event, path, StoredForm::Plain, value));
+        let mut events = self.read_events_about(person, with_values).await?;
+        while let Some(EventAboutPerson { event, mut records }) = events.try_next().await? {
+            let count = report.events.len();
+            if count.saturating_add(report.linked_events.len()) >= self.max_records {
+                report.is_complete = false;
+                break;
             }
             if records.is_empty() {
                 report.linked_events.push(link(event, with_values)?);
             }
             report.events.append(&mut records);
-            let count = report.events.len();
-            if count.saturating_add(report.linked_events.len()) >= MAX_RECORDS {
-                report.is_complete = false;
-                break;
-            }
         }
         Ok(report)
     }
 
-    /// Returns the declared values of a person that are not sealed.
-    fn plain_values(
+    /// Returns all events that name a person, each with what it holds of this person.
+    pub(crate) async fn read_events_about(
         &self,
-        event: &RecordedEvent,
         person: Uuid,
-    ) -> Result<Vec<(String, Value)>, SealError> {
-        let events = self.store.events();
-        if !events.contains(event.event_type.as_str()) || has_seals(event) {
-            return Ok(Vec::new());
-        }
-        let candidate = EventCandidate {
-            source: event.source.clone(),
-            subject: event.subject.clone(),
-            event_type: event.event_type.clone(),
-            data: event.data.clone(),
-            trace: None,
+        with_values: bool,
+    ) -> Result<BoxStream<'_, Result<EventAboutPerson, StoreError>>, StoreError> {
+        let keys = self.store.keys().find([person]).await;
+        let mut keys = keys.map_err(|error| StoreError::Refused(error.to_string()))?;
+        let reader = PersonEventReader {
+            declared: self.store.events(),
+            person,
+            id: person.to_string(),
+            key: keys.remove(&person),
+            with_values,
         };
-        let marked = events.mark(&candidate)?;
-        let values = marked.into_iter().flat_map(|marked| marked.values);
-        let values = values.filter(|value| value.person == person && !value.is_erased());
-        values.map(|value| value.into_plain()).collect()
+        let options = ReadOptions::recursive();
+        let events = self.store.sealed().read(Subject::root(), options);
+        let events = events.try_filter_map(move |event| future::ready(reader.read(event)));
+        Ok(events.boxed())
     }
 }
 
-fn has_seals(event: &RecordedEvent) -> bool {
-    sealed_event::sealed_values(event.data.get()).is_ok_and(|values| !values.is_empty())
+/// An event that names a person, with the values of this person in it.
+pub(crate) struct EventAboutPerson {
+    pub(crate) event: RecordedEvent,
+    pub(crate) records: Vec<PersonalRecord>,
+}
+
+/// Finds in each event what it holds of one person.
+struct PersonEventReader<'a> {
+    declared: &'a PersonalEvents,
+    person: Uuid,
+    id: String,
+    /// `None` if the key store does not know the person, `Some(None)` if the key is destroyed.
+    key: Option<Option<Arc<PersonKey>>>,
+    with_values: bool,
+}
+
+impl PersonEventReader<'_> {
+    /// Returns `None` if the event does not name the person.
+    fn read(&self, event: RecordedEvent) -> Result<Option<EventAboutPerson>, StoreError> {
+        let is_about =
+            event.data.get().contains(&self.id) || event.subject.as_str().contains(&self.id);
+        if !is_about {
+            return Ok(None);
+        }
+        let records = self
+            .records(&event)
+            .map_err(|error| corrupt(&event, &error))?;
+        Ok(Some(EventAboutPerson { event, records }))
+    }
+
+    fn records(&self, event: &RecordedEvent) -> Result<Vec<PersonalRecord>, SealError> {
+        let sealed = sealed_event::sealed_values(event.data.get())?;
+        let mut opener = ValueOpener::default();
+        let redacted = opener.open_event(event, &sealed, |_| Ok(None))?;
+        let mut records =
+            self.plain_records(event, redacted.as_ref().unwrap_or(&event.data), &sealed)?;
+        for value in sealed.iter().filter(|value| value.person == self.person) {
+            let (state, opened) = match &self.key {
+                Some(None) => (StoredForm::Erased, None),
+                Some(Some(key)) if self.with_values => {
+                    let json = opener.open_value(event, value, key)?;
+                    (StoredForm::Sealed, Some(serde_json::from_str(json)?))
+                }
+                Some(Some(_)) | None => (StoredForm::Sealed, None),
+            };
+            records.push(record(event, value.path.clone(), state, opened));
+        }
+        Ok(records)
+    }
+
+    /// Returns the declared values that are not sealed. An event with sealed values has some if a declaration came later.
+    fn plain_records(
+        &self,
+        event: &RecordedEvent,
+        redacted: &RawValue,
+        sealed: &[SealedValue<'_>],
+    ) -> Result<Vec<PersonalRecord>, SealError> {
+        if !self.declared.contains(event.event_type.as_str()) {
+            return Ok(Vec::new());
+        }
+        let mut records = Vec::new();
+        let mut add = |path, value| {
+            let value = self.with_values.then_some(value);
+            records.push(record(event, path, StoredForm::Plain, value));
+        };
+        match self.declared.mark(&event.event_type, redacted) {
+            Ok(marked) => {
+                for value in marked.into_iter().flat_map(|marked| marked.values) {
+                    let is_sealed = sealed.iter().any(|sealed| value.is_in(&sealed.path));
+                    if value.person == self.person && !value.is_erased() && !is_sealed {
+                        let (path, value) = value.into_plain()?;
+                        add(path, value);
+                    }
+                }
+            }
+            // Nobody knows which parts of it are personal.
+            Err(_) => {
+                let mut data: Value = serde_json::from_str(redacted.get())?;
+                let payload = data.get_mut("payload").map(Value::take);
+                add("/payload".to_owned(), payload.unwrap_or_default());
+            }
+        }
+        Ok(records)
+    }
 }
 
 fn record(

@@ -23,12 +23,12 @@ impl PersonTables for ReadModelTables {
         for table in self.models.iter() {
             let rows = find_rows_with_text(&self.database, table, &person.to_string()).await;
             let rows = rows.map_err(|error| error.to_string())?;
-            if !rows.rows.is_empty() {
+            if rows.count > 0 {
                 found.push(PersonRows {
                     read_model: table.model.name,
-                    count: rows.rows.len(),
+                    count: rows.count,
+                    is_complete: rows.rows.len() >= rows.count,
                     rows: Some(rows.rows),
-                    is_complete: !rows.has_more,
                 });
             }
         }

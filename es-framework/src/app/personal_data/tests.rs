@@ -32,6 +32,8 @@ use crate::{
 
 use super::ReadModelRows;
 
+mod reports;
+
 #[derive(Debug, Clone, PartialEq, Value)]
 struct Guest {
     #[serde(rename = "guestId")]

@@ -233,6 +233,41 @@ async fn an_export_has_events_and_rows_and_a_search_says_where_a_name_is() {
 }
 
 #[tokio::test]
+async fn a_verification_that_is_not_complete_says_so_and_fails() {
+    let folder = Folder::new();
+    let library = folder.start("data", &[]);
+    let person = Person::new();
+    person.register(&library).await;
+    let mut title = String::new();
+    for _ in 0..101 {
+        let bought = book(Uuid::new_v4());
+        title = bought["title"].as_str().unwrap().to_owned();
+        assert!(library.purchase(&bought).await.status().is_success());
+    }
+    let (values, long) = (folder.path().join("values"), folder.path().join("long"));
+    fs::write(&values, &title).unwrap();
+    fs::write(&long, "Ada\n".repeat(300_000)).unwrap();
+    let [values, long] = [&values, &long].map(|file| file.to_str().unwrap());
+    let subject = person.subject();
+    let verify = ["personal", "verify", &subject, "--values"];
+    let many = library.said(&[&verify[..], &[values]].concat(), false);
+    assert!(many.contains("more events: 1"), "{many}");
+    assert!(many.contains("the answer is not complete"), "{many}");
+    fs::write(values, &person.name).unwrap();
+    let found = library.said(&[&verify[..], &[values]].concat(), true);
+    assert!(found.contains("rows of readers"), "{found}");
+    let nowhere = [&verify[..], &[values, "--also", "/no/such/folder"]].concat();
+    let partly = library.said(&nowhere, false);
+    assert!(
+        partly.contains("rows of readers") && partly.contains("/no/such/folder"),
+        "{partly}"
+    );
+    assert!(partly.contains(r#""isComplete": false"#), "{partly}");
+    let refused = library.said(&[&verify[..], &[long]].concat(), false);
+    assert!(refused.contains("longer than 1 MiB"), "{refused}");
+}
+
+#[tokio::test]
 async fn nothing_more_of_an_erased_reader_is_stored() {
     let folder = Folder::new();
     let library = folder.start("data", &[]);

@@ -28,6 +28,8 @@ mod personal_files;
 mod personal_subcommand;
 mod routes;
 #[cfg(feature = "client")]
+mod text_output;
+#[cfg(feature = "client")]
 mod unique_subcommand;
 pub(crate) mod unique_values;
 

@@ -1,10 +1,8 @@
 //! The subcommands `projection`, `reaction` and `dry-run` of every application. They send commands to the
 //! application that runs.
 
-use std::io::{self, Write as _};
-
 use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches as _};
-use es_event::{Error, Result};
+use es_event::Result;
 use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use reqwest::Method;
 use serde::Deserialize;
@@ -13,7 +11,9 @@ use serde_json::Value;
 use super::{
     client::OperatorArguments,
     component::{COMPONENTS, OperatorInterface as _},
-    dry_run_subcommand, event_selection_arguments, personal_subcommand, unique_subcommand,
+    dry_run_subcommand, event_selection_arguments, personal_subcommand,
+    text_output::print_text,
+    unique_subcommand,
 };
 
 const STATUS: &str = "status";
@@ -69,7 +69,7 @@ pub fn run_operator_subcommand(name: &str, matches: &ArgMatches) -> Option<Resul
         return Some(print_text(dry_run_subcommand::send_and_render(matches)));
     }
     if name == personal_subcommand::NAME {
-        return Some(print_text(personal_subcommand::send_and_render(matches)));
+        return Some(personal_subcommand::run(matches));
     }
     if name == unique_subcommand::NAME {
         return Some(print_text(unique_subcommand::send_and_render(matches)));
@@ -297,17 +297,4 @@ impl RebuildStatus {
             ),
         }
     }
-}
-
-/// Waits for a text and writes it to standard output.
-fn print_text(text: impl Future<Output = Result<String>>) -> Result<()> {
-    let text = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
-        .block_on(text)?;
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|error| Error::because("cannot write to standard output", error))
 }

@@ -156,5 +156,6 @@ async fn erase(data: &PersonalData, person: Uuid) -> Result<Value, StoreError> {
         "done": report.done,
         "unreached": report.unreached,
         "plainEvents": verification.plain_events,
+        "plainEventCount": verification.plain_event_count,
     }))
 }

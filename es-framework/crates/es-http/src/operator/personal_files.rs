@@ -13,12 +13,14 @@ use es_event::{Error, Result};
 use es_personal::{PlainValues, list_files};
 use serde_json::Value;
 
-/// Searches the files that the application names, and others, and adds the result to the report of the application.
+/// Searches the files that the application names, and others, and adds the result to the report of the application. Returns
+/// false if one of them cannot be searched.
 pub(super) fn search_files(
     report: &mut Value,
     values: &PlainValues,
     also: &[PathBuf],
-) -> Result<()> {
+) -> Result<bool> {
+    let mut is_complete = true;
     let named = report.get("files").and_then(Value::as_array);
     let named = named.into_iter().flatten().filter_map(Value::as_str);
     let paths: Vec<_> = named
@@ -34,10 +36,13 @@ pub(super) fn search_files(
                     push(report, "found", file.display().to_string())?;
                 }
             }
-            Err(error) => push(report, "unsearched", format!("{name}: {error}"))?,
+            Err(error) => {
+                is_complete = false;
+                push(report, "unsearched", format!("{name}: {error}"))?;
+            }
         }
     }
-    Ok(())
+    Ok(is_complete)
 }
 
 fn search_path(path: &Path, values: &PlainValues) -> io::Result<Vec<PathBuf>> {
@@ -58,7 +63,7 @@ fn search_path(path: &Path, values: &PlainValues) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn push(report: &mut Value, list: &str, entry: String) -> Result<()> {
+pub(super) fn push(report: &mut Value, list: &str, entry: String) -> Result<()> {
     let list = report.get_mut(list).and_then(Value::as_array_mut);
     let list =
         list.ok_or_else(|| Error::new("the response of the application has an unknown form"))?;

@@ -15,7 +15,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    client::OperatorArguments, personal_data::PersonalDataAction, personal_files::search_files,
+    client::OperatorArguments,
+    personal_data::PersonalDataAction,
+    personal_files::{push, search_files},
+    text_output::print_text,
 };
 
 pub(super) const NAME: &str = "personal";
@@ -24,9 +27,10 @@ const SUBJECT: &str = "subject";
 const YES: &str = "yes";
 const VALUES: &str = "values";
 const ALSO: &str = "also";
+const IS_COMPLETE: &str = "isComplete";
 
 /// The longest list of values, in bytes.
-const MAX_VALUES: u64 = 1024 * 1024;
+const MAX_VALUES: usize = 1024 * 1024;
 
 const ACTIONS: [PersonalDataAction; 4] = [
     PersonalDataAction::Find,
@@ -80,6 +84,28 @@ struct ErasureAnswer {
     done: Vec<String>,
     unreached: Vec<String>,
     plain_events: Vec<String>,
+    plain_event_count: usize,
+}
+
+/// The text of an answer.
+struct PersonalAnswer {
+    text: String,
+    /// False if the answer is cut, or a place was not searched.
+    is_complete: bool,
+}
+
+impl PersonalAnswer {
+    /// Prints the answer of the application as it is.
+    fn from_json(answer: &Value) -> Self {
+        Self {
+            text: format!("{answer:#}\n"),
+            is_complete: is_complete(answer),
+        }
+    }
+}
+
+fn is_complete(answer: &Value) -> bool {
+    answer.get(IS_COMPLETE) == Some(&Value::Bool(true))
 }
 
 /// An action on a person in the application that runs.
@@ -89,7 +115,23 @@ struct PersonRequest<'a> {
     also: Vec<PathBuf>,
 }
 
-pub(super) async fn send_and_render(matches: &ArgMatches) -> Result<String> {
+/// Prints the answer, and fails if it is not complete.
+pub(super) fn run(matches: &ArgMatches) -> Result<()> {
+    let mut is_complete = true;
+    print_text(async {
+        let answer = send_and_render(matches).await?;
+        is_complete = answer.is_complete;
+        Ok(answer.text)
+    })?;
+    if is_complete {
+        return Ok(());
+    }
+    Err(Error::new(
+        "the answer is not complete: it names what is left out, or has more events or rows than an answer can have",
+    ))
+}
+
+async fn send_and_render(matches: &ArgMatches) -> Result<PersonalAnswer> {
     let api = OperatorArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     let (verb, matches) = matches.subcommand().unwrap_or(("", matches));
     let action = ACTIONS.into_iter().find(|action| action.verb() == verb);
@@ -106,7 +148,7 @@ pub(super) async fn send_and_render(matches: &ArgMatches) -> Result<String> {
         PersonalDataAction::Verify => match matches.get_one::<String>(VALUES) {
             Some(file) => {
                 let answer = request.search(&read_values(file)?).await?;
-                Ok(format!("{answer:#}\n"))
+                Ok(PersonalAnswer::from_json(&answer))
             }
             None => request.get(action).await,
         },
@@ -126,22 +168,30 @@ impl PersonRequest<'_> {
         self.api.send_body(method, &path, body).await
     }
 
-    async fn get(&self, action: PersonalDataAction) -> Result<String> {
+    async fn get(&self, action: PersonalDataAction) -> Result<PersonalAnswer> {
         let answer = self.send(action, None).await?;
-        Ok(format!("{answer:#}\n"))
+        Ok(PersonalAnswer::from_json(&answer))
     }
 
     /// Erases the person, and searches for the values that were there before.
-    async fn erase(&self, is_confirmed: bool) -> Result<String> {
+    async fn erase(&self, is_confirmed: bool) -> Result<PersonalAnswer> {
         let before = self.send(PersonalDataAction::Export, None).await?;
         if !is_confirmed {
-            confirm(self.subject, &before)?;
+            let counts = self.send(PersonalDataAction::Verify, None).await?;
+            confirm(self.subject, &counts)?;
         }
         let answer = self.send(PersonalDataAction::Erase, None).await?;
         let answer = ErasureAnswer::deserialize(&answer).map_err(|error| {
             Error::because("the response of the application has an unknown form", error)
         })?;
+        let mut is_complete = answer.plain_events.len() == answer.plain_event_count;
         let mut text = answer.into_text()?;
+        if !self::is_complete(&before) {
+            is_complete = false;
+            text.push_str(
+                "the export before the erasure was cut, so perhaps not all values are searched for\n",
+            );
+        }
         let events = before.get("events").and_then(Value::as_array);
         let values = events.into_iter().flatten();
         let values = PlainValues::from_json(values.filter_map(|event| event.get("value")));
@@ -150,17 +200,27 @@ impl PersonRequest<'_> {
             text.push_str("no values were readable before, so nothing was searched for them: use `personal verify --values`\n");
         } else {
             let verification = self.search(&values).await?;
+            is_complete &= self::is_complete(&verification);
             text.push_str(&search_text(&verification));
         }
-        Ok(text)
+        Ok(PersonalAnswer { text, is_complete })
     }
 
     /// Returns the verification of the application, with a search of its files by this process.
     async fn search(&self, values: &PlainValues) -> Result<Value> {
         let body = json!(values.texts()).to_string().into_bytes();
         let mut answer = self.send(PersonalDataAction::Search, Some(body)).await?;
-        if let Some(search) = answer.get_mut("search") {
-            search_files(search, values, &self.also)?;
+        let Some(search) = answer.get_mut("search") else {
+            return Ok(answer);
+        };
+        let are_files_searched = search_files(search, values, &self.also)?;
+        // The application does not know which values it was not sent.
+        for left_out in [values.too_many_text(), values.unsearchable_text()] {
+            left_out.map_or(Ok(()), |text| push(search, "unsearched", text))?;
+        }
+        if !are_files_searched || values.too_many_text().is_some() {
+            let members = answer.as_object_mut();
+            members.map(|members| members.insert(IS_COMPLETE.to_owned(), false.into()));
         }
         Ok(answer)
     }
@@ -169,13 +229,21 @@ impl PersonRequest<'_> {
 fn read_values(file: &str) -> Result<PlainValues> {
     let failed = |error| Error::because("the values cannot be read", error);
     let mut text = String::new();
+    // One byte more shows that the list is too long.
+    let limit = u64::try_from(MAX_VALUES)
+        .unwrap_or(u64::MAX)
+        .saturating_add(1);
     let read = if file == "-" {
-        io::stdin().take(MAX_VALUES).read_to_string(&mut text)
+        io::stdin().take(limit).read_to_string(&mut text)
     } else {
         let file = fs::File::open(file).map_err(failed)?;
-        file.take(MAX_VALUES).read_to_string(&mut text)
+        file.take(limit).read_to_string(&mut text)
     };
-    read.map_err(failed)?;
+    if read.map_err(failed)? > MAX_VALUES {
+        return Err(Error::new(
+            "the values are longer than 1 MiB: search for them in several parts",
+        ));
+    }
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let values = PlainValues::new(lines.map(str::to_owned));
     let values = values.map_err(|error| Error::because("the values are too long", error))?;
@@ -196,9 +264,8 @@ fn percent_encoded(byte: u8) -> String {
     }
 }
 
-fn confirm(subject: &str, found: &Value) -> Result<()> {
-    let events = found.get("events").and_then(Value::as_array);
-    let count = events.map_or(0, Vec::len);
+fn confirm(subject: &str, counts: &Value) -> Result<()> {
+    let count = counts.get("sealed").and_then(Value::as_u64).unwrap_or(0);
     if !io::stdin().is_terminal() {
         return Err(Error::new(
             "nothing is erased without a confirmation: write --yes",
@@ -228,6 +295,7 @@ impl ErasureAnswer {
             done,
             unreached,
             plain_events,
+            plain_event_count,
         } = self;
         if !unreached.is_empty() {
             return Err(Error::new(format!(
@@ -240,8 +308,13 @@ impl ErasureAnswer {
             done.join(", ")
         );
         if !plain_events.is_empty() {
+            let more = if plain_events.len() < plain_event_count {
+                ", …"
+            } else {
+                ""
+            };
             text.push_str(&format!(
-                "these events are older than the declaration, hold plain values and cannot be changed: {}\n",
+                "{plain_event_count} events are older than the declaration, hold plain values and cannot be changed: {}{more}\n",
                 plain_events.join(", ")
             ));
         }
@@ -274,4 +347,33 @@ fn search_text(verification: &Value) -> String {
         text.push_str(&format!("not searched: {}\n", unsearched.join(", ")));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_complete_only_if_it_says_so() {
+        let answer = |text: &str| PersonalAnswer::from_json(&serde_json::from_str(text).unwrap());
+        assert!(answer(r#"{"isComplete":true}"#).is_complete);
+        assert!(!answer(r#"{"isComplete":false}"#).is_complete);
+        assert!(!answer("{}").is_complete);
+    }
+
+    #[test]
+    fn a_list_of_events_that_is_cut_shows_the_number_of_all() {
+        let answer = ErasureAnswer {
+            person: "1".to_owned(),
+            done: Vec::new(),
+            unreached: Vec::new(),
+            plain_events: vec!["4".to_owned(), "7".to_owned()],
+            plain_event_count: 3,
+        };
+        let text = answer.into_text().unwrap();
+        assert!(
+            text.contains("3 events are older") && text.contains("4, 7, …"),
+            "{text}"
+        );
+    }
 }

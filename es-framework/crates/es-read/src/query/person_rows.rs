@@ -22,9 +22,10 @@ const MIN_LENGTH: usize = 3;
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct RowsWithText {
+    /// The first rows.
     pub rows: Vec<Box<RawValue>>,
-    /// True if there are more rows.
-    pub has_more: bool,
+    /// The number of all rows.
+    pub count: usize,
 }
 
 /// Returns the rows of which a column contains the text, the oldest row first.
@@ -35,23 +36,39 @@ pub async fn find_rows_with_text(
     text: &str,
 ) -> Result<RowsWithText, QueryError> {
     let (condition, parameters) = contains(table, &[text.to_owned()]);
-    let limit = MAX_ROWS.saturating_add(1);
     let select = select_from_clause(table);
-    let statement = format!("{select} WHERE {condition} ORDER BY {POSITION_COLUMN} LIMIT {limit}");
+    let statement =
+        format!("{select} WHERE {condition} ORDER BY {POSITION_COLUMN} LIMIT {MAX_ROWS}");
     let found = database
         .fetch_rows(
             QueryCost::Aggregate,
             table,
             statement,
-            parameters,
+            parameters.clone(),
             MAX_BYTES,
         )
         .await?;
-    let has_more = found.is_cut || found.rows.len() > MAX_ROWS;
-    let rows = found.rows.into_iter().take(MAX_ROWS);
-    let rows = rows.map(|row| to_json(table, row.cells));
-    let rows = rows.collect::<Result<_, _>>()?;
-    Ok(RowsWithText { rows, has_more })
+    let is_cut = found.is_cut || found.rows.len() == MAX_ROWS;
+    let rows = found.rows.into_iter().map(|row| to_json(table, row.cells));
+    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    let count = if is_cut {
+        count_rows(database, table, &condition, parameters).await?
+    } else {
+        rows.len()
+    };
+    Ok(RowsWithText { rows, count })
+}
+
+async fn count_rows(
+    database: &Database,
+    table: &Table,
+    condition: &str,
+    parameters: Vec<Cell>,
+) -> Result<usize, QueryError> {
+    let name = quote_name(&table.name());
+    let statement = format!("SELECT count(*) FROM {name} WHERE {condition}");
+    let count = database.fetch_count(QueryCost::Aggregate, statement, parameters);
+    Ok(usize::try_from(count.await?).unwrap_or(usize::MAX))
 }
 
 /// Returns true if a row contains the text, also in the forms in which search columns hold it.
@@ -69,10 +86,7 @@ pub async fn has_rows_with_text(
         return Ok(false);
     }
     let (condition, parameters) = contains(table, &forms);
-    let name = quote_name(&table.name());
-    let statement = format!("SELECT count(*) FROM {name} WHERE {condition}");
-    let count = database.fetch_count(QueryCost::Aggregate, statement, parameters);
-    Ok(count.await? > 0)
+    Ok(count_rows(database, table, &condition, parameters).await? > 0)
 }
 
 /// Returns the condition that a column of text contains one of the texts.
