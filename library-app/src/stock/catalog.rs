@@ -24,13 +24,13 @@ pub struct Title {
 }
 
 impl Title {
-    fn from_copies(copies: Group<String, 3, Uuid>) -> Self {
+    fn from_copies(copies: Group<String, 3, Vec<Uuid>>) -> Self {
         let [title, author, isbn] = copies.key;
         Self {
             isbn,
             title,
             author,
-            available: copies.collected,
+            available: copies.values,
             total: copies.count,
         }
     }
@@ -57,7 +57,10 @@ impl QueryHandler for BrowseCatalog {
         let is_available = BookCopy::status().eq(&CopyStatus::Available);
         let titles = copies
             .group_by([BookCopy::title(), BookCopy::author(), BookCopy::isbn()])
-            .collect_page(BookCopy::id(), is_available, context.paging())
+            .page(
+                BookCopy::id().collect().only(is_available),
+                context.paging(),
+            )
             .await?;
         Ok(titles.map(Title::from_copies))
     }

@@ -284,6 +284,7 @@ impl From<QueryError> for Problem {
             QueryError::Database(_)
             | QueryError::Row(_)
             | QueryError::Json(_)
+            | QueryError::SumTooLarge { .. }
             | QueryError::NotSearchable { .. }
             | QueryError::Undeclared { .. } => Self::log_internal_error(&error),
         }

@@ -52,6 +52,12 @@ pub enum QueryError {
         /// The highest number of rows that the query returns.
         limit: u32,
     },
+    /// A sum has more digits than its type.
+    #[error("the sum of `{column}` does not fit an `i64`: add fewer rows")]
+    SumTooLarge {
+        /// The column.
+        column: &'static str,
+    },
     /// The query searches a column that the table is not prepared for.
     #[error(
         "the query searches `{column}` of {table}, which has no text for searches: write `#[search]` above this field of the read model"

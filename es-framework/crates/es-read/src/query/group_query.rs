@@ -1,9 +1,8 @@
 //! Groups of rows that have the same values in some columns, as typed grouping in SQL.
 
-use serde::de::DeserializeOwned;
-
 use super::{
-    Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
+    Aggregates, Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
+    aggregate::{AggregateValues, aggregate_list},
     condition::prefix_of,
     cursor::{PageCursor, PageStart, SortedRow},
     sql_fragment::SqlFragment,
@@ -24,8 +23,8 @@ use crate::projection::{
 ///     titles: GroupQuery<'_, R, String, 1>,
 ///     id: Column<R, Uuid>,
 ///     paging: &es_framework::query::PageParameters,
-/// ) -> Result<Page<Group<String, 1, Uuid>>, QueryError> {
-///     titles.collect_page(id, id.one_of::<Uuid>(&[]), paging).await
+/// ) -> Result<Page<Group<String, 1, Vec<Uuid>>>, QueryError> {
+///     titles.page(id.collect(), paging).await
 /// }
 /// ```
 #[derive(Debug)]
@@ -39,7 +38,7 @@ pub struct GroupQuery<'a, R, T, const N: usize> {
 /// ```
 /// use es_framework::query::Group;
 ///
-/// let group = Group { key: ["Emma", "Jane Austen"], count: 3, collected: vec![7, 9] };
+/// let group = Group { key: ["Emma", "Jane Austen"], count: 3, values: Some(1_440) };
 /// let [title, author] = group.key;
 /// assert_eq!(format!("{title} by {author}"), "Emma by Jane Austen");
 /// ```
@@ -49,8 +48,8 @@ pub struct Group<T, const N: usize, V> {
     pub key: [T; N],
     /// The number of rows.
     pub count: u64,
-    /// The values of the collected column, those of the oldest rows first.
-    pub collected: Vec<V>,
+    /// The values of the aggregates.
+    pub values: V,
 }
 
 impl<'a, R: ReadModel> RowQuery<'a, R> {
@@ -70,35 +69,32 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
 }
 
 impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
-    /// Returns a page of the groups, sorted by their columns. A page of groups with more than 8 MiB ends before its
-    /// `limit`, with a cursor. Each group counts its rows, and
-    /// collects one column of those rows that meet the condition `only`.
+    /// Returns a page of the groups, sorted by their columns, with the aggregates of their rows. A page of groups with
+    /// more than 8 MiB ends before its `limit`, with a cursor.
     ///
     /// # Errors
-    /// The database failed, or the cursor belongs to another query.
-    pub async fn collect_page<V: OrderedValue>(
+    /// A sum does not fit, the database failed, or the cursor belongs to another query.
+    pub async fn page<A: Aggregates<R>>(
         self,
-        collected: Column<R, V>,
-        only: Condition<R>,
+        aggregates: A,
         paging: &PageParameters,
-    ) -> Result<Page<Group<T, N, V>>, QueryError> {
+    ) -> Result<Page<Group<T, N, A::Output>>, QueryError> {
         let database = self.rows.database;
         let view = self.rows.view()?;
         let table = view.table;
         let filter = self.rows.filter_sql(view)?;
-        let only = view.restrict(collected.name(), only.to_sql(view)?, false)?;
+        let expressions = aggregates.expressions();
+        let has_extremes = expressions.iter().any(|one| one.is_extreme());
+        let shown = self.shown_list(table, has_extremes);
+        let others = format!("{shown}, count(*), min({POSITION_COLUMN})");
+        let list = aggregate_list(view, &others, &expressions)?;
         let total = if paging.total {
             Some(self.count(table, &filter).await?)
         } else {
             None
         };
         let columns = self.column_list(table);
-        let group = database.json_group_expression(
-            &self.shown_list(table),
-            &quote_name(collected.name()),
-            POSITION_COLUMN,
-            &only.text,
-        );
+        let group = database.json_array_expression(&list.text);
         let after = self.after_cursor(view, paging).await?;
         let conditions = SqlFragment::join([filter].into_iter().chain(after), " AND ");
         // An index has the order of the prefix.
@@ -110,7 +106,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
             quote_name(table.model.name),
             conditions.text
         );
-        let parameters = only.parameters.into_iter().chain(conditions.parameters);
+        let parameters = list.parameters.into_iter().chain(conditions.parameters);
         let parameters = parameters.chain([paging.limit_plus_one()]).collect();
         let statement = database.replace_question_marks(&statement, 0);
         let groups = database
@@ -121,7 +117,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
                 paging.most_bytes,
             )
             .await?;
-        let groups = groups.try_map(|json| parse(&json))?;
+        let groups = groups.try_map(|json| parse(&json, &aggregates))?;
         let page = Page::new(groups, paging, total, |groups| {
             self.cursor_between(table, groups)
         })?;
@@ -189,13 +185,14 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
 
     /// Returns the columns, as SQL, whose values the key of a group shows. If the rows of a group differ in a value,
     /// the oldest row shows it.
-    fn shown_list(&self, table: &Table) -> String {
+    fn shown_list(&self, table: &Table, has_extremes: bool) -> String {
         let shown = self.columns.map(|column| {
             let name = quote_name(column.name());
             if table.compared_column(column.name()) == name {
                 name
             } else {
-                self.rows.database.first_value_expression(&name)
+                let database = self.rows.database;
+                database.first_value_expression(&name, has_extremes)
             }
         });
         shown.join(", ")
@@ -259,20 +256,19 @@ struct StoredGroup<T, const N: usize, V> {
     position: i64,
 }
 
-/// Reads the JSON of a group: the key, the number of rows, the collected values, and the position of the
-/// oldest row.
-fn parse<T: DeserializeOwned, const N: usize, V: DeserializeOwned>(
+/// Reads the JSON of a group: the key, the number of rows, the position of the oldest row, and the aggregates.
+fn parse<R, T: OrderedValue, const N: usize, A: Aggregates<R>>(
     json: &str,
-) -> Result<StoredGroup<T, N, V>, QueryError> {
-    let (key, count, collected, position): (Vec<T>, _, _, _) = serde_json::from_str(json)?;
-    let key = key.try_into().map_err(|_| {
+    aggregates: &A,
+) -> Result<StoredGroup<T, N, A::Output>, QueryError> {
+    let mut values = AggregateValues::parse(json)?;
+    let key: Result<Vec<T>, QueryError> = (0..N).map(|_| values.next()).collect();
+    let key = key?.try_into().map_err(|_| {
         let message = "a group has another number of columns than the query";
         <serde_json::Error as serde::de::Error>::custom(message)
     })?;
-    let group = Group {
-        key,
-        count,
-        collected,
-    };
+    let (count, position) = (values.next()?, values.next()?);
+    let values = aggregates.read(&mut values)?;
+    let group = Group { key, count, values };
     Ok(StoredGroup { group, position })
 }

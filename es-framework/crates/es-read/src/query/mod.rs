@@ -1,5 +1,6 @@
 //! Queries of clients. Only the read models answer them.
 
+mod aggregate;
 mod condition;
 mod cursor;
 mod descriptor;
@@ -21,6 +22,7 @@ mod sql_fragment;
 mod table_view;
 mod typed_column;
 
+pub use aggregate::{Aggregate, Aggregates};
 pub use condition::Condition;
 pub use descriptor::{ParseQuery, QueryDescriptor};
 #[doc(hidden)]
@@ -44,4 +46,6 @@ pub use query_route::{QueryRoute, QueryRouteTarget};
 pub use row_query::RowQuery;
 #[doc(hidden)]
 pub use typed_column::names_key;
-pub use typed_column::{Column, ComparedWith, OrderedValue, RequiredIndex, TextValue};
+pub use typed_column::{
+    Column, ComparedWith, NumericValue, OrderedValue, RequiredIndex, TextValue,
+};

@@ -366,7 +366,8 @@ fn is_value_of<R: ReadModel>(name: &str, value: &SortValue) -> bool {
     columns.any(|column| column.name == name && value.fits(column.kind))
 }
 
-fn where_clause(condition: &str) -> String {
+/// Returns the `WHERE` clause, which is empty without a condition.
+pub(super) fn where_clause(condition: &str) -> String {
     match condition {
         "" => String::new(),
         condition => format!(" WHERE {condition}"),

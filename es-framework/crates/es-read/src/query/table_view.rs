@@ -58,19 +58,33 @@ impl TableView<'_> {
         condition: SqlFragment,
         is_met_without_value: bool,
     ) -> Result<SqlFragment, QueryError> {
+        let Some(own) = self.restriction(column)? else {
+            return Ok(condition);
+        };
+        let (operator, own) = if is_met_without_value {
+            let text = format!("({}) IS NOT TRUE", own.text);
+            (" OR ", SqlFragment::new(text, own.parameters))
+        } else {
+            (" AND ", own)
+        };
+        let sides = [condition, own].map(SqlFragment::in_parentheses);
+        Ok(SqlFragment::join(sides, operator))
+    }
+
+    /// Returns the condition that the caller sees a column of a row, unless the caller sees it in all rows.
+    ///
+    /// # Errors
+    /// The caller sees the column in no row.
+    pub(super) fn restriction(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<SqlFragment>, QueryError> {
         match self.access(column) {
-            ColumnAccess::Everywhere => Ok(condition),
+            ColumnAccess::Everywhere => Ok(None),
             ColumnAccess::Nowhere => Err(self.not_visible(column)),
             ColumnAccess::OwnRows(owner, id) => {
-                let owner = quote_name(owner);
-                let (operator, own) = if is_met_without_value {
-                    (" OR ", format!("{owner} IS NULL OR {owner} <> ?"))
-                } else {
-                    (" AND ", format!("{owner} = ?"))
-                };
-                let sides = [condition, SqlFragment::new(own, vec![id])];
-                let sides = sides.map(SqlFragment::in_parentheses);
-                Ok(SqlFragment::join(sides, operator))
+                let own = format!("{} = ?", quote_name(owner));
+                Ok(Some(SqlFragment::new(own, vec![id])))
             }
         }
     }

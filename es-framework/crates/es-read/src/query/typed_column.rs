@@ -4,6 +4,7 @@ use std::{fmt, marker::PhantomData};
 
 use es_event::are_equal;
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::{Condition, ValueCount, condition::Comparison};
@@ -229,18 +230,63 @@ impl<T: ColumnType> ComparedWith<Option<T>> for T {}
     label = "this column has no order",
     note = "columns of texts, UUIDs, whole numbers, floats, timestamps and `Option`s of these have an order; compare others with `eq` or `one_of`"
 )]
-pub trait OrderedValue: ColumnType {}
+pub trait OrderedValue: ColumnType {
+    /// The type of a value that is not missing: `T` for an `Option<T>`.
+    type Value: ColumnType;
+}
 
 macro_rules! ordered {
     ($($value:ty),*) => {
-        $(impl OrderedValue for $value {})*
+        $(impl OrderedValue for $value {
+            type Value = Self;
+        })*
     };
 }
 
 ordered!(
     String, Uuid, i8, i16, i32, i64, u8, u16, u32, f32, f64, Timestamp
 );
-impl<T: OrderedValue> OrderedValue for Option<T> {}
+impl<T: OrderedValue> OrderedValue for Option<T> {
+    type Value = T::Value;
+}
+
+/// The type of a column whose values can be added.
+///
+/// ```
+/// use es_framework::{prelude::*, query::{Column, NumericValue}};
+///
+/// async fn total<R: ReadModel, T: NumericValue>(
+///     context: &QueryContext<'_>,
+///     column: Column<R, T>,
+/// ) -> Result<Option<T::Sum>, QueryError> {
+///     context.rows::<R>().aggregate(column.sum()).await
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the values of a column of type `{Self}` are no numbers",
+    label = "this column has no numbers",
+    note = "`sum` and `average` need a column of whole numbers, floats or `Option`s of these"
+)]
+pub trait NumericValue: OrderedValue {
+    /// The type of a sum: `i64` for whole numbers, and `f64` for floats.
+    type Sum: DeserializeOwned;
+}
+
+macro_rules! numeric {
+    ($($sum:ty: $($value:ty),*;)*) => {
+        $($(impl NumericValue for $value {
+            type Sum = $sum;
+        })*)*
+    };
+}
+
+numeric! {
+    i64: i8, i16, i32, i64, u8, u16, u32;
+    f64: f32, f64;
+}
+impl<T: NumericValue> NumericValue for Option<T> {
+    type Sum = T::Sum;
+}
 
 /// The type of a column that is searched for substrings.
 ///

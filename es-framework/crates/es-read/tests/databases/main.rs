@@ -9,6 +9,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod aggregates;
 #[path = "../../../../tests/support/eventually.rs"]
 mod eventually;
 mod filled_database;

@@ -7,7 +7,7 @@ use es_framework::{
     operator::{OperatorClient, OperatorCommand},
     prelude::*,
     projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
-    query::{Group, PageParameters, QueryDescriptor, QueryParameters},
+    query::{PageParameters, QueryDescriptor, QueryParameters},
     store::{EventStore, memory::MemoryStore},
     subscribe::SubscriberProgress,
 };
@@ -91,14 +91,12 @@ impl QueryHandler for BrowseTexts {
     type Output = Page<(String, u64)>;
 
     async fn handle(self, context: &QueryContext<'_>) -> Result<Self::Output, QueryError> {
-        let none = Note::name().one_of::<String>(&[]);
         let groups = context.rows::<Note>().group_by([Note::text()]);
-        let page = groups.collect_page(Note::name(), none, context.paging());
-        let convert = |group: Group<String, 1, String>| {
+        let page = groups.page((), context.paging()).await?;
+        Ok(page.map(|group| {
             let [text] = group.key;
             (text, group.count)
-        };
-        Ok(page.await?.map(convert))
+        }))
     }
 }
 

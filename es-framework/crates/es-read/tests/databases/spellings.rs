@@ -3,7 +3,7 @@
 use es_framework::{
     prelude::*,
     projection::{Database, ReadModelDescriptor, ReadModels},
-    query::{Condition, Group, PageParameters, QueryDescriptor},
+    query::{Condition, PageParameters, QueryDescriptor},
 };
 
 use serde_json::Value;
@@ -59,14 +59,12 @@ impl QueryHandler for BrowseIsbns {
     type Output = Page<(String, u64, Vec<u32>)>;
 
     async fn handle(self, context: &QueryContext<'_>) -> Result<Self::Output, QueryError> {
-        let all = Edition::number().above(&0);
         let groups = context.rows::<Edition>().group_by([Edition::isbn()]);
-        let page = groups.collect_page(Edition::number(), all, context.paging());
-        let convert = |group: Group<String, 1, u32>| {
+        let page = groups.page(Edition::number().collect(), context.paging());
+        Ok(page.await?.map(|group| {
             let [isbn] = group.key;
-            (isbn, group.count, group.collected)
-        };
-        Ok(page.await?.map(convert))
+            (isbn, group.count, group.values)
+        }))
     }
 }
 

@@ -234,14 +234,15 @@ async fn who_does_not_see_a_column_cannot_ask_by_it() {
             assert_not_visible(rows().sort_descending(remark()).all(9).await, "remark");
             let paging = PageParameters::default();
             let groups = rows().group_by([remark()]);
-            let grouped = groups.collect_page(Lending::book(), book(), &paging).await;
-            assert_not_visible(grouped, "remark");
-            let collected = rows().group_by([Lending::book()]);
-            let collected = collected.collect_page(remark(), book(), &paging).await;
+            assert_not_visible(groups.page((), &paging).await, "remark");
+            let books = || rows().group_by([Lending::book()]);
+            let collected = books().page(remark().collect(), &paging).await;
             assert_not_visible(collected, "remark");
-            let only = rows().group_by([Lending::book()]);
-            let only = only.collect_page(Lending::book(), remark().is_some(), &paging);
-            assert_not_visible(only.await, "remark");
+            let only = Lending::book().collect().only(remark().is_some());
+            assert_not_visible(books().page(only, &paging).await, "remark");
+            assert_not_visible(rows().aggregate(remark().count()).await, "remark");
+            let extremes = (Lending::book().count(), (remark().min(), remark().max()));
+            assert_not_visible(rows().aggregate(extremes).await, "remark");
             let filtered = desk.ask::<BrowseLendings>(&[("about", "secret")], &caller);
             assert_not_visible(filtered.await, "remark");
             let sorted = desk.ask::<BrowseByRemark>(&[("total", "true")], &caller);
@@ -295,9 +296,7 @@ async fn an_owner_asks_by_a_column_as_if_only_their_own_rows_had_it() {
         assert_eq!(books(&second.await.unwrap()), [1]);
         let context = desk.context(reader("r-1"));
         let groups = context.rows::<Lending>().group_by([Lending::days()]);
-        let all = Lending::book().above(&0);
-        let groups = groups.collect_page(Lending::days(), all, context.paging());
-        let groups = groups.await.unwrap().items;
+        let groups = groups.page((), context.paging()).await.unwrap().items;
         let keys: Vec<_> = groups
             .iter()
             .map(|group| (group.key, group.count))
@@ -305,11 +304,31 @@ async fn an_owner_asks_by_a_column_as_if_only_their_own_rows_had_it() {
         assert_eq!(keys, [([Some(10)], 1), ([Some(30)], 1)]);
         let context = desk.context(reader("r-1"));
         let by_book = context.rows::<Lending>().group_by([Lending::book()]);
-        let all = Lending::book().above(&0);
-        let by_book = by_book.collect_page(Lending::days(), all, context.paging());
-        let collected = by_book.await.unwrap().items.into_iter();
-        let collected: Vec<_> = collected.map(|group| group.collected).collect();
-        assert_eq!(collected, [vec![Some(10)], vec![], vec![Some(30)], vec![]]);
+        let by_book = by_book.page((Lending::days().collect(), days().sum()), context.paging());
+        let values: Vec<_> = by_book
+            .await
+            .unwrap()
+            .items
+            .into_iter()
+            .map(|group| group.values)
+            .collect();
+        let (own, hidden) = (
+            |days| (vec![Some(days)], Some(i64::from(days))),
+            || (vec![], None),
+        );
+        assert_eq!(values, [own(10), hidden(), own(30), hidden()]);
+        let all = (
+            days().count(),
+            days().sum(),
+            days().min(),
+            days().max(),
+            days().average(),
+        );
+        let above = days().sum().only(Lending::book().above(&1));
+        let rows = || desk.context(reader("r-1")).rows::<Lending>();
+        let own = (2, Some(40), Some(10), Some(30), Some(20.0));
+        assert_eq!(rows().aggregate(all).await.unwrap(), own);
+        assert_eq!(rows().aggregate(above).await.unwrap(), Some(30));
     }
 }
 

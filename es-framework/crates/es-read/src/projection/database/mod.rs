@@ -232,23 +232,21 @@ impl Database {
         replace_question_marks(sql, self.store.parameter_sign(), others)
     }
 
-    /// Returns the SQL expression for a JSON array with four elements for each group of rows: the values of
-    /// `columns`, the number of rows, the list of `collected`, and the smallest `order`. The list has only the
-    /// rows that meet `only`, sorted by `order`.
-    pub(crate) fn json_group_expression(
-        &self,
-        columns: &str,
-        collected: &str,
-        order: &str,
-        only: &str,
-    ) -> String {
-        self.store
-            .json_group_expression(columns, collected, order, only)
+    /// Returns the SQL expression for the text of a JSON array with these elements.
+    pub(crate) fn json_array_expression(&self, elements: &str) -> String {
+        self.store.json_array_expression(elements)
     }
 
-    /// Returns the SQL expression for the value of a column in the row with the smallest position of each group.
-    pub(crate) fn first_value_expression(&self, column: &str) -> String {
-        self.store.first_value_expression(column)
+    /// Returns the SQL expression for the JSON list of a column in each group of rows, in the order of the positions.
+    /// `filter` is a `FILTER` clause, or empty.
+    pub(crate) fn json_list_expression(&self, column: &str, filter: &str) -> String {
+        self.store.json_list_expression(column, filter)
+    }
+
+    /// Returns the SQL expression for the value of a column in the row with the smallest position of each group. The
+    /// statement also selects the smallest position. `has_extremes` tells that it selects another `min` or `max`.
+    pub(crate) fn first_value_expression(&self, column: &str, has_extremes: bool) -> String {
+        self.store.first_value_expression(column, has_extremes)
     }
 
     /// Returns the SQL conditions for a search column, which is given as SQL, that contains a substring in the form of

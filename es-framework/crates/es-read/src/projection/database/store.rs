@@ -25,16 +25,12 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Returns the statement in the dialect of this database.
     fn dialect_statement(&self, sql: Sql) -> &'static str;
 
-    /// Returns the SQL expression for a JSON array with four elements for each group of rows: the values of
-    /// `columns`, the number of rows, the list of `collected`, and the smallest `order`. The list has only the
-    /// rows that meet `only`, sorted by `order`.
-    fn json_group_expression(
-        &self,
-        columns: &str,
-        collected: &str,
-        order: &str,
-        only: &str,
-    ) -> String;
+    /// Returns the SQL expression for the text of a JSON array with these elements.
+    fn json_array_expression(&self, elements: &str) -> String;
+
+    /// Returns the SQL expression for the JSON list of a column in each group of rows, in the order of the positions.
+    /// `filter` is a `FILTER` clause, or empty.
+    fn json_list_expression(&self, column: &str, filter: &str) -> String;
 
     /// Returns the sign that precedes the number of a parameter.
     fn parameter_sign(&self) -> char;
@@ -59,8 +55,8 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     fn rejects_nul_character(&self) -> bool;
 
     /// Returns the SQL expression for the value of a column in the row with the smallest position of each group. The
-    /// statement also selects a `json_group_expression` in the order of the positions.
-    fn first_value_expression(&self, column: &str) -> String;
+    /// statement also selects the smallest position. `has_extremes` tells that it selects another `min` or `max`.
+    fn first_value_expression(&self, column: &str, has_extremes: bool) -> String;
 
     /// Returns the SQL conditions for a search column, which is given as SQL, that contains a substring in the form of
     /// the column. Each has a parameter, and all of them have to hold. SQLite has up to two: a lookup in the

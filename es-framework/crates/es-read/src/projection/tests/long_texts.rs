@@ -123,9 +123,7 @@ impl Essays {
             let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
             let rows = context.rows::<Essay>();
             let grouped = rows.group_by([Essay::author(), Essay::title()]);
-            let all = Essay::number().at_least(&0_u32);
-            let page = grouped.collect_page(Essay::number(), all, &paging);
-            let page = page.await.unwrap();
+            let page = grouped.page((), &paging).await.unwrap();
             let found = page.items.into_iter();
             groups.extend(found.map(|group| (group.key, group.count)));
             let Some(next) = page.next_cursor else {

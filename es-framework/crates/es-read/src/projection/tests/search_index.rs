@@ -297,11 +297,11 @@ impl Notes {
             let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
             let by_size = question.rows(&context).group_by([Note::size()]);
             let is_small = Note::number().below(&8_u32);
-            let page = by_size.collect_page(Note::number(), is_small, &paging);
-            let page = page.await.unwrap();
+            let small = Note::number().collect().only(is_small);
+            let page = by_size.page(small, &paging).await.unwrap();
             groups.extend(page.items.into_iter().map(|group| {
                 let [size] = group.key;
-                (size, group.count, group.collected)
+                (size, group.count, group.values)
             }));
             cursor = page.next_cursor;
             if cursor.is_none() {

@@ -173,20 +173,15 @@ impl ReadModelStore for PostgresReadModelStore {
         sql.postgres
     }
 
-    fn json_group_expression(
-        &self,
-        columns: &str,
-        collected: &str,
-        order: &str,
-        only: &str,
-    ) -> String {
-        format!(
-            "json_build_array(json_build_array({columns}), count(*), \
-                 coalesce(json_agg({collected} ORDER BY {order}) FILTER (WHERE {only}), '[]'), min({order}))::text"
-        )
+    fn json_array_expression(&self, elements: &str) -> String {
+        format!("json_build_array({elements})::text")
     }
 
-    fn first_value_expression(&self, column: &str) -> String {
+    fn json_list_expression(&self, column: &str, filter: &str) -> String {
+        format!("coalesce(json_agg({column} ORDER BY {POSITION_COLUMN}){filter}, '[]')")
+    }
+
+    fn first_value_expression(&self, column: &str, _has_extremes: bool) -> String {
         format!("(array_agg({column} ORDER BY {POSITION_COLUMN}))[1]")
     }
 

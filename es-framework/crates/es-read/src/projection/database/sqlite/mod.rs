@@ -69,22 +69,20 @@ impl ReadModelStore for SqliteReadModelStore {
         sql.sqlite
     }
 
-    fn json_group_expression(
-        &self,
-        columns: &str,
-        collected: &str,
-        order: &str,
-        only: &str,
-    ) -> String {
-        format!(
-            "json_array(json_array({columns}), count(*), \
-                 json_group_array({collected} ORDER BY {order}) FILTER (WHERE {only}), min({order}))"
-        )
+    fn json_array_expression(&self, elements: &str) -> String {
+        format!("json_array({elements})")
     }
 
-    fn first_value_expression(&self, column: &str) -> String {
+    fn json_list_expression(&self, column: &str, filter: &str) -> String {
+        format!("json_group_array({column} ORDER BY {POSITION_COLUMN}){filter}")
+    }
+
+    fn first_value_expression(&self, column: &str, has_extremes: bool) -> String {
+        if has_extremes {
+            return format!("json_group_array({column} ORDER BY {POSITION_COLUMN}) -> 0");
+        }
         // A bare column has the value of the row that the only `min` of a statement selects. This is the `min` of
-        // the group expression.
+        // the positions.
         column.to_owned()
     }
 
