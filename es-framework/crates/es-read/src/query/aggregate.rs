@@ -107,7 +107,8 @@ macro_rules! aggregates_of_tuples {
             type Output = ($($part::Output,)*);
 
             fn expressions(&self) -> Vec<&AggregateExpression<R>> {
-                [$(self.$index.expressions()),*].into_iter().flatten().collect()
+                let parts: &[Vec<_>] = &[$(self.$index.expressions()),*];
+                parts.concat()
             }
 
             #[allow(clippy::unused_unit, reason = "the empty tuple reads nothing")]
