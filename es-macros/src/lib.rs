@@ -353,6 +353,7 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `rows = BookCopy` | answers with the rows of this read model, a page at a time | answered by hand |
 /// | `row = BookCopy` | answers with one row of this read model, or `404` | answered by hand |
 /// | `order = due_at`, `order = descending(due_at)` | sorts the rows by a field; those without a value are left out | the oldest first |
+/// | `sort = [title, due_at]` | clients choose among these fields with the parameter `sort`: `?sort=title`, or `?sort=-title` with the largest value first | clients do not choose |
 /// | `paged` | an answer by hand is a page, so that `limit`, `cursor` and `total` are parameters | it is not |
 /// | `role = "staff"` | the role that a caller needs, where callers are known | any caller may ask |
 /// | `role_without_token` | there may be no token with the role; this silences the warning at start | the start warns about a role that no token has |

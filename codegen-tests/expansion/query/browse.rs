@@ -1,6 +1,6 @@
 /// Browses the stock.
 #[derive(Query)]
-#[query(path = "/shelves/{shelf}/books", rows = BookCopy, order = descending(due_at))]
+#[query(path = "/shelves/{shelf}/books", rows = BookCopy, order = descending(due_at), sort = [title, due_at])]
 struct BrowseStock {
     shelf: Uuid,
     #[filter(contains)]

@@ -18,6 +18,8 @@ pub(crate) struct QueryAttr {
     /// The read model of which the output is one row.
     pub(crate) row: Option<Path>,
     pub(crate) order: Option<Order>,
+    /// The fields among which clients choose the sort order.
+    pub(crate) sort: Vec<Ident>,
     /// Present if the output of a hand-written handler is a page.
     pub(crate) paged: Option<Ident>,
     pub(crate) caller: CallerKeys,
@@ -32,11 +34,12 @@ pub(crate) struct Order {
     pub(crate) descending: bool,
 }
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "path",
     "rows",
     "row",
     "order",
+    "sort",
     "paged",
     "role",
     "role_without_token",
@@ -64,6 +67,7 @@ impl QueryAttr {
             "rows" => self.rows = model(meta, "rows = BookCopy", errors),
             "row" => self.row = model(meta, "row = BookCopy", errors),
             "order" => self.order = order(meta, errors),
+            "sort" => self.sort = sort_choices(meta, errors),
             "paged" => self.paged = flag(meta, errors),
             "summary" => {
                 self.summary =
@@ -122,6 +126,42 @@ fn order(meta: &Meta, errors: &mut Errors) -> Option<Order> {
         errors.record(value, message);
     }
     order
+}
+
+/// Parses the fields among which clients choose the sort order.
+fn sort_choices(meta: &Meta, errors: &mut Errors) -> Vec<Ident> {
+    let example = "sort = [title, due_at]";
+    let Some(value) = attribute::parse_value(meta, example, errors) else {
+        return Vec::new();
+    };
+    let elements = match value {
+        Expr::Array(array) => array.elems.iter().collect(),
+        one => vec![one],
+    };
+    if elements.is_empty() {
+        let message = format!("name the fields that clients may sort by: write `{example}`");
+        errors.record(value, message);
+    }
+    let mut fields: Vec<Ident> = Vec::new();
+    for element in elements {
+        let field = match element {
+            Expr::Path(path) => path.path.get_ident(),
+            _ => None,
+        };
+        match field {
+            Some(field) if fields.contains(field) => {
+                errors.record(field, "this field is given twice: remove one of them");
+            }
+            Some(field) => fields.push(field.clone()),
+            None => {
+                let message = format!(
+                    "clients choose a field of the row, in both directions: write `{example}`"
+                );
+                errors.record(element, message);
+            }
+        }
+    }
+    fields
 }
 
 /// A filter above a field.

@@ -35,6 +35,8 @@ pub(crate) struct RowSource {
     /// True if the output is one row instead of a page.
     pub(crate) is_one: bool,
     pub(crate) order: Option<Order>,
+    /// The fields among which clients choose the sort order.
+    pub(crate) sort: Vec<Ident>,
 }
 
 /// A field of a query.
@@ -92,6 +94,7 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
         rows,
         row,
         order,
+        sort,
         paged,
         caller,
         summary,
@@ -106,6 +109,10 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
         let message = "what is sorted are the `rows` of a read model: name it, or remove `order`";
         errors.record(&order.field, message);
     }
+    if let (None, Some(field)) = (&rows, sort.first()) {
+        let message = "what clients sort are the `rows` of a read model: name it, or remove `sort`";
+        errors.record(field, message);
+    }
     if let (Some(paged), true) = (&paged, rows.is_some() || row.is_some()) {
         let message = "`rows` are answered a page at a time by themselves, and one `row` is no page: remove `paged`";
         errors.record(paged, message);
@@ -116,6 +123,7 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
         model,
         is_one,
         order,
+        sort,
     });
     let plain_fields = fields
         .as_deref()
@@ -170,6 +178,10 @@ fn parameter(
     let written = ValueCount::as_written(&field);
     if is_in_path && written.is_some_and(|count| count != ValueCount::Required) {
         errors.record(&field.ty, IN_PATH);
+    }
+    if source.is_some_and(|source| !source.sort.is_empty()) && field.member == "sort" {
+        let message = "`sort` says in which order the rows are asked for: give this field another name, or remove `sort` from `#[query]`";
+        errors.record(&field.ident, message);
     }
     if is_paged && PAGING.contains(&field.member.as_str()) {
         let message = format!(

@@ -45,6 +45,7 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
     let source = query.source.as_ref();
     let tables = source.map(|source| table(source, framework));
     let indexes = source.map(|source| indexes(query, source));
+    let sort_choices = source.and_then(|source| sort_choices(source, framework));
     let fields = query.parameters.iter().map(|parameter| {
         let Field {
             ident, member, ty, ..
@@ -74,6 +75,7 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
             const PAGED: bool = #is_paged;
             const TABLES: &'static [&'static str] = &[#tables];
             const INDEXES: &'static [#module::RequiredIndex] = &[#indexes];
+            #sort_choices
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn parse(
@@ -140,12 +142,29 @@ fn indexes(query: &CheckedQuery, source: &RowSource) -> TokenStream {
             }
         })
     });
-    let sorted = source.order.iter().map(|order| {
-        let column = column(source, &order.field);
+    // A field of both has one index.
+    let order = source.order.iter().map(|order| &order.field);
+    let order = order.filter(|field| !source.sort.contains(field));
+    let sorted = source.sort.iter().chain(order).map(|field| {
+        let column = column(source, field);
         quote!(#column.comparison_index())
     });
     let indexes = filtered.chain(sorted);
     quote!(#(#indexes),*)
+}
+
+/// Returns the columns among which clients choose the sort order, if there are any.
+fn sort_choices(source: &RowSource, framework: &Framework) -> Option<TokenStream> {
+    let choices = source.sort.iter().map(|field| {
+        let column = column(source, field);
+        let choice = Ident::new("sort_choice", field.span());
+        quote!(#column.#choice())
+    });
+    (!source.sort.is_empty()).then(|| {
+        quote! {
+            const SORT_CHOICES: &'static [#framework::query::SortChoice] = &[#(#choices),*];
+        }
+    })
 }
 
 fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> TokenStream {
@@ -162,6 +181,8 @@ fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> T
         };
         quote!(let rows = rows.#sort(#column);)
     });
+    let sort = (!source.sort.is_empty())
+        .then(|| quote!(let rows = rows.sort_as_requested(context.paging());));
     let (output, last) = if source.is_one {
         (
             quote!(#model),
@@ -188,6 +209,7 @@ fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> T
                 let rows = context.rows::<#model>();
                 #(#filters)*
                 #order
+                #sort
                 #last
             }
         }

@@ -4,6 +4,7 @@ use es_read::{
     projection::ReadModelDescriptor,
     query::{
         ParameterDescription, ParameterDescriptions, QueryDescriptor, QueryRoute, QueryRouteTarget,
+        SortChoice,
         page::{DEFAULT_LIMIT, MAX_LIMIT},
         parameters::{LONGEST_VALUE, MOST_VALUES},
     },
@@ -80,6 +81,9 @@ fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
         let is_in_path = in_path.contains(&one.name);
         operation = operation.with_parameter(parameter(one, is_in_path));
     }
+    if !query.sort_choices.is_empty() {
+        operation = operation.with_parameter(sort_parameter(query.sort_choices));
+    }
     if query.paged {
         operation = paged(operation);
     }
@@ -155,6 +159,19 @@ fn event_stream(schemas: &mut Schemas) -> Value {
     let example = "retry: 2000\nid: 7-eef46741adfc3a9f76294d3b78f37a45\ndata: {\"items\":[]}\n\n";
     let schema = json!({ "type": "string", "description": description, "examples": [example] });
     schemas.add("ServerSentEvents", schema)
+}
+
+/// Describes the parameter for the sort order.
+fn sort_parameter(choices: &[SortChoice]) -> Value {
+    let values = choices.iter().flat_map(|choice| choice.values());
+    let values: Vec<_> = values.collect();
+    json!({
+        "name": "sort",
+        "in": "query",
+        "required": false,
+        "description": "The member by which the rows are sorted, with `-` before it if the largest value comes first. Rows without a value in it are left out.",
+        "schema": { "type": "string", "enum": values },
+    })
 }
 
 /// Adds the parameters of a page.
@@ -237,6 +254,17 @@ fn bounded(mut schema: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clients_choose_among_the_declared_sort_orders() {
+        let choice = SortChoice {
+            column: "due_at",
+            member: "dueAt",
+        };
+        let described = sort_parameter(&[choice]);
+        assert_eq!(described["schema"]["enum"], json!(["dueAt", "-dueAt"]));
+        assert_eq!(described["required"], false);
+    }
 
     #[test]
     fn a_list_is_a_parameter_that_clients_repeat() {

@@ -71,6 +71,9 @@ pub(super) struct RowCursor {
     /// The value of the column that the rows are sorted by, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) by: Option<SortValue>,
+    /// The sort order, if the rows have one. Cursors of earlier releases do not name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sort: Option<String>,
 }
 
 /// A value that rows are sorted by.
@@ -267,7 +270,9 @@ mod tests {
             Some(SortValue::Real(0.5)),
             Some(SortValue::Text("ä'\"".into())),
         ] {
-            let cursor = PageCursor::Row(RowCursor { position: 42, by });
+            let sort = by.as_ref().map(|_| "-title".to_owned());
+            let position = 42;
+            let cursor = PageCursor::Row(RowCursor { position, by, sort });
             assert_eq!(PageCursor::decode(&cursor.encode().unwrap()), Some(cursor));
         }
         let key = serde_json::json!(["Emma", 7]);
@@ -284,7 +289,8 @@ mod tests {
         let [last, next] = [row(i64::MAX), row(i64::MIN)];
         let cursor = |by: &str| {
             let by = Some(SortValue::Text(by.into()));
-            let exact = PageCursor::Row(RowCursor { position: 1, by });
+            let (position, sort) = (1, Some("title".into()));
+            let exact = PageCursor::Row(RowCursor { position, by, sort });
             exact.shortened(&["title"], [&last, &next]).unwrap()
         };
         let long = cursor(&"x".repeat(200));

@@ -3,7 +3,7 @@
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    ParameterDescriptions, QueryError, QueryHandler, QueryParameters, RequiredIndex,
+    ParameterDescriptions, QueryError, QueryHandler, QueryParameters, RequiredIndex, SortChoice,
     erased_query::{self, ErasedQuery},
 };
 use es_event::{Caller, Declaration, OwnerRule};
@@ -48,6 +48,8 @@ pub struct QueryDescriptor {
     pub path: &'static str,
     /// True if the query's output is a page.
     pub paged: bool,
+    /// The columns among which clients choose the sort order.
+    pub sort_choices: &'static [SortChoice],
     /// The tables that the query reads; if empty, it may read all of them.
     pub tables: &'static [&'static str],
     /// The tables of the read models that the handler says it reads; they may be fewer than it reads.
@@ -86,6 +88,7 @@ impl QueryDescriptor {
             description: Q::DESCRIPTION,
             path: Q::PATH,
             paged: Q::PAGED,
+            sort_choices: Q::SORT_CHOICES,
             tables: Q::TABLES,
             read_models: Q::READ_MODELS,
             indexes: Q::INDEXES,

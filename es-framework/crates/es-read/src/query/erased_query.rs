@@ -43,7 +43,7 @@ pub(super) fn parse<Q: QueryHandler>(
     let caller = caller.under_rule(Q::OWNER);
     query.check_owner(&caller)?;
     let paging = if Q::PAGED {
-        PageParameters::take_from_parameters(&mut parameters)?
+        PageParameters::take_from_parameters(&mut parameters, Q::SORT_CHOICES)?
     } else {
         PageParameters::default()
     };

@@ -99,11 +99,13 @@ pub(super) struct EventPage {
 impl EventPage {
     /// Parses the parameters of a page, which are all that the request may have.
     pub(super) fn parse(mut parameters: QueryParameters) -> Result<Self, QueryError> {
-        let paging = PageParameters::take_from_parameters(&mut parameters)?;
+        let paging = PageParameters::take_from_parameters(&mut parameters, &[])?;
         parameters.check_all_taken()?;
         let after = match paging.after.as_ref().map(PageCursor::as_row).transpose()? {
             None => -1,
-            Some(RowCursor { position, by: None }) => *position,
+            Some(RowCursor {
+                position, by: None, ..
+            }) => *position,
             Some(_) => return Err(PageCursor::foreign_cursor_error()),
         };
         Ok(Self { paging, after })
@@ -143,8 +145,9 @@ async fn load_page(
         None
     };
     Page::new(rows, paging, total, |[last, _]| {
-        let (position, by) = (last.place, None);
-        Ok(PageCursor::Row(RowCursor { position, by }))
+        let position = last.place;
+        let (by, sort) = (None, None);
+        Ok(PageCursor::Row(RowCursor { position, by, sort }))
     })
 }
 

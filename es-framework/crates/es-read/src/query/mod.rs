@@ -44,6 +44,7 @@ pub use query_handler::{Query, QueryHandler};
 pub use query_route::query_routes;
 pub use query_route::{QueryRoute, QueryRouteTarget};
 pub use row_query::RowQuery;
+pub use sort_order::SortChoice;
 #[doc(hidden)]
 pub use typed_column::names_key;
 pub use typed_column::{

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{QueryError, QueryParameters, cursor::PageCursor};
+use super::{QueryError, QueryParameters, SortChoice, cursor::PageCursor, sort_order::SortColumn};
 use crate::projection::{Cell, FetchedRows};
 
 /// The number of rows on a page if the caller sends no `limit`.
@@ -32,6 +32,8 @@ pub struct PageParameters {
     pub(super) limit: u32,
     pub(super) after: Option<PageCursor>,
     pub(super) total: bool,
+    /// The sort order that the client requests.
+    pub(super) sort: Option<SortColumn>,
     /// The size of the rows at which the page ends, in bytes.
     pub(super) most_bytes: usize,
 }
@@ -42,16 +44,25 @@ impl Default for PageParameters {
             limit: DEFAULT_LIMIT,
             after: None,
             total: false,
+            sort: None,
             most_bytes: PAGE_BYTES,
         }
     }
 }
 
 impl PageParameters {
-    /// Takes `limit`, `cursor` and `total` from the parameters.
+    /// Takes `limit`, `cursor` and `total` from the parameters, and `sort` if there are columns to choose among.
     pub(crate) fn take_from_parameters(
         parameters: &mut QueryParameters,
+        choices: &[SortChoice],
     ) -> Result<Self, QueryError> {
+        let sort = match choices {
+            [] => None,
+            choices => parameters.take_text("sort")?,
+        };
+        let sort = sort
+            .map(|text| SortChoice::find(choices, &text))
+            .transpose()?;
         let limit = match parameters.take_text("limit")? {
             None => DEFAULT_LIMIT,
             Some(text) => {
@@ -77,6 +88,7 @@ impl PageParameters {
             limit,
             after,
             total,
+            sort,
             ..Self::default()
         })
     }
@@ -196,7 +208,7 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
         let mut parameters = QueryParameters::new(pairs)?;
-        let paging = PageParameters::take_from_parameters(&mut parameters)?;
+        let paging = PageParameters::take_from_parameters(&mut parameters, &[])?;
         parameters.check_all_taken()?;
         Ok(paging)
     }

@@ -5,7 +5,9 @@ use std::future::Future;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ParameterDescriptions, QueryContext, QueryError, QueryParameters, RequiredIndex};
+use super::{
+    ParameterDescriptions, QueryContext, QueryError, QueryParameters, RequiredIndex, SortChoice,
+};
 use es_event::{Caller, Declaration, NotOwner, OwnerRule};
 
 /// The declaration of a query: a struct whose fields are the parameters of a `GET`. `#[derive(Query)]`
@@ -51,6 +53,9 @@ pub trait Query: Sized + Send + 'static {
     const PAGED: bool;
     /// The tables that the query reads; if empty, it may read all of them.
     const TABLES: &'static [&'static str];
+    /// The columns among which clients choose the sort order of the rows with the parameter `sort`. Without any, there is
+    /// no such parameter. A query that is no page has none.
+    const SORT_CHOICES: &'static [SortChoice] = &[];
     /// The columns that need an index because it compares, sorts by or searches them.
     const INDEXES: &'static [RequiredIndex];
     /// The roles of which a caller needs one if the service authenticates callers. Without roles, any caller may

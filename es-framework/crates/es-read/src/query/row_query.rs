@@ -71,11 +71,20 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         self.sort_in(column, SortDirection::Descending)
     }
 
-    fn sort_in<T: ColumnType>(self, column: Column<R, T>, direction: SortDirection) -> Self {
+    fn sort_in<T: ColumnType>(mut self, column: Column<R, T>, direction: SortDirection) -> Self {
         let column = column.name();
-        let mut sorted = self.filter(Condition::is_not_null(column));
-        sorted.order = Some(SortColumn { column, direction });
-        sorted
+        self.order = Some(SortColumn { column, direction });
+        self
+    }
+
+    /// Sorts the rows as the client requests with the parameter `sort`, if it does. [`Query::SORT_CHOICES`] of the query
+    /// lists the columns among which the client chooses.
+    ///
+    /// [`Query::SORT_CHOICES`]: super::Query::SORT_CHOICES
+    #[must_use]
+    pub fn sort_as_requested(mut self, paging: &PageParameters) -> Self {
+        self.order = paging.sort.or(self.order);
+        self
     }
 
     /// Returns the row that comes first.
@@ -168,7 +177,8 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
 
     /// Returns the SQL condition that all rows have to meet.
     pub(super) fn filter_sql(&self, view: TableView<'_>) -> Result<SqlFragment, QueryError> {
-        let conditions = self.conditions.iter();
+        let is_sorted = self.order.map(|order| Condition::is_not_null(order.column));
+        let conditions = self.conditions.iter().chain(&is_sorted);
         let conditions = conditions.map(|condition| Ok(condition.to_sql(view)?.in_parentheses()));
         let conditions: Result<Vec<_>, QueryError> = conditions.collect();
         Ok(SqlFragment::join(conditions?, " AND "))
@@ -278,7 +288,7 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         let rows = self.load_rows_at(view, cursor.positions()).await?;
         let rows = rows.iter();
         let rows = rows.filter_map(|row| sorted_row(view.table, order, row));
-        cursor.find_start(&[order.column], rows.collect())
+        cursor.find_start(&[&order.name()], rows.collect())
     }
 
     /// Loads the rows at two positions.
@@ -304,8 +314,8 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     ) -> Result<PageCursor, QueryError> {
         let position = last.place;
         let Some(order) = self.order else {
-            let by = None;
-            return Ok(PageCursor::Row(RowCursor { position, by }));
+            let (by, sort) = (None, None);
+            return Ok(PageCursor::Row(RowCursor { position, by, sort }));
         };
         // Rows without a value in the column are left out.
         let sorted = |row| sorted_row(table, order, row);
@@ -313,8 +323,9 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
             return Err(PageCursor::foreign_cursor_error());
         };
         let by = last.values.first().and_then(SortValue::from_cell);
-        let exact = PageCursor::Row(RowCursor { position, by });
-        exact.shortened(&[order.column], [&last, &next])
+        let sort = Some(order.name());
+        let exact = PageCursor::Row(RowCursor { position, by, sort });
+        exact.shortened(&[&order.name()], [&last, &next])
     }
 }
 
@@ -322,7 +333,9 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
 fn position_condition(paging: &PageParameters) -> Result<Option<SqlFragment>, QueryError> {
     match &paging.after {
         None => Ok(None),
-        Some(PageCursor::Row(RowCursor { position, by: None })) => {
+        Some(PageCursor::Row(RowCursor {
+            position, by: None, ..
+        })) => {
             let condition = format!("{POSITION_COLUMN} > ?");
             let position = vec![Cell::Integer(*position)];
             Ok(Some(SqlFragment::new(condition, position)))
@@ -337,7 +350,8 @@ fn exact_start<R: ReadModel>(
     row: &RowCursor,
     database: &Database,
 ) -> Result<PageStart, QueryError> {
-    let value = row.by.clone();
+    let is_of_order = row.sort.as_ref().is_none_or(|sort| *sort == order.name());
+    let value = row.by.clone().filter(|_| is_of_order);
     let value = value.filter(|value| is_value_of::<R>(order.column, value));
     let value = Cell::from(value.ok_or_else(PageCursor::foreign_cursor_error)?);
     PageCursor::check_storable(&value, database)?;

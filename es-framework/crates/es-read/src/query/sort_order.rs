@@ -1,15 +1,83 @@
 //! The sort order of rows: its column, and its SQL.
 
 use super::{
-    condition::prefix_of, cursor::PageStart, page::SortDirection, sql_fragment::SqlFragment,
+    QueryError, condition::prefix_of, cursor::PageStart, page::SortDirection,
+    sql_fragment::SqlFragment,
 };
 use crate::projection::{Cell, Table, table_statements::POSITION_COLUMN};
 
 /// The column that the rows are sorted by, and the direction.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SortColumn {
     pub(super) column: &'static str,
     pub(super) direction: SortDirection,
+}
+
+impl SortColumn {
+    /// Returns the column, with `-` before it if the largest value comes first.
+    pub(super) fn name(self) -> String {
+        let sign = match self.direction {
+            SortDirection::Ascending => "",
+            SortDirection::Descending => "-",
+        };
+        format!("{sign}{}", self.column)
+    }
+}
+
+/// A column that the clients of a query may sort by. [`Column::sort_choice`](super::Column::sort_choice) makes it.
+///
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # struct BookPurchasedEvent { id: Uuid, num_pages: u32 }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "book_copies", subject = "/books/{id}")]
+/// # struct BookCopy {
+/// #     #[key]
+/// #     id: Uuid,
+/// #     num_pages: u32,
+/// # }
+/// # #[projection]
+/// # impl BookCopy {
+/// #     fn purchased(event: &BookPurchasedEvent) -> Self {
+/// #         Self { id: event.id, num_pages: event.num_pages }
+/// #     }
+/// # }
+///
+/// let choice = BookCopy::num_pages().sort_choice();
+/// assert_eq!((choice.column, choice.member), ("num_pages", "numPages"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SortChoice {
+    /// The column's name in SQL.
+    pub column: &'static str,
+    /// The name that clients send: the column's member in JSON.
+    pub member: &'static str,
+}
+
+impl SortChoice {
+    /// Returns the values of the parameter `sort` for this column.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn values(self) -> [String; 2] {
+        [self.member.to_owned(), format!("-{}", self.member)]
+    }
+
+    /// Returns the sort order that a client requests.
+    pub(super) fn find(choices: &[Self], text: &str) -> Result<SortColumn, QueryError> {
+        let (direction, member) = match text.strip_prefix('-') {
+            Some(member) => (SortDirection::Descending, member),
+            None => (SortDirection::Ascending, text),
+        };
+        let choice = choices.iter().find(|choice| choice.member == member);
+        let choice = choice.ok_or_else(|| {
+            let values = choices.iter().flat_map(|choice| choice.values());
+            let values: Vec<_> = values.collect();
+            QueryError::invalid("sort", format!("must be one of {}", values.join(", ")))
+        })?;
+        let column = choice.column;
+        Ok(SortColumn { column, direction })
+    }
 }
 
 /// The SQL of a sort order. Rows with the same value are sorted by their positions.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::{Condition, ValueCount, condition::Comparison};
+use super::{Condition, SortChoice, ValueCount, condition::Comparison};
 use crate::projection::{ColumnType, IndexKind, ReadModel, SearchForm, SearchedColumn};
 
 /// A column of the read model `R` that holds values of the type `T`. `#[derive(ReadModel)]` generates
@@ -160,6 +160,23 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     #[must_use]
     pub const fn comparison_index(self) -> RequiredIndex {
         self.index(IndexKind::Compared)
+    }
+
+    /// Returns the choice of clients to sort by this column.
+    #[must_use]
+    pub const fn sort_choice(self) -> SortChoice
+    where
+        T: OrderedValue,
+    {
+        let (mut columns, mut member) = (R::COLUMNS, self.name);
+        while let [first, rest @ ..] = columns {
+            if are_equal(first.name, self.name) {
+                member = first.member;
+            }
+            columns = rest;
+        }
+        let column = self.name;
+        SortChoice { column, member }
     }
 
     /// Returns the full-text index for a query that searches this column for substrings.

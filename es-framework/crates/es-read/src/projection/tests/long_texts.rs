@@ -139,7 +139,7 @@ fn paging(limit: u32, cursor: Option<String>) -> PageParameters {
     let limit = ("limit".to_owned(), limit.to_string());
     let cursor = cursor.map(|cursor| ("cursor".to_owned(), cursor));
     let mut given = QueryParameters::new([limit].into_iter().chain(cursor)).unwrap();
-    PageParameters::take_from_parameters(&mut given).unwrap()
+    PageParameters::take_from_parameters(&mut given, &[]).unwrap()
 }
 
 /// Returns a text of 600 characters with this end.

@@ -264,7 +264,7 @@ impl Notes {
             ];
             let cursor_given = cursor.map(|cursor| ("cursor".to_owned(), cursor));
             let mut given = QueryParameters::new(given.into_iter().chain(cursor_given)).unwrap();
-            let paging = PageParameters::take_from_parameters(&mut given).unwrap();
+            let paging = PageParameters::take_from_parameters(&mut given, &[]).unwrap();
             let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
             let mut rows = question.rows(&context);
             if let Some(most) = &question.most {
@@ -293,7 +293,7 @@ impl Notes {
             let limit = ("limit".to_owned(), limit.to_string());
             let cursor_given = cursor.map(|cursor| ("cursor".to_owned(), cursor));
             let mut given = QueryParameters::new([limit].into_iter().chain(cursor_given)).unwrap();
-            let paging = PageParameters::take_from_parameters(&mut given).unwrap();
+            let paging = PageParameters::take_from_parameters(&mut given, &[]).unwrap();
             let context = QueryContext::new(&self.database, paging.clone(), Timestamp::now());
             let by_size = question.rows(&context).group_by([Note::size()]);
             let is_small = Note::number().below(&8_u32);
