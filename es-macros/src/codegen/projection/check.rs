@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quote::ToTokens as _;
 use syn::{Attribute, FnArg, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType, Type};
 
-use super::attr;
+use super::attr::{self, StepAttributes};
 use crate::codegen::{
     annotated_impl::{AnnotatedImpl, BlockFunction},
     annotated_item,
@@ -34,9 +34,26 @@ pub(crate) struct ProjectionStep {
     pub(crate) by_reference: bool,
     /// True if the function also takes the stored event.
     pub(crate) takes_recorded: bool,
-    /// The event's field that is the key, unless the subject contains the key.
+    /// The field of the event, or of the element, that is the key, unless the subject or the whole element is the key.
     pub(crate) key: Option<Ident>,
+    /// The list in the event, if the function changes a row for each of its elements.
+    pub(crate) each: Option<EachElement>,
     pub(crate) shape: StepShape,
+}
+
+/// The list whose elements a function takes.
+pub(crate) struct EachElement {
+    /// The event's field.
+    pub(crate) list: Ident,
+    /// The type of an element.
+    pub(crate) element: Type,
+}
+
+impl ProjectionStep {
+    /// Returns true if the subject of the event contains the key.
+    pub(crate) const fn has_key_in_subject(&self) -> bool {
+        self.key.is_none() && self.each.is_none()
+    }
 }
 
 /// The effect of a function on the row.
@@ -112,14 +129,7 @@ const BLOCK: impl_block::BlockMessages = impl_block::BlockMessages {
 fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep> {
     let sig = &function.item.sig;
     signature::reject_unsupported_parts(sig, &REASONS, errors);
-    let key = match function.attributes.as_slice() {
-        [] => None,
-        [only] => attr::parse_key_attribute(only, errors),
-        [_, second, ..] => {
-            errors.record(second, "a row has one key: remove this `#[key(…)]`");
-            None
-        }
-    };
+    let StepAttributes { key, list } = attr::parse_step_attributes(&function.attributes, errors);
     let mut typed: Vec<&PatType> = Vec::new();
     for input in &sig.inputs {
         if let FnArg::Typed(parameter) = input {
@@ -137,6 +147,13 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep>
             format!("this is no step of a projection: {SHAPES}"),
         );
         return None;
+    };
+    let (each, parameters) = match list {
+        None => (None, parameters),
+        Some(list) => {
+            let (element, others) = element_of_list(&sig.ident, parameters, errors)?;
+            (Some(EachElement { list, element }), others)
+        }
     };
     let (event, takes_recorded) = match parameters {
         [event] => (event, false),
@@ -158,6 +175,9 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep>
         errors.record(&event.ty, FunctionKind::Projection.no_event());
         return None;
     };
+    if each.is_some() && !by_reference {
+        errors.record(&event, BORROWED);
+    }
     Some(ProjectionStep {
         function: sig.ident.clone(),
         conditions: annotated_item::conditions(&function.item.attrs),
@@ -165,9 +185,39 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep>
         by_reference,
         takes_recorded,
         key,
+        each,
         shape,
     })
 }
+
+const BORROWED: &str = "all elements of the list share the event: take both by reference, such as `seat: &Uuid, event: &SeatsReservedEvent`";
+
+/// Returns the type of the element that a function with `#[each(…)]` takes, and the parameters after it.
+fn element_of_list<'a>(
+    function: &Ident,
+    parameters: &'a [&'a PatType],
+    errors: &mut Errors,
+) -> Option<(Type, &'a [&'a PatType])> {
+    let [element, others @ ..] = parameters else {
+        errors.record(function, NO_ELEMENT);
+        return None;
+    };
+    if others.is_empty() {
+        errors.record(element, NO_ELEMENT);
+        return None;
+    }
+    match &*element.ty {
+        Type::Reference(reference) if reference.mutability.is_none() => {
+            Some(((*reference.elem).clone(), others))
+        }
+        ty => {
+            errors.record(ty, BORROWED);
+            None
+        }
+    }
+}
+
+const NO_ELEMENT: &str = "a function with `#[each(…)]` takes an element of the list and the event: write `seat: &Uuid, event: &SeatsReservedEvent`";
 
 /// Records an error for a second parameter that is surely not the `RecordedEvent`.
 fn check_recorded(parameter: &PatType, errors: &mut Errors) {

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, ItemImpl, Type, spanned::Spanned as _};
 
-use super::check::{CheckedProjection, ProjectionStep, StepShape};
+use super::check::{CheckedProjection, EachElement, ProjectionStep, StepShape};
 use crate::codegen::framework::Framework;
 
 /// Returns the block, and the implementation that calls its functions.
@@ -27,7 +27,7 @@ pub(crate) fn expand_projection(
     });
     let of_subject: Vec<_> = steps
         .iter()
-        .filter(|step| step.key.is_none())
+        .filter(|step| step.has_key_in_subject())
         .map(|step| {
             let (conditions, event) = (&step.conditions, &step.event);
             quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
@@ -36,7 +36,7 @@ pub(crate) fn expand_projection(
     let of_subject = (!of_subject.is_empty())
         .then(|| quote!(const EVENTS_OF_SUBJECT: &'static [&'static str] = &[#(#of_subject),*];));
     let steps_code = steps.iter().map(|step| step_code(step, framework));
-    let needs_subject = steps.iter().any(|step| step.key.is_none());
+    let needs_subject = steps.iter().any(ProjectionStep::has_key_in_subject);
     let subject_is_there = needs_subject.then(|| subject_is_there(model, forwarded, framework));
     let declaration = declaration(model, framework);
     quote! {
@@ -51,14 +51,11 @@ pub(crate) fn expand_projection(
             #of_subject
             const PROJECTION: #framework::Declaration = #declaration;
 
-            fn change(
+            fn changes(
                 event: &#framework::event::EventView<'_>,
-            ) -> ::core::result::Result<
-                ::core::option::Option<#module::RowChange<Self>>,
-                #module::ProjectionError,
-            > {
+            ) -> ::core::result::Result<::std::vec::Vec<#module::RowChange<Self>>, #module::ProjectionError> {
                 #(#steps_code)*
-                ::core::result::Result::Ok(::core::option::Option::None)
+                ::core::result::Result::Ok(::std::vec::Vec::new())
             }
         }
     }
@@ -88,17 +85,12 @@ fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
     let recorded = step
         .takes_recorded
         .then(|| quote!(let recorded = ::core::clone::Clone::clone(event.recorded());));
-    let place = if step.key.is_some() {
-        "field"
-    } else {
-        "subject"
+    let place = match (&step.each, &step.key) {
+        (Some(_), _) => "each",
+        (None, Some(_)) => "field",
+        (None, None) => "subject",
     };
-    // The compiler reports a field of another type at the attribute.
-    let key = step.key.as_ref().map(|field| {
-        let happened = Ident::new("happened", field.span().resolved_at(Span::mixed_site()));
-        let value = quote_spanned!(field.span()=> &#happened.#field);
-        quote!(|#happened: &#event| #value,)
-    });
+    let key = key(step);
     let (operation, function) = change(step);
     // The compiler reports a type that is no event once, at the parameter.
     let span = event.span();
@@ -114,18 +106,48 @@ fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
     }
 }
 
+/// Returns the closures that find the list and the keys. The compiler reports a field of another type at the attribute.
+fn key(step: &ProjectionStep) -> Option<TokenStream> {
+    let field_of = |field: &Ident, name: &str, owner: &Type| {
+        let value = Ident::new(name, field.span().resolved_at(Span::mixed_site()));
+        let found = quote_spanned!(field.span()=> &#value.#field);
+        quote!(|#value: &#owner| #found,)
+    };
+    let Some(EachElement { list, element }) = &step.each else {
+        let key = step.key.as_ref()?;
+        return Some(field_of(key, "happened", &step.event));
+    };
+    let list = field_of(list, "happened", &step.event);
+    let key = step.key.as_ref().map_or_else(
+        || quote_spanned!(element.span()=> |element: &#element| element,),
+        |key| field_of(key, "element", element),
+    );
+    Some(quote!(#list #key))
+}
+
 /// Returns the kind of change, and the closure that calls the function of the step.
 fn change(step: &ProjectionStep) -> (&'static str, TokenStream) {
     let ProjectionStep {
         function, event, ..
     } = step;
-    let reference = step.by_reference.then(|| quote!(&));
     let recorded = step.takes_recorded.then(|| quote!(, &recorded));
-    let arguments = quote!(#reference happened #recorded);
+    let (declared, arguments) = match &step.each {
+        None => {
+            let reference = step.by_reference.then(|| quote!(&));
+            (
+                quote!(happened: #event),
+                quote!(#reference happened #recorded),
+            )
+        }
+        Some(EachElement { element, .. }) => (
+            quote!(element: &#element, happened: &#event),
+            quote!(element, happened #recorded),
+        ),
+    };
     let capture = step.takes_recorded.then(|| quote!(move));
     let row = match step.shape {
         StepShape::Put => {
-            let closure = quote!(|happened: #event| Self::#function(#arguments));
+            let closure = quote!(|#declared| Self::#function(#arguments));
             return ("put", closure);
         }
         StepShape::Change => quote!({
@@ -137,7 +159,7 @@ fn change(step: &ProjectionStep) -> (&'static str, TokenStream) {
         StepShape::Remove => quote!(row?.#function(#arguments)),
         StepShape::Follow => quote!(Self::#function(row, #arguments)),
     };
-    let closure = quote!(#capture |row: ::core::option::Option<Self>, happened: #event| #row);
+    let closure = quote!(#capture |row: ::core::option::Option<Self>, #declared| #row);
     ("compute", closure)
 }
 
@@ -160,12 +182,9 @@ pub(crate) fn generate_stub(block: &ItemImpl, framework: &Framework) -> TokenStr
             const EVENTS: &'static [&'static str] = &[];
             const PROJECTION: #framework::Declaration = #declaration;
 
-            fn change(
+            fn changes(
                 _: &#framework::event::EventView<'_>,
-            ) -> ::core::result::Result<
-                ::core::option::Option<#module::RowChange<Self>>,
-                #module::ProjectionError,
-            > {
+            ) -> ::core::result::Result<::std::vec::Vec<#module::RowChange<Self>>, #module::ProjectionError> {
                 ::core::unreachable!()
             }
         }

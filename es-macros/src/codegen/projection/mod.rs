@@ -24,7 +24,8 @@ pub(crate) fn projection(
     let mut errors = Errors::default();
     let reason = "which events a row follows from is said by its functions";
     annotated_item::refuse_arguments(arguments, "projection", reason, &mut errors);
-    let Some(declared) = AnnotatedImpl::parse_block(input.clone(), &["key"], NO_BLOCK, &mut errors)
+    let Some(declared) =
+        AnnotatedImpl::parse_block(input.clone(), &["key", "each"], NO_BLOCK, &mut errors)
     else {
         let errors = errors.into_compile_errors();
         return quote!(#errors #input);

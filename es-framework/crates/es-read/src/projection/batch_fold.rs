@@ -1,5 +1,7 @@
 //! The changes that a batch of events makes to one read model, gathered in memory.
 
+use std::ops::Range;
+
 use super::{
     DatabaseError, PoisonEvent, RowKey, Table,
     fold::{FoldFailure, ReadModelFold, RowChanges, RowPosition, TableRow},
@@ -8,8 +10,9 @@ use super::{
 use es_event::{DecodeError, EventId, RecordedEvent, Upcasters};
 use es_subscribe::HeldKeys;
 
-/// The number of events that an upcaster may make of one event. Each of them may make a row.
-const VIEWS: i64 = 1_024;
+/// The number of positions for the new rows of one event, and of the events that upcasters make of it. Each event takes
+/// at least one.
+const POSITIONS: i64 = 1_024;
 
 /// The changes that a batch of events makes to one read model.
 ///
@@ -41,11 +44,11 @@ impl BatchFold {
         if holds.passes_over(event.id) {
             return;
         }
-        let mut views = 0;
+        let mut places = row_positions(event.id);
         let read = upcasters.read(event, |view| {
-            let position = row_position(event.id, views);
-            views = views.saturating_add(1);
-            fold.add_event(position, &view, holds);
+            let taken = fold.add_event(places.clone(), &view, holds);
+            let taken = i64::try_from(taken.max(1)).unwrap_or(POSITIONS);
+            places.start = places.start.saturating_add(taken);
             Ok::<_, DecodeError>(())
         });
         if let Err(error) = read {
@@ -115,8 +118,9 @@ impl BatchFold {
     }
 }
 
-/// Returns the position of a row, which orders rows as their events are ordered.
-fn row_position(id: EventId, view: RowPosition) -> RowPosition {
+/// Returns the positions of the rows of an event, which order rows as their events are ordered.
+fn row_positions(id: EventId) -> Range<RowPosition> {
     let id = i64::try_from(id.get()).unwrap_or(i64::MAX);
-    id.saturating_mul(VIEWS).saturating_add(view)
+    let first = id.saturating_mul(POSITIONS);
+    first..first.saturating_add(POSITIONS)
 }

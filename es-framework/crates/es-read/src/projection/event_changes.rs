@@ -1,12 +1,14 @@
 //! The changes that follow from an event, with the key in the event's subject or in one of its fields.
 
+use std::sync::Arc;
+
 use super::{KeyError, Project, ProjectionError, ReadModel, RowChange, RowKey, column};
 use es_event::{Event, EventView, Subject};
 
 /// The changes that follow from an event of type `E`. `#[projection]` writes calls of these functions.
 impl<R: ReadModel> RowChange<R> {
     /// Returns the change that puts a row. Its key is the segment of the event's subject where the subject of the read
-    /// model has the field of the key. Returns `None` if the subjects differ elsewhere.
+    /// model has the field of the key. There is no change if the subjects differ elsewhere.
     ///
     /// ```
     /// use es_framework::{event::EventView, projection::RowChange};
@@ -40,7 +42,7 @@ impl<R: ReadModel> RowChange<R> {
     ///     id: event.id,
     ///     title: event.title,
     /// })?;
-    /// assert!(put.is_some());
+    /// assert_eq!(put.len(), 1);
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -49,11 +51,11 @@ impl<R: ReadModel> RowChange<R> {
     pub fn put_on_subject<E: Event>(
         event: &EventView<'_>,
         row: impl FnOnce(E) -> R,
-    ) -> Result<Option<Self>, ProjectionError> {
+    ) -> Result<Vec<Self>, ProjectionError> {
         let Some(key) = find_key_in_subject::<R>(event)? else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
-        Self::put(key, row(event.payload()?)).map(Some)
+        Self::put(key, row(event.payload()?)).map(|change| vec![change])
     }
 
     /// Returns the change that computes a row from the stored row, if there is one. Its key is found as in
@@ -64,12 +66,12 @@ impl<R: ReadModel> RowChange<R> {
     pub fn compute_on_subject<E: Event>(
         event: &EventView<'_>,
         change: impl FnOnce(Option<R>, E) -> Option<R> + Send + 'static,
-    ) -> Result<Option<Self>, ProjectionError> {
+    ) -> Result<Vec<Self>, ProjectionError> {
         let Some(key) = find_key_in_subject::<R>(event)? else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let happened = event.payload()?;
-        Ok(Some(Self::compute(key, move |row| change(row, happened))))
+        Ok(vec![Self::compute(key, move |row| change(row, happened))])
     }
 
     /// Returns the change that puts a row. Its key is a field of the event.
@@ -80,10 +82,10 @@ impl<R: ReadModel> RowChange<R> {
         event: &EventView<'_>,
         key: impl FnOnce(&E) -> &R::Key,
         row: impl FnOnce(E) -> R,
-    ) -> Result<Option<Self>, ProjectionError> {
+    ) -> Result<Vec<Self>, ProjectionError> {
         let happened = event.payload()?;
         let key = RowKey::from_value(key(&happened))?;
-        Self::put(key, row(happened)).map(Some)
+        Self::put(key, row(happened)).map(|change| vec![change])
     }
 
     /// Returns the change that computes a row from the stored row, if there is one. Its key is a field of the event.
@@ -94,10 +96,79 @@ impl<R: ReadModel> RowChange<R> {
         event: &EventView<'_>,
         key: impl FnOnce(&E) -> &R::Key,
         change: impl FnOnce(Option<R>, E) -> Option<R> + Send + 'static,
-    ) -> Result<Option<Self>, ProjectionError> {
+    ) -> Result<Vec<Self>, ProjectionError> {
         let happened = event.payload()?;
         let key = RowKey::from_value(key(&happened))?;
-        Ok(Some(Self::compute(key, move |row| change(row, happened))))
+        Ok(vec![Self::compute(key, move |row| change(row, happened))])
+    }
+
+    /// Returns the changes that put a row for each element of a list in the event, in the order of the list. The key is
+    /// the element, or a field of it.
+    ///
+    /// # Errors
+    /// A key cannot be one, the event does not fit its declaration, or a row has another key.
+    pub fn put_on_each<E: Event, T, L: ElementList<T>>(
+        event: &EventView<'_>,
+        list: fn(&E) -> &L,
+        key: fn(&T) -> &R::Key,
+        row: impl Fn(&T, &E) -> R,
+    ) -> Result<Vec<Self>, ProjectionError> {
+        let happened = event.payload()?;
+        let elements = list(&happened).elements().iter();
+        let change = |element: &T| {
+            let key = RowKey::from_value(key(element))?;
+            Self::put(key, row(element, &happened))
+        };
+        elements.map(change).collect()
+    }
+
+    /// Returns the changes that compute a row for each element of a list in the event from the stored row, if there is
+    /// one. Keys are found as in [`put_on_each`](Self::put_on_each). A key that is in the list twice changes its row
+    /// twice.
+    ///
+    /// # Errors
+    /// A key cannot be one, or the event does not fit its declaration.
+    pub fn compute_on_each<E: Event, T: 'static, L: ElementList<T> + 'static>(
+        event: &EventView<'_>,
+        list: fn(&E) -> &L,
+        key: fn(&T) -> &R::Key,
+        change: impl Fn(Option<R>, &T, &E) -> Option<R> + Send + Sync + 'static,
+    ) -> Result<Vec<Self>, ProjectionError> {
+        let shared = Arc::new((event.payload::<E>()?, change));
+        let elements = list(&shared.0).elements().iter().enumerate();
+        let change = |(index, element)| {
+            let shared = Arc::clone(&shared);
+            let key = RowKey::from_value(key(element))?;
+            Ok(Self::compute(key, move |row| {
+                let (happened, change) = &*shared;
+                let element = list(happened).elements().get(index)?;
+                change(row, element, happened)
+            }))
+        };
+        elements.map(change).collect()
+    }
+}
+
+/// A field of an event that holds a list of elements.
+///
+/// ```
+/// use es_framework::projection::ElementList;
+///
+/// assert_eq!(vec![7, 9].elements(), [7, 9]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a list of `{T}`",
+    label = "this field of the event is no list of `{T}`",
+    note = "`#[each(items)]` names a field of the type `Vec<{T}>`, whose elements the function takes: `item: &{T}`"
+)]
+pub trait ElementList<T> {
+    /// Returns the elements in their order.
+    fn elements(&self) -> &[T];
+}
+
+impl<T> ElementList<T> for Vec<T> {
+    fn elements(&self) -> &[T] {
+        self
     }
 }
 

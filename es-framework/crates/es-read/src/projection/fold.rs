@@ -1,6 +1,6 @@
 //! A batch of events folded into rows in memory, so that each touched row is written once.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, ops::Range};
 
 use indexmap::IndexMap;
 
@@ -59,8 +59,14 @@ impl FoldFailure {
 
 /// The fold of one batch for one read model. It keeps no position.
 pub(super) trait ReadModelFold: Send {
-    /// Adds the changes of an event to the rows that take it, and holds a row that cannot take it.
-    fn add_event(&mut self, place: RowPosition, event: &EventView<'_>, holds: &mut RowHolds);
+    /// Adds the changes of an event to the rows that take it, and holds a row that cannot take it. New rows take their
+    /// positions from `places`. Returns the number of positions that the event took.
+    fn add_event(
+        &mut self,
+        places: Range<RowPosition>,
+        event: &EventView<'_>,
+        holds: &mut RowHolds,
+    ) -> usize;
 
     /// Returns the keys of the stored rows that the changes depend on.
     fn required_keys(&self) -> Vec<RowKey>;
@@ -119,21 +125,9 @@ impl<R> Default for KeyedRowFold<R> {
     }
 }
 
-impl<R: Project> ReadModelFold for KeyedRowFold<R> {
-    fn add_event(&mut self, place: RowPosition, event: &EventView<'_>, holds: &mut RowHolds) {
-        let recorded = event.recorded();
-        let change = match call_projection(|| R::change(event)).and_then(|change| change) {
-            Ok(None) => return,
-            Ok(Some(change)) => change,
-            Err(error) => {
-                let key = key_in_subject::<R>(event);
-                return holds.hold(key.as_ref(), recorded, error);
-            }
-        };
+impl<R> KeyedRowFold<R> {
+    fn add_change(&mut self, event: EventId, place: RowPosition, change: RowChange<R>) {
         let RowChange { key, computation } = change;
-        if !holds.admit_to_row(&key, recorded) {
-            return;
-        }
         let slot = self.slots.entry(key);
         let position = slot.index();
         slot.or_insert_with(|| FoldedRow {
@@ -141,15 +135,53 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
             place: None,
             is_required: matches!(computation, RowComputation::Compute(_)),
             is_removed: false,
-            touched_by: recorded.id,
+            touched_by: event,
             failure: None,
         });
         self.changes.push(PendingRowChange {
-            event: recorded.id,
+            event,
             place,
             slot: position,
             computation,
         });
+    }
+}
+
+/// Refuses more changes than there are positions for new rows.
+fn check_count<R>(
+    changes: Vec<RowChange<R>>,
+    places: &Range<RowPosition>,
+) -> Result<Vec<RowChange<R>>, ProjectionError> {
+    let rows = changes.len();
+    let free = places.end.saturating_sub(places.start);
+    if i64::try_from(rows).is_ok_and(|rows| rows <= free) {
+        Ok(changes)
+    } else {
+        Err(ProjectionError::TooManyRows { rows })
+    }
+}
+
+impl<R: Project> ReadModelFold for KeyedRowFold<R> {
+    fn add_event(
+        &mut self,
+        places: Range<RowPosition>,
+        event: &EventView<'_>,
+        holds: &mut RowHolds,
+    ) -> usize {
+        let recorded = event.recorded();
+        let changes = call_projection(|| R::changes(event)).and_then(|changes| changes);
+        let changes = changes.and_then(|changes| check_count(changes, &places));
+        let changes = changes.unwrap_or_else(|error| {
+            holds.hold(key_in_subject::<R>(event).as_ref(), recorded, error);
+            Vec::new()
+        });
+        let count = changes.len();
+        for (place, change) in places.zip(changes) {
+            if holds.admit_to_row(&change.key, recorded) {
+                self.add_change(recorded.id, place, change);
+            }
+        }
+        count
     }
 
     fn required_keys(&self) -> Vec<RowKey> {
@@ -303,10 +335,15 @@ impl<E> Default for RowPerEventFold<E> {
 }
 
 impl<E: EventRow> ReadModelFold for RowPerEventFold<E> {
-    fn add_event(&mut self, place: RowPosition, event: &EventView<'_>, holds: &mut RowHolds) {
+    fn add_event(
+        &mut self,
+        places: Range<RowPosition>,
+        event: &EventView<'_>,
+        holds: &mut RowHolds,
+    ) -> usize {
         let recorded = event.recorded();
         if !event.is::<E>() || !holds.admit_to_subject(recorded) {
-            return;
+            return 0;
         }
         let cells = event.payload().map_err(ProjectionError::from);
         match cells.and_then(|row: E| Ok(row.to_cells()?)) {
@@ -315,12 +352,13 @@ impl<E: EventRow> ReadModelFold for RowPerEventFold<E> {
                 self.touched
                     .push((recorded.id, subject_id(&recorded.subject)));
                 self.rows.push(TableRow {
-                    place,
+                    place: places.start,
                     subject: Some(recorded.subject.as_str().to_owned()),
                     cells,
                 });
             }
         }
+        1
     }
 
     fn required_keys(&self) -> Vec<RowKey> {

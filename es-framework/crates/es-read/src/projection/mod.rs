@@ -33,6 +33,7 @@ pub use database::{CallerShare, Database, DatabaseError, DatabaseUrl, InvalidDat
 pub(crate) use database::{FetchedRows, QueryCost, written_columns};
 pub use descriptor::{ReadModelDescriptor, RowIdentity};
 pub use es_event::PoisonEvent;
+pub use event_changes::ElementList;
 pub(crate) use fold::TableRow;
 pub use held_rows::HeldRows;
 pub use models::{IndexKind, ReadModels, Table};

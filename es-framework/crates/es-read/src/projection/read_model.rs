@@ -115,11 +115,11 @@ pub trait Project: ReadModel {
     /// The place of the projection.
     const PROJECTION: Declaration;
 
-    /// Returns the change that an event makes, or `None` if it makes none.
+    /// Returns the changes that an event makes, in their order. It can change several rows, up to 1,000.
     ///
     /// # Errors
     /// The event does not fit its declaration, or has no key.
-    fn change(event: &EventView<'_>) -> Result<Option<RowChange<Self>>, ProjectionError>;
+    fn changes(event: &EventView<'_>) -> Result<Vec<RowChange<Self>>, ProjectionError>;
 }
 
 /// The reason why a read model cannot apply an event.
@@ -166,6 +166,14 @@ pub enum ProjectionError {
         row: RowKey,
         /// The event's key.
         event: RowKey,
+    },
+    /// The event changes more rows than there are positions for new rows.
+    #[error(
+        "the event changes {rows} rows, and one event changes at most 1,000: record several events"
+    )]
+    TooManyRows {
+        /// The number of rows.
+        rows: usize,
     },
     /// A function of the projection panicked.
     #[error("the projection panicked: {0}")]

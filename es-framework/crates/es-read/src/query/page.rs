@@ -58,7 +58,7 @@ impl PageParameters {
     ) -> Result<Self, QueryError> {
         let sort = match choices {
             [] => None,
-            choices => parameters.take_text("sort")?,
+            _ => parameters.take_text("sort")?,
         };
         let sort = sort
             .map(|text| SortChoice::find(choices, &text))

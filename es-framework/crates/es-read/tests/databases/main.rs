@@ -10,6 +10,7 @@
 )]
 
 mod aggregates;
+mod event_of_several_rows;
 #[path = "../../../../tests/support/eventually.rs"]
 mod eventually;
 mod filled_database;

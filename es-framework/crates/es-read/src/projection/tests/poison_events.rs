@@ -73,9 +73,9 @@ impl Project for Sack {
     const EVENTS_OF_SUBJECT: &'static [&'static str] = &[SackFilledEvent::TYPE];
     const PROJECTION: Declaration = SackFilledEvent::DECLARATION;
 
-    fn change(event: &EventView<'_>) -> Result<Option<RowChange<Self>>, ProjectionError> {
+    fn changes(event: &EventView<'_>) -> Result<Vec<RowChange<Self>>, ProjectionError> {
         if !event.is::<SackFilledEvent>() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let filled: SackFilledEvent = event.payload()?;
         let fault = filled.fault.clone().unwrap_or_default();
@@ -89,10 +89,10 @@ impl Project for Sack {
         let number = event.recorded().subject.as_str().rsplit('/').next();
         let number: u32 = number.and_then(|number| number.parse().ok()).unwrap();
         let change = move |row: Option<Self>| Some(fill(row, number, &filled));
-        Ok(Some(RowChange::compute(
+        Ok(vec![RowChange::compute(
             RowKey::from_value(&number)?,
             change,
-        )))
+        )])
     }
 }
 

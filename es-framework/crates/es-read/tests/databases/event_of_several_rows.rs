@@ -1,0 +1,294 @@
+//! An event that changes several rows, in each database.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use es_framework::{
+    event::{Event, EventCandidate, EventId, Metadata, RecordedEvent, encode},
+    operator::{OperatorClient, OperatorCommand},
+    prelude::*,
+    projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
+    query::PageParameters,
+    store::{EventStore, memory::MemoryStore},
+    subscribe::SubscriberProgress,
+};
+use tokio::task::JoinHandle;
+
+use super::note_board::{NoteBoard, PATIENCE};
+use super::postgres_server::PostgresServer;
+
+/// A seat of the hall, as the plan has it.
+#[derive(Debug, Clone, PartialEq, Value)]
+struct PlannedSeat {
+    number: u32,
+    block: String,
+}
+
+/// The seats of a hall were planned.
+#[derive(Debug, Event)]
+struct HallPlannedEvent {
+    seats: Vec<PlannedSeat>,
+}
+
+/// A guest reserved seats.
+#[derive(Debug, Event)]
+struct SeatsReservedEvent {
+    seats: Vec<u32>,
+    guest: String,
+}
+
+/// Drinks were brought to seats, some of which nobody has planned.
+#[derive(Debug, Event)]
+struct DrinksServedEvent {
+    seats: Vec<u32>,
+}
+
+/// Seats were taken away.
+#[derive(Debug, Event)]
+struct SeatsRemovedEvent {
+    seats: Vec<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, ReadModel)]
+#[read_model(table = "seats")]
+struct Seat {
+    #[key]
+    number: u32,
+    block: String,
+    guest: Option<String>,
+    drinks: u32,
+    last_subject: Option<String>,
+}
+
+/// Seat 13 cannot be reserved by `unlucky` until the code is corrected.
+static IS_CORRECTED: AtomicBool = AtomicBool::new(false);
+
+#[projection]
+impl Seat {
+    #[each(seats)]
+    #[key(number)]
+    fn planned(seat: &PlannedSeat, _: &HallPlannedEvent) -> Self {
+        Self::new(seat.number, &seat.block)
+    }
+
+    #[each(seats)]
+    fn reserved(&mut self, _: &u32, event: &SeatsReservedEvent) {
+        let is_fault = self.number == 13 && event.guest == "unlucky";
+        assert!(
+            !is_fault || IS_CORRECTED.load(Ordering::Relaxed),
+            "the seat does not exist"
+        );
+        self.guest = Some(event.guest.clone());
+    }
+
+    #[each(seats)]
+    fn served(
+        row: Option<Self>,
+        number: &u32,
+        _: &DrinksServedEvent,
+        recorded: &RecordedEvent,
+    ) -> Option<Self> {
+        let mut seat = row.unwrap_or_else(|| Self::new(*number, "standing"));
+        seat.drinks += 1;
+        seat.last_subject = Some(recorded.subject.as_str().to_owned());
+        Some(seat)
+    }
+
+    #[each(seats)]
+    fn removed(self, _: &u32, _: &SeatsRemovedEvent) -> Option<Self> {
+        None
+    }
+}
+
+impl Seat {
+    fn new(number: u32, block: &str) -> Self {
+        Self {
+            number,
+            block: block.to_owned(),
+            guest: None,
+            drinks: 0,
+            last_subject: None,
+        }
+    }
+}
+
+/// The seats in one database.
+struct Hall {
+    store: MemoryStore,
+    database: Database,
+    progress: SubscriberProgress,
+    operator: OperatorClient,
+    running: JoinHandle<()>,
+    _server: Option<PostgresServer>,
+}
+
+impl Drop for Hall {
+    fn drop(&mut self) {
+        self.running.abort();
+    }
+}
+
+impl Hall {
+    async fn open(server: Option<PostgresServer>) -> Self {
+        let models = ReadModels::new([ReadModelDescriptor::of::<Seat>()]).unwrap();
+        let url = match &server {
+            None => DatabaseUrl::Memory,
+            Some(server) => server.url().parse().unwrap(),
+        };
+        let database = Database::open(&url, &models).await.unwrap();
+        let store = MemoryStore::new();
+        let shared: Arc<dyn EventStore> = Arc::new(store.clone());
+        let processor = Processor::new(shared, database.clone(), models);
+        let progress = processor.progress().find_progress("seats").unwrap().clone();
+        let operator = processor.operator_client();
+        Self {
+            store,
+            database,
+            progress,
+            operator,
+            running: tokio::spawn(processor.run()),
+            _server: server,
+        }
+    }
+
+    async fn append<E: Event>(&self, event: &E) -> EventId {
+        let candidate = EventCandidate {
+            source: "tests".into(),
+            subject: "/halls/1".parse().unwrap(),
+            event_type: E::TYPE.parse().unwrap(),
+            data: encode(&Metadata::default(), event).unwrap(),
+            trace: None,
+        };
+        let recorded = self.store.append(vec![candidate], vec![]).await.unwrap();
+        recorded.last().unwrap().id
+    }
+
+    async fn plan(&self, numbers: impl IntoIterator<Item = u32>) -> EventId {
+        let block = "A".to_owned();
+        let seat = |number| PlannedSeat {
+            number,
+            block: block.clone(),
+        };
+        let seats = numbers.into_iter().map(seat).collect();
+        self.append(&HallPlannedEvent { seats }).await
+    }
+
+    async fn reserve(&self, seats: &[u32], guest: &str) -> EventId {
+        let (seats, guest) = (seats.to_vec(), guest.to_owned());
+        self.append(&SeatsReservedEvent { seats, guest }).await
+    }
+
+    async fn await_position(&self, id: EventId) {
+        let reached = self.progress.wait_until_reached(Some(id), PATIENCE).await;
+        assert_eq!(reached, Ok(()), "{:?}", self.progress.state());
+    }
+
+    fn context(&self) -> QueryContext<'_> {
+        QueryContext::new(&self.database, PageParameters::default(), Timestamp::now())
+    }
+
+    /// Returns the numbers and the guests, the oldest row first.
+    async fn guests(&self) -> Vec<(u32, Option<String>)> {
+        let seats = self.context().rows::<Seat>().all(2_000).await.unwrap();
+        seats
+            .into_iter()
+            .map(|seat| (seat.number, seat.guest))
+            .collect()
+    }
+}
+
+fn guest(name: &str) -> Option<String> {
+    Some(name.to_owned())
+}
+
+#[tokio::test]
+async fn an_event_creates_changes_and_removes_several_rows() {
+    for location in NoteBoard::locations() {
+        let hall = Hall::open(location).await;
+        hall.plan([7, 3, 5]).await;
+        hall.reserve(&[5, 7, 99], "Ada").await;
+        // One seat is served twice, and one is new.
+        hall.append(&DrinksServedEvent {
+            seats: vec![3, 8, 3],
+        })
+        .await;
+        let last = hall.append(&SeatsRemovedEvent { seats: vec![7, 4] }).await;
+        hall.await_position(last).await;
+        let seats = hall.context().rows::<Seat>().all(10).await.unwrap();
+        let served = |seat: Seat, drinks| Seat {
+            drinks,
+            last_subject: guest("/halls/1"),
+            ..seat
+        };
+        let expected = [
+            served(Seat::new(3, "A"), 2),
+            Seat {
+                guest: guest("Ada"),
+                ..Seat::new(5, "A")
+            },
+            served(Seat::new(8, "standing"), 1),
+        ];
+        assert_eq!(seats, expected);
+        assert!(hall.progress.held_keys().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_rows_of_one_event_keep_their_order_across_pages() {
+    for location in NoteBoard::locations() {
+        let hall = Hall::open(location).await;
+        hall.plan((0..1_000).rev()).await;
+        let last = hall.plan([2_000, 1_000]).await;
+        hall.await_position(last).await;
+        let expected: Vec<u32> = (0..1_000).rev().chain([2_000, 1_000]).collect();
+        let guests = hall.guests().await.into_iter();
+        let numbers: Vec<u32> = guests.map(|(number, _)| number).collect();
+        assert_eq!(numbers, expected);
+    }
+}
+
+#[tokio::test]
+async fn an_event_of_too_many_rows_changes_none_and_names_the_limit() {
+    let hall = Hall::open(None).await;
+    let last = hall.plan(0..1_025).await;
+    hall.await_position(last).await;
+    assert_eq!(hall.guests().await, []);
+    let held = hall.progress.held_keys();
+    let reason = &held.iter().next().unwrap().poison.reason;
+    assert_eq!(
+        reason,
+        "the event changes 1025 rows, and one event changes at most 1,000: record several events"
+    );
+}
+
+#[tokio::test]
+async fn one_of_the_rows_is_held_and_the_others_take_the_event() {
+    for location in NoteBoard::locations() {
+        IS_CORRECTED.store(false, Ordering::Relaxed);
+        let hall = Hall::open(location).await;
+        hall.plan([12, 13, 14]).await;
+        let poison = hall.reserve(&[12, 13, 14], "unlucky").await;
+        hall.reserve(&[12], "Ada").await;
+        let last = hall.reserve(&[13, 14], "Grace").await;
+        hall.await_position(last).await;
+        let before = [(12, guest("Ada")), (13, None), (14, guest("Grace"))];
+        assert_eq!(hall.guests().await, before);
+        let held = hall.progress.held_keys();
+        let held: Vec<_> = held.iter().collect();
+        assert_eq!(held.len(), 1, "{held:?}");
+        assert_eq!((held[0].key.as_str(), held[0].poison.id), ("13", poison));
+
+        IS_CORRECTED.store(true, Ordering::Relaxed);
+        let sent = hall.operator.send_command("seats", OperatorCommand::Retry);
+        assert_eq!(sent.await.unwrap().retried, 1);
+        assert!(hall.progress.held_keys().is_empty());
+        let after = [
+            (12, guest("Ada")),
+            (13, guest("Grace")),
+            (14, guest("Grace")),
+        ];
+        assert_eq!(hall.guests().await, after);
+    }
+}
