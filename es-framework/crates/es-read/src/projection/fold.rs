@@ -153,11 +153,11 @@ fn check_count<R>(
     places: &Range<RowPosition>,
 ) -> Result<Vec<RowChange<R>>, ProjectionError> {
     let rows = changes.len();
-    let free = places.end.saturating_sub(places.start);
-    if i64::try_from(rows).is_ok_and(|rows| rows <= free) {
+    let most = places.end.saturating_sub(places.start);
+    if i64::try_from(rows).is_ok_and(|rows| rows <= most) {
         Ok(changes)
     } else {
-        Err(ProjectionError::TooManyRows { rows })
+        Err(ProjectionError::TooManyRows { rows, most })
     }
 }
 

@@ -115,7 +115,7 @@ pub trait Project: ReadModel {
     /// The place of the projection.
     const PROJECTION: Declaration;
 
-    /// Returns the changes that an event makes, in their order. It can change several rows, up to 1,000.
+    /// Returns the changes that an event makes, in their order. It can change several rows, up to 1,024.
     ///
     /// # Errors
     /// The event does not fit its declaration, or has no key.
@@ -174,6 +174,8 @@ pub enum ProjectionError {
     TooManyRows {
         /// The number of rows.
         rows: usize,
+        /// The largest possible number.
+        most: i64,
     },
     /// A function of the projection panicked.
     #[error("the projection panicked: {0}")]

@@ -259,7 +259,7 @@ async fn an_event_of_too_many_rows_changes_none_and_names_the_limit() {
     let reason = &held.iter().next().unwrap().poison.reason;
     assert_eq!(
         reason,
-        "the event changes 1025 rows, and one event changes at most 1,000: record several events"
+        "the event changes 1025 rows, and at most 1024 are possible: record several events"
     );
 }
 
