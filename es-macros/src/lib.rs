@@ -297,6 +297,10 @@ pub fn derive_read_model(item: TokenStream) -> TokenStream {
 /// The key of the row stands in the event's subject, as `#[read_model(subject = …)]` says; events of other subjects do not change this read model. `#[key(book)]` above a function takes the key
 /// from the event's field of this name, whatever the subject.
 ///
+/// `#[each(seats)]` above a function changes a row for each element of the event's list of this name, up to 1,024 rows. The
+/// function takes the element before the event: `fn reserved(&mut self, seat: &Uuid, event: &SeatsReservedEvent)`. The
+/// element is the key, or `#[key(number)]` names the field of the element that is.
+///
 /// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
 #[proc_macro_attribute]
 pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
