@@ -285,6 +285,7 @@ impl From<QueryError> for Problem {
             | QueryError::Row(_)
             | QueryError::Json(_)
             | QueryError::SumTooLarge { .. }
+            | QueryError::LongSortValues
             | QueryError::NotSearchable { .. }
             | QueryError::Undeclared { .. } => Self::log_internal_error(&error),
         }

@@ -99,10 +99,14 @@ impl<R> Condition<R> {
             .iter()
             .map(|value| Cell::from_value(column, value))
             .collect();
-        Self::new(match cells {
-            Ok(cells) => Expression::OneOf(column, cells),
-            Err(error) => Expression::Invalid(error),
-        })
+        match cells {
+            Ok(cells) => Self::one_of_cells(column, cells),
+            Err(error) => Self::new(Expression::Invalid(error)),
+        }
+    }
+
+    pub(super) const fn one_of_cells(column: &'static str, cells: Vec<Cell>) -> Self {
+        Self::new(Expression::OneOf(column, cells))
     }
 
     pub(super) fn contains(column: &'static str, substring: &str) -> Self {

@@ -134,16 +134,18 @@ impl SortedRow {
 
 impl RowDigest {
     fn of(columns: &[&str], row: &SortedRow) -> Self {
-        let mut hash = Sha256::new();
         // A cursor of another sort order has other digests. Debug quotes the texts.
-        hash.update(format!("{columns:?}{:?}", row.values));
-        let hash = hash.finalize();
-        let digest = hash.iter().take(DIGEST);
-        Self {
-            position: row.position,
-            digest: digest.map(|byte| format!("{byte:02x}")).collect(),
-        }
+        let digest = short_digest(&format!("{columns:?}{:?}", row.values));
+        let position = row.position;
+        Self { position, digest }
     }
+}
+
+/// Returns a short digest of a text in hexadecimal.
+pub(super) fn short_digest(text: &str) -> String {
+    let hash = Sha256::digest(text);
+    let digest = hash.iter().take(DIGEST);
+    digest.map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl LongCursor {

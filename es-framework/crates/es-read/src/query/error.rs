@@ -58,6 +58,11 @@ pub enum QueryError {
         /// The column.
         column: &'static str,
     },
+    /// A row of hand-written SQL has values that do not fit a cursor.
+    #[error(
+        "`sort` and `key` of a row are too long for a cursor: let the statement select shorter values, such as an id as `key`"
+    )]
+    LongSortValues,
     /// The query searches a column that the table is not prepared for.
     #[error(
         "the query searches `{column}` of {table}, which has no text for searches: write `#[search]` above this field of the read model"

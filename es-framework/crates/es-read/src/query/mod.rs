@@ -8,6 +8,7 @@ mod erased_query;
 mod error;
 mod event_rows;
 mod group_query;
+mod joined_page;
 pub mod page;
 mod parameter_descriptions;
 pub mod parameters;
@@ -19,6 +20,7 @@ mod query_route;
 mod row_query;
 mod sort_order;
 mod sql_fragment;
+mod sql_page;
 mod table_view;
 mod typed_column;
 

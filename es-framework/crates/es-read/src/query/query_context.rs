@@ -81,6 +81,10 @@ impl<'a> QueryContext<'a> {
         RowQuery::new(self.database, self.caller.clone())
     }
 
+    pub(super) const fn database(&self) -> &'a Database {
+        self.database
+    }
+
     /// Returns the requested page: the first page if the query is not `paged`.
     #[must_use]
     pub const fn paging(&self) -> &PageParameters {

@@ -75,14 +75,13 @@ fn payment(number: u32, account: &str, cents: i64) -> PaymentReceivedEvent {
     }
 }
 
-#[tokio::test]
-async fn each_group_has_its_sum_its_average_and_its_extremes() {
-    let day = |day: &str| {
-        format!("2026-01-{day}T00:00:00Z")
-            .parse::<Timestamp>()
-            .unwrap()
-    };
-    let payments = [
+fn day(day: &str) -> Timestamp {
+    format!("2026-01-{day}T00:00:00Z").parse().unwrap()
+}
+
+/// Three payments of one account, whose spellings differ, and one of another.
+fn payments() -> [PaymentReceivedEvent; 4] {
+    [
         payment(1, "a-1", 250),
         PaymentReceivedEvent {
             rate: Some(0.1),
@@ -95,9 +94,13 @@ async fn each_group_has_its_sum_its_average_and_its_extremes() {
             ..payment(3, "a 1", 101)
         },
         payment(4, "b", 7),
-    ];
+    ]
+}
+
+#[tokio::test]
+async fn each_group_has_its_sum_and_its_average() {
     for location in NoteBoard::locations() {
-        let ledger = Ledger::fill(location, &payments).await;
+        let ledger = Ledger::fill(location, &payments()).await;
         let context = ledger.context();
         let accounts = || context.rows::<Payment>().group_by([Payment::account()]);
         let cents = Payment::cents;
@@ -120,6 +123,16 @@ async fn each_group_has_its_sum_its_average_and_its_extremes() {
         );
         let second = (["b".to_owned()], 1, (Some(7), Some(7.0), None, 0));
         assert_eq!(sums, [first, second]);
+    }
+}
+
+#[tokio::test]
+async fn each_group_has_its_extremes_and_shows_its_oldest_row() {
+    for location in NoteBoard::locations() {
+        let ledger = Ledger::fill(location, &payments()).await;
+        let context = ledger.context();
+        let accounts = || context.rows::<Payment>().group_by([Payment::account()]);
+        let cents = Payment::cents;
         let positive = cents().above(&0);
         let extremes = (
             cents().min(),

@@ -15,6 +15,7 @@ mod event_of_several_rows;
 mod eventually;
 mod filled_database;
 mod integer_spellings;
+mod joined_pages;
 mod long_texts;
 mod note_board;
 mod person_rows;

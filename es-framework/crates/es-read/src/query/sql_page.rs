@@ -1,0 +1,167 @@
+//! Pages of hand-written SQL: the statement says by which values its rows are sorted, and the framework selects a page.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, value::RawValue};
+
+use super::{
+    Page, QueryContext, QueryError,
+    cursor::{PageCursor, short_digest},
+    page::SortDirection,
+};
+use crate::projection::{Cell, QueryCost, Sql};
+
+/// The text of a row's JSON array: the values that it is sorted by, and the item.
+const ELEMENTS: Sql = Sql {
+    sqlite: r#"json_array("sort", "key", json("item"))"#,
+    postgres: r#"json_build_array("sort", "key", "item"::json)::text"#,
+};
+/// The largest number of bytes of a cursor in JSON. Its text, which is twice as long, fits a parameter.
+const MAX_CURSOR: usize = 499;
+
+/// A row of a statement.
+struct SqlRow {
+    sort: Value,
+    key: Value,
+    item: Box<RawValue>,
+}
+
+impl QueryContext<'_> {
+    /// Runs hand-written SQL, and returns the requested page of its rows, as [`QueryContext::paging`] says. The statement
+    /// selects three columns: `sort`, by which the rows are sorted, `key`, which is another one in each row, and `item`, a
+    /// JSON value that is read as a `T`. The framework adds the condition, the order and the limit of the page. Rows without
+    /// a value in `sort` are left out.
+    ///
+    /// Values belong into `parameters`, never into the statement. SQL sees all columns, also those that `#[visible(…)]`
+    /// hides from the caller.
+    ///
+    /// ```
+    /// use es_framework::{prelude::*, projection::Sql};
+    ///
+    /// const AUTHORS: Sql = Sql {
+    ///     sqlite: "SELECT count(*) AS sort, author AS key, json_object('author', author, 'books', count(*)) AS item
+    ///         FROM book_copies GROUP BY author",
+    ///     postgres: "SELECT count(*) AS sort, author AS key, json_build_object('author', author, 'books', count(*)) AS item
+    ///         FROM book_copies GROUP BY author",
+    /// };
+    ///
+    /// #[derive(Value)]
+    /// struct Author {
+    ///     author: String,
+    ///     books: u64,
+    /// }
+    ///
+    /// async fn authors(context: &QueryContext<'_>) -> Result<Page<Author>, QueryError> {
+    ///     context.sql_page_descending(AUTHORS, vec![]).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The database refuses the statement, a row is no `T`, its `sort` and `key` are too long for a cursor, or the cursor
+    /// belongs to another query.
+    pub async fn sql_page<T: DeserializeOwned>(
+        &self,
+        statement: Sql,
+        parameters: Vec<Cell>,
+    ) -> Result<Page<T>, QueryError> {
+        self.sql_page_in(statement, parameters, SortDirection::Ascending)
+            .await
+    }
+
+    /// Returns a page as [`QueryContext::sql_page`] does, but with the largest `sort` and `key` first.
+    ///
+    /// # Errors
+    /// Those of [`QueryContext::sql_page`].
+    pub async fn sql_page_descending<T: DeserializeOwned>(
+        &self,
+        statement: Sql,
+        parameters: Vec<Cell>,
+    ) -> Result<Page<T>, QueryError> {
+        self.sql_page_in(statement, parameters, SortDirection::Descending)
+            .await
+    }
+
+    async fn sql_page_in<T: DeserializeOwned>(
+        &self,
+        statement: Sql,
+        parameters: Vec<Cell>,
+        direction: SortDirection,
+    ) -> Result<Page<T>, QueryError> {
+        let (database, paging) = (self.database(), self.paging());
+        let rows = database.dialect_statement(statement);
+        let digest = short_digest(&format!("{direction:?}{rows}"));
+        let start = match &paging.after {
+            None => None,
+            Some(cursor) => Some(parse_start(cursor, &digest)?),
+        };
+        if let Some(start) = &start {
+            for cell in start {
+                PageCursor::check_storable(cell, database)?;
+            }
+        }
+        let total = if paging.total {
+            let count = format!(
+                "SELECT CAST(count(*) AS TEXT) FROM ({rows}) AS sql_rows WHERE \"sort\" IS NOT NULL"
+            );
+            let count =
+                database.fetch_texts(QueryCost::Aggregate, count, parameters.clone(), usize::MAX);
+            let count = count.await?.rows.into_iter().next();
+            count
+                .map(|count| serde_json::from_str(&count))
+                .transpose()?
+        } else {
+            None
+        };
+        let (operator, end) = match direction {
+            SortDirection::Ascending => (">", ""),
+            SortDirection::Descending => ("<", " DESC"),
+        };
+        let after = match &start {
+            None => String::new(),
+            Some(_) => format!(" AND (\"sort\", \"key\") {operator} (?, ?)"),
+        };
+        let page = format!("{after} ORDER BY \"sort\"{end}, \"key\"{end} LIMIT ?");
+        let page = database.replace_question_marks(&page, parameters.len());
+        let elements = database.dialect_statement(ELEMENTS);
+        let statement =
+            format!("SELECT {elements} FROM ({rows}) AS sql_rows WHERE \"sort\" IS NOT NULL{page}");
+        let parameters = parameters.into_iter().chain(start.into_iter().flatten());
+        let parameters = parameters.chain([paging.limit_plus_one()]).collect();
+        let (cost, most_bytes) = (QueryCost::Aggregate, paging.most_bytes);
+        let texts = database
+            .fetch_texts(cost, statement, parameters, most_bytes)
+            .await?;
+        let rows = texts.try_map(|text| {
+            let (sort, key, item) = serde_json::from_str(&text)?;
+            Ok::<_, QueryError>(SqlRow { sort, key, item })
+        })?;
+        let page = Page::new(rows, paging, total, |[last, _]| cursor_after(last, &digest))?;
+        page.try_map(|row| Ok(serde_json::from_str(row.item.get())?))
+    }
+}
+
+/// Returns the values after which the page begins.
+fn parse_start(cursor: &PageCursor, digest: &str) -> Result<[Cell; 2], QueryError> {
+    let [statement, sort, key]: [Value; 3] = cursor.group_key()?;
+    if statement != digest {
+        return Err(PageCursor::foreign_cursor_error());
+    }
+    let cell = |value: Value| match value {
+        Value::String(text) => Some(Cell::Text(text)),
+        Value::Number(number) => number
+            .as_i64()
+            .map(Cell::Integer)
+            .or_else(|| number.as_f64().map(Cell::Real)),
+        _ => None,
+    };
+    let cells = cell(sort).zip(cell(key));
+    let (sort, key) = cells.ok_or_else(PageCursor::foreign_cursor_error)?;
+    Ok([sort, key])
+}
+
+fn cursor_after(last: &SqlRow, digest: &str) -> Result<PageCursor, QueryError> {
+    let key = serde_json::json!([digest, last.sort, last.key]);
+    if key.to_string().len() > MAX_CURSOR {
+        return Err(QueryError::LongSortValues);
+    }
+    Ok(PageCursor::Group { key })
+}
