@@ -242,6 +242,34 @@ pub use es_macros::projection;
 /// ```
 /// use es_framework::prelude::*;
 /// # #[derive(Event)]
+/// # pub struct LoanOpenedEvent { id: Uuid, due_at: Timestamp }
+/// # #[derive(ReadModel)]
+/// # #[read_model(table = "loans", subject = "/loans/{id}")]
+/// # pub struct Loan { #[key] id: Uuid, #[index] due_at: Timestamp }
+/// # #[projection]
+/// # impl Loan {
+/// #     fn opened(event: &LoanOpenedEvent) -> Self { Self { id: event.id, due_at: event.due_at } }
+/// # }
+///
+/// /// Lists the overdue loans.
+/// #[derive(Query)]
+/// #[query(path = "/loans/overdue", paged)]
+/// pub struct ListOverdue {}
+///
+/// #[query_handler(reads = [Loan])]
+/// async fn list(
+///     _: ListOverdue,
+///     context: &QueryContext<'_>,
+///     clock: &Clock,
+/// ) -> Result<Page<Loan>, QueryError> {
+///     let loans = context.rows::<Loan>().filter(Loan::due_at().below(&clock.now()));
+///     loans.sort(Loan::due_at()).page(context.paging()).await
+/// }
+/// ```
+pub use es_macros::query_handler;
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
 /// # pub struct BookBorrowedEvent { id: Uuid, due_at: Timestamp }
 /// # #[derive(Event)]
 /// # pub struct BookReturnedEvent {}

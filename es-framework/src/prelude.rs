@@ -9,6 +9,7 @@ pub use crate::{
     event::{Caller, Metadata, NotOwner, RecordedEvent},
     evolve, handler,
     query::{Page, QueryContext, QueryError, QueryHandler},
+    query_handler,
     reaction::ReactionKey,
     upcast,
 };

@@ -383,6 +383,23 @@ pub fn derive_query(item: TokenStream) -> TokenStream {
     codegen::query::derive_query(item.into(), &Manifest::of_this_crate()).into()
 }
 
+/// Makes a function the handler of a query.
+///
+/// Leaves the function unchanged, and implements `QueryHandler` for the query that it takes by value as its first
+/// parameter. The function is `async` and returns `Result<T, QueryError>`. Its other parameters are references: to the
+/// `QueryContext`, the `Clock`, the `Caller`, settings with `#[derive(Settings)]` and services with `#[derive(Service)]`.
+/// An application that provides none of a service does not start.
+///
+/// `#[query_handler(reads = [Loan, Book])]` names the read models that the function reads, for the picture of the
+/// application's model.
+///
+/// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
+#[proc_macro_attribute]
+pub fn query_handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    codegen::query_handler::query_handler(arguments.into(), item.into(), &Manifest::of_this_crate())
+        .into()
+}
+
 /// Makes a function the upcaster of an old event. The upcaster converts the stored shape of the
 /// event into today's events.
 ///

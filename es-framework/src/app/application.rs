@@ -32,7 +32,7 @@ use super::{
 use crate::{
     Result,
     catalog::Catalog,
-    command::{Clock, CommandResources, Services},
+    command::{CommandResources, Services},
     config::Settings,
     http::{
         self, HttpContext, LiveQueries,
@@ -153,7 +153,7 @@ impl OpenedResources {
     fn http_context(
         &self,
         command_resources: CommandResources,
-        clock: Clock,
+        services: Services,
         processor: &Processor,
         runner: &ReactionRunner,
         live: LiveQueries,
@@ -161,7 +161,7 @@ impl OpenedResources {
         let settings = &self.settings;
         HttpContext {
             live,
-            clock,
+            services,
             command_resources,
             positions: processor.progress(),
             health: self.health(processor, runner),
@@ -243,9 +243,14 @@ impl Application {
         )
         .await;
         let runner = ReactionRunner::new(runtime, catalog.reactions().clone());
-        let (live, clock) = (live_queries(&resources.settings), services.clock());
-        let mut context =
-            resources.http_context(command_resources, clock, &processor, &runner, live.clone());
+        let live = live_queries(&resources.settings);
+        let mut context = resources.http_context(
+            command_resources,
+            services,
+            &processor,
+            &runner,
+            live.clone(),
+        );
         context.personal_data = personal.clone();
         // Only where everyone on this machine may call. Elsewhere, operators sign in.
         let console_key = context.browsers.local_hosts_only.then(generate_secret);

@@ -1,4 +1,4 @@
-//! The passes of attribute macros on functions: `#[handler]` and `#[upcast]`.
+//! The passes of attribute macros on functions: `#[handler]`, `#[query_handler]` and `#[upcast]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -29,7 +29,18 @@ impl<T> FunctionMacro<T> {
         &self,
         input: TokenStream,
         manifest: &Manifest,
+        errors: Errors,
+    ) -> TokenStream {
+        self.expand_with(input, manifest, errors, |_| {})
+    }
+
+    /// Expands like [`Self::expand_annotated`]. `complete` adds what the attribute's arguments say.
+    pub(crate) fn expand_with(
+        &self,
+        input: TokenStream,
+        manifest: &Manifest,
         mut errors: Errors,
+        complete: impl FnOnce(&mut T),
     ) -> TokenStream {
         let Some(declared) = AnnotatedFunction::read(input.clone(), self.no_function, &mut errors)
         else {
@@ -42,7 +53,10 @@ impl<T> FunctionMacro<T> {
             return quote!(#errors #function);
         };
         match (self.check)(&declared, &mut errors) {
-            Some(checked) if errors.is_empty() => (self.expand)(&function, &checked, &framework),
+            Some(mut checked) if errors.is_empty() => {
+                complete(&mut checked);
+                (self.expand)(&function, &checked, &framework)
+            }
             _ => {
                 let stub = (self.stub)(&declared, &framework);
                 let errors = errors.into_compile_errors();

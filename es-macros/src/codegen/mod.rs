@@ -37,6 +37,7 @@ pub(crate) mod projection;
 #[cfg(test)]
 mod public_examples;
 pub(crate) mod query;
+pub(crate) mod query_handler;
 pub(crate) mod reaction;
 pub(crate) mod read_model;
 pub(crate) mod rejection;

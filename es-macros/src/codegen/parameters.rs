@@ -11,20 +11,23 @@ pub(crate) enum FunctionKind {
     /// A function of a reaction that calls another system.
     Call,
     Upcaster,
+    /// A function that answers a query.
+    Query,
 }
 
-use FunctionKind::{Call, Handler, Projection, Send};
+use FunctionKind::{Call, Handler, Projection, Query, Send};
 
 /// The types that a function can take by reference, and the kinds of functions that can.
-const REFERENCES: [(&str, &[FunctionKind]); 8] = [
+const REFERENCES: [(&str, &[FunctionKind]); 9] = [
     ("states (`#[derive(State)]`)", &[Handler, Send]),
-    ("settings (`#[derive(Settings)]`)", &[Handler, Call]),
+    ("the `QueryContext`", &[Query]),
+    ("settings (`#[derive(Settings)]`)", &[Handler, Call, Query]),
     (
         "what `App::provide` is given (`#[derive(Service)]`)",
-        &[Handler, Call],
+        &[Handler, Call, Query],
     ),
-    ("the `Clock`", &[Handler, Call]),
-    ("the `Caller`", &[Handler]),
+    ("the `Clock`", &[Handler, Call, Query]),
+    ("the `Caller`", &[Handler, Query]),
     ("the `Metadata`", &[Handler]),
     ("the `ReactionKey`", &[Call]),
     ("the `RecordedEvent`", &[Call, Projection]),
@@ -40,6 +43,7 @@ impl FunctionKind {
             Self::Send => "a function of a reaction that is not `async` takes its event",
             Self::Call => "an `async` function of a reaction takes its event",
             Self::Upcaster => "an upcaster takes one old event",
+            Self::Query => "a query handler takes its query",
         };
         let others = REFERENCES.iter().filter(|(_, kinds)| kinds.contains(&self));
         let others: Vec<_> = others.map(|(name, _)| *name).collect();
@@ -80,7 +84,7 @@ mod tests {
         let source = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../es-framework/crates/es-command/src/command/inject.rs");
         let source = fs::read_to_string(source).unwrap();
-        for kind in [Handler, Call] {
+        for kind in [Handler, Call, Query] {
             let note = format!("note = \"{}\"", kind.allowed());
             assert!(source.contains(&note), "{note}");
         }

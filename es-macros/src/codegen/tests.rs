@@ -11,8 +11,8 @@ use quote::ToTokens as _;
 use syn::{Attribute, DeriveInput, Item};
 
 use super::{
-    command, event, evolve, handler, manifest::Manifest, projection, query, reaction, read_model,
-    rejection, service, settings, state, upcast, value,
+    command, event, evolve, handler, manifest::Manifest, projection, query, query_handler,
+    reaction, read_model, rejection, service, settings, state, upcast, value,
 };
 
 const MANIFEST: &str = r#"
@@ -169,6 +169,22 @@ fn a_reaction_expands_to_what_a_person_would_write() {
 }
 
 #[test]
+fn a_query_handler_expands_to_what_a_person_would_write() {
+    compare("query_handler", |item, manifest| {
+        let Item::Fn(function) = &item else {
+            panic!("a query handler is a function");
+        };
+        let attr = function.attrs.first().unwrap();
+        let arguments = match &attr.meta {
+            syn::Meta::List(list) => list.tokens.clone(),
+            _ => TokenStream::new(),
+        };
+        let input = self::function(item, "query_handler");
+        query_handler::query_handler(arguments, input, manifest)
+    });
+}
+
+#[test]
 fn an_upcaster_expands_to_what_a_person_would_write() {
     compare("upcast", |item, manifest| {
         upcast::upcast(TokenStream::new(), function(item, "upcast"), manifest)
@@ -228,6 +244,7 @@ fn no_input_makes_a_macro_panic() {
             "read_model",
             "projection",
             "query",
+            "query_handler",
             "rejection",
             "upcast",
             "state",
@@ -254,6 +271,7 @@ fn expand_mutations(folder: &Path) {
             let _ = read_model::derive_read_model(mutation.clone(), &manifest);
             let _ = projection::projection(TokenStream::new(), mutation.clone(), &manifest);
             let _ = query::derive_query(mutation.clone(), &manifest);
+            let _ = query_handler::query_handler(TokenStream::new(), mutation.clone(), &manifest);
             let _ = state::derive_state(mutation.clone(), &manifest);
             let _ = evolve::evolve(TokenStream::new(), mutation.clone(), &manifest);
             let _ = value::derive_value(mutation.clone(), &manifest);

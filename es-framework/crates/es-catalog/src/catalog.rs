@@ -56,6 +56,8 @@ pub enum ServiceUser<'a> {
     Handler(&'a CommandDescriptor),
     /// A call of a reaction.
     Reaction(&'a ReactionDescriptor),
+    /// The handler of a query.
+    Query(&'a QueryDescriptor),
 }
 
 impl Catalog {
@@ -108,7 +110,7 @@ impl Catalog {
         states_of(&self.commands)
     }
 
-    /// Returns the services that handlers and reactions take.
+    /// Returns the services that handlers, reactions and queries take.
     #[doc(hidden)]
     pub fn required_services(&self) -> impl Iterator<Item = (ServiceType, ServiceUser<'_>)> {
         let by_handlers = self.commands.iter().flat_map(|command| {
@@ -119,14 +121,19 @@ impl Catalog {
             let parameters = reaction.steps.iter().flat_map(|step| step.parameters);
             parameters.map(move |parameter| (*parameter, ServiceUser::Reaction(reaction)))
         });
+        let by_queries = self.queries.iter().flat_map(|query| {
+            let services = query.services.iter();
+            services.map(move |service| (*service, ServiceUser::Query(query)))
+        });
         let all = by_handlers.chain(by_reactions);
-        all.filter_map(|(parameter, user)| match parameter.origin {
+        let all = all.filter_map(|(parameter, user)| match parameter.origin {
             ParameterOrigin::Service(service) => Some((service, user)),
             ParameterOrigin::State(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => None,
-        })
+        });
+        all.chain(by_queries)
     }
 
-    /// Checks that the application provides every service that a handler or a reaction takes.
+    /// Checks that the application provides every service that a handler, a reaction or a query takes.
     ///
     /// # Errors
     /// A service is missing.
@@ -145,6 +152,11 @@ impl Catalog {
                     name,
                     reaction: reaction.name,
                     declaration: reaction.declaration,
+                },
+                ServiceUser::Query(query) => CatalogError::NotProvidedToQuery {
+                    name,
+                    query: query.name,
+                    declaration: query.declaration,
                 },
             })
         })

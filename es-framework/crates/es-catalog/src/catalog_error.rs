@@ -133,6 +133,18 @@ pub enum CatalogError {
         /// The place of the declaration.
         declaration: Declaration,
     },
+    /// The application does not provide a service that the handler of a query takes.
+    #[error(
+        "the handler of the query {query} at {declaration} takes `&{name}`, which the application does not provide: write App::provide({name} {{ … }})"
+    )]
+    NotProvidedToQuery {
+        /// The type of the service.
+        name: &'static str,
+        /// The query.
+        query: &'static str,
+        /// The place of the query's declaration.
+        declaration: Declaration,
+    },
     /// The events of a state or of a projection cannot occur where the handler or the read model looks for them.
     #[error("{0}")]
     Contradiction(String),

@@ -13,6 +13,7 @@ mod application_error;
 mod borrowed_event;
 mod caller;
 mod candidate;
+mod clock;
 mod codec;
 mod const_text;
 mod declaration;
@@ -46,6 +47,7 @@ pub mod personal;
 mod poison_event;
 mod readable;
 mod recorded_event;
+mod services;
 mod subject;
 #[doc(hidden)]
 pub mod subject_template;
@@ -66,6 +68,7 @@ pub use application_error::{Error, Result};
 pub use borrowed_event::{BorrowedEvent, LineFormat};
 pub use caller::{AuthenticatedCaller, Caller, NotOwner, OwnerId, OwnerRule};
 pub use candidate::{EventCandidate, InvalidData, compact_object};
+pub use clock::Clock;
 pub use codec::{StreamFailure, StreamLine, StreamLineParser};
 #[doc(hidden)]
 pub use const_text::are_equal;
@@ -95,6 +98,7 @@ pub use readable::encode_event;
 #[doc(hidden)]
 pub use readable::{encode_finite, encode_readable, find_difference};
 pub use recorded_event::{BrokenChain, DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
+pub use services::{ServiceType, Services};
 pub use subject::{InvalidSubject, InvalidSubjectValue, Subject, SubjectTemplatePart};
 pub use subject_value::SubjectValue;
 pub use time::EventTime;

@@ -44,7 +44,7 @@ use axum::{
     routing::{MethodRouter, get},
 };
 use es_catalog::Catalog;
-use es_command::command::{Clock, CommandDescriptor, CommandResources};
+use es_command::command::{CommandDescriptor, CommandResources, Services};
 use es_net::ApiToken;
 use es_personal::PersonalData;
 use es_read::{projection::Database, query::QueryRoute};
@@ -106,8 +106,8 @@ impl Default for RequestLimits {
 pub struct HttpContext {
     /// Handles commands.
     pub command_resources: CommandResources,
-    /// The clock of queries.
-    pub clock: Clock,
+    /// The services of queries, with their clock.
+    pub services: Services,
     /// The database of the read models.
     pub database: Database,
     /// The positions of the read models.

@@ -37,9 +37,11 @@ impl Scenario {
     {
         let caller = self.sender().under_rule(Q::OWNER);
         query.check_owner(&caller)?;
+        let services = self.services_for(Q::SERVICES, "the handler of the query");
         let (past, now) = self.into_past();
         let answered = on_a_thread(past, now, async move |context| {
-            query.handle(&context.with_caller(caller)).await
+            let context = context.with_caller(caller).with_services(services);
+            query.handle(&context).await
         });
         answered.unwrap_or_else(|error| panic!("{error}"))
     }

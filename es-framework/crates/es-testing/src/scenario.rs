@@ -13,7 +13,7 @@ use crate::{
 use es_command::{
     command::{
         Clock, CommandContext, CommandDescriptor, CommandRequest, CommandResources, Handle, Inject,
-        Parameter, ParameterOrigin, Services, handle_command,
+        Parameter, ParameterOrigin, ServiceType, Services, handle_command,
     },
     settings::SettingsDescriptor,
 };
@@ -168,6 +168,12 @@ impl Scenario {
         &self.context.caller
     }
 
+    /// Returns the services that a handler takes, with the defaults of settings that the test does not give.
+    #[track_caller]
+    pub(crate) fn services_for(&self, taken: &[ServiceType], by: &str) -> Services {
+        with_default_settings(self.services.clone(), taken, by)
+    }
+
     /// Returns the past events and the services, with the defaults of settings that the test does not
     /// give.
     pub(crate) fn into_parts(self) -> (Vec<PastEvent>, Services) {
@@ -307,7 +313,8 @@ impl Scenario {
         CommandContext,
     ) {
         let store = MemoryStore::new();
-        let services = with_default_settings(self.services, parameters);
+        let services =
+            with_default_settings(self.services, &services_of(parameters), "the handler");
         let upcasters = match Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied()) {
             Ok(upcasters) => upcasters,
             Err(error) => panic!("{error}"),
@@ -321,22 +328,28 @@ impl Scenario {
     }
 }
 
+fn services_of(parameters: Vec<Parameter>) -> Vec<ServiceType> {
+    let parameters = parameters.into_iter();
+    let services = parameters.filter_map(|parameter| match parameter.origin {
+        ParameterOrigin::Service(service) => Some(service),
+        ParameterOrigin::State(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => None,
+    });
+    services.collect()
+}
+
 /// Provides the defaults of the settings that a handler takes and the test does not give. The
 /// environment of the test has no effect.
 #[allow(clippy::panic, reason = "a test fails by panicking")]
 #[track_caller]
-fn with_default_settings(mut services: Services, parameters: Vec<Parameter>) -> Services {
-    for parameter in parameters {
-        let ParameterOrigin::Service(service) = parameter.origin else {
-            continue;
-        };
-        if services.provides(service) {
+fn with_default_settings(mut services: Services, taken: &[ServiceType], by: &str) -> Services {
+    for service in taken {
+        if services.provides(*service) {
             continue;
         }
         let declared = inventory::iter::<SettingsDescriptor>;
-        let Some(settings) = declared.into_iter().find(|one| one.service == service) else {
+        let Some(settings) = declared.into_iter().find(|one| one.service == *service) else {
             panic!(
-                "the handler takes `&{0}`: give it one, as in `given().with({0} {{ … }})`",
+                "{by} takes `&{0}`: give it one, as in `given().with({0} {{ … }})`",
                 service.name
             );
         };

@@ -1,10 +1,8 @@
 //! The types that a handler may take besides its command, and where their values come from.
 
-use std::any::TypeId;
-
 use futures_util::{FutureExt as _, future::BoxFuture};
 
-use super::{Clock, CommandContext};
+use super::{Clock, CommandContext, ServiceType};
 use crate::state::{Evolve, RebuildError, RebuiltState, StateDescriptor, StateLoader, StateScope};
 use es_event::{Caller, Metadata, OwnerRule};
 
@@ -50,6 +48,46 @@ pub trait InjectIntoCall: Inject {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Inject> InjectIntoCall for T {}
+
+/// A type that a query handler may take by reference. The trait exists for the compiler's message about other types.
+///
+/// ```
+/// use es_framework::{command::{query_service, InjectIntoQuery}, prelude::*};
+///
+/// const fn name<T: InjectIntoQuery>() -> &'static str {
+///     query_service::<T>().name
+/// }
+/// assert_eq!(name::<Clock>(), "Clock");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a query handler cannot take `&{Self}`",
+    label = "nothing says where this comes from",
+    note = "a query handler takes its query, and references to the `QueryContext`, settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock` and the `Caller`"
+)]
+pub trait InjectIntoQuery: Inject {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Inject> InjectIntoQuery for T {}
+
+/// Returns the type of a service or of settings that a query handler takes.
+///
+/// # Panics
+/// It is a state or belongs to a command, at compile time.
+#[doc(hidden)]
+#[must_use]
+#[track_caller]
+#[allow(
+    clippy::panic,
+    reason = "the compiler reports the panic at the parameter"
+)]
+pub const fn query_service<T: InjectIntoQuery>() -> ServiceType {
+    match T::SOURCE.origin() {
+        ParameterOrigin::Service(service) => service,
+        _ => panic!(
+            "a query handler takes its query, and references to the `QueryContext`, settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock` and the `Caller`: a query reads rows of read models instead of states"
+        ),
+    }
+}
 
 /// A type that a handler may take as an `Option`, or with a subject. The trait exists for the
 /// compiler's message about other types.
@@ -99,35 +137,6 @@ pub enum ParameterOrigin {
     Metadata,
     /// The sender of the request.
     Caller,
-}
-
-/// The Rust type of a service that an application provides.
-///
-/// ```
-/// use es_framework::{command::{ServiceType, Services}, prelude::*};
-///
-/// let clock = ServiceType::of::<Clock>("Clock");
-/// assert!(Services::default().with(Clock::system()).provides(clock));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServiceType {
-    /// The type's name.
-    pub name: &'static str,
-    id: TypeId,
-}
-
-impl ServiceType {
-    /// Returns the type `T` under this name.
-    #[must_use]
-    pub const fn of<T: 'static>(name: &'static str) -> Self {
-        let id = TypeId::of::<T>();
-        Self { name, id }
-    }
-
-    /// Returns the identity of the type.
-    pub(super) const fn id(self) -> TypeId {
-        self.id
-    }
 }
 
 /// The source of the values of `T`: the events of a subject, the application, or the request.

@@ -1,7 +1,6 @@
 //! Commands, their handlers, and the pipeline from a request to recorded events (`pipeline.rs`).
 
 mod append;
-mod clock;
 mod command_resources;
 mod context;
 mod decision;
@@ -28,14 +27,12 @@ mod pipeline;
 mod random_numbers;
 mod rejection;
 mod retry;
-mod services;
 mod shared_fields;
 mod subject_condition;
 #[cfg(test)]
 mod tests;
 mod wrong_values;
 
-pub use clock::Clock;
 pub use command_resources::CommandResources;
 pub use context::{
     CommandContext, CommandRequest, ExpectedVersion, IdempotencyKey, InvalidIdempotencyKey,
@@ -48,7 +45,9 @@ pub use dry_run::{DryRun, DryRunError, DryRunRejection, dry_run};
 pub use dry_run_decision::{DecisionFunction, DryRunDecision};
 pub use error::{CommandError, HandlerError, NoJsonBody};
 pub use handler::{Handle, Handler, HandlerFunction};
-pub use inject::{Inject, InjectIntoCall, InputSource, IsState, ParameterOrigin, ServiceType};
+#[doc(hidden)]
+pub use inject::query_service;
+pub use inject::{Inject, InjectIntoCall, InjectIntoQuery, InputSource, IsState, ParameterOrigin};
 pub use input::{HandlerInputs, Input, OptionalState};
 pub use outcome::CommandOutcome;
 pub use parameter::Parameter;
@@ -57,9 +56,9 @@ pub use past_store::describe_past_limit;
 pub use pipeline::handle_command;
 pub use random_numbers::RandomNumbers;
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
-pub use services::Services;
 #[doc(hidden)]
 pub use shared_fields::{HasField, SameType, has_field};
 pub use subject_condition::SubjectCondition;
 
 pub use crate::validate::Violation;
+pub use es_event::{Clock, ServiceType, Services};

@@ -6,7 +6,7 @@ use super::{
     ParameterDescriptions, QueryError, QueryHandler, QueryParameters, RequiredIndex, SortChoice,
     erased_query::{self, ErasedQuery},
 };
-use es_event::{Caller, Declaration, OwnerRule};
+use es_event::{Caller, Declaration, OwnerRule, ServiceType};
 
 /// The description of a query as plain data, without its Rust type.
 ///
@@ -54,6 +54,8 @@ pub struct QueryDescriptor {
     pub tables: &'static [&'static str],
     /// The tables of the read models that the handler says it reads; they may be fewer than it reads.
     pub read_models: &'static [&'static str],
+    /// The services and settings that the handler takes.
+    pub services: &'static [ServiceType],
     /// The columns that need an index.
     pub indexes: &'static [RequiredIndex],
     /// The roles of which a caller needs one if the service authenticates callers.
@@ -91,6 +93,7 @@ impl QueryDescriptor {
             sort_choices: Q::SORT_CHOICES,
             tables: Q::TABLES,
             read_models: Q::READ_MODELS,
+            services: Q::SERVICES,
             indexes: Q::INDEXES,
             roles: Q::ROLES,
             role_without_token: Q::ROLE_WITHOUT_TOKEN,

@@ -3,7 +3,6 @@
 
 use std::{future::Future, pin::Pin};
 
-use jiff::Timestamp;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
@@ -11,7 +10,7 @@ use super::{
     event_rows::{EventPage, browse_page, find_first_by_subject},
 };
 use crate::projection::{Database, Table, viewer};
-use es_event::{Caller, Subject, encode_finite};
+use es_event::{Caller, Services, Subject, encode_finite};
 
 /// The output of a query as JSON, once the query has run.
 #[doc(hidden)]
@@ -21,8 +20,8 @@ pub type QueryOutput<'a> =
 /// A query with its parsed parameters, without its Rust type.
 #[doc(hidden)]
 pub trait ErasedQuery: Send {
-    /// Runs the query and returns its output as JSON.
-    fn run<'a>(self: Box<Self>, database: &'a Database, now: Timestamp) -> QueryOutput<'a>
+    /// Runs the query at the time of the provided clock, and returns its output as JSON.
+    fn run<'a>(self: Box<Self>, database: &'a Database, services: &'a Services) -> QueryOutput<'a>
     where
         Self: 'a;
 }
@@ -56,7 +55,7 @@ pub(super) fn parse<Q: QueryHandler>(
 }
 
 impl<Q: QueryHandler> ErasedQuery for DeclaredQuery<Q> {
-    fn run<'a>(self: Box<Self>, database: &'a Database, now: Timestamp) -> QueryOutput<'a>
+    fn run<'a>(self: Box<Self>, database: &'a Database, services: &'a Services) -> QueryOutput<'a>
     where
         Self: 'a,
     {
@@ -66,7 +65,10 @@ impl<Q: QueryHandler> ErasedQuery for DeclaredQuery<Q> {
                 paging,
                 caller,
             } = *self;
-            let context = QueryContext::new(database, paging, now).with_caller(caller);
+            let now = services.clock().now();
+            let context = QueryContext::new(database, paging, now)
+                .with_caller(caller)
+                .with_services(services.clone());
             let output = query.handle(&context).await?;
             // The schema of a number does not allow the `null` that JSON writes for NaN.
             let output = viewer::write_for(context.caller(), || encode_finite(&output));
@@ -85,7 +87,7 @@ pub(super) struct EventPageQuery<'t> {
 }
 
 impl ErasedQuery for EventPageQuery<'_> {
-    fn run<'a>(self: Box<Self>, database: &'a Database, _: Timestamp) -> QueryOutput<'a>
+    fn run<'a>(self: Box<Self>, database: &'a Database, _: &'a Services) -> QueryOutput<'a>
     where
         Self: 'a,
     {
@@ -103,7 +105,7 @@ pub(super) struct FirstEventQuery<'t> {
 }
 
 impl ErasedQuery for FirstEventQuery<'_> {
-    fn run<'a>(self: Box<Self>, database: &'a Database, _: Timestamp) -> QueryOutput<'a>
+    fn run<'a>(self: Box<Self>, database: &'a Database, _: &'a Services) -> QueryOutput<'a>
     where
         Self: 'a,
     {

@@ -73,6 +73,14 @@ pub enum QueryError {
         /// The column.
         column: &'static str,
     },
+    /// The handler takes a service that nobody provides.
+    #[error(
+        "nothing provides `{service}`: name it in `QueryHandler::SERVICES`, and write App::provide"
+    )]
+    NotProvided {
+        /// The type of the service.
+        service: &'static str,
+    },
     /// The query names a table that the application does not serve.
     #[error("the query reads {what}, which the application does not serve")]
     Undeclared {

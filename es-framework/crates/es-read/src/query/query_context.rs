@@ -1,12 +1,14 @@
 //! The context of a query's handler.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use serde::de::DeserializeOwned;
 
 use super::{PageParameters, QueryError, RowQuery};
 use crate::projection::{Cell, Database, QueryCost, ReadModel, Sql};
-use es_event::Caller;
+use es_event::{Caller, Services};
 
 /// The context of a query's handler: the read models, the requested page, and the time.
 ///
@@ -39,17 +41,19 @@ pub struct QueryContext<'a> {
     paging: PageParameters,
     now: Timestamp,
     caller: Caller,
+    services: Services,
 }
 
 impl<'a> QueryContext<'a> {
     /// Creates the context of a query that arrives at this time.
     #[must_use]
-    pub const fn new(database: &'a Database, paging: PageParameters, now: Timestamp) -> Self {
+    pub fn new(database: &'a Database, paging: PageParameters, now: Timestamp) -> Self {
         Self {
             database,
             paging,
             now,
             caller: Caller::Anyone,
+            services: Services::default(),
         }
     }
 
@@ -57,6 +61,42 @@ impl<'a> QueryContext<'a> {
     #[must_use]
     pub fn with_caller(self, caller: Caller) -> Self {
         Self { caller, ..self }
+    }
+
+    /// Sets the services that the application provides.
+    #[must_use]
+    pub fn with_services(self, services: Services) -> Self {
+        Self { services, ..self }
+    }
+
+    /// Returns a service or settings. [`QueryHandler::SERVICES`](super::QueryHandler::SERVICES) names them, so that the
+    /// application provides them or does not start. `#[query_handler]` writes both.
+    ///
+    /// ```
+    /// use es_framework::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// struct Branches {
+    ///     names: Vec<String>,
+    /// }
+    ///
+    /// /// Refuses a branch that does not exist.
+    /// fn check_branch(context: &QueryContext<'_>, branch: &String) -> Result<(), QueryError> {
+    ///     let branches = context.service::<Branches>()?;
+    ///     match branches.names.contains(branch) {
+    ///         true => Ok(()),
+    ///         false => Err(QueryError::invalid("branch", "is no branch")),
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The application does not provide it.
+    pub fn service<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, QueryError> {
+        let service = std::any::type_name::<T>();
+        self.services
+            .get()
+            .ok_or(QueryError::NotProvided { service })
     }
 
     /// Returns the sender of the query.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{
     ParameterDescriptions, QueryContext, QueryError, QueryParameters, RequiredIndex, SortChoice,
 };
-use es_event::{Caller, Declaration, NotOwner, OwnerRule};
+use es_event::{Caller, Declaration, NotOwner, OwnerRule, ServiceType};
 
 /// The declaration of a query: a struct whose fields are the parameters of a `GET`. `#[derive(Query)]`
 /// implements the trait. [`QueryHandler`] answers the query.
@@ -140,6 +140,9 @@ pub trait QueryHandler: Query {
     /// The tables of the read models that the handler reads, for the picture of the application's model.
     /// `rows = …` and `row = …` set it; a handler by hand names them, such as `&[BookCopy::TABLE]`.
     const READ_MODELS: &'static [&'static str] = <Self as Query>::TABLES;
+    /// The services and settings that the handler takes from [`QueryContext::service`]. The application does not start
+    /// without them.
+    const SERVICES: &'static [ServiceType] = &[];
 
     /// Answers the query.
     ///

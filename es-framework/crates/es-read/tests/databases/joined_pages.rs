@@ -1,6 +1,7 @@
 //! Pages of two read models, and of hand-written SQL, in each database.
 
 use es_framework::{
+    command::Services,
     prelude::*,
     projection::{Cell, Database, ReadModelDescriptor, ReadModels, Sql},
     query::{QueryDescriptor, QueryParameters},
@@ -183,7 +184,7 @@ impl Diary {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let parameters = QueryParameters::new(parameters.iter().map(owned)).unwrap();
         let query = (QueryDescriptor::of::<Q>().parse)(parameters, caller)?;
-        let output = query.run(&self.database, Timestamp::now()).await?;
+        let output = query.run(&self.database, &Services::default()).await?;
         Ok(serde_json::from_str(output.get()).unwrap())
     }
 

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use es_framework::{
+    command::Services,
     event::{Event, EventCandidate, EventId, Metadata, encode},
     operator::{OperatorClient, OperatorCommand},
     prelude::*,
@@ -228,7 +229,7 @@ impl NoteBoard {
     pub(crate) async fn run_query<Q: QueryHandler>(&self) -> Result<Box<RawValue>, QueryError> {
         let query =
             (QueryDescriptor::of::<Q>().parse)(QueryParameters::default(), &Caller::Anyone)?;
-        query.run(&self.database, Timestamp::now()).await
+        query.run(&self.database, &Services::default()).await
     }
 
     /// Reads all pages of a query, each of which has `limit` items.
@@ -253,7 +254,7 @@ pub(crate) async fn read_pages<Q: QueryHandler, T: DeserializeOwned>(
         let pairs = [limit].into_iter().chain(cursor_pair);
         let parameters = QueryParameters::new(pairs).unwrap();
         let query = (QueryDescriptor::of::<Q>().parse)(parameters, &Caller::Anyone).unwrap();
-        let output = query.run(database, Timestamp::now()).await.unwrap();
+        let output = query.run(database, &Services::default()).await.unwrap();
         let mut page: serde_json::Value = serde_json::from_str(output.get()).unwrap();
         let part: Vec<T> = serde_json::from_value(page["items"].take()).unwrap();
         items.extend(part);

@@ -1,6 +1,7 @@
 //! Clients choose the sort order among those that a query declares, in each database.
 
 use es_framework::{
+    command::Services,
     prelude::*,
     projection::{Database, ReadModelDescriptor, ReadModels},
     query::{QueryDescriptor, QueryParameters},
@@ -86,7 +87,7 @@ impl Plan {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let parameters = QueryParameters::new(parameters.iter().map(owned)).unwrap();
         let query = (QueryDescriptor::of::<Q>().parse)(parameters, &Caller::Anyone)?;
-        let output = query.run(&self.database, Timestamp::now()).await?;
+        let output = query.run(&self.database, &Services::default()).await?;
         Ok(serde_json::from_str(output.get()).unwrap())
     }
 

@@ -1,6 +1,7 @@
 //! A caller gets rows without what `#[visible(…)]` hides from them, by no way of asking.
 
 use es_framework::{
+    command::Services,
     prelude::*,
     projection::{Database, ReadModelDescriptor, ReadModels},
     query::{Condition, PageParameters, QueryDescriptor, QueryParameters},
@@ -127,7 +128,7 @@ impl Desk {
         let parameters = QueryParameters::new(parameters.iter().map(owned)).unwrap();
         let query = (QueryDescriptor::of::<Q>().parse)(parameters, caller);
         async move {
-            let output = query?.run(&self.database, Timestamp::now()).await?;
+            let output = query?.run(&self.database, &Services::default()).await?;
             Ok(serde_json::from_str(output.get()).unwrap())
         }
     }

@@ -1,4 +1,4 @@
-//! The clock that is injected into handlers.
+//! The clock that is injected into handlers and query handlers.
 
 use std::{
     fmt,
@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 /// The source of the current time. A handler that reads the system time itself cannot be tested.
 ///
 /// ```
-/// use es_framework::command::Clock;
+/// use es_event::Clock;
 ///
 /// let clock = Clock::at("2026-07-01T12:00:00Z".parse()?);
 /// assert_eq!(clock.now().to_string(), "2026-07-01T12:00:00Z");

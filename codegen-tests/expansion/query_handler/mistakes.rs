@@ -1,0 +1,4 @@
+#[query_handler]
+fn overdue(query: &ListOverdue, lending: Lending) -> Page<Loan> {
+    todo!()
+}

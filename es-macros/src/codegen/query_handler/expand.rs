@@ -1,0 +1,83 @@
+//! Generates the implementation of `QueryHandler`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{ItemFn, spanned::Spanned as _};
+
+use super::check::{CheckedQueryHandler, QueryHandlerParameter};
+use crate::codegen::{annotated_function::AnnotatedFunction, framework::Framework};
+
+/// Generates the function, and the implementation that calls it.
+pub(crate) fn expand_query_handler(
+    function: &ItemFn,
+    handler: &CheckedQueryHandler,
+    framework: &Framework,
+) -> TokenStream {
+    let CheckedQueryHandler {
+        ident,
+        query,
+        parameters,
+        output,
+        reads,
+        forwarded,
+    } = handler;
+    let module = quote!(#framework::query);
+    let names: Vec<Ident> = (0..parameters.len())
+        .map(|index| format_ident!("parameter_{index}"))
+        .collect();
+    let parameters = names.iter().zip(parameters);
+    let services = parameters
+        .clone()
+        .filter_map(|(name, parameter)| match parameter {
+            QueryHandlerParameter::Service(ty) => Some((name, ty)),
+            QueryHandlerParameter::Context | QueryHandlerParameter::Caller => None,
+        });
+    // The compiler reports a type that cannot be injected at the parameter.
+    let types = services.clone().map(|(_, ty)| {
+        let there = framework.with_span(ty.span());
+        quote_spanned!(ty.span()=> #there::command::query_service::<#ty>())
+    });
+    let types: Vec<_> = types.collect();
+    let declared = (!types.is_empty()).then(
+        || quote!(const SERVICES: &'static [#framework::command::ServiceType] = &[#(#types),*];),
+    );
+    let values = services.map(|(name, ty)| quote!(let #name = context.service::<#ty>()?;));
+    let arguments = parameters.map(|(name, parameter)| match parameter {
+        QueryHandlerParameter::Context => quote!(context),
+        QueryHandlerParameter::Caller => quote!(context.caller()),
+        QueryHandlerParameter::Service(_) => quote!(&#name),
+    });
+    let tables = reads
+        .iter()
+        .map(|model| quote!(<#model as #framework::projection::ReadModel>::TABLE));
+    let tables = (!reads.is_empty())
+        .then(|| quote!(const READ_MODELS: &'static [&'static str] = &[#(#tables),*];));
+    let there = framework.with_span(query.span());
+    let trait_path = quote_spanned!(query.span()=> #there::query::QueryHandler);
+    quote! {
+        #function
+
+        #(#forwarded)*
+        #[automatically_derived]
+        impl #trait_path for #query {
+            type Output = #output;
+
+            #tables
+            #declared
+
+            async fn handle(
+                self,
+                context: &#module::QueryContext<'_>,
+            ) -> ::core::result::Result<#output, #module::QueryError> {
+                #(#values)*
+                #ident(self #(, #arguments)*).await
+            }
+        }
+    }
+}
+
+/// Generates the function of a query handler with mistakes. Further warnings about it would only distract.
+pub(crate) fn generate_stub(declared: &AnnotatedFunction, _: &Framework) -> TokenStream {
+    let function = declared.function_without_attributes();
+    quote!(#[allow(unused)] #function)
+}
