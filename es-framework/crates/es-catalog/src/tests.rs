@@ -234,6 +234,34 @@ fn two_queries_of_one_path_are_both_named() {
     assert!(text.starts_with(&sentence), "{text}");
 }
 
+/// Counts shelves by post.
+#[derive(Query)]
+#[query(path = "/shelves/count")]
+struct CountShelves {}
+
+#[query_handler]
+async fn count_shelves(_: CountShelves, _: &Post) -> Result<u64, QueryError> {
+    Ok(0)
+}
+
+#[test]
+fn a_service_of_a_query_has_to_be_provided() {
+    let queries = [QueryDescriptor::of::<CountShelves>()];
+    let catalog = shelves().read_model::<ShelfById>().queries(queries);
+    let catalog = catalog.build().unwrap();
+    let missing = catalog.check_services(&Services::default()).unwrap_err();
+    let text = missing.to_string();
+    assert!(
+        text.starts_with("the handler of the query CountShelves at "),
+        "{text}"
+    );
+    assert!(text.ends_with(
+        "takes `&Post`, which the application does not provide: write App::provide(Post { … })"
+    ));
+    let post = Services::default().with(Post {});
+    assert_eq!(catalog.check_services(&post), Ok(()));
+}
+
 /// Posts letters.
 #[derive(Service)]
 struct Post {}
