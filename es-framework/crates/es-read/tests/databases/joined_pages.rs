@@ -80,8 +80,9 @@ impl QueryHandler for ReadDiary {
                 animal.and_then(|animal| animal.grams),
             )
         };
-        let key = |entry: &Entry| entry.animal.as_ref();
-        context.join(entries, key, combine).await
+        context
+            .join(entries, |entry| entry.animal.as_ref(), combine)
+            .await
     }
 }
 
