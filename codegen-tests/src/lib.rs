@@ -28,6 +28,7 @@ mod documentation {
         Import: "docs/src/how-to/import.md",
         ReadModel: "docs/src/how-to/read-model.md",
         Query: "docs/src/how-to/query.md",
+        Money: "docs/src/how-to/money.md",
         React: "docs/src/how-to/react.md",
         Schedule: "docs/src/how-to/schedule.md",
         Webhooks: "docs/src/how-to/webhooks.md",

@@ -86,6 +86,29 @@ wide!(
 #[handler]
 fn fill_in(command: FillInFormCommand) -> FormFilledInEvent;
 
+/// The harbour where boats are rented.
+#[derive(Settings)]
+struct Harbour {
+    /// The number of boats in the harbour.
+    #[setting(default = 12, env = "HARBOUR_BERTHS_OF_A_TEST")]
+    berths: i64,
+}
+
+/// Shows the harbour.
+#[derive(Query)]
+#[query(path = "/harbour")]
+struct ShowHarbour {}
+
+#[query_handler]
+async fn show_harbour(
+    _: ShowHarbour,
+    harbour: &Harbour,
+    clock: &Clock,
+    caller: &Caller,
+) -> Result<(i64, Timestamp, bool), QueryError> {
+    Ok((harbour.berths, clock.now(), *caller == Caller::Anyone))
+}
+
 const NOON: &str = "2026-07-01T12:00:00Z";
 
 fn app() -> App {
@@ -130,6 +153,15 @@ async fn the_client_reads_what_it_wrote_at_the_time_of_the_test_clock() {
     assert_eq!(rows[0]["name"], "Hispaniola");
     // A row of an event has nine decimal places in its seconds.
     assert_eq!(rows[0]["rentedAt"], "2026-07-01T12:00:00.000000000Z");
+    application.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_query_handler_takes_settings_the_clock_and_the_caller() {
+    let application = app().build().await.unwrap();
+    let response = application.client().get("/harbour").await.unwrap();
+    let shown: Json = response.json().unwrap();
+    assert_eq!(shown, json!([12, NOON, true]));
     application.shutdown().await;
 }
 
