@@ -6,7 +6,10 @@ use es_command::{
     settings::SettingsDescriptor,
 };
 use es_event::{EventDescriptor, Upcasters};
-use es_read::{projection::ReadModels, query::QueryRoute};
+use es_read::{
+    projection::ReadModels,
+    query::{QueryDescriptor, QueryRoute, QueryRouteTarget},
+};
 
 use crate::{
     catalog_error::CatalogError,
@@ -121,7 +124,11 @@ impl Catalog {
             let parameters = reaction.steps.iter().flat_map(|step| step.parameters);
             parameters.map(move |parameter| (*parameter, ServiceUser::Reaction(reaction)))
         });
-        let by_queries = self.queries.iter().flat_map(|query| {
+        let queries = self.queries.iter().filter_map(|route| match &route.target {
+            QueryRouteTarget::Query(query) => Some(query),
+            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => None,
+        });
+        let by_queries = queries.flat_map(|query| {
             let services = query.services.iter();
             services.map(move |service| (*service, ServiceUser::Query(query)))
         });
