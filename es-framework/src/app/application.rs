@@ -153,7 +153,6 @@ impl OpenedResources {
     fn http_context(
         &self,
         command_resources: CommandResources,
-        services: Services,
         processor: &Processor,
         runner: &ReactionRunner,
         live: LiveQueries,
@@ -161,7 +160,6 @@ impl OpenedResources {
         let settings = &self.settings;
         HttpContext {
             live,
-            services,
             command_resources,
             positions: processor.progress(),
             health: self.health(processor, runner),
@@ -226,7 +224,7 @@ impl Application {
             source: source(name, &resources.settings).into(),
             command_resources: command_resources.clone(),
             store: resources.application_store(),
-            services: services.clone(),
+            services,
             upcasters,
             instance: Uuid::new_v4(),
             sent_commands: None,
@@ -244,13 +242,8 @@ impl Application {
         .await;
         let runner = ReactionRunner::new(runtime, catalog.reactions().clone());
         let live = live_queries(&resources.settings);
-        let mut context = resources.http_context(
-            command_resources,
-            services,
-            &processor,
-            &runner,
-            live.clone(),
-        );
+        let mut context =
+            resources.http_context(command_resources, &processor, &runner, live.clone());
         context.personal_data = personal.clone();
         // Only where everyone on this machine may call. Elsewhere, operators sign in.
         let console_key = context.browsers.local_hosts_only.then(generate_secret);

@@ -44,7 +44,7 @@ use axum::{
     routing::{MethodRouter, get},
 };
 use es_catalog::Catalog;
-use es_command::command::{CommandDescriptor, CommandResources, Services};
+use es_command::command::{CommandDescriptor, CommandResources};
 use es_net::ApiToken;
 use es_personal::PersonalData;
 use es_read::{projection::Database, query::QueryRoute};
@@ -104,10 +104,8 @@ impl Default for RequestLimits {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct HttpContext {
-    /// Handles commands.
+    /// Handles commands, and provides queries with their services.
     pub command_resources: CommandResources,
-    /// The services of queries, with their clock.
-    pub services: Services,
     /// The database of the read models.
     pub database: Database,
     /// The positions of the read models.

@@ -121,7 +121,8 @@ impl QueryRequest {
         let position = self.applied_position().max(requested);
         let held = self.held_rows();
         let database = self.database.with_held_rows(held.clone());
-        let json = query.run(&database, &self.context.services).await?;
+        let services = self.context.command_resources.services();
+        let json = query.run(&database, services).await?;
         let id = OutputId::new(position, &json);
         let stopped_at = self.first_poison_event();
         Ok(QueryOutput {

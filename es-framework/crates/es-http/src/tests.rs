@@ -13,7 +13,7 @@ use axum::{
     http::{Method, Request, StatusCode},
 };
 use es_catalog::{Catalog, CatalogBuilder};
-use es_command::command::{CommandResources, Services};
+use es_command::command::CommandResources;
 use es_read::{
     projection::{Database, Processor},
     query::QueryDescriptor,
@@ -80,7 +80,6 @@ async fn serve_without_rows(
         tls: None,
     };
     let context = HttpContext {
-        services: Services::default(),
         command_resources: CommandResources::new(store, "garden"),
         database,
         positions,

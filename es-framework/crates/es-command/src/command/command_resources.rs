@@ -58,7 +58,7 @@ pub struct CommandResources {
     pub(super) store: Arc<dyn EventStore>,
     pub(super) source: Arc<str>,
     pub(super) states: StateLoader,
-    pub(super) services: Arc<Services>,
+    pub(super) services: Services,
     pub(super) locks: SubjectLocks,
     pub(super) random: RandomNumbers,
     unique_keys: Arc<dyn UniqueKeySource>,
@@ -76,7 +76,7 @@ impl CommandResources {
             states: StateLoader::new(Arc::clone(&store)),
             store,
             source: source.into(),
-            services: Arc::new(Services::default().with(Clock::system())),
+            services: Services::default().with(Clock::system()),
             locks: SubjectLocks::new(&random),
             random,
             unique_keys: Arc::new(UniqueKey::from_bytes(&[])),
@@ -136,8 +136,14 @@ impl CommandResources {
     /// Injects these services into handlers.
     #[must_use]
     pub fn with_services(self, services: Services) -> Self {
-        let services = Arc::new(services);
         Self { services, ..self }
+    }
+
+    /// Returns the services that are injected into handlers and query handlers.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn services(&self) -> &Services {
+        &self.services
     }
 
     /// Takes back-offs and lock stripes from these numbers.
@@ -178,7 +184,7 @@ impl CommandResources {
 
     /// Returns resources whose handlers take this clock.
     pub(super) fn with_clock(&self, clock: Clock) -> Self {
-        let services = Services::clone(&self.services).with(clock);
+        let services = self.services.clone().with(clock);
         self.clone().with_services(services)
     }
 
