@@ -169,7 +169,7 @@ pub enum ProjectionError {
     },
     /// The event changes more rows than there are positions for new rows.
     #[error(
-        "the event changes {rows} rows, and one event changes at most 1,000: record several events"
+        "the event changes {rows} rows, and at most {most} are possible: record several events"
     )]
     TooManyRows {
         /// The number of rows.
