@@ -349,35 +349,7 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// the rows of a read model, or from an `impl QueryHandler` that you write by hand. A query with neither
 /// `rows` nor `row` nor a `QueryHandler` does not compile.
 ///
-/// # `#[query(…)]` above the struct
-///
-/// | key | | if left out |
-/// |---|---|---|
-/// | `path = "/books/{id}"` | the route; a field in braces is taken from the path | an error |
-/// | `rows = BookCopy` | answers with the rows of this read model, a page at a time | answered by hand |
-/// | `row = BookCopy` | answers with one row of this read model, or `404` | answered by hand |
-/// | `order = due_at`, `order = descending(due_at)` | sorts the rows by a field; those without a value are left out | the oldest first |
-/// | `sort = [title, due_at]` | clients choose among these fields with the parameter `sort`: `?sort=title`, or `?sort=-title` with the largest value first | clients do not choose |
-/// | `paged` | an answer by hand is a page, so that `limit`, `cursor` and `total` are parameters | it is not |
-/// | `role = "staff"` | the role that a caller needs, where callers are known | any caller may ask |
-/// | `role_without_token` | there may be no token with the role; this silences the warning at start | the start warns about a role that no token has |
-/// | `summary = "…"` | what it answers, for the API's description | the first paragraph of the doc comment |
-///
-/// # `#[filter(…)]` above a field
-///
-/// The comparison of the parameter with the row's field of the same name, or with the field in
-/// parentheses: `#[filter(at_least(due_at))]`. A field in the path is compared with `eq`. A field
-/// that is an `Option` may be left out, and is then not compared.
-///
-/// | filter | holds for rows |
-/// |---|---|
-/// | `eq` | with this value |
-/// | `contains` | whose text has this one somewhere, whatever the case of its letters |
-/// | `at_least`, `at_most` | with this value, or a larger or smaller one |
-/// | `one_of` | with one of the values of a `Vec`: `?status=available&status=lent` |
-///
-/// `#[serde(rename = "…")]` above a field names its parameter; `#[es(crate = "…")]` above the struct
-/// is as for `#[derive(Command)]`.
+#[doc = include_str!("../docs/query.md")]
 #[proc_macro_derive(Query, attributes(query, filter, serde, es))]
 pub fn derive_query(item: TokenStream) -> TokenStream {
     codegen::query::derive_query(item.into(), &Manifest::of_this_crate()).into()
