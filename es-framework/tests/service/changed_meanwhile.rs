@@ -130,6 +130,19 @@ async fn an_event_that_a_query_does_not_show_is_a_change_as_well() {
 }
 
 #[tokio::test]
+async fn who_has_the_answer_is_not_sent_it_again() {
+    let mut desk = Desk::open().await;
+    let tag = desk.tag("/books").await;
+    let again = desk.look("/books", header::IF_NONE_MATCH, &tag).await;
+    assert_eq!((again.status, again.text().as_str()), (304, ""));
+    let another = desk.library.purchase(&book(Uuid::new_v4())).await;
+    desk.remember(&another);
+    assert_ne!(desk.tag("/books").await, tag);
+    let changed = desk.look("/books", header::IF_NONE_MATCH, &tag).await;
+    assert_eq!(changed.status, 200);
+}
+
+#[tokio::test]
 async fn a_tag_of_events_that_the_store_does_not_have_matches_nothing() {
     let desk = Desk::open().await;
     let seen = desk.tag(&desk.path()).await;

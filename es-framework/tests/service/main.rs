@@ -13,7 +13,7 @@
 mod authentication;
 mod books;
 mod changed_meanwhile;
-mod console_rows;
+mod console_pages;
 mod dry_run;
 mod durable_queries;
 #[path = "../support/eventually.rs"]
@@ -34,6 +34,7 @@ mod malformed_requests;
 mod memory;
 mod metrics;
 mod open_service;
+mod operators;
 mod outage;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../support/postgres_server.rs"]

@@ -260,6 +260,24 @@ async fn every_bad_path_or_parameter_is_a_clear_problem() {
 }
 
 #[tokio::test]
+async fn a_wrong_parameter_is_named() {
+    let library = RunningService::start();
+    for (path, status, words) in [
+        ("/books?titel=x", 400, "titel is unknown"),
+        ("/books?isLent=maybe", 400, "isLent must be true or false"),
+        ("/books?limit=0", 400, "limit must be"),
+        ("/books?title=a&title=b", 400, "title is given twice"),
+        ("/books/not-a-uuid", 404, ""),
+    ] {
+        let answer = library.client.get(path).await.unwrap();
+        assert_eq!(answer.status, status, "{path}");
+        let problem = problem_of(path, &answer);
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains(words), "{detail}");
+    }
+}
+
+#[tokio::test]
 async fn a_filter_or_a_cursor_made_by_an_attacker_is_a_clear_problem() {
     let library = RunningService::start();
     let cursor = |text: &str| {

@@ -125,4 +125,9 @@ async fn the_subcommand_tells_what_would_happen() {
         "{unknown}"
     );
     assert_eq!(library.stored_events().await.len(), 1);
+    let log = library.process.log();
+    assert!(
+        log.contains("an operator made a dry run of a command"),
+        "{log}"
+    );
 }

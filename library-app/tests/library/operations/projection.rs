@@ -2,7 +2,7 @@
 
 use crate::support::live_query::LiveQuery;
 use crate::support::postgres_server::PostgresServer;
-use crate::support::{Library, TOKEN, book, client, eventually, get, json_of, post};
+use crate::support::{Library, TOKEN, book, client, eventually, json_of};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -183,26 +183,4 @@ async fn an_operator_looks_after_read_models_in_postgresql() {
     // A skipped event stays skipped.
     let library = Library::embedded_with(folder.path(), &settings);
     assert_eq!(total(&library, "27").await, 24);
-}
-
-#[tokio::test]
-async fn only_who_has_the_token_is_an_operator() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
-    let rebuild = format!("{}/actuator/projections/book_copies/rebuild", library.url);
-    let answer = post(&rebuild, "").await;
-    assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
-    assert_eq!(answer.headers()["www-authenticate"], "Bearer");
-    for token in ["", "other"] {
-        let request = client().post(&rebuild).bearer_auth(token);
-        let answer = request.send().await.unwrap();
-        assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
-    }
-    let rename = format!("{}/actuator/projections/book_copies/rename", library.url);
-    for (url, status) in [(&rebuild, StatusCode::OK), (&rename, StatusCode::NOT_FOUND)] {
-        let answer = client().post(url).bearer_auth(TOKEN).send().await.unwrap();
-        assert_eq!(answer.status(), status);
-    }
-    let shown = get(&format!("{}/actuator/projections", library.url)).await;
-    assert_eq!(json_of(shown).await["book_copies"]["stopped"], false);
 }

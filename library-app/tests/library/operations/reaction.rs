@@ -118,34 +118,3 @@ async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
     reported(&third, copy).await;
     holds(&third, &[]).await;
 }
-
-#[tokio::test]
-async fn only_who_has_the_token_asks_something_of_a_reaction() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
-    let skip = format!("{}/actuator/reactions/LoanReminder/skip", library.url);
-    let answer = post(&skip, "").await;
-    assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
-    assert_eq!(answer.headers()["www-authenticate"], "Bearer");
-    let rebuild = format!("{}/actuator/reactions/LoanReminder/rebuild", library.url);
-    for (url, status) in [
-        (&skip, StatusCode::CONFLICT),
-        // It has its checkpoint.
-        (&rebuild, StatusCode::CONFLICT),
-    ] {
-        let answer = client().post(url).bearer_auth(TOKEN).send().await.unwrap();
-        assert_eq!(answer.status(), status);
-    }
-    let no_text = format!("{}/actuator/reactions/%ff/skip", library.url);
-    let answer = client().post(no_text).bearer_auth(TOKEN).send().await;
-    let problem = json_of(answer.unwrap()).await;
-    assert_eq!(problem["status"], 404, "{problem}");
-    let problem = json_of(get(&skip).await).await;
-    assert_eq!(problem["status"], 405, "{problem}");
-    let in_lower_case = format!("bearer {TOKEN}");
-    let asked = client().post(&skip).header("authorization", in_lower_case);
-    let answer = asked.send().await;
-    let problem = json_of(answer.unwrap()).await;
-    let kind = problem["type"].as_str().unwrap();
-    assert!(kind.ends_with("reaction-not-stopped"), "{problem}");
-}

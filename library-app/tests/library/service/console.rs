@@ -1,17 +1,13 @@
 //! The console in a real browser, and what it shows to whom.
 
-use std::{
-    fs::Permissions,
-    os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use reqwest::{StatusCode, redirect::Policy};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::support::browser::Browser;
-use crate::support::{Library, TOKEN, book, client, eventually, get, new_client, post};
+use crate::support::{Library, TOKEN, book, client, eventually, new_client, post};
 
 /// The file of a screenshot. The pictures in the documentation are two of them.
 fn picture(name: &str) -> PathBuf {
@@ -152,23 +148,6 @@ async fn hostile_events_stay_text_in_the_browser() {
 }
 
 #[tokio::test]
-async fn the_console_is_for_operators_where_callers_authenticate() {
-    let folder = tempfile::tempdir().unwrap();
-    let tokens = folder.path().join("tokens");
-    // A file without tokens: nobody but operators can authenticate.
-    std::fs::write(&tokens, "").unwrap();
-    std::fs::set_permissions(&tokens, Permissions::from_mode(0o600)).unwrap();
-    let settings = [("AUTH_TOKENS_FILE", tokens.to_str().unwrap())];
-    let library = Library::embedded_with(&folder.path().join("data"), &settings);
-    for path in ["/console", "/console/events/live", "/console/subjects"] {
-        let url = format!("{}{path}", library.url);
-        assert_eq!(get(&url).await.status(), StatusCode::UNAUTHORIZED, "{path}");
-        let operator = client().get(&url).bearer_auth(TOKEN).send().await.unwrap();
-        assert_eq!(operator.status(), StatusCode::OK, "{path}");
-    }
-}
-
-#[tokio::test]
 async fn an_operator_signs_in_and_rebuilds_a_read_model() {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::embedded(folder.path());
@@ -238,21 +217,6 @@ async fn read_page(library: &Library, session: &str, path: &str) -> String {
     page.text().await.unwrap()
 }
 
-/// Encodes each byte of a text for a form.
-fn form_value(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
-}
-
-/// Sends the form of a borrow.
-async fn send_form(library: &Library, json: &Value, at: &str, token: &str) -> (StatusCode, String) {
-    let url = format!("{}/console/commands/BorrowBookCommand", library.url);
-    let body = format!("json={}&at={at}", form_value(&json.to_string()));
-    let request = client().post(url).bearer_auth(token).body(body);
-    let request = request.header("content-type", "application/x-www-form-urlencoded");
-    let answer = request.send().await.unwrap();
-    (answer.status(), answer.text().await.unwrap())
-}
-
 /// Registers a reader with event 0, and purchases a copy with event 1.
 async fn register_and_purchase(library: &Library, reader: Uuid, copy: Uuid) {
     let ada = json!({ "id": reader, "name": "Ada" }).to_string();
@@ -260,66 +224,6 @@ async fn register_and_purchase(library: &Library, reader: Uuid, copy: Uuid) {
     assert_eq!(registered.status(), StatusCode::CREATED);
     let purchased = library.purchase(&book(copy)).await;
     assert_eq!(purchased.status(), StatusCode::CREATED);
-}
-
-#[tokio::test]
-async fn an_operator_tries_a_command_before_and_after_an_event() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
-    let (reader, copy) = (Uuid::new_v4(), Uuid::new_v4());
-    register_and_purchase(&library, reader, copy).await;
-    let borrow = json!({ "id": copy, "reader": reader });
-    let (status, before) = send_form(&library, &borrow, "0", TOKEN).await;
-    assert_eq!(status, StatusCode::OK);
-    assert!(before.contains("Rejected as of event 0"), "{before}");
-    assert!(before.contains(&format!("/books/{copy} does not exist")));
-    for at in ["1", ""] {
-        let (_, after) = send_form(&library, &borrow, at, TOKEN).await;
-        assert!(after.contains("Accepted as of event 1"), "{after}");
-        assert!(after.contains("BookBorrowedEvent") && after.contains("LoanOpenedEvent"));
-    }
-    let (_, invalid) = send_form(&library, &json!({ "id": copy }), "", TOKEN).await;
-    assert!(invalid.contains("Rejected") && invalid.contains("<bdi>/reader</bdi>"));
-    let (status, later) = send_form(&library, &borrow, "7", TOKEN).await;
-    assert_eq!(status, StatusCode::BAD_REQUEST);
-    assert!(later.contains("the newest event is 1"), "{later}");
-    // Only an operator may send the form.
-    let (status, _) = send_form(&library, &borrow, "", "wrong").await;
-    assert_eq!(status, StatusCode::UNAUTHORIZED);
-    assert_eq!(library.stored_events().await.len(), 2);
-    let log = library.process.log();
-    assert!(
-        log.contains("an operator made a dry run of a command"),
-        "{log}"
-    );
-}
-
-#[tokio::test]
-async fn a_timeline_leads_to_the_form_of_a_command() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
-    let copy = Uuid::new_v4();
-    register_and_purchase(&library, Uuid::new_v4(), copy).await;
-    let session = library.open_console().await;
-    let page = async |path: &str| {
-        let path = path.replace("&amp;", "&");
-        read_page(&library, &session, &path).await
-    };
-    let query = format!("?subject=%2Fbooks%2F{copy}&amp;at=1");
-    let timeline = page(&format!("/console/subjects/books/{copy}")).await;
-    assert!(timeline.contains(&format!("/console/commands{query}")));
-    let list = page(&format!("/console/commands{query}")).await;
-    let link = format!("/console/commands/BorrowBookCommand{query}");
-    assert!(
-        list.contains(&link) && !list.contains("RegisterReader"),
-        "{list}"
-    );
-    let form = page(&link).await;
-    let example = format!("&quot;id&quot;: &quot;{copy}&quot;");
-    assert!(
-        form.contains(&example) && form.contains("to make a dry run"),
-        "{form}"
-    );
 }
 
 #[tokio::test]
@@ -342,51 +246,4 @@ async fn the_overview_shows_the_times_and_the_conflicts_of_commands() {
         overview.contains("1 decision met a changed subject"),
         "{overview}"
     );
-}
-
-#[tokio::test]
-async fn a_timeline_marks_the_snapshot_of_a_state() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(folder.path());
-    let (reader, copy) = (Uuid::new_v4(), Uuid::new_v4());
-    register_and_purchase(&library, reader, copy).await;
-    let returned = json!({
-        "source": "library-service",
-        "subject": format!("/books/{copy}"),
-        "type": "com.example.library.BookReturnedEvent",
-        "data": {
-            "metadata": {},
-            "payload": { "id": copy, "reader": reader, "lateFeeCents": 0 },
-        },
-    });
-    let written = client()
-        .post(format!("{}/api/v1/write-events", library.store_url))
-        .bearer_auth(TOKEN)
-        .body(json!({ "events": vec![returned; 600] }).to_string());
-    assert_eq!(written.send().await.unwrap().status(), StatusCode::OK);
-    let session = library.open_console().await;
-    let timeline = format!("/console/subjects/books/{copy}");
-    let page = async || read_page(&library, &session, &timeline).await;
-    assert!(!page().await.contains(">snapshot<"));
-    // The command reads all events, so it saves the state before its own event.
-    let borrow = json!({ "id": copy, "reader": reader }).to_string();
-    let borrowed = post(&format!("{}/books/borrow", library.url), borrow).await;
-    assert_eq!(borrowed.status(), StatusCode::OK);
-    let page = eventually("the snapshot is marked", async || {
-        Some(page().await).filter(|page| page.contains(">snapshot<"))
-    })
-    .await;
-    let (_, marked) = page.split_once("id=\"event-601\"").unwrap();
-    let (marked, _) = marked.split_once("</li>").unwrap();
-    assert!(marked.contains(">snapshot<"), "{marked}");
-    assert_eq!(page.matches(">snapshot<").count(), 1);
-}
-
-#[tokio::test]
-async fn a_setting_turns_the_console_off() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded_with(folder.path(), &[("CONSOLE", "false")]);
-    let answer = get(&format!("{}/console", library.url)).await;
-    assert_eq!(answer.status(), StatusCode::NOT_FOUND);
-    assert!(!library.process.log().contains("the console is at"));
 }

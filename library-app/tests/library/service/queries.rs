@@ -1,6 +1,6 @@
 //! Queries of the stock, the catalog and loans.
 
-use crate::support::{Library, book, client, get, json_of, post};
+use crate::support::{Library, book, client, json_of, post};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -155,34 +155,6 @@ async fn the_stock_is_searched_whatever_the_case_and_the_signs() {
 }
 
 #[tokio::test]
-async fn pages_neither_repeat_nor_miss_a_copy_while_others_are_purchased() {
-    let mut desk = Desk::open(28);
-    let mut purchased = Vec::new();
-    for number in 0..5 {
-        purchased.push(desk.purchase(&format!("Book {number}"), "A", "1").await);
-    }
-    let mut seen = Vec::new();
-    let mut page = desk.see("/books?limit=2&total=true").await;
-    assert_eq!(page["total"], 5);
-    loop {
-        seen.extend(ids(&page));
-        let Some(cursor) = page["nextCursor"].as_str() else {
-            break;
-        };
-        purchased.push(desk.purchase("Another", "B", "2").await);
-        let reader = desk.register().await;
-        // A change does not move a row that a page has shown.
-        desk.borrow(purchased[purchased.len() - 2], reader).await;
-        page = desk.see(&format!("/books?limit=2&cursor={cursor}")).await;
-        if purchased.len() > 8 {
-            break;
-        }
-    }
-    assert_eq!(seen, purchased[..seen.len()]);
-    assert!(seen.len() >= 5, "{seen:?}");
-}
-
-#[tokio::test]
 async fn the_catalog_has_one_row_a_title() {
     let mut desk = Desk::open(28);
     let first = desk.purchase("Emma", "Jane Austen", "1").await;
@@ -286,49 +258,4 @@ async fn an_overdue_loan_is_listed_the_longest_first() {
     assert!(rest.get("nextCursor").is_none());
     let elsewhere = desk.ask(&format!("/books?cursor={cursor}")).await;
     assert_eq!(elsewhere.status(), StatusCode::BAD_REQUEST);
-}
-
-#[tokio::test]
-async fn a_wrong_parameter_is_named() {
-    let desk = Desk::open(28);
-    for (path, status, words) in [
-        ("/books?titel=x", 400, "titel is unknown"),
-        ("/books?status=lost", 400, "status is not valid"),
-        ("/books?limit=0", 400, "limit must be"),
-        ("/books?title=a&title=b", 400, "title is given twice"),
-        ("/books/catalog?limit=0", 400, "limit must be"),
-        ("/books/not-a-uuid", 404, ""),
-        ("/readers/x/loans", 404, ""),
-    ] {
-        let answer = desk.ask(path).await;
-        assert_eq!(answer.status().as_u16(), status, "{path}");
-        assert_eq!(answer.headers()["content-type"], "application/problem+json");
-        let problem = json_of(answer).await;
-        let detail = problem["detail"].as_str().unwrap();
-        assert!(detail.contains(words), "{detail}");
-    }
-    let unknown = get(&format!("{}/books/{}", desk.library.url, Uuid::new_v4())).await;
-    assert_eq!(unknown.status(), StatusCode::NOT_FOUND);
-}
-
-#[tokio::test]
-async fn who_has_the_answer_is_not_sent_it_again() {
-    let mut desk = Desk::open(28);
-    desk.purchase("Emma", "Jane Austen", "1").await;
-    let first = desk.ask("/books").await;
-    let tag = first.headers()["etag"].to_str().unwrap().to_owned();
-    let url = format!("{}/books", desk.library.url);
-    let again = client().get(&url).header("if-none-match", &tag);
-    let again = again.send().await.unwrap();
-    assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
-    assert_eq!(again.text().await.unwrap(), "");
-    desk.purchase("Persuasion", "Jane Austen", "2").await;
-    let position = desk.position.clone().unwrap();
-    let changed = client().get(&url).header("if-none-match", &tag);
-    let changed = changed
-        .header("event-position", position)
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(changed.status(), StatusCode::OK);
 }

@@ -81,13 +81,6 @@ async fn a_card_that_is_taken_is_refused_without_telling_whose_it_is() {
 }
 
 #[tokio::test]
-async fn one_of_64_concurrent_readers_gets_the_card() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::embedded(&folder.path().join("data"));
-    only_one_wins(&[&library], "1").await;
-}
-
-#[tokio::test]
 async fn one_of_64_concurrent_readers_gets_the_card_on_two_instances_with_postgresql() {
     let Some(server) = PostgresServer::start() else {
         return;
