@@ -1,6 +1,7 @@
 //! Substring searches among many rows return the rows that a scan of all texts returns, page after page.
 
 use es_framework::{
+    command::Services,
     prelude::*,
     projection::{Database, ReadModelDescriptor, ReadModels},
     query::{QueryDescriptor, QueryParameters},
@@ -134,7 +135,7 @@ async fn find(database: &Database, part: &str, author: Option<&str>) -> (Vec<u64
         let parameters = QueryParameters::new(parameters).unwrap();
         let parse = QueryDescriptor::of::<SearchTitles>().parse;
         let query = parse(parameters, &Caller::Anyone).unwrap();
-        let page = query.run(database, Timestamp::now()).await.unwrap();
+        let page = query.run(database, &Services::default()).await.unwrap();
         let page: Value = serde_json::from_str(page.get()).unwrap();
         let items = page["items"].as_array().unwrap().iter();
         numbers.extend(items.map(|item| item["number"].as_u64().unwrap()));
