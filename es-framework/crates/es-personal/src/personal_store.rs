@@ -265,8 +265,11 @@ impl EventStore for PersonalStore {
         self.store.register_event_schema(event_type, schema).await
     }
 
-    async fn find_table_flaw(&self) -> Result<Option<String>, StoreError> {
-        self.store.find_table_flaw().await
+    async fn find_table_flaw(
+        &self,
+        progress: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<Option<String>, StoreError> {
+        self.store.find_table_flaw(progress).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {

@@ -71,8 +71,11 @@ impl EventStore for RedactedStore {
         self.0.read_event_type(event_type).await
     }
 
-    async fn find_table_flaw(&self) -> Result<Option<String>, StoreError> {
-        self.0.find_table_flaw().await
+    async fn find_table_flaw(
+        &self,
+        progress: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<Option<String>, StoreError> {
+        self.0.find_table_flaw(progress).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {

@@ -345,8 +345,11 @@ impl EventStore for PostgresStore {
         })
     }
 
-    async fn find_table_flaw(&self) -> Result<Option<String>, StoreError> {
-        table_monitor::find_table_flaw(self.reader.clone()).await
+    async fn find_table_flaw(
+        &self,
+        progress: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<Option<String>, StoreError> {
+        table_monitor::find_table_flaw(self.reader.clone(), progress).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {

@@ -123,6 +123,8 @@ pub(super) struct CheckedPage {
     pub(super) flaws: Vec<String>,
     /// True if all of them were corrected.
     pub(super) is_corrected: bool,
+    /// The number of events or rows of the page.
+    pub(super) entries: u64,
     pub(super) next: Option<TablePosition>,
 }
 
@@ -134,6 +136,7 @@ impl ReadStep for TableCheck {
         let mut page = CheckedPage {
             flaws: Vec::new(),
             is_corrected: false,
+            entries: 0,
             next: None,
         };
         let checked = match &self.position {
@@ -187,6 +190,7 @@ impl TableCheck {
             let flaw = format!("an event between {first} and {last} is missing");
             return Err(DatabaseError::Broken(flaw));
         }
+        page.entries = chunk.events.len() as u64;
         if let Some(rest) = chunk.rest {
             page.next = Some(TablePosition::Events(rest.first));
         }
@@ -226,6 +230,7 @@ impl TableCheck {
             .bind(id)
             .fetch_all(&mut *connection)
             .await?;
+        page.entries = rows.len() as u64;
         page.next = Some(self.position_after(rows.last()));
         let wrong = rows.into_iter().filter(|(_, _, fits)| !fits);
         let (keys, ids): (Vec<String>, Vec<i64>) = wrong.map(|(key, id, _)| (key, id)).unzip();

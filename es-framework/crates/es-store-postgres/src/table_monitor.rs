@@ -64,8 +64,12 @@ async fn correct_tables(reader: LogReader, pause: Duration) -> Result<(), StoreE
 }
 
 /// Returns the first flaw of the tables, and corrects nothing.
-pub(super) async fn find_table_flaw(reader: LogReader) -> Result<Option<String>, StoreError> {
+pub(super) async fn find_table_flaw(
+    reader: LogReader,
+    progress: &mut (dyn FnMut(u64) + Send),
+) -> Result<Option<String>, StoreError> {
     let mut position = Some(TablePosition::START);
+    let mut compared = 0_u64;
     while let Some(next) = position {
         let check = TableCheck {
             position: next,
@@ -75,6 +79,8 @@ pub(super) async fn find_table_flaw(reader: LogReader) -> Result<Option<String>,
         if let Some(flaw) = page.flaws.into_iter().next() {
             return Ok(Some(flaw));
         }
+        compared = compared.saturating_add(page.entries);
+        progress(compared);
         position = page.next;
     }
     Ok(None)

@@ -32,7 +32,10 @@ pub(super) enum IndexComparison {
 
 impl EventReader {
     /// Returns the first event that the index on disk lacks.
-    pub(super) async fn find_unindexed_event(&self) -> Result<Option<u64>, StoreError> {
+    pub(super) async fn find_unindexed_event(
+        &self,
+        progress: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<Option<u64>, StoreError> {
         let covered = self.shared().log().index.covered();
         let mut first = 0;
         while first < covered {
@@ -40,7 +43,10 @@ impl EventReader {
                 compare_index(connection, first..covered, READER_STEP)
             };
             match self.with_connection(compare).await? {
-                IndexComparison::CheckedTo(end) => first = end,
+                IndexComparison::CheckedTo(end) => {
+                    first = end;
+                    progress(first);
+                }
                 IndexComparison::Unindexed(event) => return Ok(Some(event)),
             }
         }

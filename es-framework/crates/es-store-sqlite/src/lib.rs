@@ -341,8 +341,11 @@ impl EventStore for EmbeddedStore {
         })
     }
 
-    async fn find_table_flaw(&self) -> Result<Option<String>, StoreError> {
-        self.reader.find_table_flaw().await
+    async fn find_table_flaw(
+        &self,
+        progress: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<Option<String>, StoreError> {
+        self.reader.find_table_flaw(progress).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {

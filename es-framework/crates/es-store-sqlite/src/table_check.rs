@@ -21,8 +21,11 @@ const STEP: u64 = 4_096;
 
 impl EventReader {
     /// Returns the first flaw of the tables that follow from the events, or of a schema.
-    pub(super) async fn find_table_flaw(&self) -> Result<Option<String>, StoreError> {
-        if let Some(event) = self.find_unindexed_event().await? {
+    pub(super) async fn find_table_flaw(
+        &self,
+        progress: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<Option<String>, StoreError> {
+        if let Some(event) = self.find_unindexed_event(progress).await? {
             return Ok(Some(format!(
                 "the index or the list of event types lacks event {event}, so reads of its subject or type miss it"
             )));
@@ -32,7 +35,7 @@ impl EventReader {
             (shared.log().index.len(), shared.catalogue().schemas())
         };
         let mut types = BTreeMap::new();
-        let mut first = 0;
+        let (indexed, mut first) = (length, 0);
         while first < length {
             let end = first.saturating_add(STEP).min(length);
             let read = move |connection: &Connection| read_first_events(connection, first..end);
@@ -40,6 +43,7 @@ impl EventReader {
                 types.entry(name).or_insert(id);
             }
             first = end;
+            progress(indexed.saturating_add(first));
         }
         let catalogue = self.with_connection(startup::load_catalogue).await?;
         if catalogue.schemas() < registered {

@@ -75,7 +75,7 @@ pub use precondition::{Conflict, Precondition, PreconditionScope};
 pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
 #[doc(hidden)]
 pub use unreadable_event::{find_unreadable_event, newest_id_or_bound};
-pub use verify::{Chain, ChainFlaw, VerificationReport, verify};
+pub use verify::{Chain, ChainFlaw, VerificationProgress, VerificationReport, verify};
 
 /// A stream of events. It ends after the first error.
 ///
@@ -249,11 +249,16 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     }
 
     /// Compares what the store derives from its events, such as indexes and the list of event types, and the schemas
-    /// with the events. Returns the first flaw as a sentence. A store that derives nothing has none.
+    /// with the events. Returns the first flaw as a sentence. A store that derives nothing has none. The progress is the
+    /// number of events and rows that were looked up so far.
     ///
     /// # Errors
     /// The store does not answer.
-    async fn find_table_flaw(&self) -> Result<Option<String>, StoreError> {
+    async fn find_table_flaw(
+        &self,
+        progress: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<Option<String>, StoreError> {
+        let _ = progress;
         Ok(None)
     }
 

@@ -128,6 +128,33 @@ impl Chain {
     }
 }
 
+/// The work that a verification has done so far. The tables follow the chain.
+///
+/// ```
+/// use es_store::VerificationProgress;
+///
+/// fn describe(progress: VerificationProgress) -> String {
+///     match progress {
+///         VerificationProgress::Chain { events } => format!("{events} events are whole"),
+///         VerificationProgress::Tables { entries } => format!("{entries} entries of tables are compared"),
+///     }
+/// }
+/// # assert!(describe(VerificationProgress::Chain { events: 7 }).starts_with("7 events"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerificationProgress {
+    /// The hash chain is verified up to here.
+    Chain {
+        /// The number of intact events.
+        events: u64,
+    },
+    /// The tables are compared with the events up to here.
+    Tables {
+        /// The number of events that were looked up in tables, and of rows that were looked up in the events.
+        entries: u64,
+    },
+}
+
 /// Verifies every event of a store and the tables that follow from them, and reports the progress at regular intervals.
 ///
 /// # Errors
@@ -146,7 +173,7 @@ impl Chain {
 /// ```
 pub async fn verify(
     store: &dyn EventStore,
-    mut progress: impl FnMut(u64) + Send,
+    mut progress: impl FnMut(VerificationProgress) + Send,
 ) -> Result<VerificationReport, StoreError> {
     let mut chain = Chain::default();
     let mut events = store.read(Subject::root(), ReadOptions::recursive());
@@ -163,11 +190,15 @@ pub async fn verify(
             break Some(flaw);
         }
         if chain.events().is_multiple_of(STEP) {
-            progress(chain.events());
+            let events = chain.events();
+            progress(VerificationProgress::Chain { events });
         }
     };
+    let events = chain.events();
+    progress(VerificationProgress::Chain { events });
+    let mut compared = |entries| progress(VerificationProgress::Tables { entries });
     let table_flaw = match &flaw {
-        None => match store.find_table_flaw().await {
+        None => match store.find_table_flaw(&mut compared).await {
             Err(StoreError::Corrupt { reason, .. }) => Some(reason),
             found => found?,
         },

@@ -10,13 +10,13 @@ use super::{
     cli_error::CliError,
     engine::{OpenEngine, open_existing, refuse_url},
     offline::count_events,
-    progress_bar::ProgressDisplay,
+    progress_bar::{ProgressDisplay, verify_with_progress},
 };
 use es_event::{EventId, Hash, Subject};
 use es_store::{
     Bound, Chain, EventStore, ReadOptions,
     backup::{self, BackupLine, LineTally},
-    event_with_id, latest_event, strip_postgres_scheme, verify,
+    event_with_id, latest_event, strip_postgres_scheme,
 };
 #[cfg(feature = "postgres")]
 use es_store_postgres::PostgresRestore;
@@ -202,9 +202,7 @@ async fn verify_copy(
         copied.add_line(&line);
     }
     drop(lines);
-    let mut progress = ProgressDisplay::new("verify", Some(chain.events()));
-    let verified = verify(&*copy.port(), |events| progress.update(events)).await?;
-    progress.finish();
+    let verified = verify_with_progress(&*copy.port(), Some(chain.events())).await?;
     copy.close().await;
     if let Some(flaw) = verified.flaw {
         eprintln!(

@@ -11,13 +11,13 @@ use super::{
     engine::{ExistingStoreArguments, refuse_url},
     line_input::{BACKUP_LINE, NumberedLines},
     output::LineOutput,
-    progress_bar::ProgressDisplay,
+    progress_bar::{ProgressDisplay, verify_with_progress},
 };
 use es_event::EventId;
 use es_store::{
     EventStore,
     backup::{self, BackupLine},
-    newest_id, verify,
+    newest_id,
 };
 use es_store_sqlite::Restore;
 
@@ -29,10 +29,7 @@ pub(super) async fn count_events(store: &dyn EventStore) -> Result<u64, CliError
 pub(super) async fn verify_store(arguments: &ExistingStoreArguments) -> Result<bool, CliError> {
     let engine = arguments.open_existing().await?;
     let store = engine.port();
-    let mut progress = ProgressDisplay::new("verify", count_events(&*store).await.ok());
-    let verified = verify(&*store, |events| progress.update(events)).await;
-    progress.finish();
-    let verified = verified?;
+    let verified = verify_with_progress(&*store, count_events(&*store).await.ok()).await?;
     engine.close().await;
     if let Some(flaw) = verified.flaw {
         eprintln!(

@@ -5,16 +5,20 @@ use std::{
     time::{Duration, Instant},
 };
 
+use es_store::{EventStore, StoreError, VerificationProgress, VerificationReport, verify};
+
 /// The time between two updates of the bar.
 const BAR_INTERVAL: Duration = Duration::from_millis(100);
 /// The time between two lines in a log.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 const BAR_WIDTH: u64 = 30;
 
-/// Displays the progress of one subcommand in events.
+/// Displays the progress of one subcommand.
 #[derive(Debug)]
 pub(super) struct ProgressDisplay {
     command: &'static str,
+    /// The plural of the noun that is counted.
+    unit: &'static str,
     total: Option<u64>,
     begun: Instant,
     shown: Option<Instant>,
@@ -22,9 +26,15 @@ pub(super) struct ProgressDisplay {
 }
 
 impl ProgressDisplay {
+    /// Counts events.
     pub(super) fn new(command: &'static str, total: Option<u64>) -> Self {
+        Self::with_unit(command, "events", total)
+    }
+
+    fn with_unit(command: &'static str, unit: &'static str, total: Option<u64>) -> Self {
         Self {
             command,
+            unit,
             total,
             begun: Instant::now(),
             shown: None,
@@ -59,20 +69,43 @@ impl ProgressDisplay {
     fn line(&self, done: u64) -> String {
         let seconds = self.begun.elapsed().as_secs().max(1);
         let rate = done.checked_div(seconds).unwrap_or_default();
+        let (command, unit) = (self.command, self.unit);
         let Some(total) = self.total.filter(|total| *total > 0) else {
-            return format!("{}: {done} events, {rate} a second", self.command);
+            return format!("{command}: {done} {unit}, {rate} a second");
         };
         let share = |of: u64| done.min(total).saturating_mul(of).checked_div(total);
         let filled = share(BAR_WIDTH).unwrap_or_default();
         let bar = |count, mark: &str| mark.repeat(usize::try_from(count).unwrap_or_default());
         format!(
-            "{}: [{}{}] {} %, {done} of {total} events, {rate} a second",
-            self.command,
+            "{command}: [{}{}] {} %, {done} of {total} {unit}, {rate} a second",
             bar(filled, "#"),
             bar(BAR_WIDTH.saturating_sub(filled), "-"),
             share(100).unwrap_or_default(),
         )
     }
+}
+
+/// Verifies a store, and displays the progress: first of the chain, then of the tables.
+pub(super) async fn verify_with_progress(
+    store: &dyn EventStore,
+    events: Option<u64>,
+) -> Result<VerificationReport, StoreError> {
+    let mut chain = ProgressDisplay::new("verify", events);
+    let mut tables = None;
+    let verified = verify(store, |progress| match progress {
+        VerificationProgress::Chain { events } => chain.update(events),
+        VerificationProgress::Tables { entries } => tables
+            .get_or_insert_with(|| {
+                ProgressDisplay::with_unit("compare the tables", "entries", None)
+            })
+            .update(entries),
+    })
+    .await;
+    chain.finish();
+    if let Some(tables) = tables {
+        tables.finish();
+    }
+    verified
 }
 
 #[cfg(test)]

@@ -111,6 +111,13 @@ async fn a_whole_store_is_verified() {
         "isValid": true, "events": 0, "hash": Hash::ZERO.to_string()}});
     assert_eq!(result().await, empty);
     server.fill(&["/a", "/b"]).await;
+    let (_, text) = server.answer("verify-store", &json!({})).await;
+    let before_last = text.lines().rev().nth(1).unwrap();
+    let progress = json!({"type": "progress", "payload": {"events": 2}});
+    assert_eq!(
+        serde_json::from_str::<Value>(before_last).unwrap(),
+        progress
+    );
     let whole = result().await;
     assert_eq!(whole["payload"]["isValid"], true);
     assert_eq!(whole["payload"]["events"], 2);

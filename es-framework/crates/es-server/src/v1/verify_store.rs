@@ -16,12 +16,16 @@ use crate::{
     state::ServerState,
 };
 use es_event::Hash;
-use es_store::{StoreError, VerificationReport, verify};
+use es_store::{StoreError, VerificationProgress, VerificationReport, verify};
 
 /// The payload of a progress line.
 #[derive(Serialize)]
-struct VerificationProgress {
+#[serde(rename_all = "camelCase")]
+struct ProgressLine {
     events: u64,
+    /// The number of events and rows that were compared with each other, after all events were verified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared_entries: Option<u64>,
 }
 
 /// The payload of the last line.
@@ -51,9 +55,21 @@ pub(super) async fn verify_store(
 ) -> Response {
     let (lines, receiver) = mpsc::channel::<Vec<u8>>(16);
     tokio::spawn(async move {
-        let verification = verify(&*server.store, |events| {
+        let mut verified = 0;
+        let verification = verify(&*server.store, |progress| {
+            let compared_entries = match progress {
+                VerificationProgress::Chain { events } => {
+                    verified = events;
+                    None
+                }
+                VerificationProgress::Tables { entries } => Some(entries),
+            };
+            let progress = ProgressLine {
+                events: verified,
+                compared_entries,
+            };
             let mut line = Vec::new();
-            write_row("progress", &VerificationProgress { events }, &mut line);
+            write_row("progress", &progress, &mut line);
             // A slow client misses lines about the progress only.
             let _ = lines.try_send(line);
         });

@@ -11,7 +11,7 @@ use crate::{
     index_check::{IndexComparison, compare_index},
     store_settings::EngineSettings,
 };
-use es_store::{EventStore as _, ReadOptions, StoreError};
+use es_store::{EventStore as _, ReadOptions, StoreError, VerificationProgress, verify};
 
 #[tokio::test]
 async fn an_event_that_the_index_lacks_is_found() {
@@ -21,9 +21,43 @@ async fn an_event_that_the_index_lacks_is_found() {
     store.close().await;
     drop(store);
     let store = EmbeddedStore::open(directory.path()).unwrap();
-    assert_eq!(store.reader.find_unindexed_event().await.unwrap(), None);
+    assert_eq!(
+        store
+            .reader
+            .find_unindexed_event(&mut |_| {})
+            .await
+            .unwrap(),
+        None
+    );
     damage_index(&store);
-    assert_eq!(store.reader.find_unindexed_event().await.unwrap(), Some(2));
+    assert_eq!(
+        store
+            .reader
+            .find_unindexed_event(&mut |_| {})
+            .await
+            .unwrap(),
+        Some(2)
+    );
+}
+
+#[tokio::test]
+async fn a_verification_shows_the_progress_of_the_chain_and_of_the_tables() {
+    let directory = TempDir::new().unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
+    store.close().await;
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let mut shown = Vec::new();
+    verify(&store, |progress| shown.push(progress))
+        .await
+        .unwrap();
+    let expected = [
+        VerificationProgress::Chain { events: 4 },
+        // The events in the index, and then those in the list of event types.
+        VerificationProgress::Tables { entries: 4 },
+        VerificationProgress::Tables { entries: 8 },
+    ];
+    assert_eq!(shown, expected);
 }
 
 #[tokio::test]
@@ -81,7 +115,14 @@ async fn a_running_store_builds_a_damaged_index_again() {
     let store = EmbeddedStore::open_with(directory.path(), large(), None).unwrap();
     for _ in 0..5_000 {
         if count_events(&store, "/b/c").await.ok() == Some(2) {
-            assert_eq!(store.reader.find_unindexed_event().await.unwrap(), None);
+            assert_eq!(
+                store
+                    .reader
+                    .find_unindexed_event(&mut |_| {})
+                    .await
+                    .unwrap(),
+                None
+            );
             return;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
