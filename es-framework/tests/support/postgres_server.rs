@@ -133,6 +133,11 @@ impl PostgresServer {
         server
     }
 
+    /// The data folder.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
     /// The address of this server in a URL.
     pub(crate) fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)

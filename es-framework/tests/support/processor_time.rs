@@ -19,10 +19,15 @@ pub(crate) fn assert_idle(process: u32, period: Duration, most: u64) {
 }
 
 /// Returns the processor time that a process has used so far, in hundredths of a second.
-fn processor_time(process: u32) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    let (_, fields) = stat.rsplit_once(") ").unwrap();
+pub(crate) fn processor_time(process: u32) -> u64 {
+    try_processor_time(process).unwrap()
+}
+
+/// The same, or `None` if the process has ended.
+pub(crate) fn try_processor_time(process: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
     // `proc_pid_stat(5)`: `utime` and `stime` are the fields 14 and 15, and the third one comes first here.
     let times = fields.split(' ').skip(11).take(2);
-    times.map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+    times.map(|ticks| ticks.parse::<u64>().ok()).sum()
 }

@@ -10,7 +10,7 @@ use tokio::{
 use uuid::Uuid;
 
 /// The part of a measurement that only warms up.
-const WARM_UP: Duration = Duration::from_millis(500);
+pub(crate) const WARM_UP: Duration = Duration::from_millis(500);
 
 pub(crate) struct LoadResult {
     pub(crate) rate: f64,

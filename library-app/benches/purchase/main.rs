@@ -4,7 +4,7 @@
 //!
 //! `cargo bench -p library-app --bench purchase -- [--seconds 4] [--rounds 3]`; with `--million`
 //! instead the memory over a million purchases and the time to open them; with `--observed` what the
-//! log and traces cost; with `--followed` what read models cost and how far they are behind; with
+//! log and traces cost; with `--instances` two instances on one PostgreSQL beside one; with `--followed` what read models cost and how far they are behind; with
 //! `--load 127.0.0.1:8080 [--connections 64]` a library that runs already.
 
 #![allow(
@@ -21,9 +21,12 @@
 
 mod bare;
 mod followed;
+mod instances;
 mod load;
 mod million;
 mod observed;
+#[path = "../../../es-framework/tests/support/mod.rs"]
+mod support;
 
 use std::{
     fs::File,
@@ -49,6 +52,7 @@ struct Settings {
     million: bool,
     observed: bool,
     followed: bool,
+    instances: bool,
     load: Option<String>,
     connections: usize,
 }
@@ -68,6 +72,7 @@ impl Settings {
             million: flag("--million"),
             observed: flag("--observed"),
             followed: flag("--followed"),
+            instances: flag("--instances"),
             load: text("--load"),
             connections: value("--connections").map_or(64, |count| count.max(1.0) as usize),
         }
@@ -103,6 +108,9 @@ fn main() {
     }
     if settings.followed {
         return followed::run(&settings, folder.path());
+    }
+    if settings.instances {
+        return instances::run(&settings, folder.path());
     }
     let flush = flush_time(folder.path());
     println!(
