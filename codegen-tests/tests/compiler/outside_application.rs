@@ -1,137 +1,167 @@
-//! An application outside the workspace depends on the framework alone, under another name.
+//! A clinic: an application of another domain, written from the how-to pages, outside the workspace and with the framework
+//! under another name.
 
 use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::mpsc,
     time::Duration,
 };
 
+use serde_json::{Value, json};
+
 use crate::cargo::{cargo, target_directory};
 
-const COPY: &str = "11111111-1111-4111-8111-111111111111";
+const APPOINTMENT: &str = "11111111-1111-4111-8111-111111111111";
+const DOCTOR: &str = "22222222-2222-4222-8222-222222222222";
+const PATIENT: &str = "33333333-3333-4333-8333-333333333333";
 const TOKEN: &str = "0123456789abcdef";
+const PATIENCE: Duration = Duration::from_secs(60);
 
-fn build() -> PathBuf {
+/// Runs the tests of the clinic, which also builds its program.
+fn test_and_build() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let outside = root.join("codegen-tests/outside");
     // The versions in this lock file are available without a network.
     fs::copy(root.join("Cargo.lock"), outside.join("Cargo.lock")).unwrap();
     let output = cargo()
-        .args(["build", "--quiet", "--offline"])
+        .args(["test", "--quiet", "--offline"])
         .current_dir(&outside)
         .output()
         .unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
     let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{complaints}");
+    assert!(output.status.success(), "{printed}\n{complaints}");
     target_directory().join("debug/outside")
 }
 
-/// A running application and its address.
-struct OutsideService {
+/// A running clinic and its address.
+struct Clinic {
     child: Child,
-    application: String,
-    event_store: String,
+    address: String,
 }
 
-impl Drop for OutsideService {
+impl Drop for Clinic {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn start(program: &Path) -> OutsideService {
+fn start(program: &Path, insurer: &str) -> Clinic {
     let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
     let _ = fs::remove_dir_all(&data);
+    fs::create_dir_all(&data).unwrap();
     let mut child = Command::new(program)
-        .args(["--loan-hours", "1", "--http-port", "0"])
+        .args(["--insurer-url", insurer, "--http-port", "0"])
         .env("EVENT_STORE_PORT", "0")
         .env("EVENT_STORE_API_TOKEN", TOKEN)
-        .env("EVENT_STORE_DATA_DIR", data)
+        .env("EVENT_STORE_DATA_DIR", data.join("data"))
         .env_remove("RUST_LOG")
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut address = |mark: &str| {
-        let after = |line: String| line.split_once(mark).map(|(_, rest)| rest.to_owned());
-        log.find_map(|line| after(line.unwrap())).unwrap()
+    let after = |line: String| {
+        let (_, address) = line.split_once("clinic listens on http://")?;
+        Some(address.to_owned())
     };
-    let event_store = address("event store listens on http://");
-    let application = address("outside-shop listens on http://");
+    let address = log.find_map(|line| after(line.unwrap())).unwrap();
     // A full pipe would block the process.
     std::thread::spawn(move || log.for_each(drop));
-    OutsideService {
-        child,
-        application,
-        event_store,
+    Clinic { child, address }
+}
+
+impl Clinic {
+    /// Returns the status and the body of the response.
+    fn send(&self, method: &str, path: &str, body: &Value) -> (u16, String) {
+        let address = &self.address;
+        let mut socket = TcpStream::connect(address).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        let body = body.to_string();
+        let length = body.len();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        );
+        socket.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap();
+        (status.parse().unwrap(), body.to_owned())
+    }
+
+    fn post(&self, path: &str, body: &Value) -> (u16, String) {
+        self.send("POST", path, body)
     }
 }
 
-/// Returns the status and the body of the response.
-fn post(address: &str, path: &str, body: &str) -> (u16, String) {
-    let mut socket = TcpStream::connect(address).unwrap();
-    socket
-        .set_read_timeout(Some(Duration::from_secs(30)))
-        .unwrap();
-    let length = body.len();
-    let request = format!(
-        "POST {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
-    );
-    socket.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    socket.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    let status = head.split(' ').nth(1).unwrap();
-    (status.parse().unwrap(), body.to_owned())
+/// Listens as the insurer, and passes on the requests that arrive.
+fn listen_as_insurer() -> (String, mpsc::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/appointments", listener.local_addr().unwrap());
+    let (sender, requests) = mpsc::channel();
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = BufReader::new(socket.unwrap());
+            let mut request = String::new();
+            while !request.contains("\r\n\r\n") {
+                socket.read_line(&mut request).unwrap();
+            }
+            let head = request.to_ascii_lowercase();
+            let (_, length) = head.split_once("content-length: ").unwrap();
+            let (length, _) = length.split_once("\r\n").unwrap();
+            let mut body = vec![0; length.parse().unwrap()];
+            socket.read_exact(&mut body).unwrap();
+            let answer = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
+            socket.get_mut().write_all(answer).unwrap();
+            let body = String::from_utf8(body).unwrap();
+            let _ = sender.send(request + &body);
+        }
+    });
+    (url, requests)
 }
 
 #[test]
-fn an_application_outside_the_workspace_lends_and_takes_back() {
-    let service = start(&build());
-    let borrow = |reader| {
-        let path = format!("/books/{COPY}/borrow");
-        let body = serde_json::json!({ "reader": reader }).to_string();
-        post(&service.application, &path, &body)
+fn a_clinic_is_written_from_the_how_to_pages() {
+    let program = test_and_build();
+    let (insurer, requests) = listen_as_insurer();
+    let clinic = start(&program, &insurer);
+    let doctor = json!({ "id": DOCTOR, "name": "Dr. Grace", "feeCents": 1250 });
+    assert_eq!(clinic.post("/doctors/add", &doctor).0, 201);
+    let patient = json!({ "id": PATIENT, "name": "Ada", "email": "ada@example.com" });
+    assert_eq!(clinic.post("/patients/register", &patient).0, 201);
+
+    let book = |id: &str| {
+        let starts_at = "2026-07-01T12:00:00Z";
+        let body = json!({ "id": id, "doctor": DOCTOR, "patient": PATIENT, "startsAt": starts_at });
+        clinic.post("/appointments/book", &body)
     };
-    let give_back = || {
-        let body = serde_json::json!({ "id": COPY }).to_string();
-        post(&service.application, "/books/return", &body)
+    assert_eq!(book(APPOINTMENT).0, 201);
+    let (status, busy) = book(PATIENT);
+    assert_eq!(status, 409, "{busy}");
+    assert!(busy.contains("doctor-busy"), "{busy}");
+
+    let complete = |minutes: u32| {
+        let body = json!({ "id": APPOINTMENT, "minutes": minutes });
+        clinic.post("/appointments/complete", &body)
     };
+    let (status, endless) = complete(0);
+    assert_eq!(status, 422, "{endless}");
+    assert!(endless.contains("/minutes"), "{endless}");
+    assert_eq!(complete(20), (204, String::new()));
+    let told = requests.recv_timeout(PATIENCE).unwrap();
+    assert!(told.contains("idempotency-key: "), "{told}");
+    assert!(told.contains(r#""cents":1250"#), "{told}");
 
-    let (status, unknown) = give_back();
-    assert_eq!(status, 404, "{unknown}");
-    let (status, blank) = borrow("");
-    assert_eq!(status, 422, "{blank}");
-    assert!(blank.contains("/reader"), "{blank}");
-
-    let (status, loan) = borrow("Ada");
-    assert_eq!(status, 200, "{loan}");
-    assert!(loan.contains("dueAt"), "{loan}");
-    let (status, lent) = borrow("Grace");
-    assert_eq!(status, 409, "{lent}");
-    assert!(lent.contains("copy-lent"), "{lent}");
-    assert!(lent.contains("Ada has it"), "{lent}");
-
-    assert_eq!(give_back(), (204, String::new()));
-    let (status, returned) = give_back();
-    assert_eq!(status, 409, "{returned}");
-    assert!(returned.contains("copy-not-lent"), "{returned}");
-    assert_eq!(borrow("Grace").0, 200);
-
-    let subject = serde_json::json!({ "subject": format!("/books/{COPY}"), "options": { "recursive": false } });
-    let (status, events) = post(
-        &service.event_store,
-        "/api/v1/read-events",
-        &subject.to_string(),
-    );
-    assert_eq!(status, 200, "{events}");
-    let types: Vec<_> = events.matches("\"type\":\"org.outside.shop.").collect();
-    assert_eq!(types.len(), 3, "{events}");
-    let last = events.rfind("org.outside.shop.BookBorrowedEvent").unwrap();
-    let returned = events.find("org.outside.shop.BookReturnedEvent").unwrap();
-    assert!(returned < last, "{events}");
+    let own = format!("/patients/{PATIENT}/appointments");
+    let (status, appointments) = clinic.send("GET", &own, &Value::Null);
+    assert_eq!(status, 200, "{appointments}");
+    assert!(appointments.contains("Dr. Grace"), "{appointments}");
+    let (status, revenue) = clinic.send("GET", "/revenue", &Value::Null);
+    assert_eq!(status, 200, "{revenue}");
+    assert!(revenue.contains(r#""paidCents":1250"#), "{revenue}");
 }

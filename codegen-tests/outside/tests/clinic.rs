@@ -1,0 +1,172 @@
+//! The rules of the clinic, without a network.
+
+use std::sync::Arc;
+
+use fw::{Settings, prelude::*, store::memory::MemoryStore, testing::given};
+use outside::{
+    appointment::{
+        AppointmentError,
+        book::{AppointmentBookedEvent, BookAppointmentCommand, SlotTakenEvent},
+        cancel::{AppointmentCancelledEvent, CancelAppointmentCommand, SlotFreedEvent},
+        complete::{AppointmentCompletedEvent, CompleteAppointmentCommand},
+    },
+    doctor::{AddDoctorCommand, DoctorAddedEvent},
+    patient::{PatientRegisteredEvent, RegisterPatientCommand},
+    schedule::{AppointmentsOfPatient, DoctorsRevenue, PatientsAppointment, ShowRevenue},
+};
+use serde_json::Value as Json;
+
+const ID: Uuid = Uuid::from_u128(1);
+const DOCTOR: Uuid = Uuid::from_u128(2);
+const ADA: Uuid = Uuid::from_u128(3);
+const BOB: Uuid = Uuid::from_u128(4);
+
+fn noon() -> Timestamp {
+    "2026-07-01T12:00:00Z".parse().unwrap()
+}
+
+fn on(kind: &str, id: Uuid) -> String {
+    format!("/{kind}/{id}")
+}
+
+fn added() -> DoctorAddedEvent {
+    DoctorAddedEvent { id: DOCTOR, name: "Dr. Grace".into(), fee_cents: 1_250 }
+}
+
+fn registered(id: Uuid, email: &str) -> PatientRegisteredEvent {
+    PatientRegisteredEvent { id, name: "Ada".into(), email: email.into() }
+}
+
+fn book() -> BookAppointmentCommand {
+    BookAppointmentCommand { id: ID, doctor: DOCTOR, patient: ADA, starts_at: noon() }
+}
+
+fn booked() -> AppointmentBookedEvent {
+    AppointmentBookedEvent {
+        id: ID,
+        doctor: DOCTOR,
+        patient: ADA,
+        starts_at: noon(),
+        fee_cents: 1_250,
+    }
+}
+
+fn patient(id: Uuid) -> Caller {
+    Caller::authenticated("a patient", ["patient"]).with_owner_id(&id.to_string())
+}
+
+fn staff() -> Caller {
+    Caller::authenticated("the desk", ["staff"])
+}
+
+#[test]
+fn a_doctor_has_one_patient_at_a_time() {
+    let given = || {
+        given()
+            .event_on(&on("doctors", DOCTOR), added())
+            .event_on(&on("patients", ADA), registered(ADA, "ada@example.com"))
+    };
+    let taken = || SlotTakenEvent { doctor: DOCTOR, starts_at: noon() };
+    given().when(book()).then((booked(), taken()));
+    let busy = AppointmentError::DoctorBusy { starts_at: noon() };
+    given().event(taken()).when(book()).then_rejected(&busy);
+    let freed = SlotFreedEvent { doctor: DOCTOR, starts_at: noon() };
+    given().event(taken()).event(freed).when(book()).then_accepted();
+}
+
+#[test]
+fn patients_book_and_cancel_for_themselves() {
+    given().caller(patient(BOB)).when(book()).then_not_owner();
+    let cancel = || CancelAppointmentCommand { id: ID };
+    let freed = SlotFreedEvent { doctor: DOCTOR, starts_at: noon() };
+    given()
+        .event(booked())
+        .caller(patient(ADA))
+        .when(cancel())
+        .then((AppointmentCancelledEvent { id: ID }, freed));
+    given()
+        .event(booked())
+        .caller(patient(BOB))
+        .when(cancel())
+        .then_rejected(&AppointmentError::SomebodyElses);
+}
+
+#[test]
+fn an_address_belongs_to_one_patient() {
+    given()
+        .event_on(&on("patients", ADA), registered(ADA, "ada@example.com"))
+        .when(RegisterPatientCommand {
+            id: BOB,
+            name: "Bob".into(),
+            email: "ADA@example.com ".into(),
+        })
+        .then_not_unique("patient-email");
+}
+
+#[test]
+fn an_event_of_each_age_is_read_as_todays() {
+    let name = "org.outside.clinic.AppointmentCompletedEvent";
+    let old = [
+        (name.to_owned(), format!(r#"{{"id":"{ID}","price":"12.50"}}"#)),
+        (format!("{name}.v2"), format!(r#"{{"id":"{ID}","feeCents":1250}}"#)),
+        (format!("{name}.v3"), format!(r#"{{"id":"{ID}","feeCents":1250,"minutes":20}}"#)),
+    ];
+    for (event_type, json) in old {
+        let revenue = given()
+            .event_on(&on("appointments", ID), booked())
+            .event_json(&on("appointments", ID), &event_type, &json)
+            .query(ShowRevenue {})
+            .unwrap();
+        let expected = DoctorsRevenue { doctor: DOCTOR, appointments: 1, paid_cents: 1_250 };
+        assert_eq!(revenue.items, [expected], "{event_type}");
+    }
+}
+
+#[test]
+fn a_patient_sees_the_names_of_the_doctors() {
+    let own = given()
+        .event_on(&on("doctors", DOCTOR), added())
+        .event_on(&on("appointments", ID), booked())
+        .caller(patient(ADA))
+        .query(AppointmentsOfPatient { patient: ADA })
+        .unwrap();
+    let doctor_name = Some("Dr. Grace".into());
+    assert_eq!(own.items, [PatientsAppointment { id: ID, doctor_name, starts_at: noon() }]);
+}
+
+#[test]
+fn an_appointment_is_completed_once() {
+    let complete = || CompleteAppointmentCommand { id: ID, minutes: 20 };
+    let completed = || AppointmentCompletedEvent { id: ID, fee_cents: 1_250, minutes: Some(20) };
+    given().event(booked()).when(complete()).then(completed());
+    given()
+        .event(booked())
+        .event(completed())
+        .when(complete())
+        .then_rejected(&AppointmentError::AppointmentOver);
+}
+
+#[tokio::test]
+async fn roles_belong_to_routes() {
+    let clinic = outside::clinic()
+        .settings(Settings::default())
+        .event_store(Arc::new(MemoryStore::new()))
+        .build()
+        .await
+        .unwrap();
+    let add = AddDoctorCommand { id: DOCTOR, name: "Dr. Grace".into(), fee_cents: 1_250 };
+    for (caller, status) in [(patient(ADA), 403), (staff(), 201)] {
+        let client = clinic.client().with_caller(&caller);
+        let added = client.post(AddDoctorCommand::PATH, &add).await.unwrap();
+        assert_eq!(added.status, status, "{}", added.text());
+    }
+    let revenue = clinic.client().with_caller(&staff()).get("/revenue").await.unwrap();
+    let page: Json = serde_json::from_str(&revenue.text()).unwrap();
+    assert_eq!(page["items"], Json::Array(Vec::new()));
+    clinic.shutdown().await;
+}
+
+#[test]
+fn stored_events_stay_readable() {
+    fw::schema_lock!();
+}
