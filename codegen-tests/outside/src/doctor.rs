@@ -54,7 +54,10 @@ impl Doctor {
 impl Doctor {
     fn added(event: &DoctorAddedEvent) -> Self {
         let fee_cents = event.fee_cents;
-        Self { fee_cents, taken: BTreeSet::new() }
+        Self {
+            fee_cents,
+            taken: BTreeSet::new(),
+        }
     }
 
     fn taken(&mut self, event: &SlotTakenEvent) {
@@ -80,6 +83,9 @@ pub struct DoctorRow {
 #[projection]
 impl DoctorRow {
     fn added(event: DoctorAddedEvent) -> Self {
-        Self { id: event.id, name: event.name }
+        Self {
+            id: event.id,
+            name: event.name,
+        }
     }
 }

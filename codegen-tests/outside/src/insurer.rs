@@ -23,7 +23,9 @@ pub struct InsurerClient {
 impl InsurerClient {
     /// Creates a client, which has no connection yet.
     pub fn new() -> Self {
-        Self { http: reqwest::Client::new() }
+        Self {
+            http: reqwest::Client::new(),
+        }
     }
 }
 
@@ -61,8 +63,13 @@ impl InsurerHook {
         );
         let request = insurer.http.post(&settings.insurer_url);
         let request = request.header("idempotency-key", key.as_str());
-        let request = request.header("content-type", "application/json").body(body);
-        let sent = request.send().await.and_then(reqwest::Response::error_for_status);
+        let request = request
+            .header("content-type", "application/json")
+            .body(body);
+        let sent = request
+            .send()
+            .await
+            .and_then(reqwest::Response::error_for_status);
         sent.map(drop).map_err(InsurerError)
     }
 }

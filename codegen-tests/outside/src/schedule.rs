@@ -87,7 +87,9 @@ impl QueryHandler for AppointmentsOfPatient {
             doctor_name: doctor.map(|doctor| doctor.name.clone()),
             starts_at: row.starts_at,
         };
-        context.join(appointments, |row| Some(&row.doctor), combine).await
+        context
+            .join(appointments, |row| Some(&row.doctor), combine)
+            .await
     }
 }
 

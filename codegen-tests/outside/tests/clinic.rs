@@ -11,6 +11,7 @@ use outside::{
         complete::{AppointmentCompletedEvent, CompleteAppointmentCommand},
     },
     doctor::{AddDoctorCommand, DoctorAddedEvent},
+    insurer::InsurerClient,
     patient::{PatientRegisteredEvent, RegisterPatientCommand},
     schedule::{AppointmentsOfPatient, DoctorsRevenue, PatientsAppointment, ShowRevenue},
 };
@@ -30,15 +31,28 @@ fn on(kind: &str, id: Uuid) -> String {
 }
 
 fn added() -> DoctorAddedEvent {
-    DoctorAddedEvent { id: DOCTOR, name: "Dr. Grace".into(), fee_cents: 1_250 }
+    DoctorAddedEvent {
+        id: DOCTOR,
+        name: "Dr. Grace".into(),
+        fee_cents: 1_250,
+    }
 }
 
 fn registered(id: Uuid, email: &str) -> PatientRegisteredEvent {
-    PatientRegisteredEvent { id, name: "Ada".into(), email: email.into() }
+    PatientRegisteredEvent {
+        id,
+        name: "Ada".into(),
+        email: email.into(),
+    }
 }
 
 fn book() -> BookAppointmentCommand {
-    BookAppointmentCommand { id: ID, doctor: DOCTOR, patient: ADA, starts_at: noon() }
+    BookAppointmentCommand {
+        id: ID,
+        doctor: DOCTOR,
+        patient: ADA,
+        starts_at: noon(),
+    }
 }
 
 fn booked() -> AppointmentBookedEvent {
@@ -66,19 +80,32 @@ fn a_doctor_has_one_patient_at_a_time() {
             .event_on(&on("doctors", DOCTOR), added())
             .event_on(&on("patients", ADA), registered(ADA, "ada@example.com"))
     };
-    let taken = || SlotTakenEvent { doctor: DOCTOR, starts_at: noon() };
+    let taken = || SlotTakenEvent {
+        doctor: DOCTOR,
+        starts_at: noon(),
+    };
     given().when(book()).then((booked(), taken()));
     let busy = AppointmentError::DoctorBusy { starts_at: noon() };
     given().event(taken()).when(book()).then_rejected(&busy);
-    let freed = SlotFreedEvent { doctor: DOCTOR, starts_at: noon() };
-    given().event(taken()).event(freed).when(book()).then_accepted();
+    let freed = SlotFreedEvent {
+        doctor: DOCTOR,
+        starts_at: noon(),
+    };
+    given()
+        .event(taken())
+        .event(freed)
+        .when(book())
+        .then_accepted();
 }
 
 #[test]
 fn patients_book_and_cancel_for_themselves() {
     given().caller(patient(BOB)).when(book()).then_not_owner();
     let cancel = || CancelAppointmentCommand { id: ID };
-    let freed = SlotFreedEvent { doctor: DOCTOR, starts_at: noon() };
+    let freed = SlotFreedEvent {
+        doctor: DOCTOR,
+        starts_at: noon(),
+    };
     given()
         .event(booked())
         .caller(patient(ADA))
@@ -107,9 +134,18 @@ fn an_address_belongs_to_one_patient() {
 fn an_event_of_each_age_is_read_as_todays() {
     let name = "org.outside.clinic.AppointmentCompletedEvent";
     let old = [
-        (name.to_owned(), format!(r#"{{"id":"{ID}","price":"12.50"}}"#)),
-        (format!("{name}.v2"), format!(r#"{{"id":"{ID}","feeCents":1250}}"#)),
-        (format!("{name}.v3"), format!(r#"{{"id":"{ID}","feeCents":1250,"minutes":20}}"#)),
+        (
+            name.to_owned(),
+            format!(r#"{{"id":"{ID}","price":"12.50"}}"#),
+        ),
+        (
+            format!("{name}.v2"),
+            format!(r#"{{"id":"{ID}","feeCents":1250}}"#),
+        ),
+        (
+            format!("{name}.v3"),
+            format!(r#"{{"id":"{ID}","feeCents":1250,"minutes":20}}"#),
+        ),
     ];
     for (event_type, json) in old {
         let revenue = given()
@@ -117,7 +153,11 @@ fn an_event_of_each_age_is_read_as_todays() {
             .event_json(&on("appointments", ID), &event_type, &json)
             .query(ShowRevenue {})
             .unwrap();
-        let expected = DoctorsRevenue { doctor: DOCTOR, appointments: 1, paid_cents: 1_250 };
+        let expected = DoctorsRevenue {
+            doctor: DOCTOR,
+            appointments: 1,
+            paid_cents: 1_250,
+        };
         assert_eq!(revenue.items, [expected], "{event_type}");
     }
 }
@@ -131,14 +171,32 @@ fn a_patient_sees_the_names_of_the_doctors() {
         .query(AppointmentsOfPatient { patient: ADA })
         .unwrap();
     let doctor_name = Some("Dr. Grace".into());
-    assert_eq!(own.items, [PatientsAppointment { id: ID, doctor_name, starts_at: noon() }]);
+    assert_eq!(
+        own.items,
+        [PatientsAppointment {
+            id: ID,
+            doctor_name,
+            starts_at: noon()
+        }]
+    );
 }
 
 #[test]
 fn an_appointment_is_completed_once() {
-    let complete = || CompleteAppointmentCommand { id: ID, minutes: 20 };
-    let completed = || AppointmentCompletedEvent { id: ID, fee_cents: 1_250, minutes: Some(20) };
-    given().event(booked()).when(complete()).then(completed());
+    let complete = || CompleteAppointmentCommand {
+        id: ID,
+        minutes: 20,
+    };
+    let completed = || AppointmentCompletedEvent {
+        id: ID,
+        fee_cents: 1_250,
+        minutes: Some(20),
+    };
+    given()
+        .with(InsurerClient::new())
+        .event(booked())
+        .when(complete())
+        .then(completed());
     given()
         .event(booked())
         .event(completed())
@@ -154,13 +212,22 @@ async fn roles_belong_to_routes() {
         .build()
         .await
         .unwrap();
-    let add = AddDoctorCommand { id: DOCTOR, name: "Dr. Grace".into(), fee_cents: 1_250 };
+    let add = AddDoctorCommand {
+        id: DOCTOR,
+        name: "Dr. Grace".into(),
+        fee_cents: 1_250,
+    };
     for (caller, status) in [(patient(ADA), 403), (staff(), 201)] {
         let client = clinic.client().with_caller(&caller);
         let added = client.post(AddDoctorCommand::PATH, &add).await.unwrap();
         assert_eq!(added.status, status, "{}", added.text());
     }
-    let revenue = clinic.client().with_caller(&staff()).get("/revenue").await.unwrap();
+    let revenue = clinic
+        .client()
+        .with_caller(&staff())
+        .get("/revenue")
+        .await
+        .unwrap();
     let page: Json = serde_json::from_str(&revenue.text()).unwrap();
     assert_eq!(page["items"], Json::Array(Vec::new()));
     clinic.shutdown().await;

@@ -67,6 +67,8 @@ impl App {
     /// with everything that `#[derive(Command)]` and `#[derive(Event)]` declared.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
+        // An application whose service uses reqwest creates its client before the application starts.
+        es_net::tls::install_cryptography();
         Self {
             name,
             catalog: Catalog::builder().linked(),

@@ -50,13 +50,20 @@ pub struct AppointmentCompletedEvent {
 #[upcast]
 fn a_price_became_cents(old: AppointmentCompletedV1) -> AppointmentCompletedV2 {
     let fee_cents = old.price.replace('.', "").parse().unwrap_or_default();
-    AppointmentCompletedV2 { id: old.id, fee_cents }
+    AppointmentCompletedV2 {
+        id: old.id,
+        fee_cents,
+    }
 }
 
 #[upcast]
 fn minutes_are_written_down(old: AppointmentCompletedV2) -> AppointmentCompletedEvent {
     let AppointmentCompletedV2 { id, fee_cents } = old;
-    AppointmentCompletedEvent { id, fee_cents, minutes: None }
+    AppointmentCompletedEvent {
+        id,
+        fee_cents,
+        minutes: None,
+    }
 }
 
 #[handler]
@@ -69,5 +76,9 @@ fn complete(
     }
     let CompleteAppointmentCommand { id, minutes } = command;
     let fee_cents = appointment.fee_cents;
-    Ok(AppointmentCompletedEvent { id, fee_cents, minutes: Some(minutes) })
+    Ok(AppointmentCompletedEvent {
+        id,
+        fee_cents,
+        minutes: Some(minutes),
+    })
 }

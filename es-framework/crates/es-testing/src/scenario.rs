@@ -73,6 +73,8 @@ pub struct Scenario {
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 pub fn given() -> Scenario {
+    // As in an application, for the services that the test creates.
+    es_net::tls::install_cryptography();
     Scenario {
         past: Vec::new(),
         services: Services::default().with(Clock::at(TIME)),
