@@ -61,6 +61,9 @@ impl ReactionProcessor {
         if self.is_strict {
             return Err(failed.error.into());
         }
+        // Another process may have recorded the choice of an operator to skip the event. Without the event store, the
+        // choice counts at the next attempt.
+        let _ = self.executor.load_skipped().await;
         let is_retried = self.checkpoints.holds.find(subject).is_some();
         let mut pauses = back_off(LEASE_DURATION);
         loop {
@@ -122,7 +125,8 @@ impl ReactionProcessor {
         });
         held.record_failure(poison, time);
         let is_call = failed.error.recovery() == Recovery::Retry;
-        if is_call && held.attempts < self.executor.reaction.attempts {
+        let is_call = is_call && held.attempts < self.executor.reaction.attempts;
+        if is_call || self.executor.skipped.covers(&failed.poison) {
             held.retry_later(self.executor.runtime.services.clock().now());
         }
         held

@@ -241,6 +241,19 @@ async fn events_of_a_type_are_skipped_in_every_instance_and_after_every_start() 
     let skipped = operator.retried("Posting", OperatorCommand::Skip, Some(of_type));
     assert_eq!(skipped.await, (1, 1));
     holds(&other, "Posting", &[]).await;
+    // Both instances skip a later event, also the one that has not received the command.
+    for id in 0..20 {
+        world.write(&format!("later{id}"), PoisonEvent {}).await;
+    }
+    let newest = es_store::newest_id(&world.store).await.unwrap();
+    for instance in [&operator, &other] {
+        eventually(async || {
+            world.advance(1);
+            let is_reached = instance.progress("Posting").position() >= newest;
+            is_reached && instance.held("Posting").is_empty()
+        })
+        .await;
+    }
     // An event of the type that the reaction can handle is still handled.
     first.abort();
     second.abort();
