@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use jiff::Timestamp;
+use tokio::time::Instant;
 
 use super::{
     checkpoint::ReactionProgress,
@@ -146,8 +147,13 @@ impl ReactionProcessor {
         }
     }
 
-    /// Retries one held subject, if its time has come.
+    /// Retries one held subject, if its time has come. Attempts take at most half of the time, so that calls which hang
+    /// do not stop the events of other subjects.
     pub(super) async fn retry_next_subject(&mut self) -> Result<(), StopReason> {
+        let begin = Instant::now();
+        if begin < self.next_retry {
+            return Ok(());
+        }
         let now = self.executor.runtime.services.clock().now();
         let waiting = self.checkpoints.holds.subjects().iter();
         let waiting = waiting.filter_map(|(subject, held)| Some((held.next_attempt?, subject)));
@@ -155,6 +161,8 @@ impl ReactionProcessor {
         let due = due.map(|(_, subject)| subject.clone());
         if let Some(subject) = self.held_at_start.pop().or(due) {
             self.retry_subject(&subject).await?;
+            let end = Instant::now();
+            self.next_retry = end.checked_add(begin.elapsed()).unwrap_or(end);
         }
         Ok(())
     }

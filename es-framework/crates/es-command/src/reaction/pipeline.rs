@@ -37,7 +37,6 @@ impl ReactionProcessor {
         &mut self,
         events: Vec<RecordedEvent>,
     ) -> Result<(), StopReason> {
-        // One attempt for each batch, so that calls that hang do not block the events of other subjects.
         self.retry_next_subject().await?;
         self.load_if_outdated(&events).await?;
         for event in events {

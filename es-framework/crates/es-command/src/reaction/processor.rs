@@ -47,6 +47,8 @@ pub(super) struct ReactionProcessor {
     pub(super) schedule_starts: BTreeMap<usize, ScheduleStart>,
     /// The held subjects to retry because the program has started.
     pub(super) held_at_start: Vec<Subject>,
+    /// The time before which no held subject is retried, unless an operator asks.
+    pub(super) next_retry: Instant,
     /// True if a failure ends the work instead of holding a subject, as in a test of a reaction.
     pub(super) is_strict: bool,
 }
@@ -75,6 +77,7 @@ impl ReactionProcessor {
             is_dirty: false,
             schedule_starts: BTreeMap::new(),
             held_at_start: Vec::new(),
+            next_retry: Instant::now(),
             is_strict: false,
         };
         processor.executor.load_skipped().await?;
