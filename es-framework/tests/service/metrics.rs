@@ -125,6 +125,8 @@ async fn every_metric_of_the_catalogue_is_there_and_no_other() {
         "es_read_model_held_last_seconds",
         "es_command_retries_total",
         "es_subscription_reconnects_total",
+        "es_reaction_held_subjects",
+        "es_reaction_waiting_subjects",
         "es_reaction_lag_events",
         "es_reaction_open_deadlines",
         "es_reaction_stopped",
