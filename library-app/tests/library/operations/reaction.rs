@@ -103,8 +103,9 @@ async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
     holds(&second, &[]).await;
     let log = first.process.log();
     assert!(log.contains("an operator commands a reaction"), "{log}");
-    let log = second.process.log();
-    assert!(log.contains("a reaction holds a subject"), "{log}");
+    let logs = [log, second.process.log()];
+    let mut logs = logs.iter();
+    assert!(logs.any(|log| log.contains("a reaction holds a subject")));
 
     let nothing = first.said(&["reaction", "skip", "LoanReminder"], false);
     assert!(nothing.contains("has not stopped"), "{nothing}");
