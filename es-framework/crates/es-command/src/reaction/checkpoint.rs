@@ -1,13 +1,15 @@
 //! The checkpoint of a reaction. It is an event in the event store, so that every process and every
 //! restart has it, independent of the read model database.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::held_subject::HeldSubjects;
+use super::{
+    held_subject::HeldSubjects,
+    reaction_progress::{ReactionProgress, ReactionTask},
+};
 use es_event::{EventId, EventType};
 
 /// The type of the events that are checkpoints.
@@ -15,35 +17,6 @@ pub(super) const CHECKPOINT_TYPE: EventType =
     EventType::declared("io.es-framework.ReactionCheckpointedEvent");
 /// The upper limit of a lease, whatever its checkpoint says.
 const MAX_LEASE_DURATION: Duration = Duration::from_secs(600);
-const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
-
-/// The position of a reaction in the events and in the deadlines.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ReactionProgress {
-    /// The last event that was handled, if any.
-    pub(super) position: Option<EventId>,
-    /// All deadlines until this time that events up to `position` set were met or cancelled.
-    pub(super) settled: Timestamp,
-    /// The deadlines one nanosecond after `settled` that events before this one set were met or
-    /// cancelled, too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) settled_before: Option<EventId>,
-    /// The first event with an open deadline.
-    pub(super) open_from: Option<EventId>,
-}
-
-/// One execution of a step, at an event or at one of its deadlines.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ReactionTask {
-    pub(super) event: EventId,
-    pub(super) step: Cow<'static, str>,
-    /// The index of the event among those that upcasters made of the stored one.
-    pub(super) view: usize,
-    /// The deadline, if the step has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) at: Option<Timestamp>,
-}
 
 /// The lease of one process on a call. Other processes wait for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,47 +62,6 @@ pub(super) struct ReactionCheckpoint {
     /// The subjects that wait. `progress` does not count for them.
     #[serde(default, skip_serializing_if = "HeldSubjects::is_empty")]
     pub(super) held: HeldSubjects,
-}
-
-impl ReactionProgress {
-    /// Returns whether a task is finished at this position.
-    pub(super) fn covers(&self, task: &ReactionTask) -> bool {
-        let is_met = task
-            .at
-            .is_none_or(|at| self.has_settled_deadline(at, task.event));
-        self.has_passed(task.event) && is_met
-    }
-
-    pub(super) fn has_passed(&self, event: EventId) -> bool {
-        self.position >= Some(event)
-    }
-
-    /// Returns whether the deadline of an event at this time was met or cancelled, if the event was
-    /// handled.
-    pub(super) fn has_settled_deadline(&self, at: Timestamp, event: EventId) -> bool {
-        let is_next = self.settled.checked_add(NANOSECOND).ok() == Some(at);
-        at <= self.settled || is_next && Some(event) < self.settled_before
-    }
-
-    /// Returns whether a checkpoint with this id can have recorded the progress: each event in it was stored
-    /// before.
-    pub(super) fn is_before(&self, checkpoint: EventId) -> bool {
-        // The deadlines of an event are known before the event is handled to its end.
-        let newest = self.position.max(self.open_from).max(self.settled_before);
-        newest < Some(checkpoint)
-    }
-
-    /// Returns whether everything that the other progress covers is covered by this one, too.
-    pub(super) fn covers_all_of(&self, other: &Self) -> bool {
-        let settled = |progress: &Self| (progress.settled, progress.settled_before);
-        self.position >= other.position && settled(self) >= settled(other)
-    }
-
-    /// Includes the events with open deadlines of another progress, as far as this one has passed them.
-    pub(super) fn include_deadlines_of(&mut self, other: &Self) {
-        let passed = other.open_from.filter(|event| self.has_passed(*event));
-        self.open_from = [self.open_from, passed].into_iter().flatten().min();
-    }
 }
 
 impl ReactionCheckpoint {
@@ -180,6 +112,8 @@ impl CallLease {
 
 #[cfg(test)]
 mod tests {
+    use jiff::{SignedDuration, Timestamp};
+
     use super::*;
 
     fn event(id: u64) -> EventId {
@@ -202,7 +136,9 @@ mod tests {
     fn progress() -> ReactionProgress {
         ReactionProgress {
             position: Some(event(7)),
-            settled: second(10).checked_sub(NANOSECOND).unwrap(),
+            settled: second(10)
+                .checked_sub(SignedDuration::from_nanos(1))
+                .unwrap(),
             settled_before: Some(event(5)),
             open_from: Some(event(5)),
         }

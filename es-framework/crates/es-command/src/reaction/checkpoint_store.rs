@@ -7,11 +7,10 @@ use uuid::Uuid;
 
 use super::{
     ReactionError,
-    checkpoint::{
-        CHECKPOINT_TYPE, CallLease, LeaseResult, ReactionCheckpoint, ReactionProgress, ReactionTask,
-    },
+    checkpoint::{CHECKPOINT_TYPE, CallLease, LeaseResult, ReactionCheckpoint},
     error::append_failure,
     held_subject::{HeldSubject, HeldSubjects},
+    reaction_progress::{ReactionProgress, ReactionTask},
     stored_checkpoint::StoredCheckpoint,
     subject_holds::SubjectHolds,
 };

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::{
     OutgoingCommand, OutgoingCommands, PendingCall, PendingCommands, ReactionAction,
     ReactionContext, ReactionDescriptor, ReactionError, ReactionKey, ReactionStep, ReactionTiming,
-    checkpoint::ReactionTask,
+    reaction_progress::ReactionTask,
     schedule_times::{StepSchedules, parse_schedules},
 };
 use crate::command::{

@@ -7,13 +7,13 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::{
-    checkpoint::ReactionProgress,
     checkpoint_store::LEASE_DURATION,
     deadline_queue::OpenDeadline,
     error::Recovery,
     executor::StepOfEventView,
     held_subject::{HeldSubject, MAX_HELD_SUBJECTS},
     processor::ReactionProcessor,
+    reaction_progress::ReactionProgress,
     stop_reason::{FailedStep, StepFailure, StopReason},
 };
 use es_event::{EventId, EventSelection, PoisonEvent, RecordedEvent, Subject};

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::checkpoint::{ReactionProgress, ReactionTask};
+use super::reaction_progress::{ReactionProgress, ReactionTask};
 use es_event::{EventId, EventType, PoisonEvent, RecordedEvent, Subject};
 use es_subscribe::{HeldKey, HeldKeyKind, back_off};
 

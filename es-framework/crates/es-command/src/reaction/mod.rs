@@ -16,6 +16,7 @@ mod open_schedules;
 mod pipeline;
 mod processor;
 mod reaction_key;
+mod reaction_progress;
 mod reactions;
 mod rebuilt_states;
 mod runner;

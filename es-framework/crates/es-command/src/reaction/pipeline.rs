@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use super::{
     ReactionError,
-    checkpoint::{LeaseResult, ReactionTask},
+    checkpoint::LeaseResult,
     checkpoint_store::{CheckpointStore, HEARTBEAT_INTERVAL, LEASE_DURATION},
     deadline_queue::OpenDeadline,
     error::Recovery,
@@ -20,6 +20,7 @@ use super::{
     graceful_stop::CallPermit,
     held_subject::report_failure,
     processor::ReactionProcessor,
+    reaction_progress::ReactionTask,
     stop_reason::{FailedStep, StepFailure, StopReason},
 };
 use es_event::{PoisonEvent, RecordedEvent, Subject};

@@ -8,10 +8,10 @@ use tokio::{sync::Mutex, time::Instant};
 
 use super::{
     ReactionError, StartPosition,
-    checkpoint::ReactionProgress,
     checkpoint_store::CheckpointStore,
     deadline_queue::{DeadlineQueue, OpenDeadline},
     executor::{ReactionExecutor, StepOfEventView},
+    reaction_progress::ReactionProgress,
     schedule_start::ScheduleStart,
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};

@@ -1,6 +1,6 @@
 //! The reasons why a reaction does not handle further events, and the failures of steps, which hold a subject.
 
-use super::{ReactionError, checkpoint::ReactionTask};
+use super::{ReactionError, reaction_progress::ReactionTask};
 use es_event::PoisonEvent;
 use es_store::StoreError;
 use es_subscribe::SubscriberFailure;

@@ -2,8 +2,8 @@
 //! the counts of this process since then.
 
 use super::{
-    checkpoint::ReactionTask,
     held_subject::{HeldSubject, HeldSubjects},
+    reaction_progress::ReactionTask,
 };
 use es_event::{RecordedEvent, Subject};
 use es_subscribe::HeldKeys;
