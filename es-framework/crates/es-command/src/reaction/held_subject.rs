@@ -117,15 +117,15 @@ impl HeldSubject {
         self.progress.covers(task) || self.done.contains(task)
     }
 
-    /// Adds a task that was executed or skipped.
+    /// Adds a task that was executed or skipped. It stays until the progress of the whole reaction covers it, too, because
+    /// that counts after the release.
     pub(super) fn mark_done(&mut self, task: ReactionTask) {
-        if !self.is_task_done(&task) {
+        if !self.done.contains(&task) {
             self.done.push(task);
         }
     }
 
-    /// Removes the tasks that both this progress and that of the whole reaction cover. The latter counts again when the
-    /// subject is held no longer.
+    /// Removes the tasks that both this progress and that of the whole reaction cover.
     pub(super) fn forget_done(&mut self, whole: &ReactionProgress) {
         let own = &self.progress;
         self.done
@@ -202,6 +202,27 @@ mod tests {
         let later = PoisonEvent::unreadable(EventId::new(9).unwrap(), "no");
         held.record_failure(later, Timestamp::UNIX_EPOCH);
         assert_eq!(held.attempts, 1);
+    }
+
+    #[test]
+    fn a_task_stays_until_the_progress_of_the_whole_reaction_covers_it() {
+        let (mut stored, mut own) = (held(), held());
+        let call = ReactionTask {
+            event: own.event,
+            step: "call".into(),
+            view: 0,
+            at: None,
+        };
+        own.mark_done(call.clone());
+        own.advance_to(own.event);
+        let mut whole = held().progress;
+        own.forget_done(&whole);
+        // An append failed, and the stored state was loaded.
+        stored.add_own_work(own);
+        assert_eq!(stored.done, [call]);
+        whole.position = Some(stored.event);
+        stored.forget_done(&whole);
+        assert!(stored.done.is_empty());
     }
 
     #[test]
