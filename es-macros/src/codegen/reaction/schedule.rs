@@ -71,7 +71,8 @@ fn check_cron(text: &LitStr, errors: &mut Errors) -> bool {
         Ok(cron) if has_time(&cron) => return true,
         Ok(_) => format!("no day meets `{value}`: correct the day or the month"),
         Err(error) => format!(
-            "`{value}` is no cron expression: {error}: write the minute, the hour, the day of the month, the month and the day of the week, as in `{CRON}`"
+            "`{value}` is no cron expression: {}: write the minute, the hour, the day of the month, the month and the day of the week, as in `{CRON}`",
+            error.to_string().trim_end_matches('.')
         ),
     };
     errors.record(text, message);
