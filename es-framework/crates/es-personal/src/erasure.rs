@@ -27,9 +27,6 @@ const SUBJECT: &str = es_event::personal::ERASURES;
 /// The most persons of one look-up, and the most announcements that are followed at once.
 const MAX_LOOKUP: usize = 1_000;
 
-/// The most values and events of one report.
-const MAX_RECORDS: usize = 100_000;
-
 /// The time after which plain values are dropped again where that failed, or where another instance should do it.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
@@ -116,7 +113,8 @@ pub struct PersonalData {
     targets: Arc<[Arc<dyn ErasureTarget>]>,
     pub(crate) tables: Option<Arc<dyn PersonTables>>,
     pub(crate) files: Arc<[PathBuf]>,
-    pub(crate) max_records: usize,
+    /// The most values and events of a report, if it is not the usual number.
+    pub(crate) max_records: Option<usize>,
     /// The last announcement after which this instance stopped using a key. Only its holder drops plain values.
     followed: Arc<Mutex<Option<EventId>>>,
 }
@@ -135,7 +133,7 @@ impl PersonalData {
             targets: targets.into(),
             tables: None,
             files: Arc::default(),
-            max_records: MAX_RECORDS,
+            max_records: None,
             followed: Arc::default(),
         }
     }
@@ -152,15 +150,6 @@ impl PersonalData {
     pub fn with_files(self, files: Vec<PathBuf>) -> Self {
         let files = files.into();
         Self { files, ..self }
-    }
-
-    /// Cuts reports after so many values and events.
-    #[must_use]
-    pub fn with_max_records(self, max_records: usize) -> Self {
-        Self {
-            max_records,
-            ..self
-        }
     }
 
     /// Returns the events for readers who may not see personal data.

@@ -17,6 +17,9 @@ use crate::{
     sealed_event::{self, PersonalEvents, SealError, SealedValue, ValueOpener},
 };
 
+/// The most values and events of one report.
+const MAX_RECORDS: usize = 100_000;
+
 /// All that is stored about a person.
 #[doc(hidden)]
 #[derive(Debug, Serialize)]
@@ -89,6 +92,13 @@ pub enum StoredForm {
 }
 
 impl PersonalData {
+    /// Cuts reports after so many values and events.
+    #[must_use]
+    pub fn with_max_records(mut self, max_records: usize) -> Self {
+        self.max_records = Some(max_records);
+        self
+    }
+
     /// Returns all that is stored about a person, with what it holds if `with_values` is set.
     pub async fn find(&self, person: Uuid, with_values: bool) -> Result<PersonReport, StoreError> {
         let mut report = self.find_in_events(person, with_values).await?;
@@ -120,10 +130,11 @@ impl PersonalData {
             read_models: Vec::new(),
             is_complete: true,
         };
+        let max_records = self.max_records.unwrap_or(MAX_RECORDS);
         let mut events = self.read_events_about(person, with_values).await?;
         while let Some(EventAboutPerson { event, mut records }) = events.try_next().await? {
             let count = report.events.len();
-            if count.saturating_add(report.linked_events.len()) >= self.max_records {
+            if count.saturating_add(report.linked_events.len()) >= max_records {
                 report.is_complete = false;
                 break;
             }
