@@ -109,13 +109,6 @@ impl PageParameters {
     }
 }
 
-/// The direction of a sort order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SortDirection {
-    Ascending,
-    Descending,
-}
-
 /// A page of rows, and the cursor of the next page.
 ///
 /// ```

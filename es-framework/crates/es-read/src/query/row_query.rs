@@ -5,8 +5,7 @@ use std::marker::PhantomData;
 use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError,
     cursor::{LongCursor, PageCursor, PageStart, RowCursor, SortValue, SortedRow},
-    page::SortDirection,
-    sort_order::{SortColumn, SortKey},
+    sort_order::{SortColumn, SortDirection, SortKey},
     sql_fragment::SqlFragment,
     table_view::TableView,
 };

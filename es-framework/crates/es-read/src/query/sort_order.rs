@@ -1,10 +1,14 @@
 //! The sort order of rows: its column, and its SQL.
 
-use super::{
-    QueryError, condition::prefix_of, cursor::PageStart, page::SortDirection,
-    sql_fragment::SqlFragment,
-};
+use super::{QueryError, condition::prefix_of, cursor::PageStart, sql_fragment::SqlFragment};
 use crate::projection::{Cell, Table, table_statements::POSITION_COLUMN};
+
+/// The direction of a sort order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SortDirection {
+    Ascending,
+    Descending,
+}
 
 /// The column that the rows are sorted by, and the direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

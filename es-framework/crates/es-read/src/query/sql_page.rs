@@ -6,7 +6,7 @@ use serde_json::{Value, value::RawValue};
 use super::{
     Page, QueryContext, QueryError,
     cursor::{PageCursor, short_digest},
-    page::SortDirection,
+    sort_order::SortDirection,
 };
 use crate::projection::{Cell, QueryCost, Sql};
 
