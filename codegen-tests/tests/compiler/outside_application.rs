@@ -28,7 +28,7 @@ fn test_and_build() -> PathBuf {
     // The versions in this lock file are available without a network.
     fs::copy(root.join("Cargo.lock"), outside.join("Cargo.lock")).unwrap();
     let output = cargo()
-        .args(["test", "--quiet", "--offline"])
+        .args(["test", "--tests", "--offline"])
         .current_dir(&outside)
         .output()
         .unwrap();

@@ -56,9 +56,12 @@ pub(super) async fn open_personal_store(
     if events.is_empty() && linked.is_none() && !has_unique_values {
         return Ok(None);
     }
-    let keys = open_key_store(&settings.key_store_url_or_default())
-        .await
-        .map_err(failed)?;
+    let keys = if store.is_volatile() && settings.key_store_url.is_none() {
+        SqliteKeyStore::in_memory().map(|keys| Arc::new(keys) as _)
+    } else {
+        open_key_store(&settings.key_store_url_or_default()).await
+    };
+    let keys = keys.map_err(failed)?;
     if let Some(expected) = linked.filter(|linked| *linked != keys.identity()) {
         let found = keys.identity();
         return Err(Error::because(

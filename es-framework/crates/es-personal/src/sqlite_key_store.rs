@@ -67,7 +67,15 @@ impl SqliteKeyStore {
             fs::create_dir_all(folder).map_err(failed)?;
         }
         secret_file::secure_database(file).map_err(failed)?;
-        let connection = Connection::open(file)?;
+        Self::from_connection(file, Connection::open(file)?)
+    }
+
+    /// Creates a key store that ends with the process, for events that do so as well.
+    pub fn in_memory() -> Result<Self, KeyStoreError> {
+        Self::from_connection(Path::new(":memory:"), Connection::open_in_memory()?)
+    }
+
+    fn from_connection(file: &Path, connection: Connection) -> Result<Self, KeyStoreError> {
         connection.busy_timeout(std::time::Duration::from_secs(5))?;
         connection.execute_batch(SCHEMA)?;
         connection.execute(
@@ -79,7 +87,7 @@ impl SqliteKeyStore {
         std::thread::Builder::new()
             .name("keys".to_owned())
             .spawn(move || execute_jobs(&connection, &queue))
-            .map_err(failed)?;
+            .map_err(|error| KeyStoreError(error.to_string()))?;
         Ok(Self {
             file: file.to_owned(),
             identity: Uuid::from_bytes(identity),

@@ -186,8 +186,7 @@ impl TableCheck {
         let scan = Scan::over_range(Subject::root(), true, range);
         let (chunk, _) = event_selection::read_chunk(connection, &scan, PAGE).await?;
         if !scan.is_gapless(&chunk) {
-            let IdRange { first, last } = range;
-            let flaw = format!("an event between {first} and {last} is missing");
+            let flaw = format!("an event between {first} and {} is missing", range.last);
             return Err(DatabaseError::Broken(flaw));
         }
         page.entries = chunk.events.len() as u64;

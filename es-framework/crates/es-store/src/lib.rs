@@ -268,6 +268,11 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     /// The store does not answer or cannot write. The error contains the reason.
     async fn health(&self) -> Result<(), StoreError>;
 
+    /// Returns true if the events end with the process, as those of a test do.
+    fn is_volatile(&self) -> bool {
+        false
+    }
+
     /// Describes the store and its address for the log.
     fn description(&self) -> String;
 }

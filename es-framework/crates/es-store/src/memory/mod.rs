@@ -291,6 +291,10 @@ impl EventStore for MemoryStore {
         Ok(())
     }
 
+    fn is_volatile(&self) -> bool {
+        true
+    }
+
     fn description(&self) -> String {
         "in memory".into()
     }

@@ -24,7 +24,7 @@ impl Sendings {
 }
 
 /// Sends a command that names the number of times.
-struct Counting;
+struct StateCounter;
 
 fn decide(
     event: &es_event::EventView<'_>,
@@ -43,8 +43,8 @@ fn decide(
     }))
 }
 
-impl React for Counting {
-    const NAME: &'static str = "Counting";
+impl React for StateCounter {
+    const NAME: &'static str = "StateCounter";
     const START: StartPosition = StartPosition::First;
     const DECLARATION: Declaration = declaration!();
     const STEPS: &'static [ReactionStep] = &[ReactionStep {
@@ -69,7 +69,7 @@ async fn a_state_is_that_after_the_event_although_later_ones_are_stored() {
     world.write("a", InvoicePaidEvent {}).await;
     // The second run has no checkpoint and decides the same.
     for _ in 0..2 {
-        world.catch_up::<Counting>().await;
+        world.catch_up::<StateCounter>().await;
         let mut reminded = world.reminded().await;
         reminded.sort();
         let expected = [
