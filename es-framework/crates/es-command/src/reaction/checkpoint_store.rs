@@ -103,6 +103,11 @@ impl CheckpointStore {
         Some(event.id) > self.last && event.subject == self.subject
     }
 
+    /// Returns the event id of the last known checkpoint.
+    pub(super) const fn last_id(&self) -> Option<EventId> {
+        self.last
+    }
+
     /// Returns the last event that some process has handled.
     pub(super) fn position(&self) -> Option<EventId> {
         self.last_progress().and_then(|known| known.position)

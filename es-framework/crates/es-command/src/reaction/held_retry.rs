@@ -212,10 +212,15 @@ impl ReactionProcessor {
         let mut next = progress.open_from.unwrap_or(EventId::FIRST);
         self.reopen_schedule_of(subject);
         loop {
+            let known = self.checkpoints.last_id();
             let is_replayed = self.replay_events(subject, progress, &mut next).await?
                 && self.replay_deadlines(subject).await?;
-            if !is_replayed {
+            if !is_replayed || self.checkpoints.holds.blocks(subject) {
                 return Ok(());
+            }
+            // A newer checkpoint may cover events that were stored after the read.
+            if self.checkpoints.last_id() != known {
+                continue;
             }
             let whole = self.compute_progress();
             let is_released = self.checkpoints.try_release(&whole, subject).await?;
