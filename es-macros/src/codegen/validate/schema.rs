@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, parse_quote};
+use syn::{Attribute, Expr, parse_quote};
 
-use super::{pattern, rule::Rule};
+use super::{bound::parse_integer_literal, pattern, rule::Rule};
 use crate::codegen::framework::Framework;
 
 /// Returns the rules as a schemars attribute.
@@ -41,8 +41,8 @@ fn words(rules: &[Rule], framework: &Framework) -> Vec<TokenStream> {
                 words.push(quote!(length(min = #min, max = #max)));
             }
             Rule::Range { min, max } => {
-                let min = min.as_ref().map(|min| quote!(min = #min,));
-                let max = max.as_ref().map(|max| quote!(max = #max,));
+                let min = min.as_ref().map(typed_bound).map(|min| quote!(min = #min,));
+                let max = max.as_ref().map(typed_bound).map(|max| quote!(max = #max,));
                 words.push(quote!(range(#min #max)));
             }
             Rule::Items { min, max } => {
@@ -62,6 +62,16 @@ fn words(rules: &[Rule], framework: &Framework) -> Vec<TokenStream> {
         }
     }
     words
+}
+
+/// Returns a bound with its type, if it is a literal that the schema would take for a too large `i32`.
+fn typed_bound(bound: &Expr) -> TokenStream {
+    let large = parse_integer_literal(bound).filter(|number| i32::try_from(*number).is_err());
+    match large.map(|number| (i64::try_from(number), u64::try_from(number))) {
+        Some((Ok(number), _)) => quote!(#number),
+        Some((_, Ok(number))) => quote!(#number),
+        Some(_) | None => quote!(#bound),
+    }
 }
 
 /// Returns the patterns that a text has to match, those of the application first.
