@@ -2,6 +2,7 @@
 //! under another name.
 
 use std::{
+    cell::RefCell,
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
@@ -42,6 +43,8 @@ fn test_and_build() -> PathBuf {
 struct Clinic {
     child: Child,
     address: String,
+    /// The headers with which a query sees the last command.
+    position: RefCell<String>,
 }
 
 impl Drop for Clinic {
@@ -72,7 +75,11 @@ fn start(program: &Path, insurer: &str) -> Clinic {
     let address = log.find_map(|line| after(line.unwrap())).unwrap();
     // A full pipe would block the process.
     std::thread::spawn(move || log.for_each(drop));
-    Clinic { child, address }
+    Clinic {
+        child,
+        address,
+        position: RefCell::default(),
+    }
 }
 
 impl Clinic {
@@ -82,14 +89,19 @@ impl Clinic {
         let mut socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         let body = body.to_string();
-        let length = body.len();
+        let (length, position) = (body.len(), self.position.borrow().clone());
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            "{method} {path} HTTP/1.1\r\nhost: {address}\r\n{position}content-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
         );
         socket.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         socket.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        if let Some((_, rest)) = head.split_once("event-position: ") {
+            let position = rest.lines().next().unwrap();
+            self.position
+                .replace(format!("event-position: {position}\r\n"));
+        }
         let status = head.split(' ').nth(1).unwrap();
         (status.parse().unwrap(), body.to_owned())
     }
