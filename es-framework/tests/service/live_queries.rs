@@ -1,5 +1,7 @@
 //! Live queries of a running service.
 
+use std::time::Duration;
+
 use es_framework::Settings;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -149,7 +151,7 @@ async fn no_more_live_queries_are_open_than_the_setting_allows() {
 
 #[tokio::test]
 async fn a_service_that_stops_ends_its_live_queries_first() {
-    let settings = Settings::default();
+    let settings = Settings::default().shutdown_timeout(Duration::from_secs(60));
     let library = RunningService::start_with(settings);
     let mut stock = LiveQuery::open(&library.url, "/books").await;
     stock.next().await;

@@ -68,12 +68,17 @@ impl RunningService {
         } else {
             "http"
         };
-        // Connections that a test leaves open do not delay its end.
+        // Connections that a test leaves open do not delay its end, unless the test is about them.
+        let usual = Settings::default().shutdown_timeout;
+        let shutdown_timeout = match settings.shutdown_timeout {
+            timeout if timeout == usual => Duration::ZERO,
+            timeout => timeout,
+        };
         let folder = tempfile::tempdir().unwrap();
         let settings = settings
             .event_store_data_dir(folder.path().join("data"))
             .event_store_api_token(Some(TOKEN.parse().unwrap()))
-            .shutdown_timeout(Duration::ZERO);
+            .shutdown_timeout(shutdown_timeout);
         let (started, address) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
