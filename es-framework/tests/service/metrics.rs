@@ -42,14 +42,17 @@ async fn use_it(library: &ServiceProcess) -> Uuid {
     let id = Uuid::new_v4();
     let send = async |path: &str, body: Value| {
         let url = format!("{}{path}", library.url);
-        post(&url, body.to_string()).await.status()
+        post(&url, body.to_string()).await
     };
     for body in [book(id), book(id), json!({ "id": "none" })] {
         send("/books/purchase", body).await;
     }
     let borrowed = send(&format!("/books/{id}/borrow"), json!({ "reader": id })).await;
-    assert_eq!(borrowed, StatusCode::NO_CONTENT);
-    get(&format!("{}/books/{id}", library.url)).await;
+    assert_eq!(borrowed.status(), StatusCode::NO_CONTENT);
+    // The query waits until the row has the loan.
+    let found = client().get(format!("{}/books/{id}", library.url));
+    let found = found.header("event-position", &borrowed.headers()["event-position"]);
+    assert_eq!(found.send().await.unwrap().status(), StatusCode::OK);
     get(&format!("{}/nothing/{id}", library.url)).await;
     let odd = reqwest::Method::from_bytes(b"BREW").unwrap();
     let odd = client().request(odd, format!("{}/nothing", library.url));
