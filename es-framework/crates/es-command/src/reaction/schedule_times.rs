@@ -105,14 +105,29 @@ impl ScheduleTimes {
 
     /// Returns the times until a moment, the newest first.
     fn times_until(&self, until: Timestamp) -> impl Iterator<Item = Timestamp> {
-        // A clock that went back has shown later times than now.
+        // The search is before a time, and the clock has shown later times than now if it went back.
+        let margin = if self.was_clock_changed_before(until) {
+            1.day()
+        } else {
+            1.minute()
+        };
         let shown = self.zone.to_datetime(until);
-        let mut shown = shown.checked_add(1.day()).unwrap_or(DateTime::MAX);
+        let mut shown = shown.checked_add(margin).unwrap_or(DateTime::MAX);
         let times = std::iter::from_fn(move || {
             shown = self.cron.find_previous_occurrence(&shown, false).ok()?;
             self.find_moment(shown)
         });
         times.skip_while(move |time| *time > until)
+    }
+
+    /// Returns true if the clock on the wall may have shown later times than at this moment, because it was changed within
+    /// the last day.
+    fn was_clock_changed_before(&self, moment: Timestamp) -> bool {
+        let next = moment.saturating_add(1.second()).unwrap_or(moment);
+        let change = self.zone.preceding(next).next();
+        change.is_some_and(|change| {
+            moment.duration_since(change.timestamp()) <= SignedDuration::from_hours(24)
+        })
     }
 
     /// Returns the moment at which the clock on the wall shows a time.
