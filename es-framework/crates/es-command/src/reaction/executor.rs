@@ -1,7 +1,6 @@
 //! Plans and executes the actions of one reaction: commands, or a call.
 
 use std::{
-    any::Any,
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -218,12 +217,7 @@ impl ReactionExecutor {
         let commands = match self.decide_action(event, instance, at)? {
             None => return Ok(()),
             Some(ExecutableAction::Send(commands)) => commands,
-            Some(ExecutableAction::Decide(pending)) => {
-                let decided = AssertUnwindSafe(pending).catch_unwind().await;
-                let panicked =
-                    |panic: Box<dyn Any + Send>| ReactionError::Panicked(panic_text(&*panic));
-                decided.map_err(panicked)??.0
-            }
+            Some(ExecutableAction::Decide(pending)) => catch_panic_of_future(pending).await?.0,
             Some(ExecutableAction::Call(pending)) => return await_call(pending).await,
         };
         for (number, sent) in commands.into_iter().enumerate() {
@@ -317,15 +311,13 @@ impl ReactionExecutor {
 
 /// Waits for the end of a call, up to the time limit.
 async fn await_call(pending: PendingCall) -> Result<(), ReactionError> {
-    let call = AssertUnwindSafe(pending).catch_unwind();
-    match tokio::time::timeout(CALL_TIMEOUT, call).await {
-        Ok(Ok(done)) => done,
-        Ok(Err(panic)) => Err(ReactionError::Panicked(panic_text(&*panic))),
-        Err(_) => {
+    let call = catch_panic_of_future(pending);
+    tokio::time::timeout(CALL_TIMEOUT, call)
+        .await
+        .unwrap_or_else(|_| {
             let seconds = CALL_TIMEOUT.as_secs();
             Err(ReactionError::Call(format!("no answer within {seconds} s")))
-        }
-    }
+        })
 }
 
 /// Calls the application's function.
@@ -395,4 +387,13 @@ impl StepsAfterEvent {
 /// Calls the application's code. A panic becomes an error of this reaction alone.
 fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ReactionError> {
     es_subscribe::catch_panic(call).map_err(ReactionError::Panicked)
+}
+
+/// Waits for the application's code. A panic becomes an error of this reaction alone.
+async fn catch_panic_of_future<T>(
+    pending: impl Future<Output = Result<T, ReactionError>>,
+) -> Result<T, ReactionError> {
+    let panicked = |panic: Box<_>| ReactionError::Panicked(panic_text(&*panic));
+    let ended = AssertUnwindSafe(pending).catch_unwind().await;
+    ended.map_err(panicked)?
 }

@@ -308,7 +308,7 @@ impl ReactionProcessor {
             view,
         } = deadline;
         let instance = StepOfEventView { step, view };
-        match event_with_id(&*self.executor.runtime.store, event).await {
+        let event = match event_with_id(&*self.executor.runtime.store, event).await {
             Err(error @ StoreError::Corrupt { .. }) => {
                 let task = self.executor.build_task(event, instance, Some(at));
                 let poison = PoisonEvent::unreadable(event, &error);
@@ -316,19 +316,13 @@ impl ReactionProcessor {
                 if is_skipped || self.checkpoints.is_task_done(subject, &task) {
                     return Ok(Ok(()));
                 }
-                let error = error.into();
-                let failed = FailedStep {
-                    poison,
-                    task,
-                    error,
-                };
-                Ok(Err(StepFailure::Failed(Box::new(failed))))
+                return Ok(Err(StepFailure::new(poison, task, error.into())));
             }
-            Ok(None) => Ok(Ok(())),
-            event => match event? {
-                Some(event) => Ok(self.execute_until_decided(&event, instance, Some(at)).await),
-                None => Ok(Ok(())),
-            },
+            event => event?,
+        };
+        match event {
+            Some(event) => Ok(self.execute_until_decided(&event, instance, Some(at)).await),
+            None => Ok(Ok(())),
         }
     }
 

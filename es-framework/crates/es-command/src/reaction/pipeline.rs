@@ -21,7 +21,7 @@ use super::{
     held_subject::report_failure,
     processor::ReactionProcessor,
     reaction_progress::ReactionTask,
-    stop_reason::{FailedStep, StepFailure, StopReason},
+    stop_reason::{StepFailure, StopReason},
 };
 use es_event::{PoisonEvent, RecordedEvent, Subject};
 use es_store::{Bound, ReadOptions, newest_id_or_bound};
@@ -116,12 +116,7 @@ impl ReactionProcessor {
                     let task = self
                         .executor
                         .build_task(event.id, StepOfEventView::NONE, None);
-                    let failed = FailedStep {
-                        poison,
-                        task,
-                        error,
-                    };
-                    return Err(StepFailure::Failed(Box::new(failed)));
+                    return Err(StepFailure::new(poison, task, error));
                 }
                 StepsAfterEvent::default()
             }
@@ -214,12 +209,7 @@ impl ReactionProcessor {
                     self.checkpoints.mark_done(&event.subject, task);
                     return Ok(());
                 }
-                let failed = FailedStep {
-                    poison,
-                    task,
-                    error,
-                };
-                return Err(StepFailure::Failed(Box::new(failed)));
+                return Err(StepFailure::new(poison, task, error));
             }
             let (reaction, failure) = (self.executor.reaction.name, error.to_failure());
             let error = &poison.reason;

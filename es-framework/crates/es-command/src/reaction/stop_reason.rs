@@ -30,6 +30,16 @@ pub(super) struct FailedStep {
     pub(super) error: ReactionError,
 }
 
+impl StepFailure {
+    pub(super) fn new(poison: PoisonEvent, task: ReactionTask, error: ReactionError) -> Self {
+        Self::Failed(Box::new(FailedStep {
+            poison,
+            task,
+            error,
+        }))
+    }
+}
+
 impl<T: Into<ReactionError>> From<T> for StopReason {
     fn from(error: T) -> Self {
         Self::Error(error.into())
