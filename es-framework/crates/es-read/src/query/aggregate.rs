@@ -156,8 +156,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     /// Counts the rows that have a value in this column.
     #[must_use]
     pub fn count(self) -> Aggregate<R, u64> {
-        let read = |_, values: &mut AggregateValues| values.next();
-        Aggregate::new(AggregateFunction::Count, self.name(), read)
+        Aggregate::new(AggregateFunction::Count, self.name(), read_value)
     }
 
     /// Lists the values of this column, those of the oldest rows first.
@@ -166,8 +165,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     where
         T: OrderedValue,
     {
-        let read = |_, values: &mut AggregateValues| values.next();
-        Aggregate::new(AggregateFunction::List, self.name(), read)
+        Aggregate::new(AggregateFunction::List, self.name(), read_value)
     }
 
     /// Returns the smallest value of this column, or `None` without any value. Texts are compared as they are, whatever
@@ -177,8 +175,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     where
         T: OrderedValue,
     {
-        let read = |_, values: &mut AggregateValues| values.next();
-        Aggregate::new(AggregateFunction::Min, self.name(), read)
+        Aggregate::new(AggregateFunction::Min, self.name(), read_value)
     }
 
     /// Returns the largest value of this column, as [`Column::min`] returns the smallest one.
@@ -187,8 +184,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     where
         T: OrderedValue,
     {
-        let read = |_, values: &mut AggregateValues| values.next();
-        Aggregate::new(AggregateFunction::Max, self.name(), read)
+        Aggregate::new(AggregateFunction::Max, self.name(), read_value)
     }
 
     /// Adds the values of this column: an `i64` for integers, an `f64` for floats, and `None` without any value. A sum
@@ -201,8 +197,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
         if T::KIND == ColumnKind::Integer {
             Aggregate::new(AggregateFunction::IntegerSum, self.name(), read_integer_sum)
         } else {
-            let read = |_, values: &mut AggregateValues| values.next();
-            Aggregate::new(AggregateFunction::RealSum, self.name(), read)
+            Aggregate::new(AggregateFunction::RealSum, self.name(), read_value)
         }
     }
 
@@ -212,9 +207,16 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     where
         T: NumericValue,
     {
-        let read = |_, values: &mut AggregateValues| values.next();
-        Aggregate::new(AggregateFunction::Average, self.name(), read)
+        Aggregate::new(AggregateFunction::Average, self.name(), read_value)
     }
+}
+
+/// Reads a value as the database has computed it.
+fn read_value<V: DeserializeOwned>(
+    _: &'static str,
+    values: &mut AggregateValues,
+) -> Result<V, QueryError> {
+    values.next()
 }
 
 /// Joins the halves of a sum.
@@ -274,10 +276,9 @@ impl<R: ReadModel> AggregateExpression<R> {
             AggregateFunction::Min => call("min"),
             AggregateFunction::Max => call("max"),
             AggregateFunction::IntegerSum => {
-                let halves = ["sum({column} >> 32)", "sum({column} & 4294967295)"];
-                let halves = halves.map(|half| {
-                    let half = half.replace("{column}", &column);
-                    SqlFragment::new(format!("{half}{filter}"), parameters.clone())
+                let halves = [">> 32", "& 4294967295"].map(|half| {
+                    let sum = format!("sum({column} {half}){filter}");
+                    SqlFragment::new(sum, parameters.clone())
                 });
                 SqlFragment::join(halves, ", ")
             }

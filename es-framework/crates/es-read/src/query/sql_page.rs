@@ -93,10 +93,8 @@ impl QueryContext<'_> {
             None => None,
             Some(cursor) => Some(parse_start(cursor, &digest)?),
         };
-        if let Some(start) = &start {
-            for cell in start {
-                PageCursor::check_storable(cell, database)?;
-            }
+        for cell in start.iter().flatten() {
+            PageCursor::check_storable(cell, database)?;
         }
         let total = if paging.total {
             let count = format!(
