@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{ItemFn, spanned::Spanned as _};
+use syn::{ItemFn, Type, spanned::Spanned as _};
 
 use super::check::{CheckedQueryHandler, QueryHandlerParameter};
 use crate::codegen::{annotated_function::AnnotatedFunction, framework::Framework};
@@ -76,8 +76,30 @@ pub(crate) fn expand_query_handler(
     }
 }
 
-/// Generates the function of a query handler with mistakes. Further warnings about it would only distract.
-pub(crate) fn generate_stub(declared: &AnnotatedFunction, _: &Framework) -> TokenStream {
+/// Generates the function of a query handler with mistakes, and an implementation that does nothing. Further messages about
+/// the function or its query would only distract.
+pub(crate) fn generate_stub(declared: &AnnotatedFunction, framework: &Framework) -> TokenStream {
     let function = declared.function_without_attributes();
-    quote!(#[allow(unused)] #function)
+    let is_method = function.sig.receiver().is_some();
+    let query = declared.parameters().next().map(|first| match &*first.ty {
+        Type::Reference(reference) => &*reference.elem,
+        ty => ty,
+    });
+    let query = query.filter(|query| matches!(query, Type::Path(_)) && !is_method);
+    let module = quote!(#framework::query);
+    let implementation = query.map(|query| {
+        quote! {
+            impl #module::QueryHandler for #query {
+                type Output = ();
+
+                async fn handle(
+                    self,
+                    _: &#module::QueryContext<'_>,
+                ) -> ::core::result::Result<(), #module::QueryError> {
+                    ::core::unreachable!()
+                }
+            }
+        }
+    });
+    quote!(#[allow(unused)] #function #implementation)
 }
