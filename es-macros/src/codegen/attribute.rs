@@ -173,6 +173,20 @@ pub(crate) fn parse_value<'a>(
     }
 }
 
+/// Parses `key = one` or `key = [one, another]`. Returns the value and its elements.
+pub(crate) fn parse_one_or_several<'a>(
+    meta: &'a Meta,
+    example: &str,
+    errors: &mut Errors,
+) -> Option<(&'a Expr, Vec<&'a Expr>)> {
+    let value = parse_value(meta, example, errors)?;
+    let elements = match value {
+        Expr::Array(array) => array.elems.iter().collect(),
+        one => vec![one],
+    };
+    Some((value, elements))
+}
+
 /// Records an error if a key has a value that takes none.
 pub(crate) fn check_flag(meta: &Meta, errors: &mut Errors) {
     if !matches!(meta, Meta::Path(_)) {

@@ -69,12 +69,9 @@ impl CallerKeys {
 
 /// Parses one role, or several in brackets.
 pub(crate) fn parse_roles(meta: &Meta, example: &str, errors: &mut Errors) -> Vec<LitStr> {
-    let Some(value) = attribute::parse_value(meta, example, errors) else {
+    let several = attribute::parse_one_or_several(meta, example, errors);
+    let Some((value, elements)) = several else {
         return Vec::new();
-    };
-    let elements = match value {
-        Expr::Array(array) => array.elems.iter().collect(),
-        one => vec![one],
     };
     if elements.is_empty() {
         errors.record(value, format!("name one role or more: write `{example}`"));

@@ -131,12 +131,9 @@ fn order(meta: &Meta, errors: &mut Errors) -> Option<Order> {
 /// Parses the fields among which clients choose the sort order.
 fn sort_choices(meta: &Meta, errors: &mut Errors) -> Vec<Ident> {
     let example = "sort = [title, due_at]";
-    let Some(value) = attribute::parse_value(meta, example, errors) else {
+    let several = attribute::parse_one_or_several(meta, example, errors);
+    let Some((value, elements)) = several else {
         return Vec::new();
-    };
-    let elements = match value {
-        Expr::Array(array) => array.elems.iter().collect(),
-        one => vec![one],
     };
     if elements.is_empty() {
         let message = format!("name the fields that clients may sort by: write `{example}`");

@@ -23,12 +23,8 @@ pub(crate) fn parse_arguments(arguments: TokenStream, errors: &mut Errors) -> Ve
 }
 
 fn read_models(meta: &Meta, errors: &mut Errors) -> Vec<Path> {
-    let Some(value) = attribute::parse_value(meta, EXAMPLE, errors) else {
+    let Some((_, elements)) = attribute::parse_one_or_several(meta, EXAMPLE, errors) else {
         return Vec::new();
-    };
-    let elements = match value {
-        Expr::Array(array) => array.elems.iter().collect(),
-        one => vec![one],
     };
     let mut models = Vec::new();
     for element in elements {
