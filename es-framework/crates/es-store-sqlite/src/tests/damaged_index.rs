@@ -13,6 +13,11 @@ use crate::{
 };
 use es_store::{EventStore as _, ReadOptions, StoreError, VerificationProgress, verify};
 
+async fn find_unindexed_event(store: &EmbeddedStore) -> Option<u64> {
+    let reader = &store.reader;
+    reader.find_unindexed_event(&mut |_| {}).await.unwrap()
+}
+
 #[tokio::test]
 async fn an_event_that_the_index_lacks_is_found() {
     let directory = TempDir::new().unwrap();
@@ -21,23 +26,9 @@ async fn an_event_that_the_index_lacks_is_found() {
     store.close().await;
     drop(store);
     let store = EmbeddedStore::open(directory.path()).unwrap();
-    assert_eq!(
-        store
-            .reader
-            .find_unindexed_event(&mut |_| {})
-            .await
-            .unwrap(),
-        None
-    );
+    assert_eq!(find_unindexed_event(&store).await, None);
     damage_index(&store);
-    assert_eq!(
-        store
-            .reader
-            .find_unindexed_event(&mut |_| {})
-            .await
-            .unwrap(),
-        Some(2)
-    );
+    assert_eq!(find_unindexed_event(&store).await, Some(2));
 }
 
 #[tokio::test]
@@ -115,14 +106,7 @@ async fn a_running_store_builds_a_damaged_index_again() {
     let store = EmbeddedStore::open_with(directory.path(), large(), None).unwrap();
     for _ in 0..5_000 {
         if count_events(&store, "/b/c").await.ok() == Some(2) {
-            assert_eq!(
-                store
-                    .reader
-                    .find_unindexed_event(&mut |_| {})
-                    .await
-                    .unwrap(),
-                None
-            );
+            assert_eq!(find_unindexed_event(&store).await, None);
             return;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
