@@ -12,7 +12,7 @@ use crate::appointment::{book::SlotTakenEvent, cancel::SlotFreedEvent};
 pub struct AddDoctorCommand {
     /// The doctor.
     pub id: Uuid,
-    /// What the doctor is called.
+    /// The name of the doctor.
     #[validate(text(max = 200))]
     pub name: String,
     /// The price of an appointment.
@@ -26,7 +26,7 @@ pub struct AddDoctorCommand {
 pub struct DoctorAddedEvent {
     /// The doctor.
     pub id: Uuid,
-    /// What the doctor is called.
+    /// The name of the doctor.
     pub name: String,
     /// The price of an appointment.
     pub fee_cents: i64,
@@ -44,7 +44,7 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// Whether no patient has this time.
+    /// Returns true if no patient has this time.
     pub fn is_free(&self, starts_at: Timestamp) -> bool {
         !self.taken.contains(&starts_at)
     }
@@ -76,7 +76,7 @@ pub struct DoctorRow {
     /// The doctor.
     #[key]
     pub id: Uuid,
-    /// What the doctor is called.
+    /// The name of the doctor.
     pub name: String,
 }
 

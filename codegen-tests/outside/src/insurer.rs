@@ -6,7 +6,7 @@ use fw::prelude::*;
 
 use crate::appointment::complete::AppointmentCompletedEvent;
 
-/// Where the insurer is.
+/// The address of the insurer.
 #[derive(Settings)]
 pub struct InsurerSettings {
     /// The URL that is told of each appointment that is over.
@@ -35,7 +35,7 @@ impl Default for InsurerClient {
     }
 }
 
-/// Why the insurer was not told.
+/// The reason why the insurer was not told.
 #[derive(Debug)]
 pub struct InsurerError(reqwest::Error);
 

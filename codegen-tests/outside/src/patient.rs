@@ -8,7 +8,7 @@ use fw::prelude::*;
 pub struct RegisterPatientCommand {
     /// The patient.
     pub id: Uuid,
-    /// What the patient is called.
+    /// The name of the patient.
     #[validate(text(max = 200))]
     pub name: String,
     /// The address for reminders. Nobody else has it.
@@ -22,7 +22,7 @@ pub struct RegisterPatientCommand {
 pub struct PatientRegisteredEvent {
     /// The patient.
     pub id: Uuid,
-    /// What the patient is called.
+    /// The name of the patient.
     #[personal(of = id, erased = "erased patient")]
     pub name: String,
     /// The address for reminders.

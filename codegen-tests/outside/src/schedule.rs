@@ -1,4 +1,4 @@
-//! What patients and staff look up.
+//! The lists of patients and staff.
 
 use fw::prelude::*;
 
@@ -22,10 +22,10 @@ pub struct AppointmentRow {
     /// The patient.
     #[index]
     pub patient: Uuid,
-    /// When it begins.
+    /// The time at which it begins.
     #[index]
     pub starts_at: Timestamp,
-    /// What was paid, once it is over.
+    /// The amount that was paid, once it is over.
     pub paid_cents: Option<i64>,
 }
 
@@ -64,9 +64,9 @@ pub struct AppointmentsOfPatient {
 pub struct PatientsAppointment {
     /// The appointment.
     pub id: Uuid,
-    /// What the doctor is called.
+    /// The name of the doctor.
     pub doctor_name: Option<String>,
-    /// When it begins.
+    /// The time at which it begins.
     pub starts_at: Timestamp,
 }
 
@@ -103,7 +103,7 @@ pub struct ShowRevenue {}
 pub struct DoctorsRevenue {
     /// The doctor.
     pub doctor: Uuid,
-    /// How many appointments were booked and not cancelled.
+    /// The number of appointments that were booked and not cancelled.
     pub appointments: u64,
     /// The sum of what was paid.
     pub paid_cents: i64,

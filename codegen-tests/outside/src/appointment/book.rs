@@ -16,7 +16,7 @@ pub struct BookAppointmentCommand {
     pub doctor: Uuid,
     /// The patient.
     pub patient: Uuid,
-    /// When it begins.
+    /// The time at which it begins.
     pub starts_at: Timestamp,
 }
 
@@ -29,7 +29,7 @@ pub struct AppointmentBookedEvent {
     pub doctor: Uuid,
     /// The patient.
     pub patient: Uuid,
-    /// When it begins.
+    /// The time at which it begins.
     pub starts_at: Timestamp,
     /// The price.
     pub fee_cents: i64,
@@ -41,7 +41,7 @@ pub struct AppointmentBookedEvent {
 pub struct SlotTakenEvent {
     /// The doctor.
     pub doctor: Uuid,
-    /// When the appointment begins.
+    /// The time at which the appointment begins.
     pub starts_at: Timestamp,
 }
 

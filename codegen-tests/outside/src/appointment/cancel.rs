@@ -26,7 +26,7 @@ pub struct AppointmentCancelledEvent {
 pub struct SlotFreedEvent {
     /// The doctor.
     pub doctor: Uuid,
-    /// When the appointment would have begun.
+    /// The time at which the appointment would have begun.
     pub starts_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! What an appointment costs when it is over. The event has its third shape.
+//! The price of an appointment that is over. The event has its third shape.
 
 use fw::prelude::*;
 
@@ -10,7 +10,7 @@ use super::{Appointment, AppointmentError};
 pub struct CompleteAppointmentCommand {
     /// The appointment.
     pub id: Uuid,
-    /// How long it took.
+    /// The duration in minutes.
     #[validate(range(min = 1, max = 600))]
     pub minutes: u32,
 }
@@ -43,7 +43,7 @@ pub struct AppointmentCompletedEvent {
     pub id: Uuid,
     /// The price.
     pub fee_cents: i64,
-    /// How long it took, if somebody wrote it down.
+    /// The duration in minutes, if somebody wrote it down.
     pub minutes: Option<u32>,
 }
 

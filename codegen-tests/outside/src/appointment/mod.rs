@@ -17,11 +17,11 @@ pub struct Appointment {
     pub doctor: Uuid,
     /// The patient, who owns it.
     pub patient: Uuid,
-    /// When it begins.
+    /// The time at which it begins.
     pub starts_at: Timestamp,
     /// The price.
     pub fee_cents: i64,
-    /// Whether it can still be cancelled or completed.
+    /// True if it can still be cancelled or completed.
     pub is_open: bool,
 }
 
@@ -46,7 +46,7 @@ impl Appointment {
     }
 }
 
-/// Why an appointment is not booked, cancelled or completed.
+/// The reason why an appointment is not booked, cancelled or completed.
 #[derive(Debug, PartialEq, Rejection)]
 pub enum AppointmentError {
     /// The doctor has no time
