@@ -26,6 +26,16 @@ pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
     }
 }
 
+/// Returns true for `Self`.
+pub(crate) fn is_self(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident("Self"))
+}
+
+/// Returns true for `Option<Self>`.
+pub(crate) fn is_option_of_self(ty: &Type) -> bool {
+    inside_option(ty).is_some_and(is_self)
+}
+
 /// Returns the last segment of the type: `Uuid` for `es_framework::prelude::Uuid`.
 pub(crate) fn last_word(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else {

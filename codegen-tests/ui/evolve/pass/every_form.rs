@@ -1,5 +1,5 @@
-//! An event begins a state, changes it, replaces it or ends it; it is taken by reference or by
-//! value; what is no such function stands in another block.
+//! An event begins a state, changes it, replaces it, ends it, or follows on it if there is one; it is
+//! taken by reference or by value; what is no such function stands in another block.
 
 #![deny(warnings)]
 
@@ -15,7 +15,7 @@ macro_rules! events {
     )*};
 }
 
-events!(PurchasedEvent FoundEvent LentEvent ReturnedEvent SoldEvent);
+events!(PurchasedEvent FoundEvent LentEvent ReturnedEvent SoldEvent CountedEvent);
 
 /// A copy in its state.
 #[derive(State)]
@@ -46,6 +46,10 @@ impl Copy {
 
     fn sold(self, event: &SoldEvent) -> std::option::Option<Copy> {
         (self.id() != event.id).then_some(self)
+    }
+
+    fn counted(before: Option<Self>, event: &CountedEvent) -> Self {
+        before.unwrap_or(Self::Available { id: event.id })
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) enum EvolveForm {
     Changes,
     /// The function consumes the state and returns a new one.
     Replaces,
+    /// The function takes the state if there is one, and returns the state.
+    Follows,
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
@@ -59,7 +61,9 @@ pub(crate) fn check_evolve(item: &ItemImpl, errors: &mut Errors) -> Vec<EvolveSt
         .filter_map(|function| step(function, errors))
         .collect();
     check_twice(&steps, errors);
-    let has_first = steps.iter().any(|step| step.form == EvolveForm::Begins);
+    let is_first =
+        |step: &EvolveStep| matches!(step.form, EvolveForm::Begins | EvolveForm::Follows);
+    let has_first = steps.iter().any(is_first);
     // A function with a mistake is perhaps the one that creates the state.
     if !steps.is_empty() && steps.len() == number_of_functions && !has_first {
         let message = "no event creates this state, so it would never exist: add to this block a function without `self` for the first event, such as `fn purchased(event: &BookPurchasedEvent) -> Self { … }`";
@@ -86,7 +90,7 @@ fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<EvolveStep> {
     let sig = &function.sig;
     signature::reject_unsupported_parts(sig, &REASONS, errors);
     let form = form(sig, errors);
-    let event = event(sig, errors);
+    let event = event(sig, form, errors);
     let is_optional = output(sig, form?, errors);
     let (event, by_reference) = event?;
     Some(EvolveStep {
@@ -109,7 +113,11 @@ const REASONS: SignatureMessages = SignatureMessages {
 
 fn form(sig: &Signature, errors: &mut Errors) -> Option<EvolveForm> {
     let Some(receiver) = sig.receiver() else {
-        return Some(EvolveForm::Begins);
+        let follows = matches!(sig.inputs.first(), Some(FnArg::Typed(first)) if types::is_option_of_self(&first.ty));
+        return Some(match follows {
+            true => EvolveForm::Follows,
+            false => EvolveForm::Begins,
+        });
     };
     match &receiver.kind {
         ReceiverKind::Value => Some(EvolveForm::Replaces),
@@ -123,11 +131,14 @@ fn form(sig: &Signature, errors: &mut Errors) -> Option<EvolveForm> {
 }
 
 /// Returns the type of the event parameter, and true if it is a reference.
-fn event(sig: &Signature, errors: &mut Errors) -> Option<(Type, bool)> {
+fn event(sig: &Signature, form: Option<EvolveForm>, errors: &mut Errors) -> Option<(Type, bool)> {
     let mut parameters = sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(parameter) => Some(parameter),
         FnArg::Receiver(_) => None,
     });
+    if form == Some(EvolveForm::Follows) {
+        parameters.next();
+    }
     let Some(PatType { ty, .. }) = parameters.next() else {
         let message = format!(
             "a state follows from events: add the one that leads here, as in `{}(event: &BookPurchasedEvent)`; other functions stand in another `impl`",
@@ -159,14 +170,12 @@ fn output(sig: &Signature, form: EvolveForm, errors: &mut Errors) -> Option<bool
             errors.record(ty, message);
             None
         }
-        (ReturnType::Default, EvolveForm::Begins | EvolveForm::Replaces) => {
+        (ReturnType::Default, _) => {
             let message = "say what the state is after this event: add `-> Self`, or take `&mut self` to change it in place";
             errors.record(&sig.ident, message);
             None
         }
-        (ReturnType::Type(_, ty), EvolveForm::Begins | EvolveForm::Replaces) => {
-            Some(types::inside_option(ty).is_some())
-        }
+        (ReturnType::Type(_, ty), _) => Some(types::inside_option(ty).is_some()),
     }
 }
 

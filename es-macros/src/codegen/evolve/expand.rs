@@ -78,14 +78,17 @@ fn after(step: &EvolveStep) -> TokenStream {
     } else {
         quote!(event)
     };
+    let before = (*form == EvolveForm::Follows).then(|| quote!(before,));
     match (form, is_optional) {
-        (EvolveForm::Begins, false) => quote_spanned! {span=>
+        (EvolveForm::Begins | EvolveForm::Follows, false) => quote_spanned! {span=>
             ::core::option::Option::Some({
-                let state: Self = Self::#ident(#event);
+                let state: Self = Self::#ident(#before #event);
                 state
             })
         },
-        (EvolveForm::Begins, true) => quote_spanned!(span=> Self::#ident(#event)),
+        (EvolveForm::Begins | EvolveForm::Follows, true) => {
+            quote_spanned!(span=> Self::#ident(#before #event))
+        }
         (EvolveForm::Replaces, false) => quote_spanned! {span=>
             before.map(|state| -> Self { state.#ident(#event) })
         },

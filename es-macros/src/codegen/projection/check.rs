@@ -139,7 +139,7 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep>
     let takes_row = sig.receiver().is_none()
         && typed
             .first()
-            .is_some_and(|first| is_option_of_self(&first.ty));
+            .is_some_and(|first| types::is_option_of_self(&first.ty));
     let parameters = typed.get(usize::from(takes_row)..).unwrap_or_default();
     let Some(shape) = shape(&function.item, takes_row) else {
         errors.record(
@@ -248,27 +248,19 @@ fn shape(function: &ImplItemFn, takes_row: bool) -> Option<StepShape> {
     };
     let receiver = function.sig.receiver();
     match (receiver, returned) {
-        (None, Some(ty)) if takes_row && is_option_of_self(ty) => Some(StepShape::Follow),
-        (None, Some(ty)) if !takes_row && is_self(ty) => Some(StepShape::Put),
+        (None, Some(ty)) if takes_row && types::is_option_of_self(ty) => Some(StepShape::Follow),
+        (None, Some(ty)) if !takes_row && types::is_self(ty) => Some(StepShape::Put),
         (Some(receiver), None) => {
             let changes = matches!(receiver.kind, ReceiverKind::Reference(_, _, Some(_)));
             changes.then_some(StepShape::Change)
         }
         (Some(receiver), Some(ty)) if matches!(receiver.kind, ReceiverKind::Value) => {
-            if is_self(ty) {
+            if types::is_self(ty) {
                 Some(StepShape::Replace)
             } else {
-                is_option_of_self(ty).then_some(StepShape::Remove)
+                types::is_option_of_self(ty).then_some(StepShape::Remove)
             }
         }
         _ => None,
     }
-}
-
-fn is_self(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.is_ident("Self"))
-}
-
-fn is_option_of_self(ty: &Type) -> bool {
-    types::inside_option(ty).is_some_and(is_self)
 }
