@@ -8,7 +8,7 @@ use super::{
     ReactionError, deadline_queue::OpenDeadline, processor::ReactionProcessor,
     schedule_start::ScheduleStart,
 };
-use es_event::Subject;
+use es_event::{EventId, Subject};
 
 impl ReactionProcessor {
     /// Opens the deadline of the next time of each schedule: the first one after its start that no checkpoint covers.
@@ -17,12 +17,26 @@ impl ReactionProcessor {
             let runtime = &self.executor.runtime;
             let name = (self.executor.reaction.name, self.executor.step_name(step));
             let now = runtime.services.clock().now();
-            let start =
-                ScheduleStart::find_or_record(&*runtime.store, &runtime.source, name, now).await?;
+            let start = ScheduleStart::find(&*runtime.store, name, now).await?;
             self.schedule_starts.insert(step, start);
             self.open_schedule(step);
         }
         Ok(())
+    }
+
+    /// Records the start of a schedule whose first time is due, so that the deadline has an event. Returns true if the
+    /// deadline was replaced.
+    pub(super) async fn record_start(&mut self, due: OpenDeadline) -> Result<bool, ReactionError> {
+        let starts = &mut self.schedule_starts;
+        let Some(start) = starts.get_mut(&due.step).filter(|it| it.event.is_none()) else {
+            return Ok(false);
+        };
+        let runtime = &self.executor.runtime;
+        let recorded = start.clone().record(&*runtime.store, &runtime.source);
+        *start = recorded.await?;
+        self.deadlines.remove(due);
+        self.open_schedule(due.step);
+        Ok(true)
     }
 
     /// Opens the schedule of a held subject, which is retried.
@@ -37,7 +51,7 @@ impl ReactionProcessor {
     fn open_schedule(&mut self, step: usize) {
         if let Some(ScheduleStart { subject, event, at }) = self.schedule_starts.get(&step).cloned()
         {
-            let view = 0;
+            let (view, event) = (0, event.unwrap_or(EventId::FIRST));
             let start = OpenDeadline {
                 at,
                 event,

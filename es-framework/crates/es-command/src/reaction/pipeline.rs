@@ -155,7 +155,9 @@ impl ReactionProcessor {
                 if self.position < handle_first.max(elsewhere) {
                     return Ok(());
                 }
-                if !self.skip_missed_times(deadline, until) {
+                let is_replaced =
+                    self.record_start(deadline).await? || self.skip_missed_times(deadline, until);
+                if !is_replaced {
                     self.meet_deadline(deadline).await?;
                 }
             }

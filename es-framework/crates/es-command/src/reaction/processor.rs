@@ -43,7 +43,7 @@ pub(super) struct ReactionProcessor {
     events_since_save: u64,
     /// True if a restart from the last checkpoint would repeat work.
     pub(super) is_dirty: bool,
-    /// The first starts of the schedules, by the index of the step.
+    /// The starts of the schedules, by the index of the step.
     pub(super) schedule_starts: BTreeMap<usize, ScheduleStart>,
     /// The held subjects to retry because the program has started.
     pub(super) held_at_start: Vec<Subject>,
@@ -91,7 +91,10 @@ impl ReactionProcessor {
             Some(progress) => processor.resume_from(&progress).await?,
             None if processor.executor.reaction.start == StartPosition::New => {
                 processor.position = newest_id(&*processor.executor.runtime.store).await?;
-                processor.save_checkpoint().await?;
+                // Schedules alone pass over no event.
+                if begins_anew || !processor.event_types.is_empty() {
+                    processor.save_checkpoint().await?;
+                }
             }
             None if begins_anew => processor.save_checkpoint().await?,
             None => {}
