@@ -2,7 +2,7 @@
 
 use es_framework::prelude::*;
 
-use crate::reader::Reader;
+use crate::{reader::Reader, reservation::ReservationError};
 
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 const CENTS_A_DAY: i64 = 50;
@@ -16,6 +16,12 @@ pub struct LendingRules {
     /// The number of days for which a copy is lent.
     #[setting(default = 28)]
     pub loan_days: u32,
+    /// The number of titles that a reader may have reserved at once.
+    #[setting(default = 3)]
+    pub reservation_limit: u32,
+    /// The number of days for which a copy is set aside for a reader who has reserved it.
+    #[setting(default = 7)]
+    pub hold_days: u32,
 }
 
 /// The reasons why a copy is not lent, taken back or removed.
@@ -24,6 +30,9 @@ pub enum LendingError {
     /// The copy is lent
     #[rejection(conflict, detail = "the copy is lent until {due_at}")]
     CopyLent { due_at: Timestamp },
+    /// The copy is set aside for another reader
+    #[rejection(conflict)]
+    CopySetAside,
     /// The copy was removed from the inventory
     #[rejection(gone)]
     CopyRemoved,
@@ -51,17 +60,29 @@ impl LendingRules {
     /// Rejects another loan of a reader who holds as many copies as allowed.
     pub fn check_limit(&self, reader: &Reader) -> Result<(), LendingError> {
         let limit = self.loan_limit;
-        match u32::try_from(reader.loans.len()) {
-            Ok(held) if held < limit => Ok(()),
-            _ => Err(LendingError::LoanLimitReached { limit }),
+        match is_below(limit, reader.loans.len()) {
+            true => Ok(()),
+            false => Err(LendingError::LoanLimitReached { limit }),
+        }
+    }
+
+    /// Rejects another reservation of a reader who has as many as allowed.
+    pub fn check_reservations(&self, reader: &Reader) -> Result<(), ReservationError> {
+        let limit = self.reservation_limit;
+        match is_below(limit, reader.reservations.len()) {
+            true => Ok(()),
+            false => Err(ReservationError::ReservationLimitReached { limit }),
         }
     }
 
     /// Returns the due date of a copy that is lent now.
     pub fn due_at(&self, now: Timestamp) -> Timestamp {
-        let seconds = i64::from(self.loan_days) * SECONDS_A_DAY;
-        let due = now.as_second() + seconds;
-        Timestamp::new(due, now.subsec_nanosecond()).unwrap_or(Timestamp::MAX)
+        after_days(self.loan_days, now)
+    }
+
+    /// Returns the time until which a copy is set aside now.
+    pub fn held_until(&self, now: Timestamp) -> Timestamp {
+        after_days(self.hold_days, now)
     }
 
     /// Returns the fee: an amount for each started day past the due date.
@@ -74,6 +95,15 @@ impl LendingRules {
         let started_days = (seconds + SECONDS_A_DAY - 1) / SECONDS_A_DAY;
         started_days * CENTS_A_DAY
     }
+}
+
+fn is_below(limit: u32, count: usize) -> bool {
+    u32::try_from(count).is_ok_and(|count| count < limit)
+}
+
+fn after_days(days: u32, now: Timestamp) -> Timestamp {
+    let end = now.as_second() + i64::from(days) * SECONDS_A_DAY;
+    Timestamp::new(end, now.subsec_nanosecond()).unwrap_or(Timestamp::MAX)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The library service: staff purchase and remove copies of books, readers borrow and return them.
+//! The library service: staff purchase and remove copies of books, readers borrow, return and reserve them.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "settings and loans are far below the limits of their types"
@@ -10,6 +10,7 @@ mod loan;
 #[cfg(test)]
 mod random_callers;
 mod reader;
+mod reservation;
 mod stock;
 
 #[global_allocator]

@@ -6,8 +6,9 @@ use super::Book;
 use crate::lending::{LendingError, LendingRules};
 use crate::loan::LoanOpenedEvent;
 use crate::reader::Reader;
+use crate::reservation::{CopyTitle, FulfilledReservation, fulfil_reservation};
 
-/// Lends a copy to a reader.
+/// Lends a copy to a reader. If the reader has reserved its title, the reservation ends.
 ///
 /// Example: `{"id": "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11",
 /// "reader": "0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55"}`
@@ -36,16 +37,20 @@ pub struct Loan {
 #[handler]
 fn borrow(
     book: &Book,
-    #[subject("/readers/{reader}")] reader: &Reader,
+    copy: &CopyTitle,
+    #[subject("/readers/{reader}")] state: &Reader,
     command: BorrowBookCommand,
     lending: &LendingRules,
     clock: &Clock,
-) -> Result<Decision<(BookBorrowedEvent, LoanOpenedEvent), Loan>, LendingError> {
-    book.check_available()?;
-    lending.check_limit(reader)?;
+) -> Result<Decision<(BookBorrowedEvent, LoanOpenedEvent, FulfilledReservation), Loan>, LendingError>
+{
     let BorrowBookCommand { id, reader } = command;
+    book.check_lendable_to(reader)?;
+    lending.check_limit(state)?;
     let due_at = lending.due_at(clock.now());
     let borrowed = BookBorrowedEvent { id, reader, due_at };
     let opened = LoanOpenedEvent::new(reader, id, due_at);
-    Ok(Decision::new((borrowed, opened), Loan { due_at }))
+    let fulfilled = fulfil_reservation(state, copy, reader, id);
+    let events = (borrowed, opened, fulfilled);
+    Ok(Decision::new(events, Loan { due_at }))
 }

@@ -11,11 +11,19 @@ mod tests;
 
 use es_framework::prelude::*;
 
-use crate::{lending::LendingError, loan::LoanOverdueEvent};
+use crate::{
+    lending::LendingError,
+    loan::LoanOverdueEvent,
+    reservation::{CopyPutBackEvent, CopySetAsideEvent},
+};
 
 pub use borrow::BookBorrowedEvent;
+#[cfg(test)]
+pub use borrow::BorrowBookCommand;
 pub use purchase::BookPurchasedEvent;
 pub use remove::BookRemovedEvent;
+#[cfg(test)]
+pub use remove::RemoveBookCommand;
 pub use return_book::BookReturnedEvent;
 
 /// The state of a copy.
@@ -28,16 +36,29 @@ pub enum Book {
         /// True if the copy was reported as overdue.
         is_reported: bool,
     },
+    /// The copy waits for a reader who has reserved it.
+    SetAside {
+        reader: Uuid,
+        until: Timestamp,
+    },
     Removed,
 }
 
 impl Book {
     /// A copy is lent, or removed, only while it is in the library.
-    fn check_available(&self) -> Result<(), LendingError> {
+    fn check_in_library(&self) -> Result<(), LendingError> {
         match *self {
-            Self::Available => Ok(()),
+            Self::Available | Self::SetAside { .. } => Ok(()),
             Self::Lent { due_at, .. } => Err(LendingError::CopyLent { due_at }),
             Self::Removed => Err(LendingError::CopyRemoved),
+        }
+    }
+
+    /// A copy that is set aside is lent to its reader alone.
+    fn check_lendable_to(&self, borrower: Uuid) -> Result<(), LendingError> {
+        match *self {
+            Self::SetAside { reader, .. } if reader != borrower => Err(LendingError::CopySetAside),
+            _ => self.check_in_library(),
         }
     }
 }
@@ -64,6 +85,17 @@ impl Book {
 
     fn returned(&mut self, _: &BookReturnedEvent) {
         *self = Self::Available;
+    }
+
+    fn set_aside(&mut self, event: &CopySetAsideEvent) {
+        let CopySetAsideEvent { reader, until, .. } = *event;
+        *self = Self::SetAside { reader, until };
+    }
+
+    fn put_back(&mut self, event: &CopyPutBackEvent) {
+        if matches!(*self, Self::SetAside { reader, .. } if reader == event.reader) {
+            *self = Self::Available;
+        }
     }
 
     fn removed(&mut self, _: &BookRemovedEvent) {

@@ -3,9 +3,12 @@
 use es_framework::prelude::*;
 
 use super::Book;
-use crate::lending::LendingError;
+use crate::{
+    lending::LendingError,
+    reservation::{CopyTitle, HoldWithdrawnEvent, ReservationOpenedEvent},
+};
 
-/// Takes a damaged copy out of the inventory.
+/// Takes a damaged copy out of the inventory. A reader for whom it is set aside is the first to wait for the next one.
 ///
 /// Example: `{"id": "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11", "reason": "Pages are missing."}`
 #[derive(Command)]
@@ -24,8 +27,34 @@ pub struct BookRemovedEvent {
     pub reason: String,
 }
 
+/// The events of a reader whose copy is removed.
+type WithdrawnHold = (HoldWithdrawnEvent, ReservationOpenedEvent);
+
 #[handler]
-fn remove(book: &Book, command: RemoveBookCommand) -> Result<BookRemovedEvent, LendingError> {
-    book.check_available()?;
-    Ok(command.into())
+fn remove(
+    book: &Book,
+    copy: &CopyTitle,
+    command: RemoveBookCommand,
+) -> Result<(BookRemovedEvent, Option<WithdrawnHold>), LendingError> {
+    book.check_in_library()?;
+    let withdrawn = match *book {
+        Book::SetAside { reader, .. } => Some(withdraw(reader, copy, command.id)),
+        _ => None,
+    };
+    Ok((command.into(), withdrawn))
+}
+
+/// Lets the reader wait again for whom the copy was set aside.
+fn withdraw(reader: Uuid, copy: &CopyTitle, id: Uuid) -> WithdrawnHold {
+    let title = || copy.title.clone();
+    let withdrawn = HoldWithdrawnEvent {
+        title: title(),
+        reader,
+        copy: id,
+    };
+    let opened = ReservationOpenedEvent {
+        reader,
+        title: title(),
+    };
+    (withdrawn, opened)
 }

@@ -167,6 +167,7 @@ fn a_copy_is_lent_for_28_days() {
             THE_READER,
             &Reader {
                 loans: [COPY].into(),
+                ..Reader::default()
             },
         );
 }
@@ -219,6 +220,8 @@ fn a_reader_holds_five_copies_at_the_most() {
     let generous = LendingRules {
         loan_limit: 6,
         loan_days: 28,
+        reservation_limit: 3,
+        hold_days: 7,
     };
     holding(2..7)
         .with(generous)

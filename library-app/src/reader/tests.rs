@@ -26,7 +26,7 @@ fn a_reader_is_registered_once_and_holds_nothing() {
     given()
         .when(register("Ada"))
         .then(registered())
-        .then_state(&Reader { loans: [].into() });
+        .then_state(&Reader::default());
     given()
         .event(registered())
         .when(register("Eve"))

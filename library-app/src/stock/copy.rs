@@ -2,7 +2,10 @@
 
 use es_framework::prelude::*;
 
-use crate::book::{BookBorrowedEvent, BookPurchasedEvent, BookRemovedEvent, BookReturnedEvent};
+use crate::{
+    book::{BookBorrowedEvent, BookPurchasedEvent, BookRemovedEvent, BookReturnedEvent},
+    reservation::{CopyPutBackEvent, CopySetAsideEvent},
+};
 
 /// A copy of a book.
 #[derive(Debug, PartialEq, ReadModel)]
@@ -17,6 +20,7 @@ pub struct BookCopy {
     pub num_pages: i64,
     pub status: CopyStatus,
     pub due_at: Option<Timestamp>,
+    /// The reader who holds the copy, or for whom it is set aside.
     #[visible(role = "staff")]
     pub reader: Option<Uuid>,
 }
@@ -26,6 +30,7 @@ pub struct BookCopy {
 pub enum CopyStatus {
     Available,
     Lent,
+    SetAside,
     Removed,
 }
 
@@ -56,7 +61,20 @@ impl BookCopy {
         self.reader = None;
     }
 
+    fn set_aside(&mut self, event: &CopySetAsideEvent) {
+        self.status = CopyStatus::SetAside;
+        self.reader = Some(event.reader);
+    }
+
+    fn put_back(&mut self, event: &CopyPutBackEvent) {
+        if self.status == CopyStatus::SetAside && self.reader == Some(event.reader) {
+            self.status = CopyStatus::Available;
+            self.reader = None;
+        }
+    }
+
     fn removed(&mut self, _: &BookRemovedEvent) {
         self.status = CopyStatus::Removed;
+        self.reader = None;
     }
 }
