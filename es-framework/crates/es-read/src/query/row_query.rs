@@ -290,16 +290,24 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
         cursor.find_start(&[&order.name()], rows.collect())
     }
 
-    /// Loads the rows at two positions.
+    /// Loads the rows at two positions, if the query selects them. A client can write a cursor with any position and any
+    /// digest, and must not learn from the response whether another row has this digest.
     pub(super) async fn load_rows_at(
         &self,
         view: TableView<'_>,
         positions: [i64; 2],
     ) -> Result<Vec<TableRow>, QueryError> {
         let select = view.select_from_clause();
-        let statement = format!("{} WHERE {POSITION_COLUMN} IN (?, ?)", select.text);
-        let positions = positions.map(Cell::Integer);
-        let parameters = select.parameters.into_iter().chain(positions).collect();
+        let positions = SqlFragment::new(
+            format!("{POSITION_COLUMN} IN (?, ?)"),
+            positions.map(Cell::Integer).into(),
+        );
+        let filter = [self.filter_sql(view)?, positions].into_iter();
+        let filter = filter.filter(|condition| !condition.text.is_empty());
+        let filter = SqlFragment::join(filter, " AND ");
+        let statement = format!("{}{}", select.text, where_clause(&filter.text));
+        let parameters = select.parameters.into_iter().chain(filter.parameters);
+        let parameters = parameters.collect();
         let (database, cost) = (self.database, QueryCost::Lookup);
         let rows = database.fetch_rows(cost, view.table, statement, parameters, usize::MAX);
         Ok(rows.await?.rows)

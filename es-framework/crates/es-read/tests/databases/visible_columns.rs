@@ -66,7 +66,10 @@ struct BrowseByDays {}
 /// Lists the books by the remarks about them.
 #[derive(Query)]
 #[query(path = "/lendings/by-remark", rows = Lending, order = remark)]
-struct BrowseByRemark {}
+struct BrowseByRemark {
+    #[filter(eq)]
+    book: Option<u32>,
+}
 
 /// The books in one database.
 struct Desk {
@@ -268,6 +271,27 @@ async fn the_cursor_of_somebody_else_opens_nothing() {
         let cursor = page["nextCursor"].as_str().unwrap();
         let stolen = desk.ask::<BrowseByRemark>(&[("cursor", cursor)], &reader("r-1"));
         assert_not_visible(stolen.await, "remark");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_does_not_tell_whether_a_row_outside_the_query_has_a_value() {
+    for location in NoteBoard::locations() {
+        // The remarks are too long for a cursor, so it has digests of them.
+        let desk = Desk::open_with_remark(location, &"secret ".repeat(50)).await;
+        let page = desk.ask::<BrowseByRemark>(&[("limit", "2")], &staff());
+        let page = page.await.unwrap();
+        let cursor = page["nextCursor"].as_str().unwrap();
+        for (book, has_row) in [("1", false), ("2", true), ("3", true), ("4", false)] {
+            let parameters = [("cursor", cursor), ("book", book)];
+            match desk.ask::<BrowseByRemark>(&parameters, &staff()).await {
+                Ok(_) => assert!(has_row, "{book}"),
+                Err(QueryError::Invalid { parameter, .. }) => {
+                    assert!(!has_row && parameter == "cursor", "{book}");
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
     }
 }
 
