@@ -6,6 +6,7 @@ mod database;
 mod disk;
 mod event_store_health;
 mod probes;
+mod report_detail;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
@@ -27,7 +28,10 @@ use serde_json::{Map, Value, json};
 pub(super) use database::read_models;
 pub(super) use event_store_health::reactions;
 
-use super::{HttpContext, auth::AnonymousRequest};
+use super::{
+    HttpContext,
+    auth::{AnonymousRequest, VerifiedCaller},
+};
 
 pub use probes::Lifecycle;
 pub(super) use probes::{info, liveness, readiness};
@@ -240,13 +244,19 @@ pub(super) fn report_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<HealthReport>()
 }
 
-/// Returns the report. A caller without a credential gets only the status where the service
-/// authenticates callers, because the details name folders and addresses.
+/// Returns the report. Where the service authenticates callers, one without a credential gets only the status,
+/// because the details name folders and addresses, and no one sees whose rows wait.
 pub(super) async fn show_report(
     State(context): State<Arc<HttpContext>>,
     anonymous: Option<Extension<AnonymousRequest>>,
+    caller: Option<Extension<VerifiedCaller>>,
 ) -> Response {
-    answer(context.health.report().await, anonymous)
+    let mut report = context.health.report().await;
+    if caller.is_some() {
+        let components = report.components.values_mut();
+        components.for_each(|one| report_detail::hide_single_events(&mut one.details));
+    }
+    answer(report, anonymous)
 }
 
 /// Creates the response with a report. Anonymous requests see no components.

@@ -87,14 +87,13 @@ impl PipelineReadModel {
         fold
     }
 
-    /// Publishes the keys that a written batch holds. The log names the new ones.
+    /// Publishes the keys that a written batch holds. The log names the events of the new ones; a key may be personal.
     pub(super) fn record_held_keys(&self, held: &[HeldKey]) {
         let before = self.progress.held_keys();
         for new in held.iter().filter(|one| before.find(&one.id).is_none()) {
             tracing::error!(
                 read_model = self.table.model.name,
                 event = new.poison.id.get(),
-                key = new.key,
                 error = %new.poison,
                 "a read model holds a row; all others go on"
             );
