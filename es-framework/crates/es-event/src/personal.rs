@@ -2,7 +2,8 @@
 
 use std::{cell::Cell, collections::HashMap, mem, ops::Range};
 
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
+use memchr::memmem;
+use serde::{Deserialize, Serialize, Serializer, de::IgnoredAny, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 
 /// The only member of an object that stands for a declared value while its event is marked.
@@ -131,33 +132,40 @@ pub fn find_marked<'a, T: Deserialize<'a>>(
     let prefix = format!("{{\"{name}\":");
     let mut position = JsonPosition::default();
     let mut found = Vec::new();
-    for (start, _) in json.match_indices(&prefix) {
+    for start in memmem::find_iter(json.as_bytes(), &prefix) {
         while position.offset < start {
             position.step(json);
         }
         let body_start = start.saturating_add(prefix.len());
-        let body = json.get(body_start..).unwrap_or_default();
-        let mut values = serde_json::Deserializer::from_str(body).into_iter::<&RawValue>();
-        let raw = values.next().transpose()?;
-        let body_length = values.byte_offset();
-        let is_only_member = body.as_bytes().get(body_length) == Some(&b'}');
+        let rest = json.get(body_start..).unwrap_or_default();
+        let (body, body_length) = parse_value::<T>(rest);
+        // The object may have another form if it has other members.
+        let body_length = match &body {
+            Ok(_) => body_length,
+            Err(_) => parse_value::<IgnoredAny>(rest).1,
+        };
+        let is_only_member = rest.as_bytes().get(body_length) == Some(&b'}');
         // A place that was passed is in an object that was found.
-        if let Some(raw) = raw
-            && is_only_member
-            && position.offset == start
-            && position.around.len() < MAX_DEPTH
-        {
+        if is_only_member && position.offset == start && position.around.len() < MAX_DEPTH {
             let end = body_start.saturating_add(body_length).saturating_add(1);
             position.offset = end;
             found.push(MarkedObject {
                 span: start..end,
                 path: position.pointer(json)?,
-                body: serde_json::from_str(raw.get())?,
+                body: body?,
                 parent: position.parent(json),
             });
         }
     }
     Ok(found)
+}
+
+/// Parses the JSON value with which a text begins, and returns it with its length.
+fn parse_value<'a, T: Deserialize<'a>>(json: &'a str) -> (Result<T, serde_json::Error>, usize) {
+    let mut values = serde_json::Deserializer::from_str(json).into_iter();
+    let end = || <serde_json::Error as serde::de::Error>::custom("the JSON ends before a value");
+    let value = values.next().unwrap_or_else(|| Err(end()));
+    (value, values.byte_offset())
 }
 
 /// Replaces parts of a text. The parts are in ascending order.
@@ -303,6 +311,15 @@ mod tests {
     fn an_object_with_other_members_is_no_mark() {
         assert_eq!(found(r#"{"a":{"$sealed":1,"b":2}}"#), []);
         assert_eq!(found(r#"{"a":"$sealed"}"#), []);
+    }
+
+    #[test]
+    fn only_a_mark_has_to_have_the_form_of_one() {
+        let unlike = find_marked::<bool>(r#"{"a":{"$sealed":1,"b":2}}"#, SEAL);
+        assert!(unlike.unwrap().is_empty());
+        let mark = find_marked::<bool>(r#"{"a":{"$sealed":true}}"#, SEAL).unwrap();
+        assert!(mark[0].body);
+        assert!(find_marked::<bool>(r#"{"a":{"$sealed":1}}"#, SEAL).is_err());
     }
 
     #[test]

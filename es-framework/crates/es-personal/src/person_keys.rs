@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use moka::sync::Cache;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
     sealed_event::SealError,
 };
 
-/// The most keys in memory, some 100 bytes each.
-const MAX_CACHED: u64 = 100_000;
+/// The most keys in memory, some 600 bytes each.
+const MAX_CACHED: usize = 100_000;
 
 /// An instance that misses an erasure of another one stops using the key after this time.
 const CACHE_TIME: Duration = Duration::from_secs(60);
@@ -34,23 +34,32 @@ type CachedKey = Option<Arc<PersonKey>>;
 pub struct PersonKeys {
     store: Arc<dyn KeyStore>,
     master: Option<Arc<MasterKeys>>,
-    cache: Cache<Uuid, CachedKey>,
+    cache: Arc<Mutex<KeyCache>>,
+}
+
+/// The keys in memory. A batch of events locks them once.
+#[derive(Debug)]
+struct KeyCache {
+    keys: HashMap<Uuid, CachedKey>,
+    /// No key is older than this.
+    begin: Instant,
     /// The number of erasures. A key that was loaded before an erasure is not cached after it.
-    erasures: Arc<Mutex<u64>>,
+    erasures: u64,
 }
 
 impl PersonKeys {
     /// Takes the keys from this store.
     #[must_use]
     pub fn new(store: Arc<dyn KeyStore>) -> Self {
-        let cache = Cache::builder().max_capacity(MAX_CACHED);
-        let cache = cache.time_to_live(CACHE_TIME).build();
-        let erasures = Arc::default();
+        let cache = KeyCache {
+            keys: HashMap::new(),
+            begin: Instant::now(),
+            erasures: 0,
+        };
         Self {
             store,
             master: None,
-            cache,
-            erasures,
+            cache: Arc::new(Mutex::new(cache)),
         }
     }
 
@@ -83,10 +92,13 @@ impl PersonKeys {
         if person == SHARED_KEY {
             return Err(SealError::Erased(person));
         }
-        let known = match self.cache.get(&person) {
+        let (known, erasures) = {
+            let cache = self.lock_cache();
+            (cache.keys.get(&person).cloned(), cache.erasures)
+        };
+        let known = match known {
             Some(known) => known,
             None => {
-                let erasures = *self.lock_erasures();
                 let stored = self.store.find_or_insert(person, self.new_key(person)?);
                 self.remember(person, stored.await?, erasures)?
             }
@@ -127,20 +139,23 @@ impl PersonKeys {
     ) -> Result<HashMap<Uuid, CachedKey>, SealError> {
         let mut found = HashMap::new();
         let mut missing = HashSet::new();
-        for person in persons {
-            if let Entry::Vacant(entry) = found.entry(person) {
-                match self.cache.get(&person) {
-                    Some(known) => {
-                        entry.insert(known);
-                    }
-                    None => {
-                        missing.insert(person);
+        let erasures = {
+            let cache = self.lock_cache();
+            for person in persons {
+                if let Entry::Vacant(entry) = found.entry(person) {
+                    match cache.keys.get(&person) {
+                        Some(known) => {
+                            entry.insert(known.clone());
+                        }
+                        None => {
+                            missing.insert(person);
+                        }
                     }
                 }
             }
-        }
+            cache.erasures
+        };
         if !missing.is_empty() {
-            let erasures = *self.lock_erasures();
             for (person, stored) in self.store.find(missing.into_iter().collect()).await? {
                 found.insert(person, self.remember(person, stored, erasures)?);
             }
@@ -148,9 +163,15 @@ impl PersonKeys {
         Ok(found)
     }
 
-    fn lock_erasures(&self) -> MutexGuard<'_, u64> {
-        let erasures = self.erasures.lock();
-        erasures.unwrap_or_else(PoisonError::into_inner)
+    /// Locks the cache, and empties it if its keys are too many or too old.
+    fn lock_cache(&self) -> MutexGuard<'_, KeyCache> {
+        let cache = self.cache.lock();
+        let mut cache = cache.unwrap_or_else(PoisonError::into_inner);
+        if cache.keys.len() >= MAX_CACHED || cache.begin.elapsed() >= CACHE_TIME {
+            cache.keys.clear();
+            cache.begin = Instant::now();
+        }
+        cache
     }
 
     fn remember(
@@ -166,32 +187,26 @@ impl PersonKeys {
             }
             StoredKey::Erased => None,
         };
-        let current = self.lock_erasures();
-        if *current == erasures {
-            self.cache.insert(person, key.clone());
+        let mut cache = self.lock_cache();
+        if cache.erasures == erasures {
+            cache.keys.insert(person, key.clone());
         }
-        drop(current);
+        drop(cache);
         Ok(key)
     }
 
     /// Destroys the key of a person in the store and in memory.
     pub(crate) async fn erase(&self, person: Uuid) -> Result<(), KeyStoreError> {
         let erased = self.store.erase(person).await;
-        if erased.is_ok() {
-            self.forget(person);
-        } else {
-            // The key may be destroyed or not, so the store is asked again.
-            let mut erasures = self.lock_erasures();
-            *erasures = erasures.wrapping_add(1);
-            self.cache.invalidate(&person);
-        }
+        // If this fails, the key may be destroyed or not.
+        self.forget(person);
         erased
     }
 
-    /// Stops using the key of a person whom another instance has erased.
+    /// Asks the store for the key of a person the next time, because the person is erased.
     pub(crate) fn forget(&self, person: Uuid) {
-        let mut erasures = self.lock_erasures();
-        *erasures = erasures.wrapping_add(1);
-        self.cache.insert(person, None);
+        let mut cache = self.lock_cache();
+        cache.erasures = cache.erasures.wrapping_add(1);
+        cache.keys.remove(&person);
     }
 }
