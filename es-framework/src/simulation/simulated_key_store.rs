@@ -129,10 +129,6 @@ impl KeyStore for SimulatedKeyStore {
         Ok(self.open_erasures())
     }
 
-    async fn scrub(&self) -> Result<(), KeyStoreError> {
-        Ok(())
-    }
-
     async fn rewrite_keys(&self, _: KeyRewrite) -> Result<usize, KeyStoreError> {
         Ok(0)
     }

@@ -54,10 +54,7 @@ pub trait KeyStore: fmt::Debug + Send + Sync + 'static {
     /// Returns the erased persons without such a record.
     async fn unfinished_erasures(&self) -> Result<Vec<Uuid>, KeyStoreError>;
 
-    /// Removes what earlier states of the store left in its files.
-    async fn scrub(&self) -> Result<(), KeyStoreError>;
-
-    /// Replaces each key by another form of it.
+    /// Replaces each key by another form of it, and removes what earlier states of the store left in its files.
     async fn rewrite_keys(&self, rewrite: KeyRewrite) -> Result<usize, KeyStoreError>;
 }
 

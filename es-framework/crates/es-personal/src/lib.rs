@@ -5,6 +5,8 @@
 
 mod cipher;
 mod erasure;
+#[cfg(feature = "postgres")]
+mod key_connections;
 mod key_link;
 mod key_store;
 mod master_keys;

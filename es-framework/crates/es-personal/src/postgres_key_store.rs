@@ -5,24 +5,27 @@
 //! small partitions, and an erasure rewrites one of them.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::Arc,
 };
 
 use async_trait::async_trait;
-use es_store_postgres::{DatabaseServers, PrimaryConnection};
-use futures_util::future::BoxFuture;
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
-use tokio::sync::Semaphore;
+use sqlx::{AssertSqlSafe, Row as _, postgres::PgRow};
+use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use crate::key_store::{KeyRewrite, KeyStore, KeyStoreError, StoredKey};
+use crate::{
+    key_connections::{KeyConnections, LOCK_TIMEOUT},
+    key_store::{KeyRewrite, KeyStore, KeyStoreError, StoredKey},
+};
 
 /// `ANALYZE` would copy keys into the statistics of a column. Two instances that start at once create the tables one after the other. Earlier releases had one table for all persons.
 const SCHEMA: &str = "
+    SET lock_timeout = '1min';
     SELECT pg_advisory_xact_lock(4150171429);
     CREATE TABLE IF NOT EXISTS es_key_store (only_row integer PRIMARY KEY CHECK (only_row = 1), id text NOT NULL);
+    CREATE TABLE IF NOT EXISTS es_unscrubbed_rewrite (only_row integer PRIMARY KEY CHECK (only_row = 1));
     DO $$ BEGIN
         IF EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('es_persons') AND relkind = 'r') THEN
             ALTER TABLE es_persons RENAME TO es_persons_of_one_table;
@@ -44,19 +47,32 @@ const SCHEMA: &str = "
     END $$;
 ";
 
-/// The most connections of an instance. Each new person waits for one flush of the server.
-const CONNECTIONS: usize = 8;
+/// The most persons of one statement.
+const MAX_BATCH: usize = 1_000;
 
-/// The statement that limits how long an erasure waits for the lock of a partition.
-const LOCK_TIMEOUT: &str = "SET lock_timeout = '1s'";
+/// The most persons of one read of a rotation.
+const PAGE: i64 = 1_000;
+
+/// The number of partitions of the table of persons.
+const PARTITIONS: u32 = 64;
+
+/// The statement that limits how long the rewrite of a partition waits for its lock, because all who use the partition
+/// wait behind it.
+const REWRITE_LOCK_TIMEOUT: &str = "SET lock_timeout = '1s'";
+
+/// The key of a person who may be new.
+struct NewKey {
+    person: Uuid,
+    key: Vec<u8>,
+    answer: oneshot::Sender<Result<StoredKey, KeyStoreError>>,
+}
 
 /// A key store in a PostgreSQL database. Its connections go to the server that accepts writes.
 #[doc(hidden)]
 pub struct PostgresKeyStore {
-    servers: DatabaseServers,
+    connections: Arc<KeyConnections>,
     identity: Uuid,
-    idle: Mutex<Vec<PgConnection>>,
-    permits: Semaphore,
+    new_keys: mpsc::Sender<NewKey>,
 }
 
 impl fmt::Debug for PostgresKeyStore {
@@ -67,80 +83,41 @@ impl fmt::Debug for PostgresKeyStore {
     }
 }
 
-impl From<sqlx::Error> for KeyStoreError {
-    fn from(error: sqlx::Error) -> Self {
-        Self(error.to_string())
-    }
-}
-
 impl PostgresKeyStore {
     /// Connects to the database, and creates the tables if they are missing.
     pub async fn open(url: &str) -> Result<Self, KeyStoreError> {
-        let servers: DatabaseServers = url.parse().map_err(|error| failed(&error))?;
-        let primary = servers.connect_to_primary().await;
-        let PrimaryConnection { mut connection, .. } = primary.map_err(|error| failed(&error))?;
-        sqlx::raw_sql(SCHEMA).execute(&mut connection).await?;
-        let insert =
-            "INSERT INTO es_key_store (only_row, id) VALUES (1, $1) ON CONFLICT DO NOTHING";
-        let insert = sqlx::query(insert).bind(Uuid::new_v4().to_string());
-        insert.execute(&mut connection).await?;
-        let select = sqlx::query("SELECT id FROM es_key_store");
-        let identity: String = select.fetch_one(&mut connection).await?.try_get(0)?;
+        let connections = KeyConnections::new(url.parse().map_err(|error| failed(&error))?);
+        let identity = connections.execute(|connection| {
+            Box::pin(async move {
+                for statements in [SCHEMA, LOCK_TIMEOUT] {
+                    sqlx::raw_sql(statements).execute(&mut *connection).await?;
+                }
+                let insert =
+                    "INSERT INTO es_key_store (only_row, id) VALUES (1, $1) ON CONFLICT DO NOTHING";
+                let insert = sqlx::query(insert).bind(Uuid::new_v4().to_string());
+                insert.execute(&mut *connection).await?;
+                let select = sqlx::query("SELECT id FROM es_key_store");
+                select.fetch_one(connection).await?.try_get::<String, _>(0)
+            })
+        });
+        let identity = identity.await?.parse().map_err(|error| failed(&error))?;
+        let connections = Arc::new(connections);
+        let (new_keys, queue) = mpsc::channel(MAX_BATCH);
+        tokio::spawn(insert_new_keys(Arc::clone(&connections), queue));
         Ok(Self {
-            servers,
-            identity: identity.parse().map_err(|error| failed(&error))?,
-            idle: Mutex::new(vec![connection]),
-            permits: Semaphore::new(CONNECTIONS),
+            connections,
+            identity,
+            new_keys,
         })
     }
 
-    /// Executes statements on an idle connection or a new one. A connection with a failure is closed.
-    async fn execute<T>(
-        &self,
-        act: impl for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, Result<T, sqlx::Error>>,
-    ) -> Result<T, KeyStoreError> {
-        let _permit = self
-            .permits
-            .acquire()
-            .await
-            .map_err(|error| failed(&error))?;
-        let mut connection = match self.take_idle().await {
-            Some(connection) => connection,
-            None => {
-                let primary = self.servers.connect_to_primary().await;
-                primary.map_err(|error| failed(&error))?.connection
-            }
-        };
-        let result = act(&mut connection).await?;
-        let idle = self.idle.lock();
-        idle.unwrap_or_else(PoisonError::into_inner)
-            .push(connection);
-        Ok(result)
-    }
-
-    /// Returns an idle connection that the server has not ended.
-    async fn take_idle(&self) -> Option<PgConnection> {
-        loop {
-            let idle = self
-                .idle
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .pop();
-            let mut connection = idle?;
-            if connection.ping().await.is_ok() {
-                return Some(connection);
-            }
-        }
-    }
-
-    /// Writes a partition anew. It fails if others use the partition for longer than [`LOCK_TIMEOUT`], because everything
-    /// about the persons in it waits behind this statement.
+    /// Writes a partition anew. It fails if others use the partition for longer than [`REWRITE_LOCK_TIMEOUT`].
     async fn rewrite_partition(&self, partition: &str) -> Result<(), KeyStoreError> {
         let vacuum = format!("VACUUM FULL {partition}");
-        let vacuumed = self.execute(|connection| {
+        let vacuumed = self.connections.execute(|connection| {
             Box::pin(async move {
                 // `VACUUM` does not run in the transaction of several statements.
-                for statement in [LOCK_TIMEOUT, &vacuum, "RESET lock_timeout"] {
+                for statement in [REWRITE_LOCK_TIMEOUT, &vacuum, LOCK_TIMEOUT] {
                     let statement = AssertSqlSafe(statement.to_owned());
                     sqlx::raw_sql(statement).execute(&mut *connection).await?;
                 }
@@ -149,10 +126,77 @@ impl PostgresKeyStore {
         });
         vacuumed.await.map_err(|KeyStoreError(reason)| {
             KeyStoreError(format!(
-                "the key is destroyed, but {partition} cannot be written anew, which removes its copies: {reason}; a backup of the key store may be running, so repeat the command after it"
+                "{partition} cannot be written anew, which removes the copies of its earlier keys: {reason}; a backup of the key store may be running, so repeat this after it"
             ))
         })
     }
+
+    /// Removes what earlier states of the store left in its files.
+    async fn scrub(&self) -> Result<(), KeyStoreError> {
+        for partition in 0..PARTITIONS {
+            self.rewrite_partition(&format!("es_persons_{partition}"))
+                .await?;
+        }
+        self.execute_all("DELETE FROM es_unscrubbed_rewrite").await
+    }
+
+    async fn execute_all(&self, statements: &'static str) -> Result<(), KeyStoreError> {
+        let executed = self
+            .connections
+            .execute(|connection| Box::pin(sqlx::raw_sql(statements).execute(connection)));
+        executed.await.map(drop)
+    }
+
+    /// Returns the next persons who have keys, in the order of their ids.
+    async fn load_keys_after(&self, person: String) -> Result<Vec<PgRow>, KeyStoreError> {
+        let rows = self.connections.execute(|connection| {
+            let select = "SELECT person, key FROM es_persons WHERE person > $1 AND key IS NOT NULL ORDER BY person LIMIT $2";
+            let select = sqlx::query(select).bind(person).bind(PAGE);
+            Box::pin(select.fetch_all(connection))
+        });
+        rows.await
+    }
+}
+
+/// Inserts the keys of new persons. Those who come while a statement runs share the next one, and its flush.
+async fn insert_new_keys(connections: Arc<KeyConnections>, mut queue: mpsc::Receiver<NewKey>) {
+    let mut waiting = Vec::new();
+    while queue.recv_many(&mut waiting, MAX_BATCH).await > 0 {
+        // Two instances lock the persons in one order. A person is at most once in a statement.
+        let new = waiting.iter().map(|new| (new.person, new.key.clone()));
+        let new: BTreeMap<_, _> = new.collect();
+        let (persons, keys): (Vec<_>, Vec<_>) = new
+            .into_iter()
+            .map(|(person, key)| (person.to_string(), key))
+            .unzip();
+        let rows = connections.execute(|connection| {
+            // The update changes nothing, and returns the row of a person who is known.
+            let insert = "INSERT INTO es_persons (person, key) SELECT * FROM unnest($1::text[], $2::bytea[]) \
+                 ON CONFLICT (person) DO UPDATE SET is_finished = es_persons.is_finished RETURNING person, key";
+            let insert = sqlx::query(insert).bind(persons).bind(keys);
+            Box::pin(insert.fetch_all(connection))
+        });
+        let found = rows.await.and_then(|rows| read_keys(&rows));
+        for NewKey { person, answer, .. } in waiting.drain(..) {
+            let stored = found.as_ref().map_err(KeyStoreError::clone);
+            let stored = stored.and_then(|found| {
+                let stored = found.get(&person).cloned();
+                stored.ok_or_else(|| KeyStoreError(format!("it has lost the key of {person}")))
+            });
+            // Whoever asked may be gone.
+            let _ = answer.send(stored);
+        }
+    }
+}
+
+/// Reads rows of persons with their keys.
+fn read_keys(rows: &[PgRow]) -> Result<HashMap<Uuid, StoredKey>, KeyStoreError> {
+    let rows = rows.iter().map(|row| {
+        let person: String = row.try_get(0)?;
+        let person = person.parse().map_err(|error| failed(&error))?;
+        Ok((person, stored(row.try_get(1)?)))
+    });
+    rows.collect()
 }
 
 fn failed(error: &dyn fmt::Display) -> KeyStoreError {
@@ -171,43 +215,42 @@ impl KeyStore for PostgresKeyStore {
 
     async fn find(&self, persons: Vec<Uuid>) -> Result<HashMap<Uuid, StoredKey>, KeyStoreError> {
         let persons: Vec<_> = persons.iter().map(Uuid::to_string).collect();
-        let rows = self.execute(|connection| {
+        let rows = self.connections.execute(|connection| {
             let select = "SELECT person, key FROM es_persons WHERE person = ANY($1)";
             Box::pin(sqlx::query(select).bind(persons).fetch_all(connection))
         });
-        let mut found = HashMap::new();
-        for row in rows.await? {
-            let person: String = row.try_get(0)?;
-            let person = person.parse().map_err(|error| failed(&error))?;
-            found.insert(person, stored(row.try_get(1)?));
-        }
-        Ok(found)
+        read_keys(&rows.await?)
     }
 
     async fn find_or_insert(&self, person: Uuid, key: Vec<u8>) -> Result<StoredKey, KeyStoreError> {
-        let row = self.execute(|connection| {
-            // The update changes nothing, and returns the row of a person who is known.
-            let insert = "INSERT INTO es_persons (person, key) VALUES ($1, $2) \
-                 ON CONFLICT (person) DO UPDATE SET is_finished = es_persons.is_finished RETURNING key";
-            let insert = sqlx::query(insert).bind(person.to_string()).bind(key);
-            Box::pin(insert.fetch_one(connection))
-        });
-        Ok(stored(row.await?.try_get(0)?))
+        let stopped = || KeyStoreError("its task has ended".to_owned());
+        let (answer, stored) = oneshot::channel();
+        let new = NewKey {
+            person,
+            key,
+            answer,
+        };
+        let sent = self.new_keys.send(new).await;
+        sent.map_err(|_| stopped())?;
+        stored.await.map_err(|_| stopped())?
     }
 
     async fn erase(&self, person: Uuid) -> Result<(), KeyStoreError> {
-        let erased = self.execute(|connection| {
+        let erased = self.connections.execute(|connection| {
             let erase = "INSERT INTO es_persons (person, key) VALUES ($1, NULL) \
                  ON CONFLICT (person) DO UPDATE SET key = NULL RETURNING tableoid::regclass::text";
             let erase = sqlx::query(erase).bind(person.to_string());
             Box::pin(erase.fetch_one(connection))
         });
         let partition: String = erased.await?.try_get(0)?;
-        self.rewrite_partition(&partition).await
+        let rewritten = self.rewrite_partition(&partition).await;
+        rewritten.map_err(|KeyStoreError(reason)| {
+            KeyStoreError(format!("the key is destroyed, but {reason}"))
+        })
     }
 
     async fn finish_erasure(&self, person: Uuid) -> Result<(), KeyStoreError> {
-        let finished = self.execute(|connection| {
+        let finished = self.connections.execute(|connection| {
             let finish =
                 "UPDATE es_persons SET is_finished = true WHERE person = $1 AND key IS NULL";
             Box::pin(
@@ -220,7 +263,7 @@ impl KeyStore for PostgresKeyStore {
     }
 
     async fn unfinished_erasures(&self) -> Result<Vec<Uuid>, KeyStoreError> {
-        let rows = self.execute(|connection| {
+        let rows = self.connections.execute(|connection| {
             let select = "SELECT person FROM es_persons WHERE key IS NULL AND NOT is_finished";
             Box::pin(sqlx::query(select).fetch_all(connection))
         });
@@ -232,35 +275,44 @@ impl KeyStore for PostgresKeyStore {
         .collect()
     }
 
-    async fn scrub(&self) -> Result<(), KeyStoreError> {
-        let vacuum = self.execute(|connection| {
-            Box::pin(sqlx::raw_sql("VACUUM FULL es_persons").execute(connection))
-        });
-        vacuum.await.map(drop)
-    }
-
     async fn rewrite_keys(&self, rewrite: KeyRewrite) -> Result<usize, KeyStoreError> {
-        let rows = self.execute(|connection| {
-            let select = "SELECT person, key FROM es_persons WHERE key IS NOT NULL";
-            Box::pin(sqlx::query(select).fetch_all(connection))
-        });
         let mut count: usize = 0;
-        for row in rows.await? {
-            let (person, key): (String, Vec<u8>) = (row.try_get(0)?, row.try_get(1)?);
-            let id = person.parse().map_err(|error| failed(&error))?;
-            let Some(new) = rewrite(id, &key)? else {
+        let mut last = String::new();
+        loop {
+            let rows = self.load_keys_after(last).await?;
+            let Some(row) = rows.last() else { break };
+            last = row.try_get(0)?;
+            let (mut persons, mut new_keys, mut old_keys) = (Vec::new(), Vec::new(), Vec::new());
+            for row in rows {
+                let (person, key): (String, Vec<u8>) = (row.try_get(0)?, row.try_get(1)?);
+                let id = person.parse().map_err(|error| failed(&error))?;
+                if let Some(new) = rewrite(id, &key)? {
+                    persons.push(person);
+                    new_keys.push(new);
+                    old_keys.push(key);
+                }
+            }
+            if persons.is_empty() {
                 continue;
-            };
-            let updated = self.execute(|connection| {
-                // Another instance may have erased the person meanwhile.
-                let update = "UPDATE es_persons SET key = $2 WHERE person = $1 AND key = $3";
-                let update = sqlx::query(update).bind(person).bind(new).bind(key);
+            }
+            count = count.saturating_add(persons.len());
+            let updated = self.connections.execute(|connection| {
+                // Another instance may have erased a person meanwhile. If this start ends before the old keys are overwritten,
+                // the next one does it.
+                let update = "WITH begun AS (INSERT INTO es_unscrubbed_rewrite VALUES (1) ON CONFLICT DO NOTHING) \
+                     UPDATE es_persons SET key = rewritten.new_key \
+                     FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS rewritten (id, new_key, old_key) \
+                     WHERE person = rewritten.id AND key = rewritten.old_key";
+                let update = sqlx::query(update).bind(persons).bind(new_keys).bind(old_keys);
                 Box::pin(update.execute(connection))
             });
             updated.await?;
-            count = count.saturating_add(1);
         }
-        if count > 0 {
+        let open = self.connections.execute(|connection| {
+            let open = sqlx::query("SELECT FROM es_unscrubbed_rewrite");
+            Box::pin(open.fetch_optional(connection))
+        });
+        if open.await?.is_some() {
             self.scrub().await?;
         }
         Ok(count)

@@ -95,6 +95,26 @@ impl SqliteKeyStore {
         })
     }
 
+    /// Removes what earlier states of the store left in its files.
+    async fn scrub(&self) -> Result<(), KeyStoreError> {
+        let file = self.file.clone();
+        // A checkpoint cannot run inside the transaction of the jobs.
+        let scrub = move || -> Result<(), KeyStoreError> {
+            let connection = Connection::open(file)?;
+            connection.busy_timeout(std::time::Duration::from_secs(5))?;
+            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+            let busy: i64 = connection.query_row(checkpoint, [], |row| row.get(0))?;
+            if busy != 0 {
+                return Err(KeyStoreError(
+                    "its write-ahead log is in use: repeat the command".into(),
+                ));
+            }
+            Ok(())
+        };
+        let done = tokio::task::spawn_blocking(scrub).await;
+        done.map_err(|error| KeyStoreError(error.to_string()))?
+    }
+
     async fn execute<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Connection) -> Result<T, KeyStoreError> + Send + 'static,
@@ -200,25 +220,6 @@ impl KeyStore for SqliteKeyStore {
             Ok(persons.collect::<Result<_, _>>()?)
         })
         .await
-    }
-
-    async fn scrub(&self) -> Result<(), KeyStoreError> {
-        let file = self.file.clone();
-        // A checkpoint cannot run inside the transaction of the jobs.
-        let scrub = move || -> Result<(), KeyStoreError> {
-            let connection = Connection::open(file)?;
-            connection.busy_timeout(std::time::Duration::from_secs(5))?;
-            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-            let busy: i64 = connection.query_row(checkpoint, [], |row| row.get(0))?;
-            if busy != 0 {
-                return Err(KeyStoreError(
-                    "its write-ahead log is in use: repeat the command".into(),
-                ));
-            }
-            Ok(())
-        };
-        let done = tokio::task::spawn_blocking(scrub).await;
-        done.map_err(|error| KeyStoreError(error.to_string()))?
     }
 
     async fn rewrite_keys(&self, rewrite: KeyRewrite) -> Result<usize, KeyStoreError> {

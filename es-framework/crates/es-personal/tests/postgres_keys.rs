@@ -85,6 +85,83 @@ async fn an_erasure_does_not_wait_behind_a_backup() {
 }
 
 #[tokio::test]
+async fn persons_who_come_together_share_a_transaction() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+    keys.erase(ADA).await.unwrap();
+    // Each person comes twice.
+    let inserts = (0..64).map(|number| {
+        let key = vec![number; 32];
+        keys.find_or_insert(Uuid::from_u128(1 + u128::from(number / 2)), key)
+    });
+    let stored: Vec<_> = join_all(inserts)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(stored[..2], [StoredKey::Erased, StoredKey::Erased]);
+    for (index, twice) in stored.chunks(2).enumerate().skip(1) {
+        assert_eq!(twice[0], twice[1]);
+        let persons = keys.find(vec![Uuid::from_u128(1 + index as u128)]);
+        assert_eq!(
+            persons.await.unwrap().into_values().next().unwrap(),
+            twice[0]
+        );
+    }
+    let transactions = "SELECT count(DISTINCT xmin::text) FROM es_persons WHERE key IS NOT NULL";
+    assert_eq!(server.query(transactions).trim(), "1");
+}
+
+#[tokio::test]
+async fn a_rotation_during_a_backup_fails_and_the_next_start_overwrites_the_old_keys() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+    keys.find_or_insert(ADA, KEY.to_vec()).await.unwrap();
+    let rotate = async || {
+        let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+        let wrap = |_, key: &[u8]| Ok((key == KEY).then(|| vec![7; 60]));
+        let rotated = timeout(Duration::from_secs(60), keys.rewrite_keys(Box::new(wrap)));
+        rotated.await.expect("the rotation waits for the backup")
+    };
+    let mut backup = PgConnection::connect(&server.url()).await.unwrap();
+    let mut backup = backup.begin().await.unwrap();
+    backup.execute("SELECT * FROM es_persons").await.unwrap();
+    let refused = rotate().await.unwrap_err().to_string();
+    assert!(refused.contains("repeat this after it"), "{refused}");
+    backup.commit().await.unwrap();
+    assert!(is_in_a_file(&server));
+    assert_eq!(rotate().await.unwrap(), 0);
+    assert!(!is_in_a_file(&server));
+    let found = keys.find(vec![ADA]).await.unwrap();
+    assert_eq!(found[&ADA], StoredKey::Key(vec![7; 60]));
+}
+
+#[tokio::test]
+async fn all_keys_are_rotated_however_many_there_are() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+    let persons = (1..=2_500).map(Uuid::from_u128);
+    let inserts = persons
+        .clone()
+        .map(|person| keys.find_or_insert(person, KEY.to_vec()));
+    join_all(inserts).await;
+    let wrap = |_, key: &[u8]| Ok((key == KEY).then(|| vec![7; 60]));
+    assert_eq!(keys.rewrite_keys(Box::new(wrap)).await.unwrap(), 2_500);
+    let found = keys.find(persons.collect()).await.unwrap();
+    assert!(
+        found
+            .values()
+            .all(|key| *key == StoredKey::Key(vec![7; 60]))
+    );
+}
+
+#[tokio::test]
 async fn the_keys_of_an_earlier_release_are_found() {
     let Some(server) = PostgresServer::start() else {
         return;
