@@ -2,11 +2,13 @@
 //! row by row, and beside reading the events alone; and from an event store in a process of its own.
 //! Read the ratios: all of it shares the machine's mood.
 //!
-//! `cargo build --release -p es-server && cargo bench -p es-framework --bench rebuild -- [events]`
+//! `cargo build --release -p es-server && cargo bench -p es-framework --bench rebuild -- [events] [books]`; with
+//! fewer books than events, the other events lend them, and `event-store verify` checks the store at the end.
 
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
     clippy::cast_precision_loss
 )]
@@ -18,6 +20,7 @@ mod server_process;
 
 use std::{
     path::Path,
+    process::Command,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -45,6 +48,12 @@ struct BookPurchasedEvent {
     num_pages: i64,
 }
 
+#[derive(Event)]
+struct BookLentEvent {
+    id: Uuid,
+    reader: Uuid,
+}
+
 #[derive(ReadModel)]
 #[read_model(table = "book_copies", subject = "/books/{id}")]
 struct BookCopy {
@@ -69,6 +78,10 @@ impl BookCopy {
             reader: None,
         }
     }
+
+    fn lent(&mut self, event: BookLentEvent) {
+        self.reader = Some(event.reader);
+    }
 }
 
 #[derive(Query)]
@@ -80,27 +93,41 @@ struct BrowseStock {
     author: Option<String>,
 }
 
-fn candidate() -> EventCandidate {
+fn purchase(id: Uuid) -> EventCandidate {
     let event = BookPurchasedEvent {
-        id: Uuid::new_v4(),
+        id,
         isbn: "978-0756404079".into(),
         title: "The Name of the Wind".into(),
         author: "Patrick Rothfuss".into(),
         num_pages: 662,
     };
+    candidate(id, &event)
+}
+
+fn lending(id: Uuid) -> EventCandidate {
+    let reader = Uuid::new_v4();
+    candidate(id, &BookLentEvent { id, reader })
+}
+
+fn candidate<E: Event>(id: Uuid, event: &E) -> EventCandidate {
     EventCandidate {
         source: "library-service".into(),
-        subject: format!("/books/{}", event.id).parse().unwrap(),
-        event_type: BookPurchasedEvent::TYPE.parse().unwrap(),
-        data: encode(&Metadata::default(), &event).unwrap(),
+        subject: format!("/books/{id}").parse().unwrap(),
+        event_type: E::TYPE.parse().unwrap(),
+        data: encode(&Metadata::default(), event).unwrap(),
         trace: None,
     }
 }
 
-async fn fill(store: &EmbeddedStore, events: usize) {
-    for _ in 0..events.div_ceil(1_000) {
-        let candidates = (0..1_000).map(|_| candidate()).collect();
-        store.append(candidates, vec![]).await.unwrap();
+/// Purchases the books, and lends them in turns.
+async fn fill(store: &EmbeddedStore, events: usize, books: usize) {
+    let ids: Vec<Uuid> = (0..books).map(|_| Uuid::new_v4()).collect();
+    for first in (0..events).step_by(1_000) {
+        let candidates = (first..events.min(first + 1_000)).map(|number| match ids.get(number) {
+            Some(id) => purchase(*id),
+            None => lending(ids[number % books]),
+        });
+        store.append(candidates.collect(), vec![]).await.unwrap();
     }
 }
 
@@ -159,11 +186,17 @@ fn rusqlite_row_by_row(events: usize) {
 
 #[tokio::main]
 async fn main() {
-    let numbers = std::env::args().find_map(|argument| argument.parse().ok());
-    let events = numbers.unwrap_or(1_000_000_usize);
+    let mut numbers = std::env::args().filter_map(|argument| argument.parse().ok());
+    let events = numbers.next().unwrap_or(1_000_000_usize);
+    let books = numbers.next().unwrap_or(events);
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let store = EmbeddedStore::open(folder.path()).unwrap();
-    fill(&store, events).await;
+    let begin = Instant::now();
+    fill(&store, events, books).await;
+    if books < events {
+        report("appends of 1000 events", events, begin.elapsed());
+        return measure_large(store, folder.path(), events).await;
+    }
     let embedded: Arc<dyn EventStore> = Arc::new(store.clone());
     for _ in 0..2 {
         read_alone(&*embedded, events, "the events alone").await;
@@ -176,6 +209,20 @@ async fn main() {
     store.close().await;
     drop((store, embedded));
     elsewhere(folder.path(), events).await;
+}
+
+/// One rebuild from a store with many events, and its verification.
+async fn measure_large(store: EmbeddedStore, folder: &Path, events: usize) {
+    let embedded: Arc<dyn EventStore> = Arc::new(store.clone());
+    read_alone(&*embedded, events, "the events alone").await;
+    rebuild(embedded, events, vec![], "rebuild").await;
+    store.close().await;
+    drop(store);
+    let begin = Instant::now();
+    let mut verify = Command::new(server_process::program());
+    let verify = verify.arg("verify").arg("--data-directory").arg(folder);
+    assert!(verify.status().unwrap().success());
+    report("event-store verify", events, begin.elapsed());
 }
 
 /// The same events from another process.

@@ -42,8 +42,8 @@ use load::LoadResult;
 const GOALS: [(usize, Option<f64>); 4] = [
     (1, None),
     (16, Some(0.30)),
-    (64, Some(0.42)),
-    (256, Some(0.50)),
+    (64, Some(0.38)),
+    (256, Some(0.45)),
 ];
 
 struct Settings {

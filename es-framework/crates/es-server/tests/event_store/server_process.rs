@@ -11,7 +11,7 @@ use std::{
 
 /// Returns the path of the program. Cargo, or who runs it for a package elsewhere, sets the variable. A benchmark of
 /// another package takes the program that `cargo build --release --package es-server` left beside its own folder.
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     match option_env!("CARGO_BIN_EXE_event-store") {
         Some(path) => path.into(),
         None => {
