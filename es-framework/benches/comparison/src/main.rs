@@ -48,7 +48,7 @@ async fn main() {
 }
 
 fn print_table(workloads: &[Workload], figures: Vec<Vec<Vec<Figures>>>) {
-    println!("a second, and the median / 99th percentile in ms\n");
+    println!("a second, and the median / 99th percentile / longest time without an answer in ms\n");
     let names = Contender::ALL.map(Contender::name).join(" | ");
     println!(
         "| work | {names} |\n|---|{}",

@@ -21,12 +21,13 @@ pub enum Workload {
     Read(usize),
 }
 
-pub const WORKLOADS: [Workload; 9] = [
+pub const WORKLOADS: [Workload; 10] = [
     Workload::Append(1),
     Workload::Append(8),
     Workload::Append(16),
     Workload::Append(32),
     Workload::Append(64),
+    Workload::Append(256),
     Workload::ConditionalAppend(64),
     Workload::Read(1),
     Workload::Read(4),
@@ -45,6 +46,8 @@ pub struct Figures {
     rate: f64,
     median: Duration,
     percentile_99: Duration,
+    /// The longest time in which no client was answered.
+    standstill: Duration,
 }
 
 impl Workload {
@@ -91,7 +94,8 @@ impl Workload {
                         }
                     }
                     if sent >= begin {
-                        times.push(sent.elapsed());
+                        let answered = Instant::now();
+                        times.push((answered, answered.duration_since(sent)));
                     }
                 }
             });
@@ -120,13 +124,21 @@ fn new_subject() -> String {
 }
 
 impl Figures {
-    fn of(mut times: Vec<Duration>, time: Duration) -> Self {
+    /// Of the end and the duration of each request.
+    fn of(mut requests: Vec<(Instant, Duration)>, time: Duration) -> Self {
+        requests.sort_unstable();
+        let gaps = requests
+            .windows(2)
+            .map(|pair| pair[1].0.duration_since(pair[0].0));
+        let standstill = gaps.max().unwrap_or(time);
+        let mut times: Vec<Duration> = requests.into_iter().map(|(_, took)| took).collect();
         times.sort_unstable();
         let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or(time);
         Self {
             rate: times.len() as f64 / time.as_secs_f64(),
             median: at(50),
             percentile_99: at(99),
+            standstill,
         }
     }
 
@@ -137,12 +149,12 @@ impl Figures {
             values.sort_by(f64::total_cmp);
             values[values.len() / 2]
         };
+        let time = |value| Duration::from_secs_f64(middle(value));
         Self {
             rate: middle(|round| round.rate),
-            median: Duration::from_secs_f64(middle(|round| round.median.as_secs_f64())),
-            percentile_99: Duration::from_secs_f64(middle(|round| {
-                round.percentile_99.as_secs_f64()
-            })),
+            median: time(|round| round.median.as_secs_f64()),
+            percentile_99: time(|round| round.percentile_99.as_secs_f64()),
+            standstill: time(|round| round.standstill.as_secs_f64()),
         }
     }
 }
@@ -152,10 +164,11 @@ impl fmt::Display for Figures {
         let millis = |time: Duration| time.as_secs_f64() * 1e3;
         write!(
             f,
-            "{:.0}, {:.2} / {:.1}",
+            "{:.0}, {:.2} / {:.1} / {:.0}",
             self.rate,
             millis(self.median),
-            millis(self.percentile_99)
+            millis(self.percentile_99),
+            millis(self.standstill),
         )
     }
 }

@@ -48,7 +48,7 @@ impl Purchase {
     }
 }
 
-/// The connections of a client of PostgreSQL. More were not faster.
+/// The connections that the clients of PostgreSQL share.
 async fn pool(database: &str) -> PgPool {
     let options = PgPoolOptions::new().min_connections(16).max_connections(16);
     options.connect(database).await.expect("PostgreSQL runs")
