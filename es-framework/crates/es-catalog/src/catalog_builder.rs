@@ -53,7 +53,7 @@ pub struct CatalogBuilder {
 }
 
 impl Catalog {
-    /// Returns an empty builder.
+    /// Returns a builder without declarations.
     #[must_use]
     pub fn builder() -> CatalogBuilder {
         CatalogBuilder::default()

@@ -45,7 +45,7 @@ impl Clock {
         }
     }
 
-    /// Sets a fixed clock. Does nothing to the system clock.
+    /// Sets the time of a fixed clock. Changes nothing for the system clock.
     pub fn set(&self, time: Timestamp) {
         if let Some(fixed) = &self.fixed {
             *fixed.lock().unwrap_or_else(PoisonError::into_inner) = time;

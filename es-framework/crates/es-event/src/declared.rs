@@ -88,7 +88,7 @@ impl fmt::Display for DuplicateDeclaration {
 
 impl std::error::Error for DuplicateDeclaration {}
 
-/// Sorts declarations. A declaration that was added twice stays once.
+/// Sorts the declarations of one kind. A declaration that was added twice stays once.
 #[doc(hidden)]
 pub fn sort_declarations<T, K: Ord>(
     declared: impl IntoIterator<Item = T>,

@@ -17,7 +17,7 @@ pub struct FieldInterner {
 }
 
 impl FieldInterner {
-    /// Returns a source. Equal neighbouring sources share one allocation.
+    /// Returns the source of an event. Equal neighbouring sources share one allocation.
     pub fn source(&mut self, text: &str) -> Arc<str> {
         match &self.source {
             Some(source) if **source == *text => Arc::clone(source),
@@ -25,7 +25,7 @@ impl FieldInterner {
         }
     }
 
-    /// Parses an event type. If the text is that of the previous event, it is not parsed again.
+    /// Parses the type of an event. If the text is that of the previous event, it is not parsed again.
     ///
     /// # Errors
     /// The text is not an event type.
@@ -36,7 +36,7 @@ impl FieldInterner {
         }
     }
 
-    /// Parses a time. If the text is that of the previous event, it is not parsed again.
+    /// Parses the time of an event. If the text is that of the previous event, it is not parsed again.
     ///
     /// # Errors
     /// The text is not a time of RFC 3339.

@@ -43,7 +43,7 @@ impl EventId {
     /// The largest id, because SQL databases store no larger integer.
     pub const MAX: u64 = i64::MAX.cast_unsigned();
 
-    /// Creates an id. Returns `None` for numbers above [`EventId::MAX`].
+    /// Converts a number to an id. Returns `None` for numbers above [`EventId::MAX`].
     #[must_use]
     pub const fn new(number: u64) -> Option<Self> {
         if number <= Self::MAX {

@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 /// The digits of the greatest integer that Rust has.
 const MAX_DIGITS: usize = 39;
 
-/// Deserializes JSON. A field that is an integer accepts every spelling of an integer.
+/// Deserializes JSON in which integers have any spelling, such as `1.0` and `1e2`.
 ///
 /// Only JSON that serde refuses is read a second time, with its integers in plain digits. The text is rewritten, not
 /// the numbers that a deserializer hands out: these are floats already, which have lost digits, and serde keeps them
@@ -24,7 +24,7 @@ pub fn read_json<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
     })
 }
 
-/// Returns true for JSON. `serde_json` also calls numbers and texts malformed that only do not fit.
+/// Returns true if a text is well-formed JSON. `serde_json` also calls numbers and texts malformed that only do not fit.
 #[doc(hidden)]
 #[must_use]
 pub fn is_json(text: &str) -> bool {

@@ -71,7 +71,7 @@ pub struct PersonalValue<P, V> {
     pub value: V,
 }
 
-/// Serializes a declared value. The generated code calls it.
+/// Serializes a value that is declared as personal. The generated code calls it.
 #[doc(hidden)]
 pub fn serialize<T: Serialize, S: Serializer>(
     value: &T,

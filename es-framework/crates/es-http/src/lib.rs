@@ -62,7 +62,7 @@ use operator_paths::{CONSOLE, OperatorPaths};
 pub use problem::Problem;
 use request_metrics::RouteTemplates;
 
-/// The limits of requests.
+/// The limits on the size and the duration of a request, and on the number of requests.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct RequestLimits {

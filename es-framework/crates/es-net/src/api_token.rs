@@ -31,7 +31,7 @@ pub struct InvalidApiToken;
 impl ApiToken {
     const MAX_LENGTH: usize = 4096;
 
-    /// Compares in constant time.
+    /// Returns whether a credential is this token. The comparison takes the same time for all credentials.
     pub fn matches(&self, credential: &[u8]) -> bool {
         let hash: [u8; 32] = Sha256::digest(credential).into();
         self.0.ct_eq(&hash).into()

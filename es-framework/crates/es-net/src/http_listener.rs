@@ -53,7 +53,7 @@ pub struct HttpListener {
 }
 
 impl HttpListener {
-    /// Wraps a socket. `None` means plain HTTP.
+    /// Creates the listener of HTTP on a socket. `None` means plain HTTP.
     pub const fn new(tcp: TcpListener, tls: Option<ServerTls>) -> Self {
         Self {
             tcp,

@@ -28,7 +28,7 @@ pub(crate) const SHARED_KEY: Uuid = Uuid::from_u128(0x6573_6b65_7973_8def_8000_7
 /// The state of a person. `None` stands for an erased one.
 type CachedKey = Option<Arc<PersonKey>>;
 
-/// The keys of persons.
+/// The keys of persons, read from a key store and remembered for a while.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct PersonKeys {
@@ -81,7 +81,7 @@ impl PersonKeys {
         })
     }
 
-    /// Returns the store.
+    /// Returns the store that has the keys.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn KeyStore> {
         &self.store

@@ -65,7 +65,7 @@ impl PersonalStore {
         &self.link
     }
 
-    /// Returns the keys.
+    /// Returns the keys with which the store seals and opens values.
     #[must_use]
     pub fn keys(&self) -> &PersonKeys {
         &self.keys

@@ -75,7 +75,7 @@ impl PlainValues {
         })
     }
 
-    /// Returns the texts.
+    /// Returns the texts to search for.
     #[must_use]
     pub fn texts(&self) -> &[String] {
         &self.texts

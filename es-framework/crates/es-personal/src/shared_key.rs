@@ -11,7 +11,7 @@ use crate::{
     person_keys::PersonKeys,
 };
 
-/// The shared key. It is made when it is first needed.
+/// The key of the application that belongs to no person. It is made when it is first needed.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct SharedKey {

@@ -75,7 +75,7 @@ impl From<BudgetExceeded> for CheckFailure {
 }
 
 impl JsonSchema {
-    /// Parses a schema. It must describe objects and name their properties. Its references must stay
+    /// Parses a JSON Schema of events. It must describe objects and name their properties. Its references must stay
     /// inside the schema, and its patterns must be regular: without look-around and back-references.
     ///
     /// # Errors

@@ -19,7 +19,8 @@ const REFUSAL_OF_POOL: &str = "unsupported startup parameter";
 /// pool lends the connection that became free last.
 ///
 /// # Errors
-/// [`TransactionPool`] as a configuration error, or that of the connection.
+/// The server is behind a pool that mixes sessions, which is a configuration error ([`TransactionPool`]), or the
+/// connection fails.
 #[doc(hidden)]
 pub async fn refuse_transaction_pool(
     connection: &mut PgConnection,

@@ -236,7 +236,7 @@ impl Restore {
         self.connection.as_ref().ok_or_else(closed)
     }
 
-    /// Finishes the restore durably. Returns the end of the chain.
+    /// Makes the restored store durable. Returns the end of its hash chain.
     ///
     /// # Errors
     /// The backup has no end mark, or the store cannot be written.

@@ -90,7 +90,7 @@ impl EventTypeCatalogue {
         entry.first.get_or_insert(id);
     }
 
-    /// Registers a schema. A type keeps its first schema.
+    /// Registers the schema of an event type, which keeps its first schema.
     pub fn register_schema(
         &mut self,
         event_type: EventType,
@@ -163,7 +163,7 @@ impl EventTypeCatalogue {
         Some(entry.known(event_type))
     }
 
-    /// Returns all types, sorted.
+    /// Returns all event types, sorted.
     pub fn event_types(&self) -> Vec<KnownEventType> {
         let known = |(event_type, entry): (&EventType, &CatalogueEntry)| entry.known(event_type);
         self.types.iter().map(known).collect()

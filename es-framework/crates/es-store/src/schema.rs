@@ -90,7 +90,7 @@ impl WorkBudget {
     /// The budget of all events of one write.
     pub const WRITE: u64 = 5_000_000;
 
-    /// Creates a budget.
+    /// Creates a budget of this many steps.
     pub const fn of(steps: u64) -> Self {
         Self { steps }
     }
@@ -102,7 +102,7 @@ impl WorkBudget {
 }
 
 impl EventSchema {
-    /// Parses a schema. It must describe objects and name their properties. Its references must stay
+    /// Parses a JSON Schema of events. It must describe objects and name their properties. Its references must stay
     /// inside the schema, and its patterns must be regular: without look-around and back-references.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl EventSchema {
         self.0.size()
     }
 
-    /// Checks an event's data.
+    /// Checks whether the data of an event follows the schema.
     ///
     /// # Errors
     /// The data does not follow the schema. The message names the rule and the place.

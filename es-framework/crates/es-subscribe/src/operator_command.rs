@@ -146,7 +146,7 @@ pub async fn answer_request(component: &dyn CommandedSubscriber, request: Operat
     }
 }
 
-/// Runs the work. Meanwhile, executes the commands of operators, which may wait for the work.
+/// Runs some work of a subscriber to its end. Meanwhile, executes the commands of operators, which may wait for the work.
 #[doc(hidden)]
 pub async fn answer_during<T>(
     component: &dyn CommandedSubscriber,

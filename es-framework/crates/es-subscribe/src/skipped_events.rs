@@ -64,7 +64,7 @@ impl SkippedEvents {
         self.lock().selections = selections;
     }
 
-    /// Adds a selection.
+    /// Adds events to those that are skipped.
     pub fn add_selection(&self, selection: EventSelection) {
         self.lock().selections.push(selection);
     }

@@ -46,7 +46,7 @@ pub struct Trouble {
     pub event: Option<PoisonEvent>,
 }
 
-/// The part that failed.
+/// The part of a subscriber that failed.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TroubleCause {
@@ -184,7 +184,7 @@ impl SubscriberState {
         kind.commands().iter().copied().filter(helps).collect()
     }
 
-    /// Records a failure. The time of the first of several failures stays.
+    /// Records that the subscriber failed. The time of the first of several failures stays.
     #[doc(hidden)]
     pub fn record_failure(&mut self, failure: SubscriberFailure) {
         let since = self.trouble().map(|trouble| trouble.since);

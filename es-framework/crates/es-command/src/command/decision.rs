@@ -160,7 +160,7 @@ impl UntypedDecision {
         Ok(())
     }
 
-    /// Sets the reply.
+    /// Sets the reply, which the sender of the command receives.
     ///
     /// # Errors
     /// The reply cannot be written as JSON, or has a number that is not finite.

@@ -35,7 +35,7 @@ impl RandomNumbers {
         Self { seeded }
     }
 
-    /// Returns the next number.
+    /// Returns the next random number.
     #[must_use]
     pub fn next(&self) -> u64 {
         match &self.seeded {

@@ -37,7 +37,7 @@ use es_event::EventId;
 #[derive(Debug, Default)]
 pub struct OutgoingCommands(pub(super) Vec<OutgoingCommand>);
 
-/// A command as JSON. It enters the command pipeline like the request of a client, and repetitions
+/// A command that a reaction sends, as JSON. It enters the command pipeline like the request of a client, and repetitions
 /// have the same body.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ pub struct OutgoingCommand {
 }
 
 impl OutgoingCommands {
-    /// Adds a command.
+    /// Adds a command, which is sent after those that were added before.
     ///
     /// # Errors
     /// The command cannot be written as JSON.

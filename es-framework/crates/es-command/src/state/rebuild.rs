@@ -157,7 +157,7 @@ impl StateLoader {
         self.snapshots.as_ref()?.load_last_erasure().await
     }
 
-    /// Records that announcement.
+    /// Records the announcement of an erasure after which all snapshots were deleted.
     #[doc(hidden)]
     pub async fn record_erasure(&self, erasure: EventId) {
         if let Some(snapshots) = &self.snapshots {

@@ -72,7 +72,7 @@ impl NewClaimEvent {
         })
     }
 
-    /// Adds the source.
+    /// Returns the claim as an event to append, with this source.
     #[must_use]
     pub fn into_candidate(self, source: &Arc<str>) -> EventCandidate {
         EventCandidate {

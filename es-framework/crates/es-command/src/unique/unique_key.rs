@@ -19,7 +19,7 @@ impl fmt::Debug for UniqueKey {
     }
 }
 
-/// Provides the key. A service has it in its key store.
+/// Provides the key that hides unique values in subjects. A service has it in its key store.
 #[doc(hidden)]
 #[async_trait]
 pub trait UniqueKeySource: fmt::Debug + Send + Sync + 'static {

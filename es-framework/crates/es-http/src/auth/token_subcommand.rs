@@ -74,14 +74,14 @@ fn owner_id(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Returns the subcommand, for the application's command line.
+/// Returns the subcommand that changes the file of bearer tokens, for the application's command line.
 #[doc(hidden)]
 #[must_use]
 pub fn clap_command() -> clap::Command {
     <TokenArguments as clap::CommandFactory>::command()
 }
 
-/// Runs the subcommand.
+/// Creates or revokes a bearer token in the file of tokens, as the command line says.
 #[doc(hidden)]
 pub fn run_tokens_file_subcommand(matches: &clap::ArgMatches) -> Result<()> {
     let arguments = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());

@@ -38,7 +38,7 @@ impl Default for LiveQuerySettings {
     }
 }
 
-/// The open live queries. Clones share them.
+/// The live queries that clients have open, and their limits. Clones share them.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct LiveQueries {

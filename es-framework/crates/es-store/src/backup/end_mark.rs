@@ -65,7 +65,7 @@ impl Default for LineTally {
 }
 
 impl LineTally {
-    /// Adds a line. Errors and end marks do not count.
+    /// Counts a line of the backup. Errors and end marks do not count.
     pub fn add_line(&mut self, line: &BackupLine) {
         match line {
             BackupLine::Event(event) => {

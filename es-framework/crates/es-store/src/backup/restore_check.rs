@@ -104,7 +104,7 @@ impl RestoreCheck {
         &self.chain
     }
 
-    /// Checks the next line. Returns what the store has to write, if anything.
+    /// Checks the next line of the backup. Returns what the store has to write, if anything.
     ///
     /// # Errors
     /// The line breaks the hash chain, follows the end mark or does not fit it, is an error, or has an invalid schema.

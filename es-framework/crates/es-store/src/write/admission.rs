@@ -104,7 +104,7 @@ impl WriteAdmission {
             .map_err(|_| self.unavailable("it was closed"))
     }
 
-    /// Rejects further tasks. The writer still executes those in the queue.
+    /// From now on, rejects further tasks. The writer still executes those in the queue.
     pub fn close(&self) {
         self.queue.close();
     }

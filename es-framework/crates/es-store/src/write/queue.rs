@@ -15,7 +15,7 @@ use es_event::{EventCandidate, EventType, RecordedEvent};
 #[doc(hidden)]
 pub type AppendOutcome = Result<Vec<RecordedEvent>, AppendError>;
 
-/// An append that waits.
+/// An append that waits for the writer, and the caller who waits for its outcome.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct QueuedAppend {
@@ -82,7 +82,7 @@ pub struct BatchLimits {
 }
 
 impl BatchLimits {
-    /// Subtracts an append. Returns false, and changes nothing, if it exceeds what is left.
+    /// Subtracts an append from the limits. Returns false, and changes nothing, if it exceeds what is left.
     pub fn subtract(&mut self, append: &QueuedAppend) -> bool {
         let events = append.candidates.len();
         let events = events.saturating_add(append.preconditions.len()).max(1);
@@ -151,7 +151,7 @@ impl WriteQueue {
         self.lock().tasks.len()
     }
 
-    /// Rejects further tasks. The writer still executes those in the queue.
+    /// From now on, rejects further tasks. The writer still executes those in the queue.
     pub fn close(&self) {
         self.lock().closed = true;
         self.filled.notify_one();

@@ -24,7 +24,7 @@ impl Database {
         Ok(position.and_then(EventId::new))
     }
 
-    /// Records that announcement.
+    /// Records the announcement of an erasure after which the rows of a read model were rebuilt.
     ///
     /// # Errors
     /// The database does not answer, or another process writes the rows.
