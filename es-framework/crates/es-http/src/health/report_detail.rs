@@ -26,7 +26,8 @@ pub(super) fn hide_single_events(details: &mut Value) {
 mod tests {
     use es_event::{EventId, EventType, PoisonEvent};
     use es_subscribe::{
-        ComponentKind, HeldKey, HeldKeyKind, HeldKeys, SubscriberFailure, SubscriberProgress,
+        HeldKey, HeldKeyKind, HeldKeys, SubscriberFailure, SubscriberProgress,
+        operator::ComponentKind,
     };
     use jiff::Timestamp;
 
