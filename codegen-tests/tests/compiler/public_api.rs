@@ -85,3 +85,12 @@ fn each_crate_has_the_committed_public_api() {
         });
     }
 }
+
+#[test]
+fn each_committed_public_api_has_its_crate() {
+    let files = fs::read_dir(workspace().join("docs/public-api")).unwrap();
+    let stem = |file: PathBuf| file.file_stem().unwrap().to_str().unwrap().to_owned();
+    let mut names: Vec<_> = files.map(|file| stem(file.unwrap().path())).collect();
+    names.sort();
+    assert_eq!(names, packages());
+}

@@ -36,7 +36,8 @@ fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
     venv.args(["-m", "venv", "--clear"]).arg(&folder);
     run(&mut venv).map_err(|error| format!("{}: {error}", install("python3-venv")))?;
     let mut pip = Command::new(programs.join("python"));
-    pip.args(["-m", "pip", "install", "--quiet"]).args(packages);
+    pip.args(["-m", "pip", "install", "--quiet", "--no-compile"])
+        .args(packages);
     run(&mut pip).map_err(|error| format!("let pip reach a package index: {error}"))?;
     fs::write(complete, wanted).map_err(|error| error.to_string())?;
     Ok(programs)
