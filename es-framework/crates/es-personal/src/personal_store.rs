@@ -113,7 +113,7 @@ impl PersonalStore {
     /// Opens the personal values of events.
     async fn open(
         &self,
-        events: Vec<Result<RecordedEvent, StoreError>>,
+        mut events: Vec<Result<RecordedEvent, StoreError>>,
     ) -> Vec<Result<RecordedEvent, StoreError>> {
         let sealed: Vec<_> = events.iter().map(values_in).collect();
         let persons = sealed.iter().flatten().flatten();
@@ -135,10 +135,14 @@ impl PersonalStore {
             opened.map_err(|error| corrupt(event, &error))
         });
         let opened: Vec<_> = opened.collect();
-        let events = events.into_iter().zip(opened);
+        for (event, opened) in events.iter_mut().zip(opened) {
+            match (opened, event) {
+                (Ok(Some(data)), Ok(event)) => event.data = data,
+                (Ok(_), _) => {}
+                (Err(error), event) => *event = Err(error),
+            }
+        }
         events
-            .map(|(event, opened)| replace_data(event?, opened?))
-            .collect()
     }
 
     fn open_stream(&self, events: EventStream) -> EventStream {

@@ -185,7 +185,9 @@ impl KeyStore for SqliteKeyStore {
         self.execute(move |connection| {
             let insert = "INSERT INTO persons (person, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
             let mut statement = connection.prepare_cached(insert)?;
-            statement.execute(params![person.into_bytes(), key])?;
+            if statement.execute(params![person.into_bytes(), key])? == 1 {
+                return Ok(StoredKey::Key(key));
+            }
             let stored = find(connection, person)?;
             stored.ok_or_else(|| KeyStoreError(format!("it has lost the key of {person}")))
         })
