@@ -56,4 +56,4 @@ pub use console_link::ConsoleLink;
 #[doc(hidden)]
 pub use dry_run_service::{DryRunProblem, DryRunService};
 #[doc(hidden)]
-pub use router::{LINK_PATH, PATH, router};
+pub use router::{PATH, router};

@@ -36,8 +36,7 @@ use crate::{
 #[doc(hidden)]
 pub const PATH: &str = "/console";
 /// The path of the link to the console of an open application.
-#[doc(hidden)]
-pub const LINK_PATH: &str = "/console/open";
+const LINK_PATH: &str = "/console/open";
 
 /// The component and its command in a path.
 type ActionPath = Path<(String, String)>;

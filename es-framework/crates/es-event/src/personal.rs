@@ -19,8 +19,7 @@ pub const SEAL: &str = "$sealed";
 pub const ERASURES: &str = "/es-framework/personal-data";
 
 /// The keyword that a declared member has in the schema of its event.
-#[doc(hidden)]
-pub const KEYWORD: &str = "x-personal";
+pub(crate) const KEYWORD: &str = "x-personal";
 
 /// Deeper JSON than any declaration has. `serde_json` refuses more than 128 levels.
 const MAX_DEPTH: usize = 120;
@@ -91,8 +90,7 @@ pub fn serialize<T: Serialize, S: Serializer>(
 }
 
 /// Serializes a value with a mark around each declared part, at any depth.
-#[doc(hidden)]
-pub fn to_marked_json<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+pub(crate) fn to_marked_json<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
     let _marking = MarkingScope::begin(true);
     serde_json::to_string(value)
 }

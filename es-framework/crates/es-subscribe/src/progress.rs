@@ -325,8 +325,7 @@ impl SubscriberProgress {
     }
 
     /// Records that nothing stops the component any more. It remains retrying until an attempt succeeds.
-    #[doc(hidden)]
-    pub fn record_resumption(&self) {
+    pub(crate) fn record_resumption(&self) {
         self.status.send_modify(|status| {
             if status.state.is_stopped() {
                 status.state = SubscriberState::Working;
@@ -348,8 +347,7 @@ impl SubscriberProgress {
             .send_modify(|status| *status = SubscriberStatus::default());
     }
 
-    #[doc(hidden)]
-    pub fn record_rebuild_pace(&self, pace: RebuildPace) {
+    pub(crate) fn record_rebuild_pace(&self, pace: RebuildPace) {
         self.status.send_modify(|status| status.pace = Some(pace));
     }
 

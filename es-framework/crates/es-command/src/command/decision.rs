@@ -179,9 +179,8 @@ impl UntypedDecision {
     }
 
     /// Returns the unique values that the events give to their subjects.
-    #[doc(hidden)]
     #[must_use]
-    pub fn owned_values(&self) -> &[OwnedValues] {
+    pub(crate) fn owned_values(&self) -> &[OwnedValues] {
         &self.owned_values
     }
 

@@ -9,8 +9,10 @@ pub(super) const COLUMNS: usize = 9;
 const COPIED: usize = 1 << 10;
 
 /// Computes the checksum of a row from its id and its other columns.
-#[doc(hidden)]
-pub fn compute_checksum<'a>(id: i64, columns: impl IntoIterator<Item = Option<&'a [u8]>>) -> i64 {
+pub(crate) fn compute_checksum<'a>(
+    id: i64,
+    columns: impl IntoIterator<Item = Option<&'a [u8]>>,
+) -> i64 {
     let mut checksum = crc32fast::Hasher::new();
     let mut copied = Vec::with_capacity(COPIED);
     copied.extend_from_slice(&id.to_le_bytes());

@@ -8,7 +8,7 @@ mod row_links;
 mod stored_hash;
 mod stored_row;
 
-pub use checksum::{compute_checksum, compute_schema_checksum};
+pub use checksum::compute_schema_checksum;
 pub use event_columns::EventColumns;
 pub use row_flaw::{RowFlaw, sql_number, to_event_id};
 pub use row_links::{LinkCheck, RowLinks, check_neighbours};
