@@ -1,6 +1,7 @@
 //! JSON as coloured text. The text is read token by token, so that the order of its members and the escapes
 //! of its strings stay as the store has them.
 
+use es_event::json_numbers::string_length;
 use maud::{Markup, PreEscaped, html};
 
 use crate::text_view::{brief, escape_controls, shortened, size_text, split_after};
@@ -72,20 +73,6 @@ impl<'a> Iterator for JsonTokens<'a> {
             _ => JsonToken::Word(token),
         })
     }
-}
-
-/// Returns the length of the string at the beginning, with its quotation marks.
-fn string_length(text: &str) -> usize {
-    let mut is_escaped = false;
-    for (index, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            b'"' => return index.saturating_add(1),
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 /// Returns the length of the word at the beginning, which is at least one character.

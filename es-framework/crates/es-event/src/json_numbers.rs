@@ -50,7 +50,7 @@ pub fn replace_numbers(json: &str, replacement: impl Fn(&str) -> Option<String>)
         let (before, token) = rest.split_at(start);
         let is_text = token.starts_with('"');
         let length = if is_text {
-            text_length(token)
+            string_length(token)
         } else {
             let is_outside = |byte: char| !byte.is_ascii_digit() && !"+-.eE".contains(byte);
             token.find(is_outside).unwrap_or(token.len())
@@ -73,10 +73,12 @@ pub fn replace_numbers(json: &str, replacement: impl Fn(&str) -> Option<String>)
     Cow::Owned(replaced)
 }
 
-/// Returns the length of the string at the start of a JSON text, with its quotes.
-fn text_length(token: &str) -> usize {
+/// Returns the length in bytes of the string at the start of a JSON text, with its quotes.
+#[doc(hidden)]
+#[must_use]
+pub fn string_length(json: &str) -> usize {
     let mut is_escaped = false;
-    for (index, byte) in token.bytes().enumerate().skip(1) {
+    for (index, byte) in json.bytes().enumerate().skip(1) {
         match byte {
             _ if is_escaped => is_escaped = false,
             b'\\' => is_escaped = true,
@@ -84,7 +86,7 @@ fn text_length(token: &str) -> usize {
             _ => {}
         }
     }
-    token.len()
+    json.len()
 }
 
 /// Returns the digits of a number that is an integer and is spelled in another way.

@@ -113,16 +113,7 @@ impl Snapshots {
         recursive: bool,
     ) -> Option<(S, LastEvent)> {
         let name = name(S::DECLARATION.module, S::NAME, subject, recursive);
-        if !lock(&self.names).contains(&name) {
-            return None;
-        }
-        let snapshots = self.clone();
-        let load = move || {
-            snapshots
-                .with_database("read", |database| database.load(&name))
-                .flatten()
-        };
-        let (json, latest) = tokio::task::spawn_blocking(load).await.ok().flatten()?;
+        let (json, latest) = self.read_snapshot(name, SnapshotDatabase::load).await?;
         let state = serde_json::from_str(&json).map_err(SnapshotError::from);
         self.log_error("read", state).map(|state| (state, latest))
     }
@@ -138,16 +129,26 @@ impl Snapshots {
         recursive: bool,
     ) -> Option<EventId> {
         let name = name(module, state, subject, recursive);
+        self.read_snapshot(name, SnapshotDatabase::load_last_event)
+            .await
+    }
+
+    /// Reads a part of the snapshot with this name. Returns `None` if there is none or it cannot be read.
+    async fn read_snapshot<T: Send + 'static>(
+        &self,
+        name: String,
+        read: fn(&SnapshotDatabase, &str) -> Result<Option<T>, SnapshotError>,
+    ) -> Option<T> {
         if !lock(&self.names).contains(&name) {
             return None;
         }
         let snapshots = self.clone();
-        let load = move || {
+        let read = move || {
             snapshots
-                .with_database("read", |database| database.load_last_event(&name))
+                .with_database("read", |database| read(database, &name))
                 .flatten()
         };
-        tokio::task::spawn_blocking(load).await.ok().flatten()
+        tokio::task::spawn_blocking(read).await.ok().flatten()
     }
 
     pub(super) fn save<S: Evolve>(
