@@ -18,14 +18,14 @@ pub(super) const CHECKPOINT_TYPE: EventType =
 /// The upper limit of a lease, whatever its checkpoint says.
 const MAX_LEASE_DURATION: Duration = Duration::from_secs(600);
 
-/// The lease of one process on a call. Other processes wait for it.
+/// The lease of one process on calls, and the first of them. Other processes wait for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CallLease {
     /// The process that holds the lease.
     #[serde(rename = "by")]
     owner: Uuid,
     task: ReactionTask,
-    /// The number of renewals.
+    /// Counts the renewals, and tells a lease from the next one on the same call.
     #[serde(rename = "beat")]
     renewals: u64,
     /// The lease expires after this many seconds without a renewal.
@@ -79,21 +79,23 @@ impl ReactionCheckpoint {
 }
 
 impl CallLease {
-    pub(super) fn new(owner: Uuid, task: ReactionTask, duration: Duration) -> Self {
+    /// Creates a lease behind the last checkpoint. An earlier lease has fewer renewals, because each renewal is an event.
+    pub(super) fn new(
+        owner: Uuid,
+        task: ReactionTask,
+        duration: Duration,
+        last: Option<EventId>,
+    ) -> Self {
         Self {
             owner,
             task,
-            renewals: 0,
+            renewals: last.map_or(0, EventId::get),
             seconds: duration.as_secs(),
         }
     }
 
     pub(super) fn belongs_to(&self, instance: Uuid) -> bool {
         self.owner == instance
-    }
-
-    pub(super) fn is_for_task(&self, task: &ReactionTask) -> bool {
-        self.task == *task
     }
 
     /// Returns the renewed lease.

@@ -1,14 +1,18 @@
 //! Reads and appends the checkpoints of one reaction. Each append has the precondition that no newer checkpoint follows the last known one.
 
+#[cfg(test)]
+mod tests;
+
 use std::{sync::Arc, time::Duration};
 
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 use uuid::Uuid;
 
 use super::{
     ReactionError,
     checkpoint::{CHECKPOINT_TYPE, CallLease, LeaseResult, ReactionCheckpoint},
     error::append_failure,
+    foreign_lease::ForeignLease,
     held_subject::{HeldSubject, HeldSubjects},
     reaction_progress::{ReactionProgress, ReactionTask},
     stored_checkpoint::StoredCheckpoint,
@@ -41,9 +45,11 @@ pub(super) struct CheckpointStore {
     done: Vec<ReactionTask>,
     /// The held subjects.
     pub(super) holds: SubjectHolds,
-    /// The lease of another process, and the time since which it has not changed. Only the clock of this
-    /// process decides when the lease is expired.
-    observed_lease: Option<(CallLease, Instant)>,
+    foreign: ForeignLease,
+    /// True while calls of this process run, for which it keeps the lease.
+    pub(super) keeps_lease: bool,
+    /// The time of the last append.
+    written_at: Instant,
 }
 
 impl CheckpointStore {
@@ -67,7 +73,9 @@ impl CheckpointStore {
             is_stale: false,
             done: Vec::new(),
             holds: SubjectHolds::default(),
-            observed_lease: None,
+            foreign: ForeignLease::default(),
+            keeps_lease: false,
+            written_at: Instant::now(),
         })
     }
 
@@ -137,28 +145,46 @@ impl CheckpointStore {
         }
     }
 
-    /// Returns true if finished tasks are not in a checkpoint, or if this process holds a lease, for which other
-    /// processes wait.
+    /// Returns true if finished tasks are not in a checkpoint, or if this process holds a lease that it does not need and
+    /// for which other processes wait.
     pub(super) fn needs_save(&self) -> bool {
-        !self.done.is_empty() || self.own_lease().is_some()
+        !self.done.is_empty() || !self.keeps_lease && self.own_lease().is_some()
     }
 
-    /// Appends a checkpoint and releases a lease of this process. Returns `false` after a conflict.
+    /// Returns the number of finished tasks beyond the progress.
+    pub(super) fn count_done(&self) -> usize {
+        let known = self.known.as_ref().map_or(0, |known| known.done.len());
+        self.done.len().saturating_add(known)
+    }
+
+    /// Returns whether another process has taken the lease that this one needs for its calls.
+    pub(super) fn has_lost_lease(&self) -> bool {
+        self.keeps_lease && self.own_lease().is_none()
+    }
+
+    /// Returns whether this process holds the lease.
+    pub(super) fn has_lease(&self) -> bool {
+        self.own_lease().is_some()
+    }
+
+    /// Appends a checkpoint. Releases a lease of this process that it does not need. Returns `false` after a conflict.
     /// After an error, the next call loads the last checkpoint first.
-    pub(super) async fn save_and_release_lease(
+    pub(super) async fn save(
         &mut self,
         progress: &ReactionProgress,
     ) -> Result<bool, ReactionError> {
         let held = self.holds.subjects().clone();
-        self.write_and_release_lease(progress, held).await
+        self.write_with_holds(progress, held).await
     }
 
-    async fn write_and_release_lease(
+    async fn write_with_holds(
         &mut self,
         progress: &ReactionProgress,
         held: HeldSubjects,
     ) -> Result<bool, ReactionError> {
-        let lease = self.foreign_lease().cloned();
+        let own = self.own_lease().filter(|_| self.keeps_lease);
+        let lease = own.map(|own| own.renewed(LEASE_DURATION));
+        let lease = lease.or_else(|| self.foreign_lease().cloned());
         self.write(progress, lease, held).await
     }
 
@@ -177,7 +203,7 @@ impl CheckpointStore {
         }
         let mut held = self.holds.subjects().clone();
         held.insert(subject.clone(), state);
-        self.write_and_release_lease(progress, held).await
+        self.write_with_holds(progress, held).await
     }
 
     /// Saves that a subject waits no longer. Returns `false` after a conflict.
@@ -188,10 +214,10 @@ impl CheckpointStore {
     ) -> Result<bool, ReactionError> {
         let mut held = self.holds.subjects().clone();
         held.remove(subject);
-        self.write_and_release_lease(progress, held).await
+        self.write_with_holds(progress, held).await
     }
 
-    /// Tries to get the lease on a call.
+    /// Tries to get the lease on a call. The lease that this process keeps for other calls is enough.
     pub(super) async fn try_acquire_lease(
         &mut self,
         subject: &Subject,
@@ -207,10 +233,13 @@ impl CheckpointStore {
         if self.is_leased_elsewhere() {
             return Ok(LeaseResult::HeldElsewhere);
         }
-        let own = self.own_lease().filter(|lease| lease.is_for_task(task));
+        let own = self.own_lease();
+        if own.is_some() && self.keeps_lease && !self.is_stale {
+            return Ok(LeaseResult::Acquired);
+        }
         let lease = match own {
             Some(own) => own.renewed(LEASE_DURATION),
-            None => CallLease::new(self.instance, task.clone(), LEASE_DURATION),
+            None => CallLease::new(self.instance, task.clone(), LEASE_DURATION, self.last),
         };
         let held = self.holds.subjects().clone();
         if self.write(progress, Some(lease), held).await? {
@@ -245,15 +274,32 @@ impl CheckpointStore {
     }
 
     fn is_leased_elsewhere(&mut self) -> bool {
-        let Some(lease) = self.foreign_lease() else {
-            return false;
-        };
-        match &self.observed_lease {
-            Some((observed, since)) if observed == lease => since.elapsed() < lease.duration(),
-            _ => {
-                self.observed_lease = Some((lease.clone(), Instant::now()));
-                true
+        let lease = self.known.as_ref().and_then(|known| known.lease.as_ref());
+        let lease = lease.filter(|lease| !lease.belongs_to(self.instance));
+        lease.is_some_and(|lease| self.foreign.is_valid(lease))
+    }
+
+    /// Renews the lease when it is time. Returns `false` if the lease is lost.
+    pub(super) async fn renew_if_due(&mut self) -> bool {
+        if self.keeps_lease && self.written_at.elapsed() >= HEARTBEAT_INTERVAL {
+            match self.renew_lease(LEASE_DURATION).await {
+                Ok(is_own) => return is_own,
+                // An unavailable event store does not cancel a running call.
+                Err(error) => tracing::debug!(%error, "the lease on a call is not renewed"),
             }
+            self.written_at = Instant::now();
+        }
+        !self.has_lost_lease()
+    }
+
+    /// Renews the lease while calls run. Returns when another process has taken it.
+    pub(super) async fn renew_until_lost(&mut self) {
+        if !self.keeps_lease {
+            std::future::pending::<()>().await;
+        }
+        while self.renew_if_due().await {
+            let next = self.written_at.checked_add(HEARTBEAT_INTERVAL);
+            sleep_until(next.unwrap_or(self.written_at)).await;
         }
     }
 
@@ -323,6 +369,7 @@ impl CheckpointStore {
                 self.holds.replace(checkpoint.held.clone());
                 self.known = Some(checkpoint);
                 self.done.clear();
+                self.written_at = Instant::now();
                 Ok(true)
             }
             Err(AppendError::Conflict(_)) => {
@@ -334,60 +381,5 @@ impl CheckpointStore {
                 Err(append_failure(error))
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use es_store::memory::MemoryStore;
-    use jiff::Timestamp;
-
-    use super::*;
-
-    fn progress(position: u64, settled: i64) -> ReactionProgress {
-        ReactionProgress {
-            position: EventId::new(position),
-            settled: Timestamp::new(settled, 0).unwrap(),
-            settled_before: None,
-            open_from: EventId::new(1),
-        }
-    }
-
-    #[tokio::test]
-    async fn a_process_whose_clock_is_behind_does_not_forget_a_deadline_that_was_met() {
-        let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
-        let subject: Subject = "/invoices/1".parse().unwrap();
-        let handled = EventCandidate {
-            source: "tests".into(),
-            subject: subject.clone(),
-            event_type: es_event::EventType::declared("com.example.InvoiceSentEvent"),
-            data: es_event::encode(&Metadata::default(), &1).unwrap(),
-            trace: None,
-        };
-        store.append(vec![handled; 10], vec![]).await.unwrap();
-        let process = |instance| {
-            let (store, instance) = (Arc::clone(&store), Uuid::from_u128(instance));
-            CheckpointStore::new("reminder", store, "tests".into(), instance).unwrap()
-        };
-        let (mut first, mut second) = (process(1), process(2));
-        let met = ReactionTask {
-            event: EventId::new(3).unwrap(),
-            step: "call".into(),
-            view: 0,
-            at: Timestamp::new(10, 0).ok(),
-        };
-        first.mark_done(&subject, met.clone());
-        let written = first.save_and_release_lease(&progress(5, 20)).await;
-        assert!(written.unwrap());
-        second.load_checkpoint().await.unwrap();
-        let written = second.save_and_release_lease(&progress(8, 7)).await;
-        assert!(written.unwrap());
-        first.load_checkpoint().await.unwrap();
-        assert!(first.is_task_done(&subject, &met));
-        // Once the second process has settled as much, its position counts.
-        let written = second.save_and_release_lease(&progress(9, 20)).await;
-        assert!(written.unwrap());
-        assert!(second.is_task_done(&subject, &met));
-        assert_eq!(second.last_progress(), Some(&progress(9, 20)));
     }
 }

@@ -161,9 +161,19 @@ impl DeadlineQueue {
             .min()
     }
 
-    /// Returns the next deadline that is not in the future.
-    pub(super) fn find_due(&self, now: Timestamp) -> Option<OpenDeadline> {
-        self.first().filter(|next| next.at <= now)
+    /// Returns the next deadline that is not in the future and whose subject is not busy.
+    pub(super) fn find_due(
+        &self,
+        now: Timestamp,
+        is_busy: impl Fn(&Subject) -> bool,
+    ) -> Option<OpenDeadline> {
+        let find = |queue: &BTreeMap<OpenDeadline, Subject>| {
+            let mut due = queue.iter().take_while(|(due, _)| due.at <= now);
+            due.find(|(_, subject)| !is_busy(subject))
+                .map(|(due, _)| *due)
+        };
+        let found = [find(&self.by_time), find(&self.scheduled)];
+        found.into_iter().flatten().min()
     }
 
     /// Returns the next deadline in memory.
@@ -263,10 +273,16 @@ mod tests {
         let mut deadlines = DeadlineQueue::default();
         deadlines.insert(due(20, 1), &subject("a"));
         deadlines.insert(due(10, 2), &subject("b"));
-        assert_eq!(deadlines.find_due(due(9, 0).at), None);
-        assert_eq!(deadlines.find_due(due(30, 0).at), Some(due(10, 2)));
+        assert_eq!(deadlines.find_due(due(9, 0).at, |_| false), None);
+        assert_eq!(
+            deadlines.find_due(due(30, 0).at, |_| false),
+            Some(due(10, 2))
+        );
         deadlines.remove(due(10, 2));
-        assert_eq!(deadlines.find_due(due(30, 0).at), Some(due(20, 1)));
+        assert_eq!(
+            deadlines.find_due(due(30, 0).at, |_| false),
+            Some(due(20, 1))
+        );
         assert_eq!(deadlines.first_open_event(), EventId::new(1));
     }
 
@@ -282,7 +298,10 @@ mod tests {
         deadlines.insert(due(10, 2), &subject("b"));
         deadlines.cancel(&subject("a"), 0);
         assert_eq!(deadlines.len(), 2);
-        assert_eq!(deadlines.find_due(due(10, 0).at), Some(other_step));
+        assert_eq!(
+            deadlines.find_due(due(10, 0).at, |_| false),
+            Some(other_step)
+        );
     }
 
     #[test]
@@ -332,6 +351,9 @@ mod tests {
         deadlines.remove_until(due(20, 0).at, of_second);
         assert_eq!(deadlines.len(), 3);
         deadlines.remove(due(10, 1));
-        assert_eq!(deadlines.find_due(Timestamp::MAX), Some(due(20, 3)));
+        assert_eq!(
+            deadlines.find_due(Timestamp::MAX, |_| false),
+            Some(due(20, 3))
+        );
     }
 }

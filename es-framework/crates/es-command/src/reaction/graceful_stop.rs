@@ -1,40 +1,38 @@
-//! The graceful stop of a reaction: a running call may end, and then other processes continue at once.
+//! The graceful stop of a reaction: running calls may end, and then other processes continue at once.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use tokio::{
-    sync::{Mutex, OwnedMutexGuard},
-    time::timeout,
-};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::processor::ReactionProcessor;
+use super::{ReactionError, processor::ReactionProcessor};
 
 /// The time in which the event store has to accept the last checkpoint. Without it, the lease expires.
 const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The right to make the only call that a reaction of this process makes at a time.
-pub(super) type CallPermit = OwnedMutexGuard<()>;
-
-/// The request to stop, and the time that a running call has from then on.
+/// The request to stop, and the time that running calls have from then on.
 #[derive(Debug, Clone)]
 pub(super) struct GracefulStop {
     pub(super) request: CancellationToken,
     pub(super) drain: Duration,
 }
 
-impl GracefulStop {
-    /// Completes after the request, when no call runs or the running call has used up its time.
-    pub(super) async fn wait_until_drained(&self, calls: Arc<Mutex<()>>) {
-        self.request.cancelled().await;
-        let _ = timeout(self.drain, calls.lock()).await;
-    }
-}
-
 impl ReactionProcessor {
-    /// Records the calls that were made and releases the lease, so that another process need not wait
+    /// Waits for the ends of the calls and records them, because another processor goes on.
+    pub(super) async fn end_calls(&mut self) -> Result<(), ReactionError> {
+        self.await_calls().await;
+        self.drop_calls();
+        if self.checkpoints.needs_save() {
+            self.save_until_stored().await?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the ends of the calls, records them and releases the lease, so that another process need not wait
     /// until it expires.
-    pub(super) async fn hand_over(mut self) {
+    pub(super) async fn hand_over(mut self, drain: Duration) {
+        let _ = timeout(drain, self.await_calls()).await;
+        self.drop_calls();
         let handing_over = async {
             // An append that the stop interrupted may have arrived.
             let _ = self.checkpoints.load_checkpoint().await;

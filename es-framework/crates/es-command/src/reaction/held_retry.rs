@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use jiff::Timestamp;
-use tokio::time::Instant;
 
 use super::{
     checkpoint_store::LEASE_DURATION,
@@ -14,6 +13,7 @@ use super::{
     held_subject::{HeldSubject, MAX_HELD_SUBJECTS},
     processor::ReactionProcessor,
     reaction_progress::ReactionProgress,
+    running_calls::before,
     stop_reason::{FailedStep, StepFailure, StopReason},
 };
 use es_event::{EventId, EventSelection, PoisonEvent, RecordedEvent, Subject};
@@ -27,23 +27,26 @@ impl ReactionProcessor {
         event: &RecordedEvent,
         failure: StepFailure,
     ) -> Result<(), StopReason> {
-        let before = event.id.get().checked_sub(1).and_then(EventId::new);
         let time = event.time.timestamp().unwrap_or_default();
-        self.hold(&event.subject, failure, before, time).await?;
+        self.hold(&event.subject, failure, before(event.id), time)
+            .await?;
         if self.checkpoints.holds.is_waiting(event) {
             self.checkpoints.holds.count(event);
         }
         Ok(())
     }
 
-    /// Handles the failure of a step at a deadline. All events of the subject that are known were handled.
+    /// Handles the failure of a step at a deadline. All known events of the subject were handled, but those that wait.
     pub(super) async fn hold_at_deadline(
         &mut self,
         subject: &Subject,
         failure: StepFailure,
         at: Timestamp,
     ) -> Result<(), StopReason> {
-        let passed = self.position.max(self.checkpoints.position());
+        let passed = match self.calls.first_waiting(subject) {
+            Some(event) => before(event.id),
+            None => self.position.max(self.checkpoints.position()),
+        };
         self.hold(subject, failure, passed, at).await
     }
 
@@ -125,7 +128,7 @@ impl ReactionProcessor {
             HeldSubject::new(progress, poison.clone(), time)
         });
         held.record_failure(poison, time);
-        let is_call = failed.error.recovery() == Recovery::Retry;
+        let is_call = failed.error.recovery() != Recovery::Hold;
         let is_call = is_call && held.attempts < self.executor.reaction.attempts;
         if is_call || self.executor.skipped.covers(&failed.poison) {
             held.retry_later(self.executor.runtime.services.clock().now());
@@ -147,22 +150,19 @@ impl ReactionProcessor {
         }
     }
 
-    /// Retries one held subject, if its time has come. Attempts take at most half of the time, so that calls which hang
-    /// do not stop the events of other subjects.
+    /// Retries one held subject, if its time has come.
     pub(super) async fn retry_next_subject(&mut self) -> Result<(), StopReason> {
-        let begin = Instant::now();
-        if begin < self.next_retry {
+        if self.calls.is_full_of_retries() {
             return Ok(());
         }
         let now = self.executor.runtime.services.clock().now();
         let waiting = self.checkpoints.holds.subjects().iter();
         let waiting = waiting.filter_map(|(subject, held)| Some((held.next_attempt?, subject)));
-        let due = waiting.filter(|(next, _)| *next <= now).min();
+        let due = waiting.filter(|(next, subject)| *next <= now && !self.calls.is_busy(subject));
+        let due = due.min();
         let due = due.map(|(_, subject)| subject.clone());
-        if let Some(subject) = self.held_at_start.pop().or(due) {
+        if let Some(subject) = self.retry_now.pop().or(due) {
             self.retry_subject(&subject).await?;
-            let end = Instant::now();
-            self.next_retry = end.checked_add(begin.elapsed()).unwrap_or(end);
         }
         Ok(())
     }
@@ -177,19 +177,33 @@ impl ReactionProcessor {
         let held = self.checkpoints.holds.subjects().iter();
         let selected = held.filter(|(subject, held)| held.to_key(subject).is_selected(selection));
         let selected: Vec<Subject> = selected.map(|(subject, _)| subject.clone()).collect();
-        let mut released = 0_usize;
-        for subject in &selected {
-            let is_released = self.retry_subject(subject).await?;
-            released = released.saturating_add(usize::from(is_released));
+        self.retry_now.extend(selected.iter().cloned());
+        loop {
+            self.make_room().await?;
+            if !self.retry_now.is_empty() && !self.calls.is_full_of_retries() {
+                self.retry_next_subject().await?;
+                continue;
+            }
+            let mut waits = selected.iter().map(|one| self.calls.is_busy(one));
+            let waits = !self.retry_now.is_empty() || waits.any(|is_busy| is_busy);
+            if !waits || self.calls.is_idle() {
+                break;
+            }
+            self.finish_next_call().await?;
         }
-        Ok((selected.len(), released))
+        let holds = &self.checkpoints.holds;
+        let released = selected.iter().filter(|one| holds.find(one).is_none());
+        Ok((selected.len(), released.count()))
     }
 
-    /// Handles the events and the deadlines of a held subject again. Returns true if it is held no longer.
-    async fn retry_subject(&mut self, subject: &Subject) -> Result<bool, StopReason> {
+    /// Handles the events and the deadlines of a held subject again, up to a call. The end of the call goes on.
+    async fn retry_subject(&mut self, subject: &Subject) -> Result<(), StopReason> {
+        if self.calls.is_busy(subject) {
+            return Ok(());
+        }
         self.checkpoints.load_checkpoint().await?;
         let Some(held) = self.checkpoints.holds.begin_retry(subject) else {
-            return Ok(true);
+            return Ok(());
         };
         let replayed = self.replay(subject, &held.progress).await;
         self.checkpoints.holds.end_retry();
@@ -200,7 +214,7 @@ impl ReactionProcessor {
             tracing::info!(reaction = self.executor.reaction.name, %subject, "a reaction no longer holds a subject");
         }
         self.publish_progress();
-        replayed.map(|()| !is_held)
+        replayed
     }
 
     /// Handles the events and deadlines of a subject beyond its progress, and releases it.

@@ -2,6 +2,7 @@
 //! calls other systems, at once or at a deadline. `pipeline.rs` shows the steps. All of it follows
 //! from the event store, so unfinished work survives restarts.
 
+mod call_ends;
 mod checkpoint;
 mod checkpoint_store;
 mod commands;
@@ -9,6 +10,7 @@ mod deadline_queue;
 mod declared;
 mod error;
 mod executor;
+mod foreign_lease;
 mod graceful_stop;
 mod held_retry;
 mod held_subject;
@@ -20,6 +22,7 @@ mod reaction_progress;
 mod reactions;
 mod rebuilt_states;
 mod runner;
+mod running_calls;
 mod schedule;
 mod schedule_start;
 mod schedule_times;

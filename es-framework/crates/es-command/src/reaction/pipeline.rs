@@ -3,7 +3,8 @@
 //! plan the steps → claim → execute → checkpoint.
 //!
 //! Commands need no claim. Every process sends them, and their idempotency keys let one take effect.
-//! A call is made by the process that holds the lease on it. A subject whose step fails is held, see `held_retry.rs`.
+//! Calls are made by the process that holds the lease, several at once, see `call_ends.rs`. A subject whose step fails is
+//! held, see `held_retry.rs`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,11 +14,10 @@ use jiff::Timestamp;
 use super::{
     ReactionError,
     checkpoint::LeaseResult,
-    checkpoint_store::{CheckpointStore, HEARTBEAT_INTERVAL, LEASE_DURATION},
+    checkpoint_store::{HEARTBEAT_INTERVAL, LEASE_DURATION},
     deadline_queue::OpenDeadline,
     error::Recovery,
     executor::{StepOfEventView, StepsAfterEvent},
-    graceful_stop::CallPermit,
     held_subject::report_failure,
     processor::ReactionProcessor,
     reaction_progress::ReactionTask,
@@ -32,15 +32,27 @@ const LAST_PAUSE: Duration = Duration::from_secs(60);
 /// The interval at which a process checks whether another one has made a call.
 const LEASE_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
+/// The outcome of a step.
+enum StepOutcome {
+    /// It was executed, now or before.
+    Done,
+    /// Its call was begun.
+    CallRuns,
+    /// Another process holds the subject or has released it.
+    SubjectIsHeld,
+}
+
 impl ReactionProcessor {
     /// Handles events, and the deadlines and attempts that are due then.
     pub(super) async fn handle_batch(
         &mut self,
         events: Vec<RecordedEvent>,
     ) -> Result<(), StopReason> {
+        self.make_room().await?;
         self.retry_next_subject().await?;
         self.load_if_outdated(&events).await?;
         for event in events {
+            self.make_room().await?;
             self.check_rewind()?;
             self.handle_event(event).await?;
         }
@@ -65,7 +77,7 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    /// Handles all stored events and due deadlines, including those that follow from them.
+    /// Handles all stored events and due deadlines, including those that follow from them, one after the other.
     pub(super) async fn catch_up(&mut self) -> Result<(), StopReason> {
         loop {
             let before = self.position;
@@ -77,25 +89,29 @@ impl ReactionProcessor {
             let mut events = store.read(Subject::root(), options);
             while let Some(event) = events.next().await {
                 self.handle_event(event?).await?;
+                self.finish_calls().await?;
             }
             self.meet_due_deadlines().await?;
+            self.finish_calls().await?;
             if self.position == before {
                 return Ok(());
             }
         }
     }
 
-    /// Plans and executes the steps that follow from an event. An event of a held subject waits.
+    /// Plans and executes the steps that follow from an event. An event of a held or a busy subject waits.
     pub(super) async fn handle_event(&mut self, event: RecordedEvent) -> Result<(), StopReason> {
+        let id = event.id;
         if self.event_types.contains(&event.event_type) {
-            if self.checkpoints.holds.is_waiting(&event) {
-                self.checkpoints.holds.count(&event);
-            } else if let Err(failure) = self.react(&event).await {
-                self.hold_at_event(&event, failure).await?;
+            let is_busy = self.calls.is_busy(&event.subject);
+            let waits = is_busy && !self.checkpoints.holds.is_waiting(&event);
+            if waits || !self.react_or_hold(&event).await? {
+                self.calls.push_waiting(event);
+                self.hold_hanging_call().await?;
             }
             self.is_dirty = true;
         }
-        self.advance_to(event.id);
+        self.advance_to(id);
         if self.checkpoints.needs_save() {
             self.save_until_stored().await?;
         }
@@ -132,12 +148,14 @@ impl ReactionProcessor {
     /// before.
     pub(super) async fn meet_due_deadlines(&mut self) -> Result<(), StopReason> {
         if self.deadlines.needs_reload() {
+            // The deadlines of events that wait for a call are read again, too.
+            self.finish_calls().await?;
             let progress = self.compute_progress();
             self.resume_from(&progress).await?;
         }
         loop {
             let now = self.executor.runtime.services.clock().now();
-            if self.deadlines.find_due(now).is_none() {
+            if self.find_due(now).is_none() {
                 return Ok(());
             }
             let (until, handle_first) = match self.handle_first {
@@ -148,7 +166,11 @@ impl ReactionProcessor {
                 }
             };
             self.handle_first = Some((until, handle_first));
-            while let Some(deadline) = self.deadlines.find_due(until) {
+            loop {
+                self.make_room().await?;
+                let Some(deadline) = self.find_due(until) else {
+                    break;
+                };
                 // Another process may be ahead, and its checkpoint counts for every process.
                 let elsewhere = self.checkpoints.last_progress();
                 let elsewhere = elsewhere.and_then(|progress| progress.position);
@@ -165,6 +187,11 @@ impl ReactionProcessor {
         }
     }
 
+    fn find_due(&self, until: Timestamp) -> Option<OpenDeadline> {
+        let is_busy = |subject: &Subject| self.calls.is_busy(subject);
+        self.deadlines.find_due(until, is_busy)
+    }
+
     async fn meet_deadline(&mut self, deadline: OpenDeadline) -> Result<(), StopReason> {
         let Some(subject) = self.deadlines.find_subject(deadline).cloned() else {
             return Ok(());
@@ -175,6 +202,7 @@ impl ReactionProcessor {
         }
         match self.execute_deadline(&subject, deadline).await? {
             Ok(()) => self.close_deadline(deadline, &subject),
+            Err(StepFailure::CallRuns) => self.hold_hanging_call().await?,
             Err(failure) => {
                 self.hold_at_deadline(&subject, failure, deadline.at)
                     .await?
@@ -187,7 +215,8 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    /// Executes a step until it succeeds or its subject has to wait. Tries again while the event store is away.
+    /// Executes a step until it succeeds or its subject has to wait, for a call or after a failure. Tries again while the
+    /// event store is away.
     pub(super) async fn execute_until_decided(
         &mut self,
         event: &RecordedEvent,
@@ -198,11 +227,12 @@ impl ReactionProcessor {
         let mut pauses = back_off(LAST_PAUSE);
         loop {
             let error = match self.claim_and_execute(event, instance, &task).await {
-                Ok(true) => {
+                Ok(StepOutcome::Done) => {
                     self.executor.progress.record_success();
                     return Ok(());
                 }
-                Ok(false) => return Err(StepFailure::SubjectIsHeld),
+                Ok(StepOutcome::CallRuns) => return Err(StepFailure::CallRuns),
+                Ok(StepOutcome::SubjectIsHeld) => return Err(StepFailure::SubjectIsHeld),
                 Err(error) => error,
             };
             let poison = report_failure(event, &error);
@@ -228,7 +258,12 @@ impl ReactionProcessor {
 
     /// Returns true if an operator skips the event at which a step fails. Before the last attempt, only an
     /// operator who names the event skips it.
-    fn is_skipped(&self, poison: &PoisonEvent, subject: &Subject, recovery: Recovery) -> bool {
+    pub(super) fn is_skipped(
+        &self,
+        poison: &PoisonEvent,
+        subject: &Subject,
+        recovery: Recovery,
+    ) -> bool {
         let held = self.checkpoints.holds.find(subject);
         let attempts = held.map_or(0, |held| held.attempts).saturating_add(1);
         let is_last = recovery == Recovery::Hold || attempts >= self.executor.reaction.attempts;
@@ -236,57 +271,64 @@ impl ReactionProcessor {
         is_last && skipped.covers(poison) || skipped.covers_by_id(poison)
     }
 
-    /// Executes a step once, unless it was executed before. A call is claimed first. Returns false if the subject is
-    /// held by now.
+    /// Executes a step once, unless it was executed before. A call is claimed first, and runs on.
     async fn claim_and_execute(
         &mut self,
         event: &RecordedEvent,
         instance: StepOfEventView,
         task: &ReactionTask,
-    ) -> Result<bool, ReactionError> {
+    ) -> Result<StepOutcome, ReactionError> {
         if self.checkpoints.is_task_done(&event.subject, task) {
-            return Ok(true);
+            return Ok(StepOutcome::Done);
         }
-        if !self.executor.makes_call(instance) {
-            self.executor.execute_step(event, instance, task.at).await?;
-            return Ok(true);
+        if self.executor.makes_call(instance) {
+            return self.claim_and_begin_call(event, instance, task).await;
         }
-        let Some(_permit) = self.acquire_lease(&event.subject, task).await? else {
-            return Ok(self.checkpoints.is_task_done(&event.subject, task));
-        };
+        let executing = self.executor.execute_step(event, instance, task.at);
+        let mut executing = std::pin::pin!(executing);
         tokio::select! {
             biased;
-            result = self.executor.execute_step(event, instance, task.at) => result?,
-            () = renew_until_lost(&mut self.checkpoints) => return Err(ReactionError::TakenOver),
+            executed = &mut executing => executed?,
+            // Calls run meanwhile.
+            () = self.checkpoints.renew_until_lost() => executing.await?,
         }
-        self.checkpoints.mark_done(&event.subject, task.clone());
-        Ok(true)
+        Ok(StepOutcome::Done)
     }
 
-    /// Waits for the lease on a call. Returns `None` if another process has made the call or holds the subject.
-    async fn acquire_lease(
+    /// Waits for the lease on a call, and begins the call.
+    async fn claim_and_begin_call(
         &mut self,
-        subject: &Subject,
+        event: &RecordedEvent,
+        instance: StepOfEventView,
         task: &ReactionTask,
-    ) -> Result<Option<CallPermit>, ReactionError> {
+    ) -> Result<StepOutcome, ReactionError> {
         loop {
-            let permit = Arc::clone(&self.calls).lock_owned().await;
+            if self.checkpoints.has_lost_lease() {
+                self.lose_calls();
+                return Ok(StepOutcome::SubjectIsHeld);
+            }
             let progress = self.compute_progress();
-            let checkpoints = &mut self.checkpoints;
-            match checkpoints
-                .try_acquire_lease(subject, task, &progress)
-                .await?
-            {
-                LeaseResult::Acquired => return Ok(Some(permit)),
-                LeaseResult::AlreadyDone | LeaseResult::SubjectIsHeld => return Ok(None),
+            let claiming = self
+                .checkpoints
+                .try_acquire_lease(&event.subject, task, &progress);
+            match claiming.await? {
+                LeaseResult::Acquired => break,
+                LeaseResult::AlreadyDone => return Ok(StepOutcome::Done),
+                LeaseResult::SubjectIsHeld => return Ok(StepOutcome::SubjectIsHeld),
                 LeaseResult::Conflict => {}
                 LeaseResult::HeldElsewhere => {
-                    drop(permit);
                     tokio::time::sleep(LEASE_POLL_INTERVAL).await;
                     self.checkpoints.load_checkpoint().await?;
                 }
             }
         }
+        let held = self.checkpoints.holds.find(&event.subject);
+        let attempts = held.map(|held| held.attempts);
+        let (executor, at, of) = (self.executor.clone(), task.at, event.clone());
+        let call = async move { executor.execute_step(&of, instance, at).await };
+        self.calls.begin(event, task.clone(), attempts, call);
+        self.checkpoints.keeps_lease = true;
+        Ok(StepOutcome::CallRuns)
     }
 
     /// Appends a checkpoint with the calls that were made. Retries while the event store is
@@ -313,7 +355,7 @@ impl ReactionProcessor {
 
     /// Sleeps, unless an operator wants another attempt. Before a long sleep, extends the lease of this process by the same time.
     async fn sleep_with_lease(&mut self, pause: Duration) {
-        if pause > HEARTBEAT_INTERVAL && self.checkpoints.needs_save() {
+        if pause > HEARTBEAT_INTERVAL && self.checkpoints.has_lease() {
             // A lease that cannot be renewed is claimed again.
             let duration = LEASE_DURATION.saturating_add(pause);
             let _ = self.checkpoints.renew_lease(duration).await;
@@ -321,19 +363,6 @@ impl ReactionProcessor {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = self.executor.progress.wait_for_requested_attempt() => {}
-        }
-    }
-}
-
-/// Renews a lease during a call. Returns when another process has taken the lease.
-async fn renew_until_lost(checkpoints: &mut CheckpointStore) {
-    loop {
-        tokio::time::sleep(HEARTBEAT_INTERVAL).await;
-        match checkpoints.renew_lease(LEASE_DURATION).await {
-            Ok(true) => {}
-            Ok(false) => return,
-            // An unavailable event store does not cancel a running call.
-            Err(error) => tracing::debug!(%error, "the lease on a call is not renewed"),
         }
     }
 }

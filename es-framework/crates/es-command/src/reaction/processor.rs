@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
-use tokio::{sync::Mutex, time::Instant};
+use tokio::time::Instant;
 
 use super::{
     ReactionError, StartPosition,
@@ -12,6 +12,7 @@ use super::{
     deadline_queue::{DeadlineQueue, OpenDeadline},
     executor::{ReactionExecutor, StepOfEventView},
     reaction_progress::ReactionProgress,
+    running_calls::RunningCalls,
     schedule_start::ScheduleStart,
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
@@ -31,10 +32,9 @@ pub(super) struct ReactionProcessor {
     /// The types of the events that the reaction handles.
     pub(super) event_types: Vec<EventType>,
     pub(super) checkpoints: CheckpointStore,
-    /// Locked while a call is claimed and made, so that a stop can wait for its end.
-    pub(super) calls: Arc<Mutex<()>>,
+    pub(super) calls: RunningCalls,
     pub(super) deadlines: DeadlineQueue,
-    /// The last event that was handled.
+    /// The last event that was received. It was handled, unless it waits for a call.
     pub(super) position: Option<EventId>,
     /// The time at which deadlines were found due, and the newest event at this time. Events up to it may cancel the
     /// deadlines until this time and are handled first. A later deadline may be cancelled by later events.
@@ -45,10 +45,8 @@ pub(super) struct ReactionProcessor {
     pub(super) is_dirty: bool,
     /// The starts of the schedules, by the index of the step.
     pub(super) schedule_starts: BTreeMap<usize, ScheduleStart>,
-    /// The held subjects to retry because the program has started.
-    pub(super) held_at_start: Vec<Subject>,
-    /// The time before which no held subject is retried, unless an operator asks.
-    pub(super) next_retry: Instant,
+    /// The held subjects to retry at once: because the program has started, or because a call of theirs has succeeded.
+    pub(super) retry_now: Vec<Subject>,
     /// True if a failure ends the work instead of holding a subject, as in a test of a reaction.
     pub(super) is_strict: bool,
 }
@@ -68,7 +66,7 @@ impl ReactionProcessor {
             event_types: executor.event_types(),
             executor,
             checkpoints,
-            calls: Arc::default(),
+            calls: RunningCalls::default(),
             deadlines: DeadlineQueue::default(),
             position: None,
             handle_first: None,
@@ -76,8 +74,7 @@ impl ReactionProcessor {
             events_since_save: 0,
             is_dirty: false,
             schedule_starts: BTreeMap::new(),
-            held_at_start: Vec::new(),
-            next_retry: Instant::now(),
+            retry_now: Vec::new(),
             is_strict: false,
         };
         processor.executor.load_skipped().await?;
@@ -191,6 +188,12 @@ impl ReactionProcessor {
         self.events_since_save = self.events_since_save.saturating_add(1);
     }
 
+    /// Returns the last event before those that wait for a call.
+    fn handled_position(&self) -> Option<EventId> {
+        let before = self.calls.last_before_waiting();
+        before.unwrap_or(self.position)
+    }
+
     /// Removes the deadlines that other processes have met, and returns the progress of this process.
     pub(super) fn compute_progress(&mut self) -> ReactionProgress {
         if let Some(known) = self.checkpoints.last_progress().cloned() {
@@ -213,11 +216,12 @@ impl ReactionProcessor {
         let known = self.checkpoints.last_progress();
         let until = known.map_or(now, |known| known.settled.max(now));
         let (settled, settled_before) = self.deadlines.settled_until(until);
+        let position = self.handled_position();
         ReactionProgress {
-            position: self.position,
+            position,
             settled,
-            // An event behind the position may have set the deadline of a schedule.
-            settled_before: settled_before.filter(|event| Some(*event) <= self.position),
+            // An event behind the position may have set the deadline.
+            settled_before: settled_before.filter(|event| Some(*event) <= position),
             open_from: self.deadlines.first_open_event(),
         }
     }
@@ -235,11 +239,11 @@ impl ReactionProcessor {
     pub(super) async fn save_checkpoint(&mut self) -> Result<(), ReactionError> {
         loop {
             let progress = self.compute_progress();
-            if self.checkpoints.save_and_release_lease(&progress).await? {
+            if self.checkpoints.save(&progress).await? {
                 break;
             }
             let elsewhere = self.checkpoints.last_progress();
-            let is_as_far = elsewhere.is_some_and(|progress| progress.position >= self.position);
+            let is_as_far = elsewhere.is_some_and(|other| other.position >= progress.position);
             if is_as_far && !self.checkpoints.needs_save() {
                 break;
             }
@@ -253,7 +257,7 @@ impl ReactionProcessor {
     /// Publishes the position, the deadlines and the held subjects for the health check and the metrics.
     pub(super) fn publish_progress(&self) {
         let progress = &self.executor.progress;
-        progress.record_position(self.position);
+        progress.record_position(self.handled_position());
         let held = self.checkpoints.holds.to_keys();
         if !held.iter().eq(progress.held_keys().iter()) {
             progress.record_held_keys(held);

@@ -21,6 +21,8 @@ pub(super) enum StepFailure {
     Failed(Box<FailedStep>),
     /// Another process holds the subject or has released it.
     SubjectIsHeld,
+    /// A call was begun, and its subject is busy until it ends.
+    CallRuns,
 }
 
 /// A step that failed, and the report about its event.

@@ -14,7 +14,7 @@ pub(super) struct SubjectHolds {
     subjects: HeldSubjects,
     /// The held subject whose events this process handles again, and the number of its failed attempts.
     retried: Option<(Subject, u32)>,
-    /// True if another process has released a subject, see [`SubjectHolds::must_rewind`].
+    /// True if another process has released a subject or has taken the lease, see [`SubjectHolds::must_rewind`].
     must_rewind: bool,
 }
 
@@ -86,14 +86,24 @@ impl SubjectHolds {
         Some(held.clone())
     }
 
+    /// Goes on with the retry of a held subject that had this number of attempts, after a call.
+    pub(super) fn resume_retry(&mut self, subject: &Subject, attempts: Option<u32>) {
+        self.retried = attempts.map(|attempts| (subject.clone(), attempts));
+    }
+
+    /// Lets the process begin anew at the last checkpoint, because another one has taken its lease.
+    pub(super) const fn request_rewind(&mut self) {
+        self.must_rewind = true;
+    }
+
     /// Ends the retry of a held subject.
     pub(super) fn end_retry(&mut self) {
         self.retried = None;
     }
 
-    /// Returns true if another process has released a subject. This process has passed events of the subject that the
-    /// last known checkpoint does not cover, and knows none of its deadlines. So it saves no progress of its own, and
-    /// has to begin at that checkpoint.
+    /// Returns true if another process has released a subject or has taken the lease. This process has passed events that
+    /// the last known checkpoint does not cover, and knows none of the deadlines of a released subject. So it saves no
+    /// progress of its own, and has to begin at that checkpoint.
     pub(super) const fn must_rewind(&self) -> bool {
         self.must_rewind
     }

@@ -2,10 +2,7 @@
 
 use std::{
     convert::Infallible,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
@@ -15,6 +12,7 @@ use es_subscribe::{
     CommandedSubscriber, Interruption, Subscriber, SubscriberProgress, TroubleCause,
     operator::{ComponentKind, OperatorError},
 };
+use tokio::time::timeout;
 
 use super::{
     ReactionError, executor::ReactionExecutor, graceful_stop::GracefulStop,
@@ -51,13 +49,18 @@ impl Subscriber for ReactionSubscriber {
     async fn begin(&self) -> Result<(), Interruption<Infallible>> {
         let begins_anew = self.begins_anew.load(Ordering::Acquire);
         let mut slot = self.processor.lock().await;
-        let loading = ReactionProcessor::load_from_checkpoint(self.executor.clone(), begins_anew);
+        let loading = async {
+            if let Some(before) = slot.as_mut() {
+                before.end_calls().await?;
+            }
+            ReactionProcessor::load_from_checkpoint(self.executor.clone(), begins_anew).await
+        };
         let loaded = self.stop.request.run_until_cancelled(loading).await;
         let loaded = loaded.ok_or(Interruption::Stopped)?;
         let mut loaded = loaded.map_err(|error| Interruption::Failed(error.to_failure()))?;
         if !self.has_begun.swap(true, Ordering::AcqRel) {
             let held = loaded.checkpoints.holds.subjects();
-            loaded.held_at_start = held.keys().cloned().collect();
+            loaded.retry_now = held.keys().cloned().collect();
         }
         *slot = Some(loaded);
         self.begins_anew.store(false, Ordering::Release);
@@ -73,12 +76,9 @@ impl Subscriber for ReactionSubscriber {
         let Some(processor) = slot.as_mut() else {
             return Ok(());
         };
-        let calls = Arc::clone(&processor.calls);
-        let handled = tokio::select! {
-            biased;
-            () = self.stop.wait_until_drained(calls) => return Err(Interruption::Stopped),
-            handled = processor.handle_batch(events) => handled,
-        };
+        let handling = processor.handle_batch(events);
+        let handled = self.stop.request.run_until_cancelled(handling).await;
+        let handled = handled.ok_or(Interruption::Stopped)?;
         processor.publish_progress();
         handled.map_err(|reason| match reason {
             StopReason::Error(ReactionError::Store(error)) => Interruption::Store(error),
@@ -101,11 +101,21 @@ impl Subscriber for ReactionSubscriber {
     }
 
     async fn wait_for_work(&self) {
-        tokio::time::sleep(CLOCK_INTERVAL).await;
+        let waiting = async {
+            let has_ended = match self.processor.lock().await.as_mut() {
+                Some(processor) => processor.calls.wait_for_end().await,
+                None => false,
+            };
+            if !has_ended {
+                std::future::pending::<()>().await;
+            }
+        };
+        let _ = timeout(CLOCK_INTERVAL, waiting).await;
     }
 
     async fn is_settled(&self, poison: &PoisonEvent) -> bool {
         if let Some(processor) = self.processor.lock().await.as_mut() {
+            let _ = processor.make_room().await;
             let _ = processor.checkpoints.load_checkpoint().await;
             if processor.checkpoints.position() >= Some(poison.id) {
                 return true;
@@ -159,14 +169,10 @@ impl CommandedSubscriber for ReactionSubscriber {
         let Some(processor) = slot.as_mut() else {
             return Ok((0, 0));
         };
-        let calls = Arc::clone(&processor.calls);
-        tokio::select! {
-            biased;
-            () = self.stop.wait_until_drained(calls) => Err(OperatorError::Busy(ComponentKind::Reaction)),
-            retried = processor.retry_selected(selection) => {
-                retried.map_err(|reason| failed(reason.into_error()))
-            }
-        }
+        let retrying = processor.retry_selected(selection);
+        let retried = self.stop.request.run_until_cancelled(retrying).await;
+        let retried = retried.ok_or(OperatorError::Busy(ComponentKind::Reaction))?;
+        retried.map_err(|reason| failed(reason.into_error()))
     }
 }
 
@@ -184,7 +190,7 @@ impl ReactionSubscriber {
     /// Lets other processes continue at once, after the stop.
     pub(super) async fn hand_over(self) {
         if let Some(processor) = self.processor.into_inner() {
-            processor.hand_over().await;
+            processor.hand_over(self.stop.drain).await;
         }
     }
 }

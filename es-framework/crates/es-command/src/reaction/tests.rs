@@ -10,6 +10,7 @@ mod handover;
 mod held_subjects;
 mod one_at_a_time;
 mod operate;
+mod parallel_calls;
 mod schedules;
 mod states;
 

@@ -167,7 +167,8 @@ async fn an_instance_takes_over_from_one_that_is_gone() {
     let (second, _) = world.start(&writing);
     // The second process waits while the first one renews its lease.
     tokio::time::sleep(Duration::from_secs(40)).await;
-    assert_eq!(post.keys.lock().unwrap().len(), 20);
+    // The letter that hangs is missing, and its copy if that comes after it. All other subjects have theirs.
+    assert!((38..40).contains(&post.sent()), "{}", post.sent());
     first.abort();
     let killed = Instant::now();
     eventually(async || post.keys.lock().unwrap().len() >= 40).await;
