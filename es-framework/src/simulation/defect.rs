@@ -36,10 +36,18 @@ pub(super) enum Defect {
     IgnoreLeases,
     /// No instance reads the announcement of an erasure.
     MissErasures,
+    /// The store does not check the preconditions of claims.
+    IgnoreClaims,
+    /// The store loses the claims of an append, and records its other events.
+    LoseClaims,
 }
 
 fn is_of_framework(subject: &Subject) -> bool {
     subject.as_str().starts_with("/es-framework/")
+}
+
+fn is_claim(subject: &Subject) -> bool {
+    subject.as_str().starts_with("/es-framework/unique/")
 }
 
 fn is_idempotency_record(subject: &Subject) -> bool {
@@ -65,6 +73,11 @@ impl StoreConnection {
         }
     }
 
+    /// Returns whether the store records an event of an append.
+    pub(super) fn is_recorded(&self, candidate: &EventCandidate) -> bool {
+        !(self.has(Defect::LoseClaims) && is_claim(&candidate.subject))
+    }
+
     /// Returns the preconditions that the store checks.
     pub(super) fn checked_preconditions(
         &self,
@@ -76,6 +89,7 @@ impl StoreConnection {
             let subject = one.subject();
             match self.server.environment.defect {
                 Some(Defect::AllowSecondRecord) => !subject.is_some_and(is_idempotency_record),
+                Some(Defect::IgnoreClaims) => !subject.is_some_and(is_claim),
                 Some(Defect::ForgetOtherSubjects) => {
                     subject == own || subject.is_some_and(is_of_framework)
                 }

@@ -2,6 +2,7 @@
 //! two instances run in one thread on a simulated store, network, disk and clock. All that happens
 //! follows from one seed, so a failing seed repeats its run exactly.
 
+mod badge_domain;
 mod defect;
 mod environment;
 mod fault_injector;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
+    badge_domain::{BADGES, WearBadgeCommand, badge_name},
     environment::SimulationEnvironment,
     owner_domain::{NameOwnerCommand, OWNERS, owner_id, owner_name},
     wallet_domain::{
@@ -17,6 +18,8 @@ use crate::{command::CommandDescriptor, event::EventId};
 /// The number of wallets. Few wallets make conflicts likely.
 pub(super) const WALLETS: u64 = 3;
 const HOLDS: u64 = 6;
+/// The number of holders of badges: more than badges.
+pub(super) const HOLDERS: u64 = 3;
 
 /// A command that a simulated client sends, with its values.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +52,10 @@ pub(super) enum ClientOperation {
     },
     AcceptOffer {
         id: u32,
+    },
+    WearBadge {
+        id: u32,
+        badge: u32,
     },
 }
 
@@ -96,9 +103,13 @@ impl ClientOperation {
         }
         match environment.random_below(100) {
             0..5 => Self::OpenWallet { id: id(WALLETS) },
-            5..25 => Self::FillWallet {
+            5..17 => Self::FillWallet {
                 id: id(WALLETS),
                 amount: amount(),
+            },
+            17..25 => Self::WearBadge {
+                id: id(HOLDERS),
+                badge: id(BADGES + 1),
             },
             25..38 => Self::TipWallet { id: id(WALLETS) },
             38..63 => {
@@ -160,6 +171,11 @@ impl ClientOperation {
                 operation,
             }),
             Self::AcceptOffer { id } => encode(&AcceptOfferCommand { id, operation }),
+            Self::WearBadge { id, badge } => encode(&WearBadgeCommand {
+                id,
+                badge: badge_name(badge),
+                operation,
+            }),
         }
     }
 
@@ -183,6 +199,7 @@ impl ClientOperation {
             Self::WriteNote { id } => vec![format!("/notes/{id}")],
             Self::NameOwner { id } => vec![format!("/owners/{}", owner_id(id))],
             Self::OpenOffer { id, .. } | Self::AcceptOffer { id } => vec![format!("/offers/{id}")],
+            Self::WearBadge { id, .. } => vec![format!("/holders/{id}")],
         }
     }
 }

@@ -21,7 +21,7 @@ use super::{
 use crate::{command::RandomNumbers, event::EventId, projection::Project};
 
 const CLIENTS: u32 = 3;
-const OPERATIONS: u32 = 6;
+const OPERATIONS: u32 = 7;
 /// The longest time after the faults in which all work has to be done.
 const SETTLING_TIME: Duration = Duration::from_secs(300);
 

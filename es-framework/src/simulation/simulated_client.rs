@@ -51,13 +51,14 @@ pub(super) struct SimulatedClient {
 }
 
 impl SimulatedClient {
-    /// Carries out so many operations. The first two open and fill a wallet.
+    /// Carries out so many operations. The first two open and fill a wallet, and all clients want the same badge then.
     pub(super) async fn run_operations(self, operations: u32) {
         let id = self.number % u32::try_from(WALLETS).unwrap_or(1);
         for index in 0..operations {
             let operation = match index {
                 0 => ClientOperation::OpenWallet { id },
                 1 => ClientOperation::FillWallet { id, amount: 40 },
+                2 => ClientOperation::WearBadge { id, badge: 0 },
                 _ => ClientOperation::sample(&self.environment),
             };
             self.carry_out(self.number * 100 + index, operation).await;

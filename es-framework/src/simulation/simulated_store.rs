@@ -301,7 +301,8 @@ impl EventStore for StoreConnection {
         }
         let sent = candidates.clone();
         let preconditions = self.checked_preconditions(&candidates, preconditions);
-        let candidates = candidates.into_iter().map(|candidate| EventCandidate {
+        let recorded = candidates.into_iter().filter(|one| self.is_recorded(one));
+        let candidates = recorded.map(|candidate| EventCandidate {
             subject: self.stored_subject(candidate.subject),
             ..candidate
         });

@@ -75,6 +75,8 @@ fn the_seeds_of_one_run_find_each_defect() {
         (Defect::MeetBeforeCancelling, "instead of 0..=0"),
         (Defect::IgnoreLeases, "was printed again without a reason"),
         (Defect::MissErasures, "plain of an erased person"),
+        (Defect::IgnoreClaims, "has two owners"),
+        (Defect::LoseClaims, "with 0 claims"),
     ] {
         let (found, ran) = find_violating_seed(0, SEEDS_OF_A_DEFECT, Some(defect), text).unwrap();
         let Some(report) = found else {

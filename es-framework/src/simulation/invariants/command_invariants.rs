@@ -1,10 +1,13 @@
 //! Nothing acknowledged is lost, nothing is carried out twice, and a refusal fits a moment between its
 //! request and its answer.
 
-use super::{LogFold, RunRecord, log_fold::LoggedEvent};
+use super::{LogFold, RunRecord, log_fold::LoggedEvent, unique_invariants::is_taken};
 use crate::{
     event::EventId,
-    simulation::operation::{Attempt, AttemptResult, ClientOperation, OperationRecord, WALLETS},
+    simulation::{
+        badge_domain::badge_name,
+        operation::{Attempt, AttemptResult, ClientOperation, OperationRecord, WALLETS},
+    },
 };
 
 pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
@@ -165,6 +168,10 @@ fn fits_a_moment(record: &OperationRecord, attempt: &Attempt, reason: &str, log:
                 let ends = ends.contains(&event.name.as_str());
                 ends && event.subject == subject && event.id < attempt.length_after
             })
+        }
+        (ClientOperation::WearBadge { id, badge }, _) if reason.contains("that is taken") => {
+            badge_name(badge)
+                .is_some_and(|badge| is_taken(log, &format!("/holders/{id}"), &badge, lengths))
         }
         _ => false,
     }

@@ -39,20 +39,8 @@ impl LogFold {
             wallets: vec![Wallets::default()],
             ..Self::default()
         };
-        for (event, latest_time) in events {
-            let logged = LoggedEvent {
-                id: event.id.get(),
-                name: event
-                    .event_type
-                    .as_str()
-                    .rsplit('.')
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned(),
-                subject: event.subject.as_str().to_owned(),
-                payload: payload(event),
-                latest_time: *latest_time,
-            };
+        for event in events {
+            let logged = LoggedEvent::from_recorded(event);
             let before = fold.wallets.last().cloned().unwrap_or_default();
             let after = fold.apply(before, &logged);
             fold.wallets.push(after);
@@ -127,6 +115,23 @@ impl LogFold {
 }
 
 impl LoggedEvent {
+    pub(super) fn from_recorded((event, latest_time): &(RecordedEvent, Timestamp)) -> Self {
+        let name = event.event_type.as_str().rsplit('.').next();
+        Self {
+            id: event.id.get(),
+            name: name.unwrap_or_default().to_owned(),
+            subject: event.subject.as_str().to_owned(),
+            payload: payload(event),
+            latest_time: *latest_time,
+        }
+    }
+
+    /// Returns a text of the payload, if it has one of this name.
+    pub(super) fn payload_text(&self, name: &str) -> Option<String> {
+        let text = self.payload.get(name).and_then(Value::as_str);
+        text.map(str::to_owned)
+    }
+
     /// Returns a number of the payload, or -1 if it has none of this name.
     pub(super) fn payload_number(&self, name: &str) -> i64 {
         self.payload.get(name).and_then(Value::as_i64).unwrap_or(-1)

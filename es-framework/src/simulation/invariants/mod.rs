@@ -6,6 +6,7 @@ mod personal_invariants;
 mod reaction_invariants;
 mod row_invariants;
 mod schedule_invariants;
+mod unique_invariants;
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -48,5 +49,6 @@ pub(super) fn find_violations(run: &RunRecord) -> Vec<String> {
     reaction_invariants::collect_violations(run, &log, &mut violations);
     schedule_invariants::collect_violations(&log, &mut violations);
     personal_invariants::collect_violations(run, &log, &mut violations);
+    unique_invariants::collect_violations(run, &mut violations);
     violations
 }

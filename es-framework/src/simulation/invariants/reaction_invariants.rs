@@ -1,7 +1,7 @@
 //! Each deadline fires once, unless it was cancelled in time, and each command and call of a reaction
 //! happens once.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use super::{LogFold, RunRecord, log_fold::LoggedEvent};
 use crate::simulation::printer_connection::PrintedReceipt;
@@ -24,8 +24,25 @@ pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mu
         let text = format!("transfer {operation}");
         check_receipts(run, "TransferReporter", &text, 1..=1, violations);
     }
+    check_order(run, log, violations);
     for placed in log.events_named("OfferOpenedEvent") {
         check_deadline(run, log, placed, violations);
+    }
+}
+
+/// Checks that the receipts of each wallet were printed in the order of its events.
+fn check_order(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
+    let mut last: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+    for received in log.events_named("TransferReceivedEvent") {
+        let text = format!("transfer {}", received.payload_number("operation"));
+        let mut printed = run.printed.iter();
+        let Some(place) = printed.position(|receipt| receipt.text == text) else {
+            continue;
+        };
+        let before = last.insert(&received.subject, (place, text.clone()));
+        if let Some((_, before)) = before.filter(|(before, _)| *before > place) {
+            violations.push(format!("{text} was printed before {before}"));
+        }
     }
 }
 
