@@ -1,13 +1,17 @@
 //! No two readers have the same card, whoever registers them, where and how often.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
 use crate::{
     operations::failed_start::refusal,
     support::{Library, TOKEN, client, get, json_of, post, postgres_server::PostgresServer},
 };
+use es_framework::{
+    event::EventCandidate,
+    store::{EventStore as _, postgres::PostgresStore},
+};
 use reqwest::StatusCode;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::to_raw_value};
 use uuid::Uuid;
 
 /// Registers a new reader, and returns the id and the answer.
@@ -143,6 +147,47 @@ async fn an_operator_claims_the_cards_of_earlier_events() {
     assert!(is_taken(&library, "1").await && is_taken(&library, "2").await);
     let said = library.said(&["unique", "claim"], true);
     assert!(said.contains("0 subjects"), "{said}");
+}
+
+#[tokio::test]
+async fn a_run_that_was_interrupted_goes_on_with_postgresql() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let url = server.url();
+    let settings = [("DATABASE_URL", url.as_str()), ("KEY_STORE_URL", &url)];
+    let mut library = Library::with_store_and(&url, &settings);
+    // As they were recorded by a release without the rule. The last two have cards of others.
+    let cards = (0..101).map(|number| number.to_string());
+    let cards = cards.chain(["7", "100"].map(str::to_owned));
+    let earlier = cards.map(|card| {
+        let id = Uuid::new_v4();
+        let payload = json!({ "id": id, "name": "Ada", "card": card });
+        EventCandidate {
+            source: Arc::from("tag:library-service"),
+            subject: format!("/readers/{id}").parse().unwrap(),
+            event_type: "com.example.library.ReaderRegisteredEvent".parse().unwrap(),
+            data: to_raw_value(&json!({ "metadata": {}, "payload": payload })).unwrap(),
+            trace: None,
+        }
+    });
+    let store = PostgresStore::open(url.parse().unwrap()).await.unwrap();
+    let recorded = store.append(earlier.collect(), vec![]).await.unwrap();
+    let path = format!("{}/actuator/unique-values/claim", library.url);
+    let step = client().post(path).bearer_auth(TOKEN).send().await.unwrap();
+    let step = json_of(step).await;
+    assert_eq!(step["claimed"], 100, "{step}");
+    assert_eq!(step["isComplete"], false, "{step}");
+    library.process.kill();
+    let library = Library::with_store_and(&url, &settings);
+    let last = recorded[99].id.to_string();
+    assert_eq!(step["last"], last.as_str());
+    let said = library.said(&["unique", "claim", "--after", &last], true);
+    let taken = said.matches("is taken, by the rule reader-card").count();
+    assert!(taken == 2 && said.contains("1 subjects"), "{said}");
+    let said = library.said(&["unique", "claim"], true);
+    assert!(said.contains("0 subjects"), "{said}");
+    assert!(is_taken(&library, "0").await && is_taken(&library, "100").await);
 }
 
 #[tokio::test]

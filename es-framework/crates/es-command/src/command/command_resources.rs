@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     state::{Snapshots, StateLoader},
-    unique::{ClaimJob, ClaimReport, UniqueKey, UniqueKeySource},
+    unique::{ClaimJob, ClaimRange, ClaimReport, UniqueKey, UniqueKeySource},
 };
 use es_event::{EventDescriptor, EventId, UniqueRules, Upcasters};
 use es_store::EventStore;
@@ -107,14 +107,14 @@ impl CommandResources {
         }
     }
 
-    /// Claims the unique values of the next events after this one, which may be older than their rules.
+    /// Claims the unique values of the next events of a run, which may be older than their rules.
     ///
     /// # Errors
     /// A store does not answer, an event is unreadable, or others change a subject during every attempt.
     #[doc(hidden)]
     pub async fn claim_recorded_values(
         &self,
-        after: Option<EventId>,
+        range: ClaimRange,
     ) -> Result<ClaimReport, CommandError> {
         let job = ClaimJob {
             store: &*self.store,
@@ -123,7 +123,7 @@ impl CommandResources {
             events: &self.unique_events,
             upcasters: self.states.upcasters(),
         };
-        Ok(job.claim_after(after).await?)
+        Ok(job.claim_next(range).await?)
     }
 
     /// Returns the source of the key of the digests of unique values.

@@ -6,9 +6,11 @@
 use std::{collections::BTreeMap, error::Error, num::NonZeroU64, slice, sync::Arc};
 
 use es_event::{EventDescriptor, EventId, EventType, RecordedEvent, Subject, Upcasters, personal};
-use es_store::{AppendError, Bound, EventStore, Precondition, ReadOptions, latest_event};
+use es_store::{
+    AppendError, Bound, EventStore, Precondition, ReadOptions, latest_event, newest_id,
+};
 use futures_util::TryStreamExt as _;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{ClaimError, OwnedValues, UniqueKeySource, claim_events::parse_subject, plan_claims};
@@ -34,6 +36,17 @@ pub struct ClaimJob<'a> {
     pub upcasters: &'a Upcasters,
 }
 
+/// The events of a step.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimRange {
+    /// The last event of the step before.
+    pub after: Option<EventId>,
+    /// The last event of the run: the newest one at its begin. Without it, this is the first step.
+    pub until: Option<EventId>,
+}
+
 /// The result of a step.
 #[doc(hidden)]
 #[derive(Debug, Default, Serialize)]
@@ -41,6 +54,8 @@ pub struct ClaimJob<'a> {
 pub struct ClaimReport {
     /// The last event of the step. The next step begins after it.
     pub last: Option<EventId>,
+    /// The last event of the run. Later ones have claimed their values by themselves.
+    pub until: Option<EventId>,
     /// True if no more events have to be examined.
     pub is_complete: bool,
     /// The number of subjects that got values.
@@ -64,24 +79,32 @@ pub struct DuplicateValue {
 }
 
 impl ClaimJob<'_> {
-    /// Claims the values of the next events after this one.
+    /// Claims the values of the next events of a run. The run ends at the end that the log had at its begin, so that it
+    /// ends while commands add events.
     ///
     /// # Errors
     /// A store does not answer, an event is unreadable, or others change a subject during every attempt.
-    pub async fn claim_after(&self, after: Option<EventId>) -> Result<ClaimReport, ClaimError> {
+    pub async fn claim_next(&self, range: ClaimRange) -> Result<ClaimReport, ClaimError> {
+        let ClaimRange { after, until } = range;
+        let until = match until {
+            Some(until) => Some(until),
+            None => newest_id(self.store).await?,
+        };
         let mut report = ClaimReport {
             last: after,
+            until,
             ..ClaimReport::default()
         };
         let event_types = self.types_with(|_| true);
         // No types are all types.
-        if event_types.is_empty() {
+        if event_types.is_empty() || until <= after {
             report.is_complete = true;
             return Ok(report);
         }
         let options = ReadOptions {
             event_types,
             lower_bound: after.map(Bound::Exclusive),
+            upper_bound: until.map(Bound::Inclusive),
             limit: Some(MAX_EVENTS),
             ..ReadOptions::recursive()
         };

@@ -172,12 +172,16 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
 }
 
 fn claim_operation() -> Operation {
-    let after = json!({
-        "name": "after",
-        "in": "query",
-        "description": "The id of the last event of the step before.",
-        "schema": { "type": "string" },
-    });
+    let parameter = |name: &str, description: &str| {
+        json!({
+            "name": name,
+            "in": "query",
+            "description": description,
+            "schema": { "type": "string" },
+        })
+    };
+    let after = parameter("after", "The id of the last event of the step before.");
+    let until = "The member `until` of the first answer: the newest event at the begin of the run.";
     let answer = OpenApiResponse::new(200, "The report of the step.", &[]);
     Operation::new(
         "claimUniqueValues",
@@ -185,6 +189,7 @@ fn claim_operation() -> Operation {
         unique_values::DESCRIPTION,
     )
     .with_parameter(after)
+    .with_parameter(parameter("until", until))
     .with_answer(answer.with_json(json!({ "type": "object" })))
     .with_problems([
         kind::INVALID_PARAMETER,

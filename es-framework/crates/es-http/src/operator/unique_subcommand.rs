@@ -14,6 +14,7 @@ pub(super) const NAME: &str = "unique";
 
 const CLAIM: &str = "claim";
 const AFTER: &str = "after";
+const UNTIL: &str = "until";
 
 pub(super) fn clap_command() -> Command {
     let after = Arg::new(AFTER)
@@ -37,6 +38,7 @@ pub(super) fn clap_command() -> Command {
 #[serde(rename_all = "camelCase")]
 struct ClaimAnswer {
     last: Option<EventId>,
+    until: Option<EventId>,
     is_complete: bool,
     claimed: u64,
     duplicates: Vec<DuplicateAnswer>,
@@ -55,9 +57,10 @@ pub(super) async fn send_and_render(matches: &ArgMatches) -> Result<String> {
     let api = OperatorArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
     let matches = matches.subcommand_matches(CLAIM).unwrap_or(matches);
     let mut last = matches.get_one::<EventId>(AFTER).copied();
+    let mut until = None;
     let mut claimed = 0_u64;
     loop {
-        let step = send_step(&api, last).await.map_err(|error| {
+        let step = send_step(&api, last, until).await.map_err(|error| {
             let place = last.map(|event| format!(": go on with --{AFTER} {event}"));
             let place = place.unwrap_or_default();
             Error::because(format!("not all values are claimed{place}"), error)
@@ -67,18 +70,22 @@ pub(super) async fn send_and_render(matches: &ArgMatches) -> Result<String> {
                 .map_err(|error| Error::because("cannot write to standard output", error))?;
         }
         claimed = claimed.saturating_add(step.claimed);
-        last = step.last;
+        (last, until) = (step.last, step.until);
         if step.is_complete {
             return Ok(format!("{claimed} subjects got their values\n"));
         }
     }
 }
 
-async fn send_step(api: &OperatorArguments, after: Option<EventId>) -> Result<ClaimAnswer> {
-    let path = match after {
-        Some(event) => format!("{PATH}?{AFTER}={event}"),
-        None => PATH.to_owned(),
-    };
+async fn send_step(
+    api: &OperatorArguments,
+    after: Option<EventId>,
+    until: Option<EventId>,
+) -> Result<ClaimAnswer> {
+    let bounds = [(AFTER, after), (UNTIL, until)].into_iter();
+    let bounds = bounds.filter_map(|(name, event)| Some(format!("{name}={}", event?)));
+    let query = bounds.collect::<Vec<_>>().join("&");
+    let path = format!("{PATH}?{query}");
     let answer = api.send_request(Method::POST, &path).await?;
     ClaimAnswer::deserialize(&answer).map_err(|error| {
         Error::because("the response of the application has an unknown form", error)

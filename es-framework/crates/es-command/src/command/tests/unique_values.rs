@@ -6,6 +6,7 @@ use super::{Fault, execute, resources, stored};
 use crate::{
     command::{CommandError, CommandResources, Handle},
     prelude::*,
+    unique::ClaimRange,
 };
 use es_event::{EventDescriptor, Subject};
 use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
@@ -218,14 +219,24 @@ async fn events_that_are_older_than_their_rule_are_claimed_once() {
         EventDescriptor::of::<CardsIssuedEvent>(),
         EventDescriptor::of::<MemberLeftEvent>(),
     ]);
-    let report = resources.claim_recorded_values(None).await.unwrap();
+    let report = resources
+        .claim_recorded_values(ClaimRange::default())
+        .await
+        .unwrap();
     assert!(report.is_complete);
     assert_eq!(report.claimed, 2);
     let duplicates = report.duplicates.iter().map(|one| one.subject.as_str());
     assert_eq!(duplicates.collect::<Vec<_>>(), ["/members/eve"]);
-    let again = resources.claim_recorded_values(None).await.unwrap();
+    let again = resources
+        .claim_recorded_values(ClaimRange::default())
+        .await
+        .unwrap();
     assert_eq!((again.claimed, again.duplicates.len()), (0, 1));
-    let nothing = resources.claim_recorded_values(report.last).await.unwrap();
+    let rest = ClaimRange {
+        after: report.last,
+        until: report.until,
+    };
+    let nothing = resources.claim_recorded_values(rest).await.unwrap();
     assert_eq!((nothing.claimed, nothing.duplicates.len()), (0, 0));
     assert!(!issue(&resources, "lea", "1").await && !issue(&resources, "lea", "3").await);
     assert!(issue(&resources, "lea", "2").await);
@@ -239,9 +250,20 @@ async fn a_long_log_is_claimed_in_steps() {
         record_without_claim::<IssueCardsCommand>(&store, &body).await;
     }
     let resources = resources.with_unique_events(&[EventDescriptor::of::<CardsIssuedEvent>()]);
-    let first = resources.claim_recorded_values(None).await.unwrap();
+    let first = resources
+        .claim_recorded_values(ClaimRange::default())
+        .await
+        .unwrap();
     assert_eq!((first.claimed, first.is_complete), (100, false));
-    let second = resources.claim_recorded_values(first.last).await.unwrap();
+    // Commands add more events with the rule than a step takes.
+    for number in 101..250 {
+        assert!(issue(&resources, &format!("m{number}"), &number.to_string()).await);
+    }
+    let rest = ClaimRange {
+        after: first.last,
+        until: first.until,
+    };
+    let second = resources.claim_recorded_values(rest).await.unwrap();
     assert_eq!((second.claimed, second.is_complete), (1, true));
 }
 
@@ -257,7 +279,10 @@ async fn a_step_beside_others_claims_each_value_once() {
         let body = r#"{"id":"ada","card":"1"}"#;
         record_without_claim::<IssueCardsCommand>(&store, body).await;
         let resources = resources.with_unique_events(&[EventDescriptor::of::<CardsIssuedEvent>()]);
-        let report = resources.claim_recorded_values(None).await.unwrap();
+        let report = resources
+            .claim_recorded_values(ClaimRange::default())
+            .await
+            .unwrap();
         assert!(report.duplicates.is_empty(), "{fault:?}");
         assert_eq!(count_on(&store, "/es-framework/unique").await, 1);
         assert_eq!(count_on(&store, "/es-framework/unique-owners").await, 1);
@@ -304,7 +329,10 @@ async fn the_kept_claim_of_an_erased_person_stays() {
     };
     store.append(vec![announcement], vec![]).await.unwrap();
     let resources = resources.with_unique_events(&[EventDescriptor::of::<GuestBarredEvent>()]);
-    let report = resources.claim_recorded_values(None).await.unwrap();
+    let report = resources
+        .claim_recorded_values(ClaimRange::default())
+        .await
+        .unwrap();
     assert_eq!(report.claimed, 0);
     let other = execute::<BarGuestCommand>(&resources, &bar(other, r#""1""#)).await;
     assert!(matches!(other, Err(CommandError::NotUnique { .. })));
