@@ -147,7 +147,7 @@ impl Client {
     async fn work(mut self) {
         for _ in 0..STEPS {
             let subject = self.random.subject();
-            match self.random.below(8) {
+            match self.random.below(9) {
                 0 => self.read(subject, false).await,
                 1 => self.read(Subject::root(), true).await,
                 2 => self.write(vec![]).await,
@@ -165,6 +165,7 @@ impl Client {
                     self.write(vec![Precondition::StoreIsOnEventId(latest)])
                         .await;
                 }
+                6 => self.claim().await,
                 _ => {
                     let unchanged = match self.latest(&subject, false).await {
                         Some(id) => Precondition::SubjectIsOnEventId(subject, id),
@@ -177,6 +178,17 @@ impl Client {
                 tokio::task::yield_now().await;
             }
         }
+    }
+
+    /// Claims a value for an owner, as the append of an event with a unique value does: neither the last claim of the value
+    /// nor the list of the owner's values has changed since they were read.
+    async fn claim(&mut self) {
+        let mut unchanged = Vec::new();
+        for subject in [self.random.subject(), self.random.subject()] {
+            let latest = self.latest(&subject, false).await;
+            unchanged.push(Precondition::subject_is_unchanged(subject, latest));
+        }
+        self.write(unchanged).await;
     }
 
     async fn read(&self, base: Subject, recursive: bool) {
@@ -204,15 +216,15 @@ impl Client {
         latest
     }
 
-    /// Writes up to three events. If the precondition has a subject, the events belong to it, so that the
-    /// second of two clients finds it changed.
+    /// Writes some events. Each subject of a precondition gets one, so that the second of two clients finds it changed.
     async fn write(&mut self, preconditions: Vec<Precondition>) {
-        let mut subjects = vec![self.random.subject()];
-        for _ in 0..self.random.below(3) {
+        let changed = preconditions.iter().filter_map(Precondition::subject);
+        let mut subjects: Vec<_> = changed.cloned().collect();
+        if subjects.is_empty() {
             subjects.push(self.random.subject());
         }
-        if let Some(subject) = preconditions.last().and_then(Precondition::subject) {
-            subjects[0] = subject.clone();
+        for _ in 0..self.random.below(3) {
+            subjects.push(self.random.subject());
         }
         let write = async |number| {
             let candidates = subjects.iter().enumerate();
