@@ -249,15 +249,30 @@ impl ProjectionPipeline {
                     stopped => Ok(stopped),
                 };
             }
-            let reason = refusal.to_string();
-            let failures = model.fold(&self.upcasters, before, &[]);
-            let failures = failures.fail_all_rows(&reason);
-            let poison = before.first().map(|event| PoisonEvent::new(event, &reason));
-            match self.write_and_publish(model, before, None, failures).await {
-                Err(error) if error.is_refusal() => Ok(poison),
-                result => result,
-            }
+            self.apply_refused_event(model, before, &refusal.to_string())
+                .await
         })
+    }
+
+    /// Applies an event that the database refuses without the row at fault, which is held: one of its rows, or all of
+    /// them if several are at fault.
+    async fn apply_refused_event(
+        &self,
+        model: &PipelineReadModel,
+        event: &[RecordedEvent],
+        reason: &str,
+    ) -> Result<Option<PoisonEvent>, DatabaseError> {
+        let fold = model.fold(&self.upcasters, event, &[]);
+        let all = fold.fail_all_rows(reason);
+        let each = all.iter().map(|one| vec![one.clone()]);
+        let each: Vec<_> = each.filter(|one| one.len() < all.len()).collect();
+        for failures in each.into_iter().chain([all]) {
+            match self.write_and_publish(model, event, None, failures).await {
+                Err(error) if error.is_refusal() => {}
+                result => return result,
+            }
+        }
+        Ok(event.first().map(|event| PoisonEvent::new(event, reason)))
     }
 
     /// Folds events, writes the rows with the checkpoint in one transaction, and publishes the position. A row that

@@ -10,7 +10,7 @@ use super::RowKey;
 
 /// A failure that shows when the changes of a batch are applied or written. The batch is then folded again, and the row
 /// is held at the event.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct LateFailure {
     pub(super) event: EventId,
     pub(super) row: HeldKeyId,

@@ -264,6 +264,32 @@ async fn an_event_of_too_many_rows_changes_none_and_names_the_limit() {
 }
 
 #[tokio::test]
+async fn the_row_that_postgresql_refuses_is_held_and_the_others_take_the_event() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let hall = Hall::open(Some(server)).await;
+    let seats = [(12, "A"), (13, "a\0b"), (14, "A")].map(|(number, block)| PlannedSeat {
+        number,
+        block: block.to_owned(),
+    });
+    let seats = seats.to_vec();
+    let poison = hall.append(&HallPlannedEvent { seats }).await;
+    let last = hall.reserve(&[12, 13, 14], "Ada").await;
+    hall.await_position(last).await;
+    assert_eq!(
+        hall.guests().await,
+        [(12, guest("Ada")), (14, guest("Ada"))]
+    );
+    let held = hall.progress.held_keys();
+    let held: Vec<_> = held
+        .iter()
+        .map(|one| (one.key.as_str(), one.poison.id))
+        .collect();
+    assert_eq!(held, [("13", poison)]);
+}
+
+#[tokio::test]
 async fn one_of_the_rows_is_held_and_the_others_take_the_event() {
     for location in NoteBoard::locations() {
         IS_CORRECTED.store(false, Ordering::Relaxed);
