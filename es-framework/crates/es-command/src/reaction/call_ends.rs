@@ -185,6 +185,8 @@ impl ReactionProcessor {
             for event in self.calls.begin_hold(&subject, attempts) {
                 self.checkpoints.holds.count(&event);
             }
+            // This one covers the events and the tasks behind the call.
+            self.save_until_stored().await?;
         }
         Ok(())
     }

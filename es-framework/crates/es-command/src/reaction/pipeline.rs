@@ -92,7 +92,10 @@ impl ReactionProcessor {
                 self.finish_calls().await?;
             }
             self.meet_due_deadlines().await?;
-            self.finish_calls().await?;
+            while !self.calls.is_idle() {
+                self.finish_calls().await?;
+                self.meet_due_deadlines().await?;
+            }
             if self.position == before {
                 return Ok(());
             }

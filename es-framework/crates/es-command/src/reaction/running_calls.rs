@@ -31,8 +31,6 @@ pub(super) struct BegunCall {
     pub(super) attempts: Option<u32>,
     /// True if the call holds its subject because it takes long.
     pub(super) holds_subject: bool,
-    /// The number of calls that were begun before.
-    number: u64,
 }
 
 /// A subject with a call, and the events that wait for the end of the call.
@@ -40,6 +38,8 @@ pub(super) struct BegunCall {
 struct BusySubject {
     call: BegunCall,
     waiting: VecDeque<RecordedEvent>,
+    /// The number of the call with which it became busy.
+    since: u64,
 }
 
 /// The calls that a reaction makes at the moment.
@@ -70,17 +70,23 @@ impl RunningCalls {
             }
         };
         self.running.spawn(call_end);
-        self.begun = self.begun.saturating_add(1);
         let call = BegunCall {
             event: event.clone(),
             task,
             attempts,
             holds_subject: false,
-            number: self.begun,
         };
-        let waiting = self.subjects.remove(&subject).map(|busy| busy.waiting);
-        let waiting = waiting.unwrap_or_default();
-        self.subjects.insert(subject, BusySubject { call, waiting });
+        self.begun = self.begun.saturating_add(1);
+        let (waiting, since) = match self.subjects.remove(&subject) {
+            Some(busy) => (busy.waiting, busy.since),
+            None => (VecDeque::new(), self.begun),
+        };
+        let busy = BusySubject {
+            call,
+            waiting,
+            since,
+        };
+        self.subjects.insert(subject, busy);
     }
 
     /// Returns whether no call runs, so that no lease is needed.
@@ -139,7 +145,7 @@ impl RunningCalls {
         Some(before(first))
     }
 
-    /// Returns the subject of the oldest call, if too many events and tasks are behind it.
+    /// Returns the subject that is busy for the longest time, if too many events and tasks are behind its call.
     pub(super) fn find_hanging(&self, tasks: usize) -> Option<Subject> {
         let subjects = self.subjects.iter();
         let waiting = subjects.clone().map(|(_, busy)| busy.waiting.len()).sum();
@@ -147,7 +153,7 @@ impl RunningCalls {
             return None;
         }
         let free = subjects.filter(|(_, busy)| busy.call.attempts.is_none());
-        let oldest = free.min_by_key(|(_, busy)| busy.call.number);
+        let oldest = free.min_by_key(|(_, busy)| busy.since);
         oldest.map(|(subject, _)| subject.clone())
     }
 
