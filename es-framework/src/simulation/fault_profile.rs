@@ -24,6 +24,8 @@ pub(super) struct FaultProfile {
     pub(super) lost_client: u64,
     pub(super) failed_call: u64,
     pub(super) slow_call: u64,
+    /// A call does not end before its time limit.
+    pub(super) hanging_call: u64,
     /// A client does not wait before its next operation.
     pub(super) eager_client: u64,
     /// An operation is a tip of the first wallet, so that clients do the same at the same time.
@@ -55,6 +57,7 @@ impl FaultProfile {
             lost_client: rate(30, 200),
             failed_call: rate(100, 400),
             slow_call: rate(100, 400),
+            hanging_call: rate(50, 200),
             eager_client: rate(200, 900),
             same_tip: rate(0, 700),
             clock_jump: rate(150, 400),

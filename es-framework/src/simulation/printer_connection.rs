@@ -56,6 +56,9 @@ impl PrinterConnection {
     pub(super) async fn print(&self, text: String, key: &str) -> Result<(), PrinterFailure> {
         let environment = &self.environment;
         let begun = environment.elapsed();
+        if environment.random_bool(environment.faults().hanging_call) {
+            environment.sleep_randomly(100_000, 100_000).await
+        }
         if environment.random_bool(environment.faults().slow_call) {
             environment.sleep_randomly(500, 5_000).await
         } else {
