@@ -172,7 +172,12 @@ mod tests {
 
     #[test]
     fn a_checkpoint_with_a_lease_is_read_as_it_was_written() {
-        let lease = CallLease::new(Uuid::from_u128(1), task(8, Some(12)), MAX_LEASE_DURATION);
+        let lease = CallLease::new(
+            Uuid::from_u128(1),
+            task(8, Some(12)),
+            MAX_LEASE_DURATION,
+            None,
+        );
         let written = ReactionCheckpoint {
             progress: progress(),
             done: vec![task(8, None)],
