@@ -194,6 +194,12 @@ impl Drop for Processes {
     }
 }
 
+/// Asserts that each minute from the first to the last one is there once.
+fn assert_without_gap(minutes: &[i64]) {
+    let (first, last) = (minutes[0], minutes[minutes.len() - 1]);
+    assert_eq!(minutes, (first..=last).collect::<Vec<_>>());
+}
+
 #[tokio::test]
 async fn each_time_leads_to_one_command_although_the_process_that_makes_the_calls_is_killed() {
     let Some(server) = PostgresServer::start() else {
@@ -223,19 +229,14 @@ async fn each_time_leads_to_one_command_although_the_process_that_makes_the_call
     processes.start();
     processes.pass(10).await;
 
-    let counted = processes.counted();
-    let (first, last) = (counted[0], *counted.last().unwrap());
-    assert_eq!(counted, (first..=last).collect::<Vec<_>>());
+    assert_without_gap(&processes.counted());
     let mut keys: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
     let rings = processes.rings();
     for (_, minute, key) in &rings {
         keys.entry(*minute).or_default().insert(key.clone());
     }
     let minutes: Vec<_> = keys.keys().copied().collect();
-    assert_eq!(
-        minutes,
-        (first..=*minutes.last().unwrap()).collect::<Vec<_>>()
-    );
+    assert_without_gap(&minutes);
     assert!(keys.values().all(|keys| keys.len() == 1), "{keys:?}");
     // A kill between a call and its checkpoint repeats the call.
     assert!(rings.len() <= minutes.len() + processes.kills, "{rings:?}");
