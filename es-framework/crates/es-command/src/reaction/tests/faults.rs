@@ -89,7 +89,8 @@ async fn calls_are_made_once_though_nobody_knows_what_was_written() {
         running.iter().for_each(tokio::task::JoinHandle::abort);
     })
     .await;
-    assert!(writes.load(Ordering::Relaxed) > LETTERS);
+    // Each kind of break happened several times.
+    assert!(writes.load(Ordering::Relaxed) > 9);
 }
 
 /// A store that accepts no event while it is closed.
