@@ -6,8 +6,16 @@ use std::collections::BTreeMap;
 use super::{LogFold, RunRecord, log_fold::LoggedEvent};
 use crate::simulation::badge_domain::BADGE_RULE;
 
+/// The events of an append that changes a badge.
+const BADGE_EVENTS: [&str; 4] = [
+    "BadgeWornEvent",
+    "ValueClaimedEvent",
+    "ValueReleasedEvent",
+    "OwnedValuesChangedEvent",
+];
+
 /// The badge of each holder.
-pub(super) type Wearers = BTreeMap<String, String>;
+type Wearers = BTreeMap<String, String>;
 
 /// The badges and their claims after a number of events.
 #[derive(Debug, Default)]
@@ -22,18 +30,20 @@ struct Badges {
 pub(super) fn collect_violations(run: &RunRecord, violations: &mut Vec<String>) {
     let mut badges = Badges::default();
     for event in run.events.iter().map(LoggedEvent::from_recorded) {
-        if event.name == "BadgeWornEvent" {
-            // The claims of the appends before it are complete.
+        if !BADGE_EVENTS.contains(&event.name.as_str()) {
+            // The appends before it are complete.
             badges.check_claims(event.id, violations);
-            if let Some(badge) = event.payload_text("badge") {
-                let others = badges.wearers.iter();
-                let mut others = others.filter(|(holder, _)| **holder != event.subject);
-                if let Some((other, _)) = others.find(|(_, worn)| **worn == badge) {
-                    violations.push(format!(
-                        "{badge} has two owners after event {}: {other} and {}",
-                        event.id, event.subject
-                    ));
-                }
+        }
+        if event.name == "BadgeWornEvent"
+            && let Some(badge) = event.payload_text("badge")
+        {
+            let others = badges.wearers.iter();
+            let mut others = others.filter(|(holder, _)| **holder != event.subject);
+            if let Some((other, _)) = others.find(|(_, worn)| **worn == badge) {
+                violations.push(format!(
+                    "{badge} has two owners after event {}: {other} and {}",
+                    event.id, event.subject
+                ));
             }
         }
         badges.apply(&event);
