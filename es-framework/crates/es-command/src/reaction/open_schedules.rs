@@ -12,12 +12,14 @@ use es_event::{EventId, Subject};
 
 impl ReactionProcessor {
     /// Opens the deadline of the next time of each schedule: the first one after its start that no checkpoint covers.
-    pub(super) async fn open_schedules(&mut self) -> Result<(), ReactionError> {
+    pub(super) async fn open_schedules(
+        &mut self,
+        started_at: Timestamp,
+    ) -> Result<(), ReactionError> {
         for step in Arc::clone(&self.executor.schedules).keys().copied() {
             let runtime = &self.executor.runtime;
             let name = (self.executor.reaction.name, self.executor.step_name(step));
-            let now = runtime.services.clock().now();
-            let start = ScheduleStart::find(&*runtime.store, name, now).await?;
+            let start = ScheduleStart::find(&*runtime.store, name, started_at).await?;
             self.schedule_starts.insert(step, start);
             self.open_schedule(step);
         }

@@ -52,10 +52,12 @@ pub(super) struct ReactionProcessor {
 }
 
 impl ReactionProcessor {
-    /// Starts a reaction at its last checkpoint. Without a readable one, it `begins_anew` or is an error.
+    /// Starts a reaction at its last checkpoint. Without a readable one, it `begins_anew` or is an error. Its new schedules
+    /// begin at the start of the process.
     pub(super) async fn load_from_checkpoint(
         executor: ReactionExecutor,
         begins_anew: bool,
+        started_at: Timestamp,
     ) -> Result<Self, ReactionError> {
         let runtime = &executor.runtime;
         let name = executor.reaction.name;
@@ -83,7 +85,7 @@ impl ReactionProcessor {
             progress => progress?.cloned(),
         };
         // Before the first checkpoint, which covers no time that is still open.
-        processor.open_schedules().await?;
+        processor.open_schedules(started_at).await?;
         match progress {
             Some(progress) => processor.resume_from(&progress).await?,
             None if processor.executor.reaction.start == StartPosition::New => {

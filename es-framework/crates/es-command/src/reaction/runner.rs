@@ -42,6 +42,7 @@ pub struct ReactionRunner {
     progress: ProgressRegistry,
     operator: OperatorClient,
     requests: BTreeMap<&'static str, OperatorRequests>,
+    started_at: Timestamp,
 }
 
 impl ReactionRunner {
@@ -50,6 +51,7 @@ impl ReactionRunner {
         let names = || reactions.iter().map(|reaction| reaction.name);
         let (operator, requests) = OperatorClient::with_own_queues(KIND, names());
         Self {
+            started_at: runtime.services.clock().now(),
             runtime: Arc::new(runtime),
             progress: ProgressRegistry::new(KIND, names()),
             reactions,
@@ -90,7 +92,7 @@ impl ReactionRunner {
             let runtime = Arc::clone(&self.runtime);
             match ReactionExecutor::new(*reaction, runtime, progress.clone()) {
                 Ok(executor) => {
-                    let reaction = ReactionSubscriber::new(executor, stop.clone());
+                    let reaction = ReactionSubscriber::new(executor, stop.clone(), self.started_at);
                     Some(run_reaction(reaction, requests))
                 }
                 Err(error) => {
@@ -135,9 +137,10 @@ pub async fn catch_up_at(
     if let Some(first) = times.first() {
         clock.set(*first);
     }
+    let now = clock.now();
     let progress = SubscriberProgress::new(KIND, reaction.name);
     let executor = ReactionExecutor::new(reaction, Arc::new(runtime), progress)?;
-    let mut processor = ReactionProcessor::load_from_checkpoint(executor, false).await?;
+    let mut processor = ReactionProcessor::load_from_checkpoint(executor, false, now).await?;
     processor.is_strict = true;
     let held = processor.retry_selected(None).await;
     held.map_err(StopReason::into_error)?;

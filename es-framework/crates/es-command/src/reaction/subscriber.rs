@@ -12,6 +12,7 @@ use es_subscribe::{
     CommandedSubscriber, Interruption, Subscriber, SubscriberProgress, TroubleCause,
     operator::{ComponentKind, OperatorError},
 };
+use jiff::Timestamp;
 use tokio::time::timeout;
 
 use super::{
@@ -26,6 +27,8 @@ const CLOCK_INTERVAL: Duration = Duration::from_millis(200);
 pub(super) struct ReactionSubscriber {
     pub(super) executor: ReactionExecutor,
     pub(super) stop: GracefulStop,
+    /// The time at which the process started. A later subscription begins new schedules no later.
+    started_at: Timestamp,
     /// The processor since the begin of the last subscription.
     processor: tokio::sync::Mutex<Option<ReactionProcessor>>,
     /// True if the reaction may begin without its checkpoints.
@@ -53,7 +56,8 @@ impl Subscriber for ReactionSubscriber {
             if let Some(before) = slot.as_mut() {
                 before.end_calls().await?;
             }
-            ReactionProcessor::load_from_checkpoint(self.executor.clone(), begins_anew).await
+            let (executor, started_at) = (self.executor.clone(), self.started_at);
+            ReactionProcessor::load_from_checkpoint(executor, begins_anew, started_at).await
         };
         let loaded = self.stop.request.run_until_cancelled(loading).await;
         let loaded = loaded.ok_or(Interruption::Stopped)?;
@@ -177,10 +181,15 @@ impl CommandedSubscriber for ReactionSubscriber {
 }
 
 impl ReactionSubscriber {
-    pub(super) fn new(executor: ReactionExecutor, stop: GracefulStop) -> Self {
+    pub(super) fn new(
+        executor: ReactionExecutor,
+        stop: GracefulStop,
+        started_at: Timestamp,
+    ) -> Self {
         Self {
             executor,
             stop,
+            started_at,
             processor: tokio::sync::Mutex::default(),
             begins_anew: AtomicBool::new(false),
             has_begun: AtomicBool::new(false),

@@ -11,7 +11,7 @@ async fn start_dunning(world: &World) -> ReactionProcessor {
     let (reaction, runtime) = (ReactionDescriptor::of::<Dunning>(), world.runtime());
     let progress = SubscriberProgress::new(ComponentKind::Reaction, reaction.name);
     let executor = ReactionExecutor::new(reaction, Arc::new(runtime), progress).unwrap();
-    ReactionProcessor::load_from_checkpoint(executor, false)
+    ReactionProcessor::load_from_checkpoint(executor, false, world.clock.now())
         .await
         .unwrap()
 }
