@@ -166,10 +166,8 @@ impl Processes {
         let events = "SELECT data::json->'payload'->>'minute' FROM es_events \
              WHERE type LIKE '%.MinuteCountedEvent' ORDER BY id";
         let minutes = self.server.query(events);
-        minutes
-            .lines()
-            .map(|line| line.trim().parse().unwrap())
-            .collect()
+        let minutes = minutes.split_whitespace();
+        minutes.map(|minute| minute.parse().unwrap()).collect()
     }
 
     /// Waits for so many further minutes, and returns the process that made the last call.
@@ -214,6 +212,10 @@ async fn each_time_leads_to_one_command_although_the_process_that_makes_the_call
     };
     processes.start();
     processes.start();
+    eventually("the bell rings", async || {
+        (!processes.rings().is_empty()).then_some(())
+    })
+    .await;
     for _ in 0..2 {
         let leader = processes.pass(3).await;
         processes.kill(leader);
