@@ -19,13 +19,13 @@ use crate::{
 
 /// The parcels of a courier: the begin and the end of each trip, by the invoice and the time that it is due.
 #[derive(Default, Service)]
-struct Courier {
+struct ParcelService {
     trips: Mutex<Vec<String>>,
     /// The invoices whose trips never end.
     lost: Mutex<BTreeSet<String>>,
 }
 
-impl Courier {
+impl ParcelService {
     fn note(&self, what: &str, invoice: &InvoiceSentEvent) {
         let InvoiceSentEvent { id, due_at } = invoice;
         let second = due_at.as_second();
@@ -71,7 +71,7 @@ fn send_parcel(
     view: &es_event::EventView<'_>,
     context: &ReactionContext<'_>,
 ) -> Result<crate::reaction::PendingCall, ReactionError> {
-    let courier = context.service::<Courier>("Courier")?;
+    let courier = context.service::<ParcelService>("ParcelService")?;
     let invoice: InvoiceSentEvent = view.payload()?;
     Ok(box_call(async move {
         courier.note("begin", &invoice);
@@ -95,16 +95,16 @@ impl React for ParcelSender {
         event: InvoiceSentEvent::TYPE,
         when: ReactionTiming::Immediate,
         action: ReactionAction::Call(send_parcel),
-        parameters: check_services(&[Parameter::injected::<Courier>("courier")]),
+        parameters: check_services(&[Parameter::injected::<ParcelService>("courier")]),
         commands: Vec::new,
     }];
 }
 
 const SENDER: [ReactionDescriptor; 1] = [ReactionDescriptor::of::<ParcelSender>()];
 
-fn world() -> (World, Arc<Courier>) {
+fn world() -> (World, Arc<ParcelService>) {
     let mut world = World::at("2026-02-01T00:00:00Z");
-    let courier = Arc::new(Courier::default());
+    let courier = Arc::new(ParcelService::default());
     world.services = world.services.with_shared(Arc::clone(&courier));
     (world, courier)
 }
