@@ -150,8 +150,9 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 /// | `fn purchased(event: &BookPurchasedEvent) -> Self` | the event begins a state |
 /// | `fn borrowed(&mut self, event: &BookBorrowedEvent)` | it changes the state |
 /// | `fn removed(self, event: &BookRemovedEvent) -> Self` | it replaces the state |
+/// | `fn counted(before: Option<Self>, event: &BookCountedEvent) -> Self` | it begins or replaces the state |
 ///
-/// The framework skips the last two kinds of functions while there is no state. A function may
+/// The framework skips the functions with `self` while there is no state. A function may
 /// return `Option<Self>` instead of `Self`, and it may take the event by value. The `impl` block
 /// contains no other functions than those of the table.
 #[proc_macro_attribute]

@@ -60,19 +60,19 @@ impl LendingRules {
     /// Rejects another loan of a reader who holds as many copies as allowed.
     pub fn check_limit(&self, reader: &Reader) -> Result<(), LendingError> {
         let limit = self.loan_limit;
-        match is_below(limit, reader.loans.len()) {
-            true => Ok(()),
-            false => Err(LendingError::LoanLimitReached { limit }),
+        if is_below(limit, reader.loans.len()) {
+            return Ok(());
         }
+        Err(LendingError::LoanLimitReached { limit })
     }
 
     /// Rejects another reservation of a reader who has as many as allowed.
     pub fn check_reservations(&self, reader: &Reader) -> Result<(), ReservationError> {
         let limit = self.reservation_limit;
-        match is_below(limit, reader.reservations.len()) {
-            true => Ok(()),
-            false => Err(ReservationError::ReservationLimitReached { limit }),
+        if is_below(limit, reader.reservations.len()) {
+            return Ok(());
         }
+        Err(ReservationError::ReservationLimitReached { limit })
     }
 
     /// Returns the due date of a copy that is lent now.

@@ -113,10 +113,9 @@ const REASONS: SignatureMessages = SignatureMessages {
 
 fn form(sig: &Signature, errors: &mut Errors) -> Option<EvolveForm> {
     let Some(receiver) = sig.receiver() else {
-        let follows = matches!(sig.inputs.first(), Some(FnArg::Typed(first)) if types::is_option_of_self(&first.ty));
-        return Some(match follows {
-            true => EvolveForm::Follows,
-            false => EvolveForm::Begins,
+        return Some(match sig.inputs.first() {
+            Some(FnArg::Typed(first)) if types::is_option_of_self(&first.ty) => EvolveForm::Follows,
+            _ => EvolveForm::Begins,
         });
     };
     match &receiver.kind {
