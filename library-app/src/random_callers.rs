@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 const COPIES: u128 = 3;
 const READERS: u128 = 3;
+const ISBN: &str = "978-0-345-53943-1";
 
 /// A reader, or the staff.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +32,8 @@ enum LibraryCommand {
     Register(u128),
     Borrow(u128, u128),
     Return(u128),
+    Reserve(u128, u128),
+    Cancel(u128),
     Remove(u128),
 }
 
@@ -55,6 +58,8 @@ fn any_step() -> impl Strategy<Value = Step> {
         1 => (0..READERS).prop_map(LibraryCommand::Register),
         6 => (0..COPIES, 0..READERS).prop_map(|(copy, reader)| LibraryCommand::Borrow(copy, reader)),
         3 => (0..COPIES).prop_map(LibraryCommand::Return),
+        3 => (0..COPIES, 0..READERS).prop_map(|(copy, reader)| LibraryCommand::Reserve(copy, reader)),
+        1 => (0..READERS).prop_map(LibraryCommand::Cancel),
         1 => (0..COPIES).prop_map(LibraryCommand::Remove),
     ];
     let step = (sender, command, 0..READERS);
@@ -77,6 +82,14 @@ impl LibraryCommand {
                 json!({ "id": copy(book), "reader": reader(by) }),
             ),
             Self::Return(book) => ("/books/return", json!({ "id": copy(book) })),
+            Self::Reserve(book, by) => (
+                "/books/reserve",
+                json!({ "id": copy(book), "reader": reader(by) }),
+            ),
+            Self::Cancel(by) => (
+                "/books/cancel-reservation",
+                json!({ "isbn": ISBN, "reader": reader(by) }),
+            ),
             Self::Remove(book) => (
                 "/books/remove",
                 json!({ "id": copy(book), "reason": "It is wet." }),
@@ -125,7 +138,7 @@ async fn run(steps: &[Step]) {
     let staff = act_as(&client, Sender::Staff);
     for number in 0..COPIES {
         let book = json!({
-            "id": copy(number), "isbn": "978-0-345-53943-1", "title": "The Hobbit",
+            "id": copy(number), "isbn": ISBN, "title": "The Hobbit",
             "author": "J. R. R. Tolkien", "numPages": 310,
         });
         assert_eq!(
@@ -159,13 +172,15 @@ async fn run(steps: &[Step]) {
             "/books?limit=1&total=true",
             "/books/catalog",
             "/loans/overdue",
+            "/titles/978-0-345-53943-1/queue",
+            "/fetch-lists/2026-07-01",
         ];
         let books: Vec<_> = (0..COPIES)
             .map(|book| format!("/books/{}", copy(book)))
             .collect();
         let readers = (0..READERS).map(reader);
         let readers: Vec<_> = readers
-            .flat_map(|id| [format!("/readers/{id}"), format!("/readers/{id}/loans")])
+            .flat_map(|id| ["", "/loans", "/reservations"].map(|of| format!("/readers/{id}{of}")))
             .collect();
         paths.extend(books.iter().chain(&readers).map(String::as_str));
         for path in paths {

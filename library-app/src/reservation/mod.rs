@@ -8,6 +8,8 @@ mod fetch_list;
 mod hold;
 mod lapse;
 mod queue;
+#[cfg(test)]
+mod random_readers;
 mod reader_reservations;
 mod reserve;
 #[cfg(test)]

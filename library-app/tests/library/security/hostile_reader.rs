@@ -11,7 +11,7 @@ use super::{
     own_loans::create_token,
 };
 use crate::support::{
-    Library, book, json_of,
+    Library, book, eventually, json_of,
     live_query::LiveQuery,
     new_client,
     route_catalog::{CatalogRequest, RouteCatalog},
@@ -104,6 +104,7 @@ impl Lending {
                 .await;
             lending.copies.push(copy);
         }
+        lending.set_aside_for_ada().await;
         // One copy is lent to Ada, one came back, and one was never lent.
         for copy in [lending.copies[0], lending.copies[1]] {
             lending.borrow(copy).await;
@@ -117,6 +118,32 @@ impl Lending {
             .send("/books/return", &body, &token, &ada.to_string())
             .await;
         lending
+    }
+
+    /// Sets a copy aside for Ada, which Bob has returned.
+    async fn set_aside_for_ada(&mut self) {
+        let (copy, ada, bob) = (Uuid::new_v4(), self.ada.id, self.bob);
+        let [staff, of_ada, of_bob] =
+            [&self.tokens.staff, &self.tokens.ada, &self.tokens.bob].map(|token| token.to_owned());
+        let purchase = book(copy);
+        let [borrow, reserve] = [bob, ada].map(|reader| json!({ "id": copy, "reader": reader }));
+        let back = json!({ "id": copy });
+        for (path, body, token) in [
+            ("/books/purchase", &purchase, &staff),
+            ("/books/borrow", &borrow, &of_bob),
+            ("/books/reserve", &reserve, &of_ada),
+            ("/books/return", &back, &of_bob),
+        ] {
+            self.send(path, body, token, "").await;
+        }
+        let url = format!("{}/books/{copy}", self.library.url);
+        eventually("the copy is set aside", async || {
+            let answer = self.client.get(&url).bearer_auth(&staff).send().await;
+            let shown = json_of(answer.unwrap()).await;
+            (shown["reader"] == ada.to_string()).then_some(())
+        })
+        .await;
+        self.copies.push(copy);
     }
 
     async fn send(&mut self, path: &str, body: &Value, token: &str, key: &str) -> Value {
@@ -152,7 +179,8 @@ impl Lending {
         let ids = [self.bob].into_iter().chain(self.copies.iter().copied());
         let words = [person.id.to_string(), person.name.clone()];
         let words = words.into_iter().chain(ids.map(|id| id.to_string()));
-        catalog.requests(&words.collect::<Vec<_>>())
+        let isbn = book(self.bob)["isbn"].as_str().unwrap().to_owned();
+        catalog.requests(&words.chain([isbn]).collect::<Vec<_>>())
     }
 
     async fn ask(&self, request: &CatalogRequest, token: &str) -> Answer {
@@ -342,7 +370,12 @@ async fn staff_who_ask_the_same_find_the_reader() {
         found.iter().any(|one| one.starts_with(&begin))
     };
     let (id, due) = (lending.ada.id.to_string(), &lending.ada.due_dates[0]);
-    for route in ["GET /books", "GET /books/{id}", "GET /loans/overdue"] {
+    for route in [
+        "GET /books",
+        "GET /books/{id}",
+        "GET /loans/overdue",
+        "GET /titles/{isbn}/queue",
+    ] {
         assert!(tells(route, &id), "{route}: {found:#?}");
     }
     assert!(tells("GET /readers/{id}", &lending.ada.name));

@@ -11,6 +11,7 @@ mod overdue_loans;
 mod people_page;
 mod queries;
 mod readme;
+mod reservations;
 mod try_it_page;
 mod unique_cards;
 mod walkthrough;
