@@ -22,6 +22,9 @@ const TELL_DUE_DATES: [&str; 3] = ["GET /books", "GET /books/{id}", "POST /books
 /// Copies come back at once, so that all loans are overdue.
 const SETTINGS: (&str, &str) = ("LOAN_DAYS", "0");
 
+/// The ISBN of the title that Ada has reserved. She borrows others.
+const RESERVED: &str = "0-261-10357-X";
+
 /// All that tells one reader from another.
 struct Person {
     id: Uuid,
@@ -125,7 +128,8 @@ impl Lending {
         let (copy, ada, bob) = (Uuid::new_v4(), self.ada.id, self.bob);
         let [staff, of_ada, of_bob] =
             [&self.tokens.staff, &self.tokens.ada, &self.tokens.bob].map(|token| token.to_owned());
-        let purchase = book(copy);
+        let mut purchase = book(copy);
+        purchase["isbn"] = RESERVED.into();
         let [borrow, reserve] = [bob, ada].map(|reader| json!({ "id": copy, "reader": reader }));
         let back = json!({ "id": copy });
         for (path, body, token) in [
@@ -179,8 +183,8 @@ impl Lending {
         let ids = [self.bob].into_iter().chain(self.copies.iter().copied());
         let words = [person.id.to_string(), person.name.clone()];
         let words = words.into_iter().chain(ids.map(|id| id.to_string()));
-        let isbn = book(self.bob)["isbn"].as_str().unwrap().to_owned();
-        catalog.requests(&words.chain([isbn]).collect::<Vec<_>>())
+        let words = words.chain([RESERVED.to_owned()]);
+        catalog.requests(&words.collect::<Vec<_>>())
     }
 
     async fn ask(&self, request: &CatalogRequest, token: &str) -> Answer {
@@ -240,9 +244,18 @@ impl Lending {
         let about_ada = self.requests(catalog, &self.ada);
         let about_nobody = self.requests(catalog, &stranger);
         let mut differences = Vec::new();
+        // Bob's own requests under these keys succeeded.
+        let mut spent_keys = BTreeSet::new();
+        let key_of = |request: &CatalogRequest| {
+            let mut headers = request.headers.iter();
+            let key = headers.find(|(name, _)| name == "Idempotency-Key");
+            key.map(|(_, key)| key.clone())
+        };
         for (about_ada, about_nobody) in about_ada.iter().zip(&about_nobody) {
             let is_measurement = about_ada.route.contains("/actuator/");
-            if about_ada.text() == about_nobody.text() || is_measurement {
+            let keys = [key_of(about_ada), key_of(about_nobody)];
+            let is_spent = keys.iter().flatten().any(|key| spent_keys.contains(key));
+            if about_ada.text() == about_nobody.text() || is_measurement || is_spent {
                 continue;
             }
             let [one, other] = [
@@ -252,6 +265,9 @@ impl Lending {
             // Bob may act for himself, and that changes what comes next.
             let succeeds = one.0.status.is_success() || other.0.status.is_success();
             let has_acted = about_ada.body.is_some() && succeeds;
+            if has_acted {
+                spent_keys.extend(keys.into_iter().flatten());
+            }
             let [one, other] = [one, other].map(|(answer, person)| answer.without_name(person));
             if one != other && !has_acted {
                 differences.push(format!("{about_ada:?}: {one} and {other}"));
