@@ -159,7 +159,7 @@ async fn an_operator_signs_in_and_rebuilds_a_read_model() {
     let reader = library.open_console().await;
     let are_up_to_date = async || {
         let page = read_page(&library, &reader, "/console/read-models").await;
-        (page.matches("up to date").count() == 3).then_some(())
+        (page.matches("up to date").count() == 6).then_some(())
     };
     // A read model that has not caught up since the start cannot be rebuilt.
     eventually("all read models have caught up", &are_up_to_date).await;

@@ -151,7 +151,7 @@ impl Walk {
         eventually("the read model is rebuilt", async || {
             self.open("/console/read-models").await;
             let page = self.browser.text("//main").await;
-            (page.matches("up to date").count() == 3).then_some(())
+            (page.matches("up to date").count() == 6).then_some(())
         })
         .await;
         self.check_page("read-models").await;

@@ -110,7 +110,14 @@ async fn the_page_opens_on_a_domain_command_and_collapses_operator_routes() {
     assert_eq!(route, "/books/purchase");
     assert_eq!(
         browser.run(MENU).await,
-        json!(["books", "readers", "loans", "service"])
+        json!([
+            "books",
+            "readers",
+            "fetch-lists",
+            "loans",
+            "titles",
+            "service"
+        ])
     );
     assert_eq!(browser.run(OPERATOR_ROUTES_ARE_OPEN).await, json!(false));
     browser.click("//nav//details/summary").await;
