@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use es_command::state::{Snapshots, StateDescriptor};
-use es_event::{EventId, Subject, Upcasters, subject_template::fits};
+use es_event::{EventId, Subject, Upcasters, personal::KEYWORD, subject_template::fits};
 use es_eventql::QueryLimits;
-use es_model::ApplicationModel;
+use es_model::{ApplicationModel, ModelNode, NodeKind};
 use es_net::ApiToken;
 use es_personal::PersonalData;
 use es_read::projection::{Database, ReadModels};
@@ -87,9 +87,13 @@ pub struct Console {
 impl Console {
     /// Returns the fixed beginning of the first command's subject, such as `/books`, or an empty text.
     pub(crate) fn example_subject(&self) -> &str {
-        let template = self.commands.first().map_or("", |command| command.template);
-        let end = template.find("/{").unwrap_or(template.len());
-        template.get(..end).unwrap_or(template)
+        let command = self.commands.first();
+        fixed_head(command.map_or("", |command| command.template))
+    }
+
+    /// Returns the fixed beginning of the subject of the first event with personal data, or an empty text.
+    pub(crate) fn example_person(&self) -> &str {
+        fixed_head(find_person_template(&self.model).unwrap_or_default())
     }
 
     /// Returns the progress of all components of a kind.
@@ -99,6 +103,21 @@ impl Console {
             ComponentKind::Reaction => &self.reactions,
         }
     }
+}
+
+/// Returns the fixed beginning of the template of a subject.
+fn fixed_head(template: &str) -> &str {
+    let end = template.find("/{").unwrap_or(template.len());
+    template.get(..end).unwrap_or(template)
+}
+
+/// Returns the template of the subject of the first event whose schema has a member with personal data.
+fn find_person_template(model: &ApplicationModel) -> Option<&str> {
+    let is_personal = |node: &&ModelNode| {
+        let schema = node.schema.as_ref().map(Value::to_string);
+        node.kind == NodeKind::Event && schema.is_some_and(|schema| schema.contains(KEYWORD))
+    };
+    model.nodes.iter().find(is_personal)?.subject.as_deref()
 }
 
 /// A state that a command's handler takes, and the subjects that have it.
@@ -218,6 +237,7 @@ async fn acquire(permits: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
+    use serde_json::json;
 
     use super::*;
 
@@ -229,5 +249,28 @@ mod tests {
         assert!(permits.acquire_query().now_or_never().is_none());
         drop(second);
         assert!(permits.acquire_query().await.is_some());
+    }
+
+    #[test]
+    fn an_event_with_personal_data_tells_the_subjects_of_people() {
+        let event = |subject: &str, schema: Value| -> ModelNode {
+            serde_json::from_value(json!({
+                "id": subject, "kind": "event", "name": subject, "subject": subject, "summary": "",
+                "documentation": "", "route": null, "roles": [], "package": "clinic", "file": "",
+                "line": 1, "schema": schema,
+            }))
+            .unwrap()
+        };
+        let name = json!({ "properties": { "name": { "type": "string", "x-personal": "id" } } });
+        let model = ApplicationModel {
+            nodes: vec![
+                event("/doctors/{id}", json!({ "properties": {} })),
+                event("/patients/{id}", name),
+            ],
+            ..ApplicationModel::default()
+        };
+        let template = find_person_template(&model).unwrap();
+        assert_eq!(fixed_head(template), "/patients");
+        assert_eq!(find_person_template(&ApplicationModel::default()), None);
     }
 }

@@ -75,12 +75,16 @@ pub(crate) async fn show_person(
 ) -> Result<Response, NoticePage> {
     let values = QueryValues::parse(query);
     if values.value_or_empty("subject").is_empty() {
-        return Ok(respond(console, visitor, &search_form(visitor, "")));
+        return Ok(respond(
+            console,
+            visitor,
+            &search_form(console, visitor, ""),
+        ));
     }
     let person = Person::find(console, visitor, query)?;
     let report = person.data.find(person.id, false).await?;
     let content = html! {
-        (search_form(visitor, &person.subject))
+        (search_form(console, visitor, &person.subject))
         (render_report(&report))
         section.card {
             h2 { "Act on this person" }
@@ -230,7 +234,7 @@ fn respond(console: &Console, visitor: &Visitor, content: &Markup) -> Response {
     frame.respond(content)
 }
 
-fn search_form(visitor: &Visitor, subject: &str) -> Markup {
+fn search_form(console: &Console, visitor: &Visitor, subject: &str) -> Markup {
     html! {
         div.bar { h1 { "People" } }
         p.muted { "All that is stored about a person, in events and in read models." }
@@ -238,7 +242,7 @@ fn search_form(visitor: &Visitor, subject: &str) -> Markup {
             form.filter.opener method="get" action=(PATH) {
                 div.field {
                     label for="subject" { "Subject of the person" }
-                    input #subject type="text" name="subject" value=(subject) required autocomplete="off" placeholder="/readers/0b6ef6a3-…";
+                    input #subject type="text" name="subject" value=(subject) required autocomplete="off" placeholder={ (console.example_person()) "/…" };
                 }
                 div.buttons { button.send type="submit" { "Find" } }
             }
