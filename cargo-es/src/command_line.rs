@@ -6,7 +6,7 @@ use clap::{Args, Parser, ValueEnum};
 
 use crate::{
     field::Field,
-    names::{CommandName, EventName, PackageName, TypeName},
+    names::{CommandName, EventName, FieldName, PackageName, TypeName},
     subject::{PathTemplate, SubjectTemplate},
 };
 
@@ -195,6 +195,9 @@ pub(crate) struct NewCommandArguments {
     /// Rejects the command if the subject has an event already
     #[arg(long)]
     pub(crate) pristine: bool,
+    /// A field whose value no other subject has, such as email
+    #[arg(long = "unique", value_name = "FIELD")]
+    pub(crate) unique: Vec<FieldName>,
 }
 
 #[derive(Debug, Args)]
@@ -225,9 +228,13 @@ pub(crate) struct NewStateArguments {
 pub(crate) struct NewReadModelArguments {
     /// The name of a row, such as OpenLoan
     pub(crate) name: TypeName,
-    /// The subject whose last field is the key of a row, such as "/books/{id}"
-    #[arg(long)]
-    pub(crate) subject: SubjectTemplate,
+    /// The subject whose fields are the key of a row, such as "/books/{id}"
+    #[arg(long, required_unless_present = "each")]
+    pub(crate) subject: Option<SubjectTemplate>,
+    /// The list in each event, such as seats, instead of a subject: each of its elements is the key of a row, and has
+    /// the type of the first field
+    #[arg(long, value_name = "LIST", conflicts_with = "subject")]
+    pub(crate) each: Option<FieldName>,
     /// An event that changes a row; the first one creates it
     #[arg(long = "event", value_name = "EVENT", required = true)]
     pub(crate) events: Vec<EventName>,
@@ -249,6 +256,9 @@ pub(crate) struct NewQueryArguments {
     /// A column that clients filter by, such as title:String
     #[arg(long = "field", value_name = "NAME:TYPE")]
     pub(crate) fields: Vec<Field>,
+    /// Writes a handler, which can do more than filter, and returns pages
+    #[arg(long)]
+    pub(crate) handler: bool,
 }
 
 #[derive(Debug, Args)]

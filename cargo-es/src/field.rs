@@ -230,6 +230,18 @@ impl FromStr for FieldType {
     }
 }
 
+/// Returns the type of a filter, which compares a column with one value.
+pub(crate) fn check_scalar_filter(field: &Field) -> Result<FieldType, ToolError> {
+    let (name, field_type) = (&field.name, field.field_type.without_option());
+    if field_type.is_scalar() {
+        return Ok(field_type);
+    }
+    let text = field_type.to_rust_type();
+    Err(ToolError::new(format!(
+        "the filter `{name}` cannot be a {text}: rows are selected by one value"
+    )))
+}
+
 /// Fails if two fields have one name.
 pub(crate) fn check_distinct(fields: &[Field]) -> Result<(), ToolError> {
     for (index, field) in fields.iter().enumerate() {

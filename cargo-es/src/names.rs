@@ -58,6 +58,16 @@ pub(crate) struct CommandName(TypeName);
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct EventName(TypeName);
 
+/// The name of a field, such as `seats`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FieldName(String);
+
+impl FieldName {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl PackageName {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
@@ -182,6 +192,15 @@ impl FromStr for EventName {
 fn without_suffix(text: &str, suffix: &str) -> Result<TypeName, String> {
     let stem = text.strip_suffix(suffix);
     stem.filter(|stem| !stem.is_empty()).unwrap_or(text).parse()
+}
+
+impl FromStr for FieldName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        check_field_name(text)?;
+        Ok(Self(text.to_owned()))
+    }
 }
 
 /// Checks the name of a field.

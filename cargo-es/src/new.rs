@@ -160,6 +160,7 @@ fn first_command(first: &FirstCommandArguments) -> Option<NewCommandArguments> {
         fields: first.fields.clone(),
         event: first.event.clone()?,
         pristine: true,
+        unique: Vec::new(),
     })
 }
 

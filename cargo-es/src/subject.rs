@@ -30,9 +30,15 @@ impl SubjectTemplate {
         &self.0.text
     }
 
-    /// Returns the name of the field in the last segment that has one: the key of a read model.
-    pub(crate) fn find_key_field(&self) -> Option<&str> {
-        self.0.fields.last().map(String::as_str)
+    /// Returns the names of the fields: the key of a read model.
+    pub(crate) fn field_names(&self) -> &[String] {
+        &self.0.fields
+    }
+
+    /// Returns the first segment, which is fixed text.
+    pub(crate) fn first_segment(&self) -> &str {
+        let mut segments = self.0.text.split('/').skip(1);
+        segments.next().unwrap_or_default()
     }
 
     /// Returns the fields of a declaration: those of the command line, after an `id` that the template
@@ -206,9 +212,8 @@ mod tests {
         ] {
             assert!(text.parse::<SubjectTemplate>().is_err(), "{text}");
         }
-        assert_eq!(
-            subject("/rooms/{room}/rows/{row}").find_key_field(),
-            Some("row")
-        );
+        let rows = subject("/rooms/{room}/rows/{row}");
+        assert_eq!(rows.field_names(), ["room", "row"]);
+        assert_eq!(rows.first_segment(), "rooms");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{NewModule, declarations};
 use crate::{
-    application::ScaffoldTarget, command_line::NewCommandArguments, error::ToolError,
+    application::ScaffoldTarget, command_line::NewCommandArguments, error::ToolError, field::Field,
     rustfmt_layout, source_template,
 };
 
@@ -32,6 +32,7 @@ pub(crate) fn command_module(
 ) -> Result<NewModule, ToolError> {
     let (command, event) = (arguments.name.type_name(), arguments.event.type_name());
     let fields = arguments.subject.complete_fields(&arguments.fields)?;
+    let event_fields = event_fields(arguments, &fields)?;
     let mut attribute = vec![format!("subject = \"{}\"", arguments.subject.as_str())];
     if arguments.pristine {
         attribute.push("condition = pristine".to_owned());
@@ -63,10 +64,49 @@ pub(crate) fn command_module(
                 "fields",
                 &rustfmt_layout::struct_body(&declarations(&fields)),
             ),
+            ("event fields", &rustfmt_layout::struct_body(&event_fields)),
             ("handler", &head),
             ("sample", &sample),
             ("test", test),
         ],
     );
     Ok(NewModule { name, text })
+}
+
+/// The longest name of a rule about unique values.
+const MAX_RULE_LENGTH: usize = 64;
+
+/// Returns the fields of the event. It claims the unique values.
+fn event_fields(
+    arguments: &NewCommandArguments,
+    fields: &[Field],
+) -> Result<Vec<String>, ToolError> {
+    for name in &arguments.unique {
+        let name = name.as_str();
+        let Some(field) = fields.iter().find(|field| field.name == name) else {
+            return Err(ToolError::new(format!(
+                "the unique field `{name}` is missing: add `--field {name}:String`"
+            )));
+        };
+        if !field.field_type.without_option().can_fill_subject() {
+            let text = field.field_type.to_rust_type();
+            return Err(ToolError::new(format!(
+                "`{name}` cannot be unique, since it is a {text}: make it a String, an integer, a Uuid or an Option of one of them"
+            )));
+        }
+    }
+    let declaration = |field: &Field| {
+        if !arguments
+            .unique
+            .iter()
+            .any(|name| name.as_str() == field.name)
+        {
+            return field.declaration();
+        }
+        let rule = format!("{}-{}", arguments.subject.first_segment(), field.name);
+        let rule = rule.to_lowercase().replace('_', "-");
+        let rule = rule.get(..MAX_RULE_LENGTH).unwrap_or(&rule);
+        format!("#[unique(\"{rule}\")]\n    {}", field.declaration())
+    };
+    Ok(fields.iter().map(declaration).collect())
 }

@@ -3,6 +3,7 @@
 pub(crate) mod command;
 mod event;
 mod query;
+mod query_handler;
 mod reaction;
 mod read_model;
 mod schedule;
@@ -34,6 +35,9 @@ pub(crate) fn add_declaration(
         Declaration::ReadModel(arguments) => {
             read_model::generate_read_model(&application, arguments)
         }
+        Declaration::Query(arguments) if arguments.handler => {
+            query_handler::generate_query_handler(&application, arguments)
+        }
         Declaration::Query(arguments) => query::generate_query(&application, arguments),
         Declaration::Reaction(arguments) => reaction::generate_reaction(&application, arguments),
         Declaration::Schedule(arguments) => schedule::generate_schedule(&application, arguments),
@@ -46,28 +50,36 @@ fn declarations(fields: &[Field]) -> Vec<String> {
 }
 
 /// Generates the functions of a state or a read model as source code, one for each event. The first one creates the value,
-/// with the fields that the event has.
+/// with the fields that the event has. With a list, they take an element of the list, which is the first field.
 fn generate_event_functions(
     events: &[(&TypeName, &DeclaredType)],
     fields: &[Field],
+    list: Option<&str>,
 ) -> Vec<String> {
     let mut functions = Vec::new();
+    let mark = list.map_or_else(String::new, |list| format!("    #[each({list})]\n"));
+    let key = fields.first().filter(|_| list.is_some());
     for (name, event) in events {
         let is_first = functions.is_empty();
-        let values: Vec<_> = fields
-            .iter()
-            .map(|field| event.field_access_expression(field))
-            .collect();
-        let takes_event = is_first && values.iter().any(Option::is_some);
+        let value = |field: &Field| match key {
+            Some(key) if key == field && field.field_type.is_copy() => Some("*element".to_owned()),
+            Some(key) if key == field => Some("element.clone()".to_owned()),
+            _ => event.field_access_expression(field),
+        };
+        let values: Vec<_> = fields.iter().map(value).collect();
+        let mut of_event = values.iter().skip(usize::from(key.is_some()));
+        let takes_event = is_first && of_event.any(Option::is_some);
         let parameter = if takes_event { "event" } else { "_" };
-        let mut parameters = vec![format!("{parameter}: &{}", event.name)];
-        if !is_first {
-            parameters.insert(0, "&mut self".to_owned());
-        }
+        let element = if is_first { "element" } else { "_" };
+        let element = key.map(|key| format!("{element}: &{}", key.field_type.to_rust_type()));
+        let receiver = (!is_first).then(|| "&mut self".to_owned());
+        let parameters = receiver.into_iter().chain(element);
+        let parameters = parameters.chain([format!("{parameter}: &{}", event.name)]);
+        let parameters: Vec<_> = parameters.collect();
         let output = is_first.then_some("Self");
         let head = rustfmt_layout::function_head(4, "fn", &name.snake_case(), &parameters, output);
         if !is_first {
-            functions.push(format!("    {head}}}\n"));
+            functions.push(format!("{mark}    {head}}}\n"));
             continue;
         }
         let values = fields.iter().zip(values).map(|(field, value)| {
@@ -75,7 +87,7 @@ fn generate_event_functions(
             (field.name.clone(), value)
         });
         let literal = rustfmt_layout::struct_literal(8, "Self", &values.collect::<Vec<_>>());
-        functions.push(format!("    {head}\n        {literal}\n    }}\n"));
+        functions.push(format!("{mark}    {head}\n        {literal}\n    }}\n"));
     }
     functions
 }

@@ -3,7 +3,7 @@
 use super::{NewModule, declarations};
 use crate::{
     application::ScaffoldTarget, command_line::NewQueryArguments, declared_type::DeclaredType,
-    error::ToolError, rustfmt_layout, source_template,
+    error::ToolError, field::check_scalar_filter, rustfmt_layout, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/query.rs");
@@ -63,13 +63,7 @@ fn keys(arguments: &NewQueryArguments, model: &DeclaredType) -> Result<Vec<Strin
 fn filters(arguments: &NewQueryArguments, model: &DeclaredType) -> Result<Vec<String>, ToolError> {
     let mut filters = Vec::new();
     for field in arguments.path.complete_fields(&arguments.fields)? {
-        let (name, field_type) = (&field.name, field.field_type.without_option());
-        if !field_type.is_scalar() {
-            let text = field_type.to_rust_type();
-            return Err(ToolError::new(format!(
-                "the filter `{name}` cannot be a {text}: rows are selected by one value"
-            )));
-        }
+        let (name, field_type) = (&field.name, check_scalar_filter(&field)?);
         model.check_filter(name, field_type)?;
         let filter = if field_type.is_string() {
             "contains"

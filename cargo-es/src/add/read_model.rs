@@ -2,8 +2,14 @@
 
 use super::{NewModule, events_of, generate_event_functions, import_paths};
 use crate::{
-    application::ScaffoldTarget, command_line::NewReadModelArguments, error::ToolError,
-    field::Field, rustfmt_layout, source_template,
+    application::ScaffoldTarget,
+    command_line::NewReadModelArguments,
+    declared_type::DeclaredType,
+    error::ToolError,
+    field::{Field, check_distinct},
+    names::{FieldName, TypeName},
+    rustfmt_layout, source_template,
+    subject::SubjectTemplate,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/read_model.rs");
@@ -14,25 +20,23 @@ pub(super) fn generate_read_model(
 ) -> Result<NewModule, ToolError> {
     let (name, model) = (arguments.name.snake_case(), arguments.name.as_str());
     application.check_type_is_new(model)?;
-    let subject = arguments.subject.as_str();
-    let Some(key) = arguments.subject.find_key_field() else {
-        return Err(ToolError::new(format!(
-            "the subject {subject} has no field that could be the key of a row, as in `/books/{{id}}`"
-        )));
-    };
-    let fields = arguments.subject.complete_fields(&arguments.fields)?;
     let events = events_of(application, &arguments.events)?;
-    let key_field = fields.iter().find(|field| field.name == key);
-    if let (Some(field), Some((_, first))) = (key_field, events.first()) {
-        // The row reads its key from this field of the first event.
-        first.check_field(key, field.field_type)?;
-    }
-    let attribute = [
-        format!("table = \"{}\"", plural(&name)),
-        format!("subject = \"{subject}\""),
-    ];
+    let mut attribute = vec![format!("table = \"{}\"", plural(&name))];
+    let (key, fields) = match (&arguments.subject, &arguments.each) {
+        (Some(subject), _) => {
+            attribute.push(format!("subject = \"{}\"", subject.as_str()));
+            let fields = subject.complete_fields(&arguments.fields)?;
+            (key_of_subject(subject, &fields, &events)?, fields)
+        }
+        (None, list) => {
+            check_distinct(&arguments.fields)?;
+            let list = list.as_ref().map_or("", FieldName::as_str);
+            let key = key_of_elements(list, &arguments.fields, &events)?;
+            (vec![key.name.clone()], arguments.fields.clone())
+        }
+    };
     let column = |field: &Field| {
-        let mark = if field.name == key {
+        let mark = if key.contains(&field.name) {
             "#[key]\n    "
         } else {
             ""
@@ -40,7 +44,8 @@ pub(super) fn generate_read_model(
         format!("{mark}{}", field.declaration())
     };
     let columns: Vec<_> = fields.iter().map(column).collect();
-    let functions = generate_event_functions(&events, &fields);
+    let each = arguments.each.as_ref().map(FieldName::as_str);
+    let functions = generate_event_functions(&events, &fields, each);
     let sentence = format!("decide what each event changes in {model}, and compare `rows`");
     let text = source_template::fill_template(
         TEMPLATE,
@@ -58,6 +63,60 @@ pub(super) fn generate_read_model(
         ],
     );
     Ok(NewModule { name, text })
+}
+
+/// The most fields of a key.
+const MAX_KEY_FIELDS: usize = 4;
+
+/// Returns the names of the fields of a key that the subject contains.
+fn key_of_subject(
+    subject: &SubjectTemplate,
+    fields: &[Field],
+    events: &[(&TypeName, &DeclaredType)],
+) -> Result<Vec<String>, ToolError> {
+    let (key, text) = (subject.field_names(), subject.as_str());
+    if key.is_empty() {
+        return Err(ToolError::new(format!(
+            "the subject {text} has no field that could be the key of a row, as in `/books/{{id}}`"
+        )));
+    }
+    if key.len() > MAX_KEY_FIELDS {
+        return Err(ToolError::new(format!(
+            "the subject {text} has more fields than a key can have, which are {MAX_KEY_FIELDS}"
+        )));
+    }
+    for field in fields.iter().filter(|field| key.contains(&field.name)) {
+        // The row reads its key from the fields of the first event.
+        if let Some((_, first)) = events.first() {
+            first.check_field(&field.name, field.field_type)?;
+        }
+    }
+    Ok(key.to_vec())
+}
+
+/// Returns the field that is the key of a row for each element of a list.
+fn key_of_elements<'a>(
+    list: &str,
+    fields: &'a [Field],
+    events: &[(&TypeName, &DeclaredType)],
+) -> Result<&'a Field, ToolError> {
+    let Some(key) = fields.first() else {
+        return Err(ToolError::new(
+            "the first field is the key of a row: add `--field number:u32`, with the type of an element",
+        ));
+    };
+    let key_type = key.field_type.to_rust_type();
+    if !key.field_type.can_fill_subject() {
+        return Err(ToolError::new(format!(
+            "`{}` is the key of a row, which a {key_type} cannot be: make it a Uuid, a String or an integer",
+            key.name
+        )));
+    }
+    let list_type = format!("Vec<{key_type}>").parse().map_err(ToolError::new)?;
+    for (_, event) in events {
+        event.check_field(list, list_type)?;
+    }
+    Ok(key)
 }
 
 /// Returns the name of a table: the plural of most nouns.

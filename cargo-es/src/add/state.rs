@@ -16,7 +16,7 @@ pub(super) fn generate_state(
     application.check_type_is_new(state)?;
     check_distinct(&arguments.fields)?;
     let events = events_of(application, &arguments.events)?;
-    let functions = generate_event_functions(&events, &arguments.fields);
+    let functions = generate_event_functions(&events, &arguments.fields, None);
     let sentence =
         format!("decide what each event changes in {state}, and compare it with `then_state`");
     let fields = declarations(&arguments.fields);

@@ -10,7 +10,7 @@ pub struct {{command}} {{fields}}
 /// {{event summary}}
 #[derive(Debug, PartialEq, Event)]
 #[event(from = {{command}})]
-pub struct {{event}} {{fields}}
+pub struct {{event}} {{event fields}}
 
 #[handler]
 {{handler}}

@@ -69,6 +69,34 @@ const MISTAKES: &[(&str, &str)] = &[
         "has no field that could be the key of a row",
     ),
     (
+        "add read-model Loan --subject /a/{b}/{c}/{d}/{e}/{f} --field b:u32 --field c:u32 --field d:u32 --field e:u32 --field f:u32 --event BookBorrowed",
+        "has more fields than a key can have, which are 4",
+    ),
+    (
+        "add read-model Loan --each readers --event BookBorrowed",
+        "the first field is the key of a row",
+    ),
+    (
+        "add read-model Loan --each readers --field reader:Uuid --event BookBorrowed",
+        "BookBorrowedEvent has no field `readers`",
+    ),
+    (
+        "add read-model Loan --each readers --field reader:f64 --event BookBorrowed",
+        "`reader` is the key of a row, which a f64 cannot be",
+    ),
+    (
+        "add command LendBook --event BookLent --subject /books/{id} --unique card",
+        "the unique field `card` is missing: add `--field card:String`",
+    ),
+    (
+        "add command LendBook --event BookLent --subject /books/{id} --field card:bool --unique card",
+        "`card` cannot be unique, since it is a bool",
+    ),
+    (
+        "add query Browse --read-model BookCopy --path /loans --handler --field title:Vec<String>",
+        "rows are selected by one value",
+    ),
+    (
         "add query Browse --read-model Loan --path /loans",
         "there is no read model Loan below",
     ),

@@ -14,7 +14,7 @@ fn add_each_kind(folder: &Path, length: usize) {
     let (field, path) = (name('f'), name('p'));
     for arguments in [
         format!(
-            "command {command} --event {event} --pristine --subject /books/{{id}}/{path} --field {field}:u32"
+            "command {command} --event {event} --pristine --subject /books/{{id}}/{path} --field {field}:u32 --unique {field}"
         ),
         format!("event G{event} --subject /{path}"),
         format!("state {state} --event {event} --event BookPurchased --field {field}:u32"),
@@ -23,6 +23,11 @@ fn add_each_kind(folder: &Path, length: usize) {
         ),
         format!(
             "read-model {model} --subject /books/{{id}} --event {event} --field {field}:Option<String>"
+        ),
+        format!("event H{event} --subject /{path} --field {field}:Vec<String>"),
+        format!("read-model E{model} --each {field} --event H{event} --field {field}:String"),
+        format!(
+            "query H{query} --read-model {model} --path /h{path} --field {field}:String --handler"
         ),
         format!("query {query} --read-model {model} --path /{path} --field id:Uuid"),
         format!("query P{query} --read-model {model} --path /{path}/{{id}}"),
