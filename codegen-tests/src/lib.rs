@@ -33,6 +33,10 @@ mod documentation {
         Schedule: "docs/src/how-to/schedule.md",
         Webhooks: "docs/src/how-to/webhooks.md",
         ForgetAPerson: "docs/src/how-to/forget-a-person.md",
+        UniqueValues: "docs/src/how-to/unique-values.md",
+        OwnData: "docs/src/how-to/own-data.md",
+        Secure: "docs/src/how-to/secure.md",
+        Rebuild: "docs/src/how-to/rebuild.md",
         DescribeAService: "docs/src/how-to/describe-a-service.md",
         Macros: "docs/src/reference/macros.md",
     }

@@ -109,9 +109,36 @@ fn follow(blocks: &[PageBlock<'_>]) -> PathBuf {
     application
 }
 
+fn tutorial() -> String {
+    fs::read_to_string(checkout().join("docs/src/tutorial.md")).unwrap()
+}
+
+#[test]
+fn two_files_of_the_tutorial_are_an_application() {
+    let page = tutorial();
+    let blocks = blocks(&page);
+    let find = |language| blocks.iter().find(|block| block.language == language);
+    let (manifest, code) = (find("toml").unwrap(), find("rust,no_run").unwrap());
+    let folder = empty_folder("by-hand");
+    std::os::unix::fs::symlink(checkout(), folder.join("es-framework")).unwrap();
+    let application = folder.join("clinic");
+    fs::create_dir_all(application.join("src")).unwrap();
+    // The folder is below that of a workspace.
+    let manifest = format!("{}\n[workspace]\n", manifest.text);
+    fs::write(application.join("Cargo.toml"), manifest).unwrap();
+    fs::write(application.join("src/main.rs"), code.text).unwrap();
+    share_build(&application);
+    check_format(&application);
+    let output = run_cargo(&application, &["test"]);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let is_tested = output.status.success() && printed.contains("1 passed");
+    assert!(is_tested && errors.is_empty(), "{printed}{errors}");
+}
+
 #[test]
 fn the_tutorial_leads_where_it_says() {
-    let page = fs::read_to_string(checkout().join("docs/src/tutorial.md")).unwrap();
+    let page = tutorial();
     let blocks = blocks(&page);
     let application = follow(&blocks);
     check_format(&application);

@@ -134,3 +134,27 @@ fn every_how_to_page_links_to_the_api() {
         }
     }
 }
+
+/// Returns true if a page has Rust code that has to compile.
+fn has_code(page: &Path) -> bool {
+    let text = read(page);
+    let mut lines = text.lines().map(str::trim);
+    lines.any(|line| line.starts_with("```rust") && !line.contains("ignore"))
+}
+
+#[test]
+fn the_code_of_every_page_is_compiled() {
+    let root = project().canonicalize().unwrap();
+    // The clients that are generated are compiled in the tests of the library.
+    let places = [
+        "codegen-tests/src/lib.rs",
+        "library-app/tests/library/contract/generated_clients/mod.rs",
+    ];
+    let compiled = places.map(|file| read(&root.join(file))).concat();
+    let mut all = BTreeSet::new();
+    pages(&root.join("docs/src"), &mut all);
+    for page in all.iter().filter(|page| has_code(page)) {
+        let name = page.strip_prefix(&root).unwrap().display().to_string();
+        assert!(compiled.contains(&name), "{name}");
+    }
+}
