@@ -346,4 +346,41 @@ mod unless_nothing {
     }
 }
 
+mod too_many_attempts {
+    //! A call is not made for ever.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.tests")]
+    struct BookBorrowedEvent {
+        id: Uuid,
+        due_at: Timestamp,
+    }
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}", internal)]
+    struct RemindReaderCommand {
+        id: Uuid,
+    }
+
+    #[derive(Event)]
+    #[event(package = "com.example.tests")]
+    struct ReaderRemindedEvent {}
+
+    #[handler]
+    fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent {
+        ReaderRemindedEvent {}
+    }
+
+    struct LoanReminder;
+
+    #[reaction(attempts = 4294967295)]
+    impl LoanReminder {
+        fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
+            RemindReaderCommand { id: event.id }
+        }
+    }
+}
+
 fn main() {}
