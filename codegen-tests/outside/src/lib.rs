@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod insurer;
 pub mod patient;
 pub mod schedule;
+pub mod slots;
 
 use fw::App;
 

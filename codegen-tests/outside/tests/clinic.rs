@@ -14,6 +14,7 @@ use outside::{
     insurer::InsurerClient,
     patient::{PatientRegisteredEvent, RegisterPatientCommand},
     schedule::{AppointmentsOfPatient, DoctorsRevenue, PatientsAppointment, ShowRevenue},
+    slots::{FindTakenSlot, ListTakenSlots, TakenSlot},
 };
 use serde_json::Value as Json;
 
@@ -179,6 +180,19 @@ fn a_patient_sees_the_names_of_the_doctors() {
             starts_at: noon()
         }]
     );
+}
+
+#[test]
+fn a_slot_is_taken_until_it_is_freed() {
+    let (doctor, starts_at) = (DOCTOR, noon());
+    let taken = || given().event(SlotTakenEvent { doctor, starts_at });
+    let find = || FindTakenSlot { doctor, starts_at };
+    let slot = TakenSlot { doctor, starts_at };
+    assert_eq!(taken().query(find()).unwrap(), slot);
+    let listed = taken().query(ListTakenSlots { doctor }).unwrap();
+    assert_eq!(listed.items, [slot]);
+    let freed = taken().event(SlotFreedEvent { doctor, starts_at });
+    assert!(matches!(freed.query(find()), Err(QueryError::NotFound)));
 }
 
 #[test]

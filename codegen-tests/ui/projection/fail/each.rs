@@ -136,6 +136,40 @@ mod no_element {
     }
 }
 
+mod source_of_a_key {
+    //! The fields of a key are those of the event or of the element.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.tests")]
+    struct BooksDeliveredEvent {
+        shop: String,
+        books: Vec<Uuid>,
+    }
+
+    #[derive(ReadModel)]
+    #[read_model(table = "book_copies")]
+    struct BookCopy {
+        #[key]
+        shop: String,
+        #[key]
+        id: Uuid,
+    }
+
+    #[projection]
+    impl BookCopy {
+        #[each(books)]
+        #[key(delivered.shop, element)]
+        fn delivered(book: &Uuid, event: &BooksDeliveredEvent) -> Self {
+            Self {
+                shop: event.shop.clone(),
+                id: *book,
+            }
+        }
+    }
+}
+
 mod too_many_parameters {
     //! There is nothing else.
 

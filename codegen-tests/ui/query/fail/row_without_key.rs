@@ -1,4 +1,5 @@
-//! A query of one row that names another field than the key, so that it shows any one of several rows.
+//! Queries of one row that name another field than the key, or one of its two fields, so that they show any one of
+//! several rows.
 
 use es_framework::prelude::*;
 
@@ -30,6 +31,39 @@ impl Loan {
 #[query(path = "/loans/{reader}", row = Loan)]
 struct FindLoan {
     reader: Uuid,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "days")]
+struct DoctorsDay {
+    #[key]
+    doctor: Uuid,
+    #[key]
+    day: String,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.library")]
+struct DayPlannedEvent {
+    doctor: Uuid,
+    day: String,
+}
+
+#[projection]
+impl DoctorsDay {
+    #[key(doctor, day)]
+    fn planned(event: DayPlannedEvent) -> Self {
+        let DayPlannedEvent { doctor, day } = event;
+        Self { doctor, day }
+    }
+}
+
+#[derive(Query)]
+#[query(path = "/doctors/{doctor}", row = DoctorsDay)]
+struct ShowDay {
+    doctor: Uuid,
+    #[filter(eq)]
+    day: Option<String>,
 }
 
 fn main() {}

@@ -85,8 +85,8 @@ mod optional_key {
     }
 }
 
-mod two_keys {
-    //! Two fields tell the rows apart.
+mod subject_with_a_part_of_the_key {
+    //! The subject gives one of the two fields that tell the rows apart.
 
     use super::*;
 
@@ -101,6 +101,41 @@ mod two_keys {
 
     #[projection]
     impl BookCopy {
+        fn purchased(event: &BookPurchasedEvent) -> Self {
+            BookCopy::of(event.id)
+        }
+    }
+
+    impl BookCopy {
+        fn of(_: Uuid) -> Self {
+            unimplemented!()
+        }
+    }
+}
+
+mod too_many_fields {
+    //! More fields tell the rows apart than a key can have, and one of them cannot.
+
+    use super::*;
+
+    #[derive(ReadModel)]
+    #[read_model(table = "book_copies")]
+    struct BookCopy {
+        #[key]
+        id: Uuid,
+        #[key]
+        isbn: String,
+        #[key]
+        shelf: u32,
+        #[key]
+        is_lent: bool,
+        #[key]
+        place: u32,
+    }
+
+    #[projection]
+    impl BookCopy {
+        #[key(id, isbn, shelf, is_lent, place)]
         fn purchased(event: &BookPurchasedEvent) -> Self {
             BookCopy::of(event.id)
         }

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use quote::ToTokens as _;
-use syn::{Attribute, FnArg, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType, Type};
+use syn::{
+    Attribute, FnArg, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType, Type,
+    spanned::Spanned as _,
+};
 
-use super::attr::{self, StepAttributes};
+use super::attr::{self, KeyField, StepAttributes};
 use crate::codegen::{
     annotated_impl::{AnnotatedImpl, BlockFunction},
     annotated_item,
@@ -34,8 +37,8 @@ pub(crate) struct ProjectionStep {
     pub(crate) by_reference: bool,
     /// True if the function also takes the stored event.
     pub(crate) takes_recorded: bool,
-    /// The field of the event, or of the element, that is the key, unless the subject or the whole element is the key.
-    pub(crate) key: Option<Ident>,
+    /// The fields of the event, or of the element, that are the key; empty if the subject contains the key.
+    pub(crate) key: Vec<KeyField>,
     /// The list in the event, if the function changes a row for each of its elements.
     pub(crate) each: Option<EachElement>,
     pub(crate) shape: StepShape,
@@ -52,7 +55,7 @@ pub(crate) struct EachElement {
 impl ProjectionStep {
     /// Returns true if the subject of the event contains the key.
     pub(crate) const fn has_key_in_subject(&self) -> bool {
-        self.key.is_none() && self.each.is_none()
+        self.key.is_empty()
     }
 }
 
@@ -129,7 +132,8 @@ const BLOCK: impl_block::BlockMessages = impl_block::BlockMessages {
 fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep> {
     let sig = &function.item.sig;
     signature::reject_unsupported_parts(sig, &REASONS, errors);
-    let StepAttributes { key, list } = attr::parse_step_attributes(&function.attributes, errors);
+    let StepAttributes { mut key, list } =
+        attr::parse_step_attributes(&function.attributes, errors);
     let mut typed: Vec<&PatType> = Vec::new();
     for input in &sig.inputs {
         if let FnArg::Typed(parameter) = input {
@@ -152,6 +156,9 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep>
         None => (None, parameters),
         Some(list) => {
             let (element, others) = element_of_list(&sig.ident, parameters, errors)?;
+            if key.is_empty() {
+                key.push(KeyField::whole_element(element.span()));
+            }
             (Some(EachElement { list, element }), others)
         }
     };

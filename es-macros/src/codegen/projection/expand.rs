@@ -4,7 +4,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, ItemImpl, Type, spanned::Spanned as _};
 
-use super::check::{CheckedProjection, EachElement, ProjectionStep, StepShape};
+use super::{
+    attr::{KeyField, KeySource},
+    check::{CheckedProjection, EachElement, ProjectionStep, StepShape},
+};
 use crate::codegen::framework::Framework;
 
 /// Returns the block, and the implementation that calls its functions.
@@ -39,7 +42,11 @@ pub(crate) fn expand_projection(
     let needs_subject = steps.iter().any(ProjectionStep::has_key_in_subject);
     let subject_is_there = needs_subject.then(|| subject_is_there(model, forwarded, framework));
     let declaration = declaration(model, framework);
+    // The element of a list of texts is a `&String`, which clippy would have as a `&str`.
+    let has_each = steps.iter().any(|step| step.each.is_some());
+    let allow = has_each.then(|| quote!(#[allow(clippy::ptr_arg)]));
     quote! {
+        #allow
         #block
 
         #subject_is_there
@@ -85,12 +92,12 @@ fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
     let recorded = step
         .takes_recorded
         .then(|| quote!(let recorded = ::core::clone::Clone::clone(event.recorded());));
-    let place = match (&step.each, &step.key) {
-        (Some(_), _) => "each",
-        (None, Some(_)) => "field",
-        (None, None) => "subject",
+    let place = match &step.each {
+        Some(_) => "each",
+        None if step.has_key_in_subject() => "subject",
+        None => "field",
     };
-    let key = key(step);
+    let key = key(step, framework);
     let (operation, function) = change(step);
     // The compiler reports a type that is no event once, at the parameter.
     let span = event.span();
@@ -107,22 +114,58 @@ fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
 }
 
 /// Returns the closures that find the list and the keys. The compiler reports a field of another type at the attribute.
-fn key(step: &ProjectionStep) -> Option<TokenStream> {
-    let field_of = |field: &Ident, name: &str, owner: &Type| {
-        let value = Ident::new(name, field.span().resolved_at(Span::mixed_site()));
+fn key(step: &ProjectionStep, framework: &Framework) -> Option<TokenStream> {
+    if step.has_key_in_subject() {
+        return None;
+    }
+    let event = &step.event;
+    let list = step.each.as_ref().map(|each| {
+        let field = &each.list;
+        let value = Ident::new("happened", field.span().resolved_at(Span::mixed_site()));
         let found = quote_spanned!(field.span()=> &#value.#field);
-        quote!(|#value: &#owner| #found,)
+        quote!(|#value: &#event| #found,)
+    });
+    let fields: Vec<_> = step.key.iter().map(borrow_key_field).collect();
+    let span = step
+        .key
+        .first()
+        .map_or(event.span(), |field| field.name.span());
+    let fields = match fields.as_slice() {
+        [only] => quote!(#only),
+        fields => quote_spanned!(span=> (#(#fields),*)),
     };
-    let Some(EachElement { list, element }) = &step.each else {
-        let key = step.key.as_ref()?;
-        return Some(field_of(key, "happened", &step.event));
+    let path = framework.with_span(span);
+    let from_fields = quote_spanned!(span=> #path::projection::RowKey::from_fields::<Self>);
+    let needs = |is_used: bool, name| if is_used { name } else { quote!(_) };
+    let has_event = step
+        .key
+        .iter()
+        .any(|field| field.source == KeySource::Event);
+    let has_element = step
+        .key
+        .iter()
+        .any(|field| field.source != KeySource::Event);
+    let happened = needs(has_event, quote!(happened));
+    let element = step.each.as_ref().map(|each| {
+        let name = needs(has_element, quote!(element));
+        let element = &each.element;
+        quote!(#name: &#element,)
+    });
+    Some(quote!(#list |#element #happened: &#event| #from_fields(#fields),))
+}
+
+/// Borrows a field of a key from the variables `happened` and `element`.
+fn borrow_key_field(field: &KeyField) -> TokenStream {
+    let KeyField { source, name } = field;
+    let variable = match source {
+        KeySource::Event => "happened",
+        KeySource::Element | KeySource::WholeElement => "element",
     };
-    let list = field_of(list, "happened", &step.event);
-    let key = step.key.as_ref().map_or_else(
-        || quote_spanned!(element.span()=> |element: &#element| element,),
-        |key| field_of(key, "element", element),
-    );
-    Some(quote!(#list #key))
+    let variable = Ident::new(variable, Span::call_site());
+    match source {
+        KeySource::WholeElement => quote!(#variable),
+        KeySource::Event | KeySource::Element => quote_spanned!(name.span()=> &#variable.#name),
+    }
 }
 
 /// Returns the kind of change, and the closure that calls the function of the step.

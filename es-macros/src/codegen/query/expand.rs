@@ -135,12 +135,14 @@ fn column(source: &RowSource, field: &Ident) -> TokenStream {
 fn indexes(query: &CheckedQuery, source: &RowSource) -> TokenStream {
     let filtered = query.parameters.iter().filter_map(|parameter| {
         let column = column(source, row_field(parameter)?);
-        Some(match parameter.filter.as_ref()?.kind {
-            FilterKind::Contains => quote!(#column.search_index()),
+        match parameter.filter.as_ref()?.kind {
+            FilterKind::Contains => Some(quote!(#column.search_index())),
+            // The key finds the row.
+            _ if source.is_one => None,
             FilterKind::Equal | FilterKind::AtLeast | FilterKind::AtMost | FilterKind::OneOf => {
-                quote!(#column.comparison_index())
+                Some(quote!(#column.comparison_index()))
             }
-        })
+        }
     });
     // A field of both has one index.
     let order = source.order.iter().map(|order| &order.field);
@@ -226,7 +228,7 @@ fn names_key(query: &CheckedQuery, source: &RowSource, framework: &Framework) ->
         let count = quote!(<#ty as #framework::query::QueryField>::COUNT);
         is_equal.then(|| quote!((#column.comparison_index(), #count)))
     });
-    let message = "`row` shows the row of one key, but no field of this query is the read model's key: name a field as the `#[key]` of the read model, or write `#[filter(eq, …)]` above the one that holds it; for several rows, write `rows = …`";
+    let message = "`row` shows the row of one key, but the fields of this query do not give the read model's key: name a field as each `#[key]` of the read model, or write `#[filter(eq, …)]` above the one that holds it; for several rows, write `rows = …`";
     let span = query.ident.span();
     let framework = framework.with_span(span);
     quote_spanned! {span=>

@@ -33,7 +33,7 @@ pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> ReadModelIn
     for attr in item.attrs.iter().filter(|attr| is_key(attr)) {
         errors.record(
             attr,
-            "`#[key]` stands above the field that tells the rows apart",
+            "`#[key]` stands above each field that tells the rows apart",
         );
     }
     for attr in item.attrs.iter().filter(|attr| is_index(attr)) {

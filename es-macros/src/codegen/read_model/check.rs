@@ -26,8 +26,8 @@ pub(crate) struct CheckedReadModel {
     pub(crate) version: Option<LitInt>,
     pub(crate) inline: bool,
     pub(crate) fields: Vec<Field>,
-    /// The field that is the key.
-    pub(crate) key: Field,
+    /// The fields that are the key.
+    pub(crate) key: Vec<Field>,
     /// The fields that are prepared for searches.
     pub(crate) searched: Vec<(Field, SearchForm)>,
     /// The indexes of the fields that only some callers see, and these callers.
@@ -48,13 +48,13 @@ pub(crate) fn check_read_model(
     check_table(&ident, &attr, errors);
     let key = fields.as_deref().and_then(|fields| {
         column::check_columns(fields, errors);
-        key(&ident, fields, errors)
+        check_key(&ident, fields, errors)
     });
     let searched = searched(fields.as_deref().unwrap_or_default(), errors);
     let visibility = visibility(fields.as_deref().unwrap_or_default(), errors);
     let subject = match &attr.subject {
         None => String::new(),
-        Some(text) => subject(text, key, fields.as_deref(), errors)?,
+        Some(text) => subject(text, key.as_deref(), fields.as_deref(), errors)?,
     };
     Some(CheckedReadModel {
         ident,
@@ -63,7 +63,7 @@ pub(crate) fn check_read_model(
         subject,
         version: attr.version,
         inline: attr.inline,
-        key: key?.clone(),
+        key: key?.into_iter().cloned().collect(),
         searched,
         visibility,
         fields: fields?,
@@ -82,29 +82,37 @@ fn check_table(ident: &Ident, attr: &ReadModelAttr, errors: &mut Errors) {
     }
 }
 
-fn key<'a>(ident: &Ident, fields: &'a [Field], errors: &mut Errors) -> Option<&'a Field> {
-    let mut keys = fields.iter().filter(|field| field.attrs.iter().any(is_key));
-    let Some(key) = keys.next() else {
+/// The most fields of a key, for which there are types.
+const MOST_KEY_FIELDS: usize = 4;
+
+/// Returns the fields with `#[key]`.
+fn check_key<'a>(
+    ident: &Ident,
+    fields: &'a [Field],
+    errors: &mut Errors,
+) -> Option<Vec<&'a Field>> {
+    let key = fields.iter().filter(|field| field.attrs.iter().any(is_key));
+    let key: Vec<_> = key.collect();
+    if key.is_empty() {
         errors.record(
             ident,
             "nothing tells the rows of this read model apart: write `#[key]` above the field that does",
         );
         return None;
-    };
-    for other in keys {
-        let message = format!(
-            "a read model has one key, which is `{}` here: remove this one",
-            key.ident
-        );
-        errors.record(&other.ident, message);
     }
-    if let Some(name @ ("Option" | "Vec" | "BTreeMap" | "bool" | "f32" | "f64")) =
-        key.type_name().as_deref()
-    {
-        let message = format!(
-            "a key tells rows apart, which `{name}` does not: take a text, a UUID or a whole number"
-        );
-        errors.record(&key.ty, message);
+    for field in key.iter().skip(MOST_KEY_FIELDS) {
+        let message = format!("a key has at most {MOST_KEY_FIELDS} fields: remove this `#[key]`");
+        errors.record(&field.ident, message);
+    }
+    for field in &key {
+        if let Some(name @ ("Option" | "Vec" | "BTreeMap" | "bool" | "f32" | "f64")) =
+            field.type_name().as_deref()
+        {
+            let message = format!(
+                "a key tells rows apart, which `{name}` does not: take a text, a UUID or a whole number"
+            );
+            errors.record(&field.ty, message);
+        }
     }
     Some(key)
 }
@@ -150,37 +158,42 @@ fn visibility(fields: &[Field], errors: &mut Errors) -> Vec<(usize, Viewers)> {
 
 fn subject(
     text: &LitStr,
-    key: Option<&Field>,
+    key: Option<&[&Field]>,
     fields: Option<&[Field]>,
     errors: &mut Errors,
 ) -> Option<String> {
     let template =
         Template::parse_or_record(&text.value(), template::TemplateKind::Subject, text, errors)?;
     let (key, fields) = (key?, fields?);
-    let named: Vec<_> = template.fields().collect();
-    match named.as_slice() {
-        [only] if *only == key.name() => Some(template.render(str::to_owned)),
-        [only] => {
-            let names: Vec<_> = fields.iter().map(Field::name).collect();
-            let names: Vec<_> = names.iter().map(String::as_str).collect();
-            let message = if names.contains(only) {
-                format!(
-                    "the subject gives the key of its row, which is `{0}`: write `{{{0}}}` in it, or move `#[key]`",
-                    key.ident
-                )
-            } else {
-                naming::no_such_field("the read model", only, &names)
-            };
-            errors.record(text, message);
-            None
-        }
-        _ => {
-            let message = format!(
-                "the subject gives the key of its row: write `{{{}}}` in it, and nothing else in braces",
-                key.ident
-            );
-            errors.record(text, message);
-            None
-        }
+    let key: Vec<_> = key.iter().map(|field| field.name()).collect();
+    let mut named: Vec<_> = template.fields().collect();
+    named.sort_unstable();
+    let mut expected: Vec<_> = key.iter().map(String::as_str).collect();
+    expected.sort_unstable();
+    if named == expected {
+        return Some(template.render(naming::snake_case));
     }
+    let names: Vec<_> = fields.iter().map(Field::name).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let message = match (named.as_slice(), key.as_slice()) {
+        ([only], _) if !names.contains(only) => {
+            naming::no_such_field("the read model", only, &names)
+        }
+        ([_], [key]) => format!(
+            "the subject gives the key of its row, which is `{key}`: write `{{{key}}}` in it, or move `#[key]`"
+        ),
+        (_, [key]) => format!(
+            "the subject gives the key of its row: write `{{{key}}}` in it, and nothing else in braces"
+        ),
+        _ => {
+            let fields: Vec<_> = key.iter().map(|field| format!("`{{{field}}}`")).collect();
+            format!(
+                "the subject gives the whole key of its row: write {} in it, and nothing else in braces; or remove the subject, and write `#[key({})]` above each function of the projection",
+                fields.join(" and "),
+                key.join(", ")
+            )
+        }
+    };
+    errors.record(text, message);
+    None
 }

@@ -13,7 +13,7 @@ use crate::codegen::{
     caller_rules, column, declaration,
     declaration_kind::DeclarationKind,
     errors::Errors,
-    fields,
+    fields::{self, Field},
     framework::Framework,
     json_impls::{self, FieldWithConstraints, JsonStruct},
     types,
@@ -97,7 +97,12 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
     let visibility = visibility(model, framework);
     let columns = column::column_descriptions(fields, framework);
     let to_cells = column::to_cells(fields, framework);
-    let (key_column, key_type, key) = (column::name_of(key), &key.ty, &key.ident);
+    let key_columns = key.iter().map(column::name_of);
+    let KeyTypes {
+        owned,
+        borrowed,
+        value,
+    } = key_types(key);
     let indexed = fields
         .iter()
         .filter(|field| field.attrs.iter().any(is_index))
@@ -109,12 +114,12 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
     quote! {
         #[automatically_derived]
         impl #projection::ReadModel for #ident {
-            type Key = #key_type;
+            type Key = #owned;
 
             const TABLE: &'static str = #table;
             const SUBJECT: &'static str = #subject;
             const COLUMNS: &'static [#projection::ColumnDescriptor] = #columns;
-            const KEY: &'static str = #key_column;
+            const KEY: &'static [&'static str] = &[#(#key_columns),*];
             const INDEXED: &'static [&'static str] = &[#(#indexed),*];
             const VERSION: u32 = #version;
             #searched
@@ -122,8 +127,8 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
             #inline
             const DECLARATION: #framework::Declaration = #declaration;
 
-            fn key(&self) -> &Self::Key {
-                &self.#key
+            fn key(&self) -> #borrowed {
+                #value
             }
 
             #to_cells
@@ -136,6 +141,31 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
                 })
             }
         }
+    }
+}
+
+/// The type of a key, the type that borrows its fields, and the expression that does.
+struct KeyTypes {
+    owned: TokenStream,
+    borrowed: TokenStream,
+    value: TokenStream,
+}
+
+/// Returns the types of a key: those of its field, or tuples.
+fn key_types(key: &[Field]) -> KeyTypes {
+    let types = key.iter().map(|field| &field.ty).collect::<Vec<_>>();
+    let names = key.iter().map(|field| &field.ident);
+    if let [only] = types.as_slice() {
+        return KeyTypes {
+            owned: quote!(#only),
+            borrowed: quote!(&#only),
+            value: quote!(&self.#(#names)*),
+        };
+    }
+    KeyTypes {
+        owned: quote!((#(#types),*)),
+        borrowed: quote!((#(&#types),*)),
+        value: quote!((#(&self.#names),*)),
     }
 }
 
@@ -228,12 +258,12 @@ pub(crate) fn generate_stub(item: &DeriveInput, framework: &Framework) -> TokenS
             const TABLE: &'static str = "";
             const SUBJECT: &'static str = "/";
             const COLUMNS: &'static [#projection::ColumnDescriptor] = &[];
-            const KEY: &'static str = "";
+            const KEY: &'static [&'static str] = &[];
             const INDEXED: &'static [&'static str] = &[];
             const VERSION: u32 = 1;
             const DECLARATION: #framework::Declaration = #declaration;
 
-            fn key(&self) -> &Self::Key {
+            fn key(&self) -> &::std::string::String {
                 ::core::unreachable!()
             }
 

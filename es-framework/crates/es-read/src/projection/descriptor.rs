@@ -3,7 +3,7 @@
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    ColumnDescriptor, ColumnVisibility, EventRow, Project, SearchedColumn,
+    ColumnDescriptor, ColumnVisibility, EventRow, Project, RowIdentity, SearchedColumn,
     fold::{KeyedRowFold, ReadModelFold, RowPerEventFold},
 };
 use es_event::Declaration;
@@ -61,29 +61,6 @@ pub struct ReadModelDescriptor {
     pub(super) fold: fn() -> Box<dyn ReadModelFold>,
 }
 
-/// The identity of the rows of a read model.
-///
-/// ```
-/// use es_framework::{prelude::*, projection::{RowIdentity, ReadModelDescriptor}};
-///
-/// #[derive(Event)]
-/// #[event(read_model = "donations")]
-/// struct BookDonatedEvent {
-///     title: String,
-/// }
-///
-/// let donations = ReadModelDescriptor::of_events::<BookDonatedEvent>();
-/// assert_eq!(donations.identity, RowIdentity::Event);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowIdentity {
-    /// Each row has its own value of this column.
-    Column(&'static str),
-    /// Each row is an event. The rows are served at `/<name>`, the first row of a subject at
-    /// `/<name>/<key>`.
-    Event,
-}
-
 inventory::collect!(ReadModelDescriptor);
 
 impl ReadModelDescriptor {
@@ -96,7 +73,7 @@ impl ReadModelDescriptor {
             events_of_subject: R::EVENTS_OF_SUBJECT,
             subject: R::SUBJECT,
             columns: R::COLUMNS,
-            identity: RowIdentity::Column(R::KEY),
+            identity: RowIdentity::of::<R>(),
             indexed: R::INDEXED,
             searched: R::SEARCHED,
             visibility: R::VISIBILITY,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{KeyError, Project, ProjectionError, ReadModel, RowChange, RowKey, column};
+use super::{KeyError, KeyFields, Project, ProjectionError, ReadModel, RowChange, RowKey};
 use es_event::{Event, EventView, Subject};
 
 /// The changes that follow from an event of type `E`. `#[projection]` writes calls of these functions.
@@ -80,11 +80,11 @@ impl<R: ReadModel> RowChange<R> {
     /// The field cannot be a key, the event does not fit its declaration, or the row has another key.
     pub fn put_on_field<E: Event>(
         event: &EventView<'_>,
-        key: impl FnOnce(&E) -> &R::Key,
+        key: impl FnOnce(&E) -> Result<RowKey, KeyError>,
         row: impl FnOnce(E) -> R,
     ) -> Result<Vec<Self>, ProjectionError> {
         let happened = event.payload()?;
-        let key = RowKey::from_value(key(&happened))?;
+        let key = key(&happened)?;
         Self::put(key, row(happened)).map(|change| vec![change])
     }
 
@@ -94,11 +94,11 @@ impl<R: ReadModel> RowChange<R> {
     /// The field cannot be a key, or the event does not fit its declaration.
     pub fn compute_on_field<E: Event>(
         event: &EventView<'_>,
-        key: impl FnOnce(&E) -> &R::Key,
+        key: impl FnOnce(&E) -> Result<RowKey, KeyError>,
         change: impl FnOnce(Option<R>, E) -> Option<R> + Send + 'static,
     ) -> Result<Vec<Self>, ProjectionError> {
         let happened = event.payload()?;
-        let key = RowKey::from_value(key(&happened))?;
+        let key = key(&happened)?;
         Ok(vec![Self::compute(key, move |row| change(row, happened))])
     }
 
@@ -110,13 +110,13 @@ impl<R: ReadModel> RowChange<R> {
     pub fn put_on_each<E: Event, T, L: ElementList<T>>(
         event: &EventView<'_>,
         list: fn(&E) -> &L,
-        key: fn(&T) -> &R::Key,
+        key: fn(&T, &E) -> Result<RowKey, KeyError>,
         row: impl Fn(&T, &E) -> R,
     ) -> Result<Vec<Self>, ProjectionError> {
         let happened = event.payload()?;
         let elements = list(&happened).elements().iter();
         let change = |element: &T| {
-            let key = RowKey::from_value(key(element))?;
+            let key = key(element, &happened)?;
             Self::put(key, row(element, &happened))
         };
         elements.map(change).collect()
@@ -131,14 +131,14 @@ impl<R: ReadModel> RowChange<R> {
     pub fn compute_on_each<E: Event, T: 'static, L: ElementList<T> + 'static>(
         event: &EventView<'_>,
         list: fn(&E) -> &L,
-        key: fn(&T) -> &R::Key,
+        key: fn(&T, &E) -> Result<RowKey, KeyError>,
         change: impl Fn(Option<R>, &T, &E) -> Option<R> + Send + Sync + 'static,
     ) -> Result<Vec<Self>, ProjectionError> {
         let shared = Arc::new((event.payload::<E>()?, change));
         let elements = list(&shared.0).elements().iter().enumerate();
         let change = |(index, element)| {
             let shared = Arc::clone(&shared);
-            let key = RowKey::from_value(key(element))?;
+            let key = key(element, &shared.0)?;
             Ok(Self::compute(key, move |row| {
                 let (happened, change) = &*shared;
                 let element = list(happened).elements().get(index)?;
@@ -180,28 +180,35 @@ pub(super) fn key_in_subject<R: Project>(event: &EventView<'_>) -> Option<RowKey
 }
 
 fn find_key_in_subject<R: ReadModel>(event: &EventView<'_>) -> Result<Option<RowKey>, KeyError> {
-    let Some(segment) = segment_of_key(R::SUBJECT, &event.recorded().subject) else {
-        return Ok(None);
-    };
-    let key: R::Key = column::parse_value(segment).map_err(|reason| KeyError::Segment {
-        segment: segment.to_owned(),
-        reason,
-    })?;
-    RowKey::from_value(&key).map(Some)
+    let segments = segments_of_key(R::SUBJECT, R::KEY, &event.recorded().subject);
+    segments
+        .map(|segments| R::Key::parse(&segments))
+        .transpose()
 }
 
-fn segment_of_key<'a>(template: &str, subject: &'a Subject) -> Option<&'a str> {
-    let mut key = None;
+/// Returns the segments of a subject where the template has the columns of the key, unless they differ elsewhere.
+fn segments_of_key<'a>(template: &str, key: &[&str], subject: &'a Subject) -> Option<Vec<&'a str>> {
+    let mut named = Vec::new();
     let mut segments = subject.as_str().split('/');
     for expected in template.split('/') {
         let segment = segments.next()?;
-        if expected.starts_with('{') {
-            key = Some(segment);
-        } else if expected != segment {
-            return None;
+        let name = expected.strip_prefix('{');
+        match name.and_then(|name| name.strip_suffix('}')) {
+            Some(name) => named.push((name, segment)),
+            None if expected != segment => return None,
+            None => {}
         }
     }
-    key.filter(|_| segments.next().is_none())
+    if segments.next().is_some() {
+        return None;
+    }
+    let segment = |column: &&str| {
+        let mut named = named.iter();
+        named
+            .find(|(name, _)| name == column)
+            .map(|(_, segment)| *segment)
+    };
+    key.iter().map(segment).collect()
 }
 
 #[cfg(test)]
@@ -209,12 +216,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_stands_where_the_template_has_its_field() {
-        let key = |subject: &str| {
+    fn the_key_stands_where_the_template_has_its_fields() {
+        let segments = |template: &str, key: &[&str], subject: &str| {
             let subject: Subject = subject.parse().unwrap();
-            segment_of_key("/books/{id}", &subject).map(str::to_owned)
+            segments_of_key(template, key, &subject).map(|segments| segments.join(" "))
         };
+        let key = |subject: &str| segments("/books/{id}", &["id"], subject);
         assert_eq!(key("/books/42").as_deref(), Some("42"));
+        let day = segments(
+            "/days/{day}/doctors/{id}",
+            &["id", "day"],
+            "/days/7/doctors/42",
+        );
+        assert_eq!(day.as_deref(), Some("42 7"));
+        assert_eq!(segments("", &["id"], "/"), None);
         for other in [
             "/",
             "/books",

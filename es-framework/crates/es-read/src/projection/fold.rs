@@ -5,7 +5,7 @@ use std::{marker::PhantomData, ops::Range};
 use indexmap::IndexMap;
 
 use super::{
-    Cell, Project, ProjectionError, RowChange, RowKey,
+    Cell, Project, ProjectionError, RowChange, RowIdentity, RowKey,
     event_changes::key_in_subject,
     read_model::{Cells, EventRow, RowComputation},
     row_holds::{LateFailure, RowHolds, subject_id},
@@ -197,10 +197,7 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
 
     /// Another version of the code may have written a row that the read model cannot read. A rebuild helps.
     fn load_row(&mut self, stored: TableRow) -> Result<(), ProjectionError> {
-        let mut columns = R::COLUMNS.iter();
-        let key = columns.position(|column| column.name == R::KEY);
-        let key = key.and_then(|index| stored.cells.get(index)).cloned();
-        let key = key.and_then(RowKey::from_cell);
+        let key = RowIdentity::of::<R>().find_key(R::COLUMNS, &stored.cells);
         let row = R::from_cells(Cells::new(stored.cells));
         let Some(slot) = key.and_then(|key| self.slots.get_mut(&key)) else {
             return row.map(drop).map_err(ProjectionError::from);
@@ -306,7 +303,7 @@ impl<R: Project> FoldedRow<R> {
 
 /// Checks that a row which the application changed still has its key.
 fn check_key<R: Project>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
-    let own = RowKey::from_value(row.key())?;
+    let own = RowKey::from_fields::<R>(row.key())?;
     if own == *key {
         return Ok(());
     }

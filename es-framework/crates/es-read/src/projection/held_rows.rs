@@ -50,19 +50,16 @@ impl HeldRows {
         let Some(held) = self.tables.get(table.model.name) else {
             return;
         };
-        let RowIdentity::Column(key) = table.model.identity else {
+        if table.model.identity == RowIdentity::Event {
             return self.record_unknown_rows();
-        };
+        }
         if held.iter().any(|one| one.kind == HeldKeyKind::Subject) {
             // An event does not tell the row that lacks it.
             self.record_unknown_rows();
         }
-        let mut columns = table.model.columns.iter();
-        let Some(index) = columns.position(|column| column.name == key) else {
-            return;
-        };
-        let cells = rows.iter().filter_map(|row| row.cells.get(index));
-        let keys = cells.filter_map(|cell| RowKey::from_cell(cell.clone()));
+        let model = &table.model;
+        let rows = rows.iter();
+        let keys = rows.filter_map(|row| model.identity.find_key(model.columns, &row.cells));
         let keys = keys.filter(|key| held.find(&key.held_id()).is_some());
         self.lock().keys.extend(keys);
     }
@@ -106,6 +103,7 @@ fn contains_key(json: &str, key: &RowKey) -> bool {
     match key {
         RowKey::Integer(number) => json.contains(&number.to_string()),
         RowKey::Text(text) => serde_json::to_string(text).is_ok_and(|text| json.contains(&text)),
+        RowKey::Composite(parts) => parts.iter().all(|part| contains_key(json, part)),
     }
 }
 
@@ -115,8 +113,7 @@ fn key_item(key: &RowKey) -> String {
         RowKey::Integer(number) if number.unsigned_abs() < 1_000_000_000_000_000 => {
             return number.to_string();
         }
-        RowKey::Integer(number) => number.to_string(),
-        RowKey::Text(text) => text.clone(),
+        key => key.to_text(),
     };
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'%');
     if text.bytes().all(is_plain) {
@@ -145,6 +142,10 @@ mod tests {
             (RowKey::Integer(i64::MAX), "\"9223372036854775807\""),
             (RowKey::Text("8e03978e-40d5".into()), "\"8e03978e-40d5\""),
             (RowKey::Text("Zoë \"Z\"".into()), "%\"Zo%c3%ab %22Z%22\""),
+            (
+                RowKey::Composite(vec![RowKey::Text("A".into()), RowKey::Integer(7)]),
+                "%\"[%22A%22,7]\"",
+            ),
         ] {
             assert_eq!(key_item(&key), item);
         }

@@ -3,7 +3,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Cell, CellError, ColumnDescriptor, ColumnType, ColumnVisibility, KeyError, RowKey,
+    Cell, CellError, ColumnDescriptor, ColumnVisibility, KeyError, KeyFields, RowKey,
     SearchedColumn,
 };
 use es_event::{Declaration, DecodeError, Event, EventView};
@@ -32,7 +32,7 @@ use es_event::{Declaration, DecodeError, Event, EventView};
 ///     }
 /// }
 ///
-/// assert_eq!((BookCopy::TABLE, BookCopy::KEY), ("book_copies", "id"));
+/// assert_eq!((BookCopy::TABLE, BookCopy::KEY), ("book_copies", ["id"].as_slice()));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a read model",
@@ -40,18 +40,18 @@ use es_event::{Declaration, DecodeError, Event, EventView};
     note = "put `#[derive(ReadModel)]` on the struct `{Self}`"
 )]
 pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'static {
-    /// The type of the key.
-    type Key: ColumnType;
+    /// The type of the key; a tuple if it has several fields.
+    type Key: KeyFields;
 
     /// The table's name.
     const TABLE: &'static str;
-    /// The subject of the events of a row, with the key's field in braces. Empty if each function of the
-    /// projection names its key.
+    /// The subject of the events of a row, with the columns of the key in braces. Empty if each
+    /// function of the projection names its key.
     const SUBJECT: &'static str;
     /// The columns, in the order of the fields.
     const COLUMNS: &'static [ColumnDescriptor];
-    /// The name of the key's column.
-    const KEY: &'static str;
+    /// The names of the key's columns.
+    const KEY: &'static [&'static str];
     /// The columns with an index besides those that queries compare.
     const INDEXED: &'static [&'static str];
     /// The columns that the declaration prepares for searches.
@@ -66,7 +66,7 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
     const DECLARATION: Declaration;
 
     /// Returns the key of this row.
-    fn key(&self) -> &Self::Key;
+    fn key(&self) -> KeyRef<'_, Self>;
 
     /// Converts the row to cells, one for each column.
     ///
@@ -79,6 +79,27 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
     /// # Errors
     /// A cell does not fit its field.
     fn from_cells(cells: Cells) -> Result<Self, CellError>;
+}
+
+/// References to the fields of the key of a read model: `&Uuid`, or `(&Uuid, &String)`.
+///
+/// ```
+/// use es_framework::{prelude::*, projection::KeyRef};
+///
+/// async fn is_there<R: ReadModel>(context: &QueryContext<'_>, key: KeyRef<'_, R>) -> Result<bool, QueryError> {
+///     Ok(context.find_row::<R>(key).await?.is_some())
+/// }
+/// ```
+pub type KeyRef<'a, R> = <<R as ReadModel>::Key as KeyFields>::Fields<'a>;
+
+impl RowKey {
+    /// Returns the key of a row of the read model `R`, given its fields.
+    ///
+    /// # Errors
+    /// A field is neither a text nor a whole number.
+    pub fn from_fields<R: ReadModel>(fields: KeyRef<'_, R>) -> Result<Self, KeyError> {
+        R::Key::to_row_key(fields)
+    }
 }
 
 /// The projection of events into a read model. `#[projection]` implements it.
@@ -227,7 +248,7 @@ impl<R: ReadModel> RowChange<R> {
     /// # Errors
     /// The row's key is not this key.
     pub fn put(key: RowKey, row: R) -> Result<Self, ProjectionError> {
-        let own = RowKey::from_value(row.key())?;
+        let own = RowKey::from_fields::<R>(row.key())?;
         if own != key {
             return Err(ProjectionError::OtherKey {
                 row: own,

@@ -1,6 +1,7 @@
 //! The keys of rows.
 
 use es_subscribe::{HeldKeyId, HeldKeyKind};
+use serde_json::Value;
 
 use super::{Cell, CellError, ColumnType};
 
@@ -19,6 +20,8 @@ pub enum RowKey {
     Text(String),
     /// A whole number.
     Integer(i64),
+    /// The fields of a key of several fields. Their column stores them as a JSON array.
+    Composite(Vec<Self>),
 }
 
 /// The reason why an event or a row has no key.
@@ -55,11 +58,27 @@ impl RowKey {
         Self::from_cell(Cell::from_value("key", key)?).ok_or(KeyError::Unfit)
     }
 
+    /// Returns the key that these fields are together.
+    pub(crate) fn from_parts(mut parts: Vec<Self>) -> Option<Self> {
+        match parts.len() {
+            0 | 1 => parts.pop(),
+            _ => Some(Self::Composite(parts)),
+        }
+    }
+
     /// Returns the key as text, which differs for the keys of one read model.
     pub(crate) fn to_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Integer(number) => number.to_string(),
+            Self::Integer(_) | Self::Composite(_) => self.to_json().to_string(),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Text(text) => text.as_str().into(),
+            Self::Integer(number) => (*number).into(),
+            Self::Composite(parts) => parts.iter().map(Self::to_json).collect(),
         }
     }
 
@@ -82,6 +101,7 @@ impl From<RowKey> for Cell {
         match key {
             RowKey::Text(text) => Self::Text(text),
             RowKey::Integer(number) => Self::Integer(number),
+            RowKey::Composite(_) => Self::Text(key.to_text()),
         }
     }
 }

@@ -4,22 +4,17 @@ use super::{RowIdentity, SearchForm, Table};
 
 /// The column with the position of a row in the order of the events.
 pub(crate) const POSITION_COLUMN: &str = "es_place";
-/// The column with the subject of a row that is an event.
-pub(super) const SUBJECT: &str = "es_subject";
 
 /// Returns the column of a row's key.
-pub(crate) fn key_column(table: &Table) -> &'static str {
-    match table.model.identity {
-        RowIdentity::Event => SUBJECT,
-        RowIdentity::Column(name) => name,
-    }
+pub(crate) const fn key_column(table: &Table) -> &'static str {
+    table.model.identity.key_column()
 }
 
 /// Returns the column, as SQL, whose values a written row must not repeat.
 pub(super) fn quoted_unique_column(table: &Table) -> String {
     match table.model.identity {
         RowIdentity::Event => POSITION_COLUMN.to_owned(),
-        RowIdentity::Column(name) => quote_name(name),
+        identity => quote_name(identity.key_column()),
     }
 }
 

@@ -4,7 +4,7 @@
 //! prefixes of texts have the order of the texts, so a condition on the prefix leaves few rows for the
 //! exact comparison.
 
-use super::{ColumnKind, Table, sql_names::key_column};
+use super::{ColumnKind, Table, row_identity::COMPOSITE_KEY, sql_names::key_column};
 #[cfg(feature = "postgres")]
 use super::{RowKey, sql_names::quote_name};
 
@@ -25,7 +25,10 @@ pub(crate) fn is_shorter_than_prefix(text: &str) -> bool {
 /// Returns true if one of the keys is as long as a prefix, so that other keys can have the same prefix.
 #[cfg(feature = "postgres")]
 pub(super) fn has_long_key(keys: &[RowKey]) -> bool {
-    let is_long = |key: &RowKey| matches!(key, RowKey::Text(text) if !is_shorter_than_prefix(text));
+    let is_long = |key: &RowKey| match key {
+        RowKey::Integer(_) => false,
+        key => !is_shorter_than_prefix(&key.to_text()),
+    };
     keys.iter().any(is_long)
 }
 
@@ -51,6 +54,7 @@ impl Table {
     pub(super) fn has_text_index(&self, column: &str) -> bool {
         let mut columns = self.model.columns.iter();
         let is_text = columns.any(|one| one.name == column && one.kind == ColumnKind::Text);
-        is_text && (key_column(self) == column || self.indexed.contains(column))
+        column == COMPOSITE_KEY
+            || is_text && (key_column(self) == column || self.indexed.contains(column))
     }
 }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::{QueryError, sql_fragment::SqlFragment, table_view::TableView};
 use crate::projection::{
-    Cell, CellError, ColumnType,
+    Cell, CellError, ColumnType, ReadModel, RowIdentity, RowKey,
     table_statements::quote_name,
     text_prefix::{is_shorter_than_prefix, text_prefix},
 };
@@ -135,18 +135,43 @@ impl<R> Condition<R> {
         Self::new(Expression::Or(one, other))
     }
 
-    /// Returns true if only rows with one key meet the condition.
-    pub(super) fn selects_key(&self, key: &str) -> bool {
-        matches!(
-            &self.expression,
-            Expression::Compare(column, Comparison::Equal, _) if *column == key
-        )
+    pub(super) const fn equal_to_cell(column: &'static str, cell: Cell) -> Self {
+        Self::new(Expression::Compare(column, Comparison::Equal, cell))
+    }
+
+    /// Returns the value that a column has in all rows that meet the condition.
+    pub(super) fn required_cell(&self, column: &str) -> Option<&Cell> {
+        match &self.expression {
+            Expression::Compare(name, Comparison::Equal, cell) if *name == column => Some(cell),
+            _ => None,
+        }
     }
 
     /// Returns the condition in SQL, with a `?` for each of its parameters.
     pub(super) fn to_sql(&self, view: TableView<'_>) -> Result<SqlFragment, QueryError> {
         self.expression.to_sql(view)
     }
+}
+
+/// Returns the key of the only row that can meet all conditions, if they tell it.
+pub(super) fn selected_key<R: ReadModel>(conditions: &[Condition<R>]) -> Option<Cell> {
+    let required = |column: &str| conditions.iter().find_map(|one| one.required_cell(column));
+    if let Some(key) = required(RowIdentity::of::<R>().key_column()) {
+        return Some(key.clone());
+    }
+    let parts = R::KEY.iter();
+    let parts = parts.map(|column| RowKey::from_cell(required(column)?.clone()));
+    RowKey::from_parts(parts.collect::<Option<_>>()?).map(Cell::from)
+}
+
+/// Returns the condition on the whole key of a row if the conditions tell each of its fields. An index contains the key,
+/// and none contains the fields together.
+pub(super) fn composite_key_condition<R: ReadModel>(
+    conditions: &[Condition<R>],
+) -> Option<Condition<R>> {
+    let key = selected_key(conditions).filter(|_| R::KEY.len() > 1)?;
+    let column = RowIdentity::of::<R>().key_column();
+    Some(Condition::equal_to_cell(column, key))
 }
 
 impl Expression {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Condition, Page, QueryContext, QueryError};
-use crate::projection::{Cell, ReadModel, RowKey};
+use crate::projection::{Cell, KeyRef, ReadModel, RowIdentity, RowKey};
 
 impl QueryContext<'_> {
     /// Adds to each row of a page the row of another read model whose key it contains. `key` returns the key, if the row
@@ -47,21 +47,22 @@ impl QueryContext<'_> {
     pub async fn join<L, R: ReadModel, T>(
         &self,
         page: Page<L>,
-        key: impl Fn(&L) -> Option<&R::Key>,
+        key: impl Fn(&L) -> Option<KeyRef<'_, R>>,
         mut combine: impl FnMut(L, Option<&R>) -> T,
     ) -> Result<Page<T>, QueryError> {
         // No row has a key that cannot be one.
-        let key_of = |row: &L| RowKey::from_value(key(row)?).ok();
+        let key_of = |row: &L| RowKey::from_fields::<R>(key(row)?).ok();
         let keys: Vec<Option<RowKey>> = page.items.iter().map(key_of).collect();
         let wanted: BTreeSet<RowKey> = keys.iter().flatten().cloned().collect();
         let mut others = BTreeMap::new();
         if !wanted.is_empty() {
             let cells = wanted.into_iter().map(Cell::from).collect();
+            let column = RowIdentity::of::<R>().key_column();
             let rows = self
                 .rows::<R>()
-                .filter(Condition::one_of_cells(R::KEY, cells));
+                .filter(Condition::one_of_cells(column, cells));
             for row in rows.all(u32::MAX).await? {
-                if let Ok(key) = RowKey::from_value(row.key()) {
+                if let Ok(key) = RowKey::from_fields::<R>(row.key()) {
                     others.insert(key, row);
                 }
             }

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use serde::de::DeserializeOwned;
 
-use super::{PageParameters, QueryError, RowQuery};
-use crate::projection::{Cell, Database, QueryCost, ReadModel, Sql};
+use super::{Condition, PageParameters, QueryError, RowQuery};
+use crate::projection::{Cell, Database, KeyRef, QueryCost, ReadModel, RowIdentity, RowKey, Sql};
 use es_event::{Caller, Services};
 
 /// The context of a query's handler: the read models, the requested page, and the time.
@@ -119,6 +119,50 @@ impl<'a> QueryContext<'a> {
     #[must_use]
     pub fn rows<R: ReadModel>(&self) -> RowQuery<'a, R> {
         RowQuery::new(self.database, self.caller.clone())
+    }
+
+    /// Returns the row with this key, as the caller sees it. The key of several fields is a tuple of references.
+    ///
+    /// ```
+    /// use es_framework::prelude::*;
+    /// # #[derive(Event)]
+    /// # struct SeatSoldEvent { hall: String, seat: u32, price: i64 }
+    /// #[derive(ReadModel)]
+    /// #[read_model(table = "sold_seats")]
+    /// struct SoldSeat {
+    ///     #[key]
+    ///     hall: String,
+    ///     #[key]
+    ///     seat: u32,
+    ///     price: i64,
+    /// }
+    /// # #[projection]
+    /// # impl SoldSeat {
+    /// #     #[key(hall, seat)]
+    /// #     fn sold(event: SeatSoldEvent) -> Self {
+    /// #         Self { hall: event.hall, seat: event.seat, price: event.price }
+    /// #     }
+    /// # }
+    ///
+    /// async fn price(context: &QueryContext<'_>, hall: &String, seat: u32) -> Result<Option<i64>, QueryError> {
+    ///     let sold = context.find_row::<SoldSeat>((hall, &seat)).await?;
+    ///     Ok(sold.map(|sold| sold.price))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn find_row<R: ReadModel>(
+        &self,
+        key: KeyRef<'_, R>,
+    ) -> Result<Option<R>, QueryError> {
+        // No row has a key that cannot be one.
+        let Ok(key) = RowKey::from_fields::<R>(key) else {
+            return Ok(None);
+        };
+        let column = RowIdentity::of::<R>().key_column();
+        let is_of_key = Condition::equal_to_cell(column, key.into());
+        self.rows::<R>().filter(is_of_key).first().await
     }
 
     pub(super) const fn database(&self) -> &'a Database {

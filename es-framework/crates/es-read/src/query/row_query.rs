@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use super::{
     Column, Condition, OrderedValue, Page, PageParameters, QueryError,
+    condition::{composite_key_condition, selected_key},
     cursor::{LongCursor, PageCursor, PageStart, RowCursor, SortValue, SortedRow},
     sort_order::{SortColumn, SortDirection, SortKey},
     sql_fragment::SqlFragment,
@@ -177,7 +178,8 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// Returns the SQL condition that all rows have to meet.
     pub(super) fn filter_sql(&self, view: TableView<'_>) -> Result<SqlFragment, QueryError> {
         let is_sorted = self.order.map(|order| Condition::is_not_null(order.column));
-        let conditions = self.conditions.iter().chain(&is_sorted);
+        let key = composite_key_condition(&self.conditions);
+        let conditions = self.conditions.iter().chain(&is_sorted).chain(&key);
         let conditions = conditions.map(|condition| Ok(condition.to_sql(view)?.in_parentheses()));
         let conditions: Result<Vec<_>, QueryError> = conditions.collect();
         Ok(SqlFragment::join(conditions?, " AND "))
@@ -255,11 +257,8 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
 
     /// A condition on the key leaves at most one row, which the database finds in the index of the key.
     fn page_cost(&self) -> QueryCost {
-        if self.conditions.iter().any(|one| one.selects_key(R::KEY)) {
-            QueryCost::Lookup
-        } else {
-            QueryCost::Page
-        }
+        let key = selected_key(&self.conditions);
+        key.map_or(QueryCost::Page, |_| QueryCost::Lookup)
     }
 
     /// Returns the row at which the page begins, unless it is the first page.

@@ -324,13 +324,23 @@ pub trait TextValue: ColumnType {}
 impl TextValue for String {}
 impl TextValue for Option<String> {}
 
-/// Returns whether one of the columns, with the number of values that it is compared with, is this key and has
-/// one value.
+/// Returns whether each column of this key is among the columns, with the number of values that they are compared
+/// with, and has one value.
 #[doc(hidden)]
 #[must_use]
-pub const fn names_key(key: &str, mut compared: &[(RequiredIndex, ValueCount)]) -> bool {
+pub const fn names_key(mut key: &[&str], compared: &[(RequiredIndex, ValueCount)]) -> bool {
+    while let [column, others @ ..] = key {
+        if !has_one_value(column, compared) {
+            return false;
+        }
+        key = others;
+    }
+    true
+}
+
+const fn has_one_value(column: &str, mut compared: &[(RequiredIndex, ValueCount)]) -> bool {
     while let [(first, count), rest @ ..] = compared {
-        if count.is_required() && are_equal(first.column, key) {
+        if count.is_required() && are_equal(first.column, column) {
             return true;
         }
         compared = rest;

@@ -10,6 +10,7 @@
 )]
 
 mod aggregates;
+mod composite_keys;
 mod event_of_several_rows;
 #[path = "../../../../tests/support/eventually.rs"]
 mod eventually;

@@ -1,6 +1,6 @@
 //! The columns that a table has and the cells that a row writes to them.
 
-use super::super::{Cell, ColumnKind, RowIdentity, Table, fold::TableRow, sql_names};
+use super::super::{Cell, ColumnKind, RowIdentity, Table, fold::TableRow, row_identity, sql_names};
 
 /// A column of a table: one of the read model or one of the framework.
 #[derive(Debug)]
@@ -17,8 +17,15 @@ pub(crate) fn written_columns(table: &Table) -> Vec<TableColumn> {
         sql_names::POSITION_COLUMN.to_owned(),
         ColumnKind::Integer,
     )];
-    if table.model.identity == RowIdentity::Event {
-        columns.push(column(sql_names::SUBJECT.to_owned(), ColumnKind::Text));
+    match table.model.identity {
+        RowIdentity::Event => {
+            columns.push(column(row_identity::SUBJECT.to_owned(), ColumnKind::Text))
+        }
+        RowIdentity::Columns(_) => {
+            let key = sql_names::quote_name(row_identity::COMPOSITE_KEY);
+            columns.push(column(key, ColumnKind::Text));
+        }
+        RowIdentity::Column(_) => {}
     }
     let declared = table.model.columns.iter();
     columns.extend(declared.map(|one| {
@@ -51,14 +58,19 @@ pub(super) fn arrange_cells(table: &Table, row: TableRow) -> impl Iterator<Item 
             }
         })
         .collect();
-    let subject = match table.model.identity {
+    let model = &table.model;
+    let identity = match model.identity {
         RowIdentity::Event => Some(row.subject.map_or(Cell::Null, Cell::Text)),
+        RowIdentity::Columns(_) => {
+            let key = model.identity.find_key(model.columns, &row.cells);
+            Some(key.map_or(Cell::Null, Cell::from))
+        }
         RowIdentity::Column(_) => None,
     };
     let place = Cell::Integer(row.place);
     [place]
         .into_iter()
-        .chain(subject)
+        .chain(identity)
         .chain(row.cells)
         .chain(searched)
 }

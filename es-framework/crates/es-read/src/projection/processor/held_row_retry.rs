@@ -205,16 +205,6 @@ impl Processor {
     }
 }
 
-/// Returns the key of a row, unless the row is an event.
-fn row_key(table: &Table, row: &TableRow) -> Option<RowKey> {
-    let RowIdentity::Column(name) = table.model.identity else {
-        return None;
-    };
-    let mut columns = table.model.columns.iter();
-    let index = columns.position(|column| column.name == name)?;
-    RowKey::from_cell(row.cells.get(index)?.clone())
-}
-
 /// A row that the database refuses stays held.
 fn keep_refused(error: ProcessorStartError) -> Result<usize, ProcessorStartError> {
     match error {
@@ -252,7 +242,8 @@ impl ReplayedRows {
             self.changes.removed.push(key);
         }
         for row in changes.rows {
-            match row_key(table, &row) {
+            let model = &table.model;
+            match model.identity.find_key(model.columns, &row.cells) {
                 Some(key) => drop(self.keyed.insert(key, Some(row))),
                 None => self.changes.rows.push(row),
             }

@@ -35,8 +35,8 @@ pub(super) fn bind_keys<'q>(query: PgQuery<'q>, table: &Table, keys: Vec<RowKey>
     let mut numbers = Vec::new();
     for key in keys {
         match key {
-            RowKey::Text(text) => texts.push(text),
             RowKey::Integer(number) => numbers.push(number),
+            key => texts.push(key.to_text()),
         }
     }
     // All keys of a table are of one kind.
