@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use es_command::state::{Snapshots, StateDescriptor};
-use es_event::{EventId, Subject, Upcasters, subject_template::fits};
+use es_event::{EventId, Subject, Upcasters, personal::KEYWORD, subject_template::fits};
 use es_eventql::QueryLimits;
 use es_model::{ApplicationModel, ModelNode, NodeKind};
 use es_net::ApiToken;
@@ -110,9 +110,6 @@ fn fixed_head(template: &str) -> &str {
     let end = template.find("/{").unwrap_or(template.len());
     template.get(..end).unwrap_or(template)
 }
-
-/// The keyword in the schema of a member with personal data.
-const KEYWORD: &str = "x-personal";
 
 /// Returns the template of the subject of the first event whose schema has a member with personal data.
 fn find_person_template(model: &ApplicationModel) -> Option<&str> {

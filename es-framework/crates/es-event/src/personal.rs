@@ -19,7 +19,8 @@ pub const SEAL: &str = "$sealed";
 pub const ERASURES: &str = "/es-framework/personal-data";
 
 /// The keyword that a declared member has in the schema of its event.
-pub(crate) const KEYWORD: &str = "x-personal";
+#[doc(hidden)]
+pub const KEYWORD: &str = "x-personal";
 
 /// Deeper JSON than any declaration has. `serde_json` refuses more than 128 levels.
 const MAX_DEPTH: usize = 120;
