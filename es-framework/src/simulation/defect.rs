@@ -40,6 +40,8 @@ pub(super) enum Defect {
     IgnoreClaims,
     /// The store loses the claims of an append, and records its other events.
     LoseClaims,
+    /// The key store leaves the keys of erased persons on its disk.
+    KeepErasedKeys,
 }
 
 fn is_of_framework(subject: &Subject) -> bool {

@@ -3,8 +3,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use es_store::simulation::SimulationScope;
-use jiff::SignedDuration;
+use es_personal::{PersonKeys, PersonalEvents, PersonalStore};
+use es_store::{EventOpener as _, simulation::SimulationScope};
+use jiff::{SignedDuration, Timestamp};
 
 use super::{
     defect::Defect,
@@ -18,7 +19,12 @@ use super::{
     simulated_store::StoreServer,
     wallet_domain::WalletRow,
 };
-use crate::{command::RandomNumbers, event::EventId, projection::Project};
+use crate::{
+    command::RandomNumbers,
+    event::{EventId, RecordedEvent},
+    projection::Project,
+    store::memory::MemoryStore,
+};
 
 const CLIENTS: u32 = 3;
 const OPERATIONS: u32 = 7;
@@ -91,8 +97,10 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
     let rows = read_rows::<WalletRow>(&instances).await;
     let owners = read_rows::<OwnerRow>(&instances).await;
     let kills = instances.iter();
+    let events = server.history().await;
     let record = RunRecord {
-        events: server.history().await,
+        opened: open_events(&events, keys.copy_disk()).await,
+        events,
         operations: lock(&history.operations).clone(),
         reads: lock(&history.reads).clone(),
         rows,
@@ -123,6 +131,26 @@ async fn read_rows<R: Project>(
         rows.push((instance.name, read));
     }
     rows
+}
+
+/// Returns each event as somebody with these keys reads it, or the reason why that fails.
+async fn open_events(
+    events: &[(RecordedEvent, Timestamp)],
+    keys: SimulatedKeyStore,
+) -> Vec<Result<RecordedEvent, String>> {
+    let (store, keys) = (
+        Arc::new(MemoryStore::new()),
+        PersonKeys::new(Arc::new(keys)),
+    );
+    let store = PersonalStore::new(store, PersonalEvents::default(), keys);
+    let mut opened = Vec::new();
+    for (event, _) in events {
+        match store.open_events(vec![event.clone()]).await {
+            Ok(events) => opened.extend(events.into_iter().map(Ok)),
+            Err(error) => opened.push(Err(error.to_string())),
+        }
+    }
+    opened
 }
 
 /// Ends all faults, lets every deadline pass, and waits until all work is done.

@@ -9,13 +9,17 @@ use async_trait::async_trait;
 use es_personal::{KeyRewrite, KeyStore, KeyStoreError, StoredKey};
 use uuid::Uuid;
 
-use super::environment::{SimulationEnvironment, lock};
+use super::{
+    defect::Defect,
+    environment::{SimulationEnvironment, lock},
+};
 
 /// A person in the key store.
 #[derive(Debug, Default)]
 struct SimulatedPerson {
-    /// It is missing once it is destroyed.
+    /// The bytes on the disk. They are missing once they are destroyed.
     key: Option<Vec<u8>>,
+    is_erased: bool,
     is_finished: bool,
 }
 
@@ -28,7 +32,8 @@ pub(super) struct SimulatedKeyStore {
 
 impl SimulatedPerson {
     fn stored_key(&self) -> StoredKey {
-        self.key.clone().map_or(StoredKey::Erased, StoredKey::Key)
+        let key = self.key.clone().filter(|_| !self.is_erased);
+        key.map_or(StoredKey::Erased, StoredKey::Key)
     }
 }
 
@@ -40,10 +45,27 @@ impl SimulatedKeyStore {
         }
     }
 
+    /// Returns a key store with the keys that are left on the disk.
+    pub(super) fn copy_disk(&self) -> Self {
+        let persons = lock(&self.persons);
+        let persons = persons.iter().map(|(id, person)| {
+            let copied = SimulatedPerson {
+                key: person.key.clone(),
+                is_erased: person.key.is_none(),
+                is_finished: true,
+            };
+            (*id, copied)
+        });
+        Self {
+            environment: Arc::clone(&self.environment),
+            persons: Mutex::new(persons.collect()),
+        }
+    }
+
     /// Returns the persons whose erasure has begun.
     pub(super) fn erased_persons(&self) -> BTreeSet<Uuid> {
         let persons = lock(&self.persons);
-        let erased = persons.iter().filter(|(_, person)| person.key.is_none());
+        let erased = persons.iter().filter(|(_, person)| person.is_erased);
         erased.map(|(id, _)| *id).collect()
     }
 
@@ -52,7 +74,7 @@ impl SimulatedKeyStore {
         let persons = lock(&self.persons);
         let open = persons
             .iter()
-            .filter(|(_, person)| person.key.is_none() && !person.is_finished);
+            .filter(|(_, person)| person.is_erased && !person.is_finished);
         open.map(|(id, _)| *id).collect()
     }
 
@@ -110,7 +132,14 @@ impl KeyStore for SimulatedKeyStore {
 
     async fn erase(&self, person: Uuid) -> Result<(), KeyStoreError> {
         self.send_request().await?;
-        lock(&self.persons).entry(person).or_default().key = None;
+        {
+            let mut persons = lock(&self.persons);
+            let person = persons.entry(person).or_default();
+            person.is_erased = true;
+            if self.environment.defect != Some(Defect::KeepErasedKeys) {
+                person.key = None;
+            }
+        }
         self.environment
             .record_trace("keys", format_args!("destroys the key of {person}"));
         self.send_answer().await

@@ -77,6 +77,7 @@ fn the_seeds_of_one_run_find_each_defect() {
         (Defect::MissErasures, "plain of an erased person"),
         (Defect::IgnoreClaims, "has two owners"),
         (Defect::LoseClaims, "with 0 claims"),
+        (Defect::KeepErasedKeys, "opens with the keys that are left"),
     ] {
         let (found, ran) = find_violating_seed(0, SEEDS_OF_A_DEFECT, Some(defect), text).unwrap();
         let Some(report) = found else {

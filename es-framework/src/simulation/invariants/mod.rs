@@ -26,6 +26,8 @@ use crate::event::{RecordedEvent, Subject};
 pub(super) struct RunRecord {
     /// The log at the end, with the latest time that any clock had shown at each event.
     pub(super) events: Vec<(RecordedEvent, Timestamp)>,
+    /// Each event of the log as somebody with the keys that are left reads it.
+    pub(super) opened: Vec<Result<RecordedEvent, String>>,
     pub(super) operations: Vec<OperationRecord>,
     pub(super) reads: Vec<ReadRecord>,
     /// The rows of each instance at the end.

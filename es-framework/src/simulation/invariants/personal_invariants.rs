@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use super::{LogFold, RunRecord};
-use crate::simulation::owner_domain::{ERASED_NAME, NAME_PREFIX, OwnerRow, owner_name};
+use crate::{
+    event::RecordedEvent,
+    simulation::owner_domain::{ERASED_NAME, NAME_PREFIX, OwnerRow, owner_name},
+};
 
 pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
     for (event, _) in &run.events {
@@ -14,6 +17,7 @@ pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mu
             violations.push(format!("event {id} stores a plain name: {data}"));
         }
     }
+    check_opened_events(run, log, violations);
     let mut names = BTreeMap::new();
     for event in log.events_named("OwnerNamedEvent") {
         names.insert(event.subject.clone(), event.payload_number("operation"));
@@ -34,6 +38,39 @@ pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mu
             violations.push(format!(
                 "{instance} has other owners than {names:?}: {rows:?}"
             ));
+        }
+    }
+}
+
+/// Checks that the keys on the disk open the events of everybody but the erased.
+fn check_opened_events(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
+    let names = log.events_named("OwnerNamedEvent").map(|event| {
+        let id = event.subject.trim_start_matches("/owners/").parse::<Uuid>();
+        let is_erased = id.is_ok_and(|id| run.erased.contains(&id));
+        let name = format!("\"{}\"", owner_name(event.payload_number("operation")));
+        (event.id, is_erased, name)
+    });
+    let names: Vec<_> = names.collect();
+    for opened in &run.opened {
+        let RecordedEvent { id, data, .. } = match opened {
+            Ok(event) => event,
+            Err(error) => {
+                violations.push(format!(
+                    "an event is closed to the keys that are left: {error}"
+                ));
+                continue;
+            }
+        };
+        for (named, is_erased, name) in &names {
+            let has_name = data.get().contains(name);
+            if *is_erased && has_name {
+                violations.push(format!(
+                    "event {id} of an erased person opens with the keys that are left: {data}"
+                ));
+            }
+            if !is_erased && id.get() == *named && !has_name {
+                violations.push(format!("event {id} has lost the name {name}: {data}"));
+            }
         }
     }
 }
