@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
+    time::Duration,
 };
 
 use es_framework::{
@@ -251,7 +252,7 @@ impl Site {
 
     /// Waits until an erasure has done a step.
     pub(super) async fn reaches(&self, step: ErasureStep, reader: &Reader, library: &Library) {
-        eventually("a step of the erasure", async || {
+        eventually(&format!("{step:?} of an erasure"), async || {
             let is_done = match step {
                 ErasureStep::Requested => true,
                 ErasureStep::KeyDestroyed => {
@@ -304,6 +305,18 @@ pub(super) async fn has_name(library: &Library, id: Uuid, name: &str) {
         (name_of(library, id).await.as_deref() == Some(name)).then_some(())
     })
     .await;
+}
+
+/// Requests an erasure as an operator does: again, if it fails. The test shows the reasons if it fails.
+pub(super) async fn repeat_erasure(url: String, id: Uuid) {
+    loop {
+        let answer = request_erasure(url.clone(), id).await;
+        if answer.as_ref().is_some_and(|it| it["done"].is_array()) {
+            return;
+        }
+        println!("an erasure is requested again: {answer:?}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
 }
 
 pub(super) async fn request_erasure(url: String, id: Uuid) -> Option<serde_json::Value> {

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::erasure_site::{
     ERASED, Engine, ErasureStep, Reader, ReaderRegisteredEvent, STEPS, Site, has_name, name_of,
-    request_erasure,
+    repeat_erasure, request_erasure,
 };
 use crate::support::{Library, client, eventually, postgres_server::PostgresServer};
 
@@ -84,7 +84,7 @@ async fn erase_under_load(
     let registrations = Registrations::begin(&library);
     let (killed, others) = erased.split_at(STEPS.len());
     for (step, reader) in STEPS.into_iter().zip(killed) {
-        let erasing = tokio::spawn(request_erasure(library.url.clone(), reader.id));
+        let erasing = tokio::spawn(repeat_erasure(library.url.clone(), reader.id));
         site.reaches(step, reader, &library).await;
         library.process.kill();
         erasing.abort();
