@@ -11,7 +11,7 @@ use crate::{
     workload::{Figures, Workload, fill},
 };
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Contender {
     EventStore,
     UmaDb,
@@ -30,6 +30,11 @@ impl Contender {
         Self::CqrsEs,
         Self::Disintegrate,
     ];
+
+    /// Returns false if the contender needs a newer PostgreSQL. The functions of disintegrate have hexadecimal literals.
+    pub fn runs_on(self, postgres: &PostgresServer) -> bool {
+        self != Self::Disintegrate || postgres.version() >= 16_00_00
+    }
 
     pub fn name(self) -> &'static str {
         match self {

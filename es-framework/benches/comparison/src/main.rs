@@ -32,11 +32,17 @@ async fn main() {
         .collect();
 
     let postgres = PostgresServer::start();
+    let (contenders, skipped): (Vec<_>, Vec<_>) = Contender::ALL
+        .into_iter()
+        .partition(|contender| contender.runs_on(&postgres));
+    for contender in skipped {
+        println!("{} needs PostgreSQL 16\n", contender.name());
+    }
     let time = Duration::from_secs_f64(seconds);
     let mut figures: Vec<Vec<Vec<Figures>>> =
-        vec![vec![Vec::new(); Contender::ALL.len()]; workloads.len()];
+        vec![vec![Vec::new(); contenders.len()]; workloads.len()];
     for round in 0..rounds {
-        for (number, contender) in Contender::ALL.iter().enumerate() {
+        for (number, contender) in contenders.iter().enumerate() {
             eprintln!("round {}: {}", round + 1, contender.name());
             let measured = contender.measure(&event_store, &postgres, &workloads, time);
             for (row, figure) in measured.await.into_iter().enumerate() {
@@ -44,15 +50,19 @@ async fn main() {
             }
         }
     }
-    print_table(&workloads, figures);
+    print_table(&workloads, &contenders, figures);
 }
 
-fn print_table(workloads: &[Workload], figures: Vec<Vec<Vec<Figures>>>) {
+fn print_table(workloads: &[Workload], contenders: &[Contender], figures: Vec<Vec<Vec<Figures>>>) {
     println!("a second, and the median / 99th percentile / longest time without an answer in ms\n");
-    let names = Contender::ALL.map(Contender::name).join(" | ");
+    let names: Vec<_> = contenders
+        .iter()
+        .map(|contender| contender.name())
+        .collect();
     println!(
-        "| work | {names} |\n|---|{}",
-        "---|".repeat(Contender::ALL.len())
+        "| work | {} |\n|---|{}",
+        names.join(" | "),
+        "---|".repeat(contenders.len())
     );
     for (workload, row) in workloads.iter().zip(figures) {
         let cells: Vec<String> = row

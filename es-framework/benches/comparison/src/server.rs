@@ -102,11 +102,20 @@ impl PostgresServer {
         )
     }
 
+    /// Returns the version as a number such as 150006.
+    pub fn version(&self) -> u32 {
+        let output = self.psql("SHOW server_version_num");
+        String::from_utf8_lossy(&output.stdout)
+            .trim()
+            .parse()
+            .expect("a version")
+    }
+
     fn psql(&self, statement: &str) -> Output {
         let mut psql = Command::new(program("psql"));
         psql.args(["-h", "127.0.0.1", "-U", "postgres", "-p"]);
         psql.arg(self.server.port.to_string())
-            .args(["-c", statement]);
+            .args(["-tc", statement]);
         psql.output().unwrap()
     }
 }
