@@ -119,12 +119,14 @@ fn two_files_of_the_tutorial_are_an_application() {
     let blocks = blocks(&page);
     let find = |language| blocks.iter().find(|block| block.language == language);
     let (manifest, code) = (find("toml").unwrap(), find("rust,no_run").unwrap());
-    let folder = empty_folder("by-hand");
-    std::os::unix::fs::symlink(checkout(), folder.join("es-framework")).unwrap();
-    let application = folder.join("clinic");
-    fs::create_dir_all(application.join("src")).unwrap();
-    // The folder is below that of a workspace.
-    let manifest = format!("{}\n[workspace]\n", manifest.text);
+    let application = empty_folder("by-hand");
+    fs::create_dir(application.join("src")).unwrap();
+    let framework = checkout().join("es-framework").display().to_string();
+    let manifest = manifest
+        .text
+        .replace("../es-framework/es-framework", &framework);
+    // The folder is below that of the workspace, unlike the one of the page.
+    let manifest = format!("{manifest}\n[workspace]\n");
     fs::write(application.join("Cargo.toml"), manifest).unwrap();
     fs::write(application.join("src/main.rs"), code.text).unwrap();
     share_build(&application);
