@@ -1,6 +1,6 @@
 //! The update of the search index in the transaction that writes the rows.
 
-use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params_from_iter};
 
 use super::{
     super::super::{Cell, Table, search_index, table_statements},
@@ -16,20 +16,25 @@ pub(super) struct SearchIndexUpdate<'a> {
     table: &'a Table,
     /// The index of the key among the cells of a row.
     key: usize,
+    /// Loads the texts of a row. `None` if no column is searched.
+    select: Option<CachedStatement<'a>>,
     outdated: Vec<i64>,
     /// The position and the texts of each new entry.
     added: Vec<Vec<Cell>>,
 }
 
 impl<'a> SearchIndexUpdate<'a> {
-    pub(super) fn new(connection: &'a Connection, table: &'a Table) -> Self {
-        Self {
+    pub(super) fn new(connection: &'a Connection, table: &'a Table) -> rusqlite::Result<Self> {
+        let select = (!table.searched.is_empty())
+            .then(|| connection.prepare_cached(&search_index::select_texts_statement(table)));
+        Ok(Self {
             connection,
             table,
             key: table_statements::unique_column_offset(table),
+            select: select.transpose()?,
             outdated: Vec::new(),
             added: Vec::new(),
-        }
+        })
     }
 
     /// Records that the row of a key is about to be deleted.
@@ -42,7 +47,7 @@ impl<'a> SearchIndexUpdate<'a> {
 
     /// Records that a row is about to be written, given all of its cells.
     pub(super) fn record_write(&mut self, cells: &[Cell]) -> Result<(), rusqlite::Error> {
-        if self.table.searched.is_empty() {
+        if self.select.is_none() {
             return Ok(());
         }
         let texts = cells.len().saturating_sub(self.table.searched.len());
@@ -87,13 +92,12 @@ impl<'a> SearchIndexUpdate<'a> {
     }
 
     /// Loads the position and the searched texts of the stored row with this key.
-    fn load_texts(&self, key: Cell) -> Result<Option<(i64, Vec<Cell>)>, rusqlite::Error> {
-        if self.table.searched.is_empty() {
+    fn load_texts(&mut self, key: Cell) -> Result<Option<(i64, Vec<Cell>)>, rusqlite::Error> {
+        let Some(select) = &mut self.select else {
             return Ok(None);
-        }
+        };
         let columns = self.table.searched.len();
-        self.connection
-            .prepare_cached(&search_index::select_texts_statement(self.table))?
+        select
             .query_row([key], |row| Ok((row.get(0)?, read_cells(row, columns)?)))
             .optional()
     }

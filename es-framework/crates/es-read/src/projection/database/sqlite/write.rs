@@ -24,7 +24,7 @@ pub(super) fn write_rows(
     changes: RowChanges,
 ) -> Result<(), rusqlite::Error> {
     write_held_rows(connection, table, &changes)?;
-    let mut index = SearchIndexUpdate::new(connection, table);
+    let mut index = SearchIndexUpdate::new(connection, table)?;
     if !changes.removed.is_empty() {
         let mut delete = connection.prepare_cached(&table_statements::delete_statement(table))?;
         for key in changes.removed {
