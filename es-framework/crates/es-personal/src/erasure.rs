@@ -2,9 +2,8 @@
 //!
 //! Each step can be repeated, so an erasure that was interrupted is completed by the next start or by repeating it.
 
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, fmt, mem, path::PathBuf, sync::Arc, time::Duration};
 
-use async_trait::async_trait;
 use es_event::{
     EventCandidate, EventId, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
     SubjectTemplatePart,
@@ -18,8 +17,13 @@ use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use crate::{
-    key_link::ERASURE, key_store::StoredKey, person_keys::SHARED_KEY, person_tables::PersonTables,
-    personal_store::PersonalStore, redacted_store::RedactedStore,
+    erasure_target::{DroppedValues, ErasureTarget, drop_until},
+    key_link::ERASURE,
+    key_store::StoredKey,
+    person_keys::SHARED_KEY,
+    person_tables::PersonTables,
+    personal_store::PersonalStore,
+    redacted_store::RedactedStore,
 };
 
 const SUBJECT: &str = es_event::personal::ERASURES;
@@ -36,29 +40,6 @@ const RETRY_PAUSE: Duration = Duration::from_secs(5);
 struct ErasureAnnouncement {
     person: Uuid,
     key_store: Uuid,
-}
-
-/// Something that holds plain values of persons, such as a cache or a table. It remembers the last erasure after which
-/// it dropped them, so an instance that was down finds out what it has missed.
-#[doc(hidden)]
-#[async_trait]
-pub trait ErasureTarget: fmt::Debug + Send + Sync + 'static {
-    /// Returns its name, as operators know it.
-    fn name(&self) -> String;
-
-    /// Returns true if it holds nothing yet.
-    async fn is_empty(&self) -> Result<bool, String>;
-
-    /// Returns the announcement of the last erasure after which it dropped its plain values.
-    async fn last_erasure(&self) -> Result<Option<EventId>, String>;
-
-    /// Records that announcement.
-    async fn record_erasure(&self, erasure: EventId) -> Result<(), String>;
-
-    /// Drops the plain values of the persons who were erased up to an announcement; if `is_forced`, also if that was done
-    /// before. Returns false if another instance does it when it reads the announcement. Fails if it takes too long; the
-    /// next call goes on.
-    async fn forget(&self, erasure: EventId, is_forced: bool) -> Result<bool, String>;
 }
 
 /// The subject does not end with the id of a person.
@@ -89,19 +70,13 @@ pub struct ErasureReport {
     pub unreached: Vec<String>,
 }
 
-/// The parts of an application that dropped plain values, and those that did not.
+/// The erasures that this instance knows.
 #[derive(Debug, Default)]
-struct DroppedValues {
-    done: Vec<String>,
-    /// The parts that another instance keeps.
-    elsewhere: Vec<String>,
-    unreached: Vec<String>,
-}
-
-impl DroppedValues {
-    const fn is_complete(&self) -> bool {
-        self.elsewhere.is_empty() && self.unreached.is_empty()
-    }
+struct FollowedErasures {
+    /// The last announcement after which this instance stopped using a key.
+    last: Option<EventId>,
+    /// The targets, by number, that have to drop plain values again and have not done so yet.
+    open: BTreeSet<usize>,
 }
 
 /// Finds, erases and verifies the personal data of persons.
@@ -115,8 +90,8 @@ pub struct PersonalData {
     pub(crate) files: Arc<[PathBuf]>,
     /// The most values and events of a report, if it is not the usual number.
     pub(crate) max_records: Option<usize>,
-    /// The last announcement after which this instance stopped using a key. Only its holder drops plain values.
-    followed: Arc<Mutex<Option<EventId>>>,
+    /// Only its holder drops plain values.
+    followed: Arc<Mutex<FollowedErasures>>,
 }
 
 impl PersonalData {
@@ -177,15 +152,12 @@ impl PersonalData {
         person: Uuid,
         drops_again: bool,
     ) -> Result<ErasureReport, StoreError> {
-        let keys = self.store.keys();
-        // From here on, nothing of the person can be sealed or opened.
-        keys.erase(person).await.map_err(unavailable)?;
-        let is_first = self.announce(person).await?;
+        let is_first = self.destroy_key(person).await?;
         let is_forced = drops_again && !is_first;
         let dropped = self.drop_plain_values(is_forced).await?;
         // Otherwise the targets know what is left.
         if !is_forced || dropped.is_complete() {
-            let finished = keys.store().finish_erasure(person).await;
+            let finished = self.store.keys().store().finish_erasure(person).await;
             finished.map_err(unavailable)?;
         }
         let elsewhere = dropped.elsewhere.into_iter();
@@ -195,6 +167,14 @@ impl PersonalData {
             done: dropped.done.into_iter().chain(elsewhere).collect(),
             unreached: dropped.unreached,
         })
+    }
+
+    /// Destroys the key of a person and announces it. Returns true if it was not announced before. From here on, nothing of the
+    /// person can be sealed or opened.
+    async fn destroy_key(&self, person: Uuid) -> Result<bool, StoreError> {
+        let erased = self.store.keys().erase(person).await;
+        erased.map_err(unavailable)?;
+        self.announce(person).await
     }
 
     async fn has_stored_key(&self, person: Uuid) -> Result<bool, StoreError> {
@@ -256,13 +236,13 @@ impl PersonalData {
     /// Stops using the keys of all persons who were announced, and returns the last announcement.
     async fn follow_announcements(
         &self,
-        followed: &mut Option<EventId>,
+        followed: &mut FollowedErasures,
     ) -> Result<Option<EventId>, StoreError> {
-        let (persons, last) = self.read_announcements(*followed).await?;
+        let (persons, last) = self.read_announcements(followed.last).await?;
         for person in persons {
             self.store.keys().forget(person);
         }
-        *followed = last;
+        followed.last = last;
         Ok(last)
     }
 
@@ -292,14 +272,24 @@ impl PersonalData {
         let Some(newest) = self.follow_announcements(&mut followed).await? else {
             return Ok(dropped);
         };
-        for target in self.targets.iter() {
-            match drop_until(&**target, newest, is_forced).await {
-                Ok(true) => dropped.done.push(target.name()),
-                Ok(false) => dropped.elsewhere.push(target.name()),
-                Err(reason) => dropped
-                    .unreached
-                    .push(format!("{}: {reason}", target.name())),
+        for (number, target) in self.targets.iter().enumerate() {
+            if is_forced {
+                followed.open.insert(number);
             }
+            let has_dropped = if followed.open.contains(&number) {
+                Ok(false)
+            } else {
+                let last = target.last_erasure().await;
+                last.map(|last| last >= Some(newest))
+            };
+            let result = match has_dropped {
+                Ok(false) => drop_until(&**target, newest, is_forced).await,
+                known => known,
+            };
+            if result == Ok(true) {
+                followed.open.remove(&number);
+            }
+            dropped.record(target.name(), result);
         }
         Ok(dropped)
     }
@@ -320,20 +310,33 @@ impl PersonalData {
     /// Completes erasures that were interrupted, and follows those of other instances, until the store fails.
     pub async fn follow(&self) -> Result<(), StoreError> {
         let unfinished = self.store.keys().store().unfinished_erasures().await;
-        for person in unfinished.map_err(unavailable)? {
+        let mut open = unfinished.map_err(unavailable)?;
+        for person in &open {
             tracing::info!(%person, "an interrupted erasure of personal data is completed");
-            self.erase_again(person, true).await?;
         }
         for person in self.find_revived_persons().await? {
             tracing::warn!(%person, "the key store has the key of an erased person: it is destroyed again");
-            self.erase_again(person, true).await?;
+            open.push(person);
         }
-        let followed = *self.followed.lock().await;
+        for person in &open {
+            self.destroy_key(*person).await?;
+        }
+        let followed = {
+            let mut followed = self.followed.lock().await;
+            self.follow_announcements(&mut followed).await?
+        };
         let options = ObserveOptions::recursive_after(followed);
         let later = self.store.sealed().observe(all_subject()?, options);
         let mut later = later.ready_chunks(MAX_LOOKUP);
+        let mut is_forced = !open.is_empty();
         loop {
-            let dropped = self.drop_plain_values(false).await?;
+            let dropped = self.drop_plain_values(mem::take(&mut is_forced)).await?;
+            if dropped.is_complete() {
+                for person in open.drain(..) {
+                    let finished = self.store.keys().store().finish_erasure(person).await;
+                    finished.map_err(unavailable)?;
+                }
+            }
             let announced = if dropped.is_complete() {
                 later.next().await
             } else {
@@ -346,21 +349,6 @@ impl PersonalData {
             announced.into_iter().collect::<Result<Vec<_>, _>>()?;
         }
     }
-}
-
-async fn drop_until(
-    target: &dyn ErasureTarget,
-    erasure: EventId,
-    is_forced: bool,
-) -> Result<bool, String> {
-    if !is_forced && target.last_erasure().await? >= Some(erasure) {
-        return Ok(true);
-    }
-    let is_dropped = target.forget(erasure, is_forced).await?;
-    if is_dropped {
-        target.record_erasure(erasure).await?;
-    }
-    Ok(is_dropped)
 }
 
 fn all_subject() -> Result<Subject, StoreError> {

@@ -5,6 +5,7 @@
 
 mod cipher;
 mod erasure;
+mod erasure_target;
 #[cfg(feature = "postgres")]
 mod key_connections;
 mod key_link;
@@ -24,7 +25,8 @@ mod sqlite_key_store;
 mod verification;
 
 pub use cipher::PersonKey;
-pub use erasure::{ErasureReport, ErasureTarget, PersonalData, SubjectWithoutPerson, person_of};
+pub use erasure::{ErasureReport, PersonalData, SubjectWithoutPerson, person_of};
+pub use erasure_target::ErasureTarget;
 pub use key_link::{LinkedSchema, OtherKeyStore, find_link};
 pub use key_store::{KeyRewrite, KeyStore, KeyStoreError, StoredKey};
 pub use master_keys::MasterKeys;

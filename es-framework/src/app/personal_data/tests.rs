@@ -312,6 +312,8 @@ struct CountingTarget {
     is_empty: bool,
     drops: Arc<AtomicUsize>,
     last: Arc<Mutex<Option<EventId>>>,
+    /// The number of drops that take too long.
+    slow_drops: usize,
 }
 
 impl CountingTarget {
@@ -340,16 +342,22 @@ impl ErasureTarget for CountingTarget {
     }
 
     async fn forget(&self, _: EventId, _: bool) -> Result<bool, String> {
-        self.drops.fetch_add(1, Ordering::SeqCst);
+        if self.drops.fetch_add(1, Ordering::SeqCst) < self.slow_drops {
+            return Err("it is still being rebuilt".to_owned());
+        }
         Ok(true)
     }
 }
 
 impl Party {
+    fn instance_with(&self, target: &CountingTarget) -> PersonalData {
+        let targets: Vec<Arc<dyn ErasureTarget>> = vec![Arc::new(target.clone())];
+        PersonalData::new(self.opened.clone(), "other".into(), targets)
+    }
+
     /// Returns an instance that has just started with this target, and has followed the erasures so far.
     async fn start_instance(&self, target: &CountingTarget) -> PersonalData {
-        let targets: Vec<Arc<dyn ErasureTarget>> = vec![Arc::new(target.clone())];
-        let data = PersonalData::new(self.opened.clone(), "other".into(), targets);
+        let data = self.instance_with(target);
         data.prepare().await.unwrap();
         let following = data.follow();
         let followed = async {
@@ -392,6 +400,37 @@ async fn an_instance_that_was_down_drops_plain_values_once_after_its_start() {
     assert_eq!(rows.drops(), 1, "a repeated erasure finds nothing to do");
     again.erase(Uuid::from_u128(3)).await.unwrap();
     assert_eq!(rows.drops(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_erasure_ends_without_another_start_however_long_the_rows_take() {
+    let party = Party::new();
+    party.append(&super::tests::party()).await.unwrap();
+    let rows = CountingTarget {
+        slow_drops: 3,
+        ..CountingTarget::default()
+    };
+    let keys = party.opened.keys().store();
+    for person in [1, 2] {
+        // The application ended after it had destroyed the key.
+        keys.erase(Uuid::from_u128(person)).await.unwrap();
+    }
+    let data = party.instance_with(&rows);
+    let finished = async {
+        for _ in 0..1_000 {
+            if keys.unfinished_erasures().await.unwrap().is_empty() {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        false
+    };
+    let is_finished = tokio::select! {
+        ended = data.follow() => panic!("{ended:?}"),
+        is_finished = finished => is_finished,
+    };
+    assert!(is_finished);
+    assert_eq!(rows.drops(), 4, "both at once, until it succeeds");
 }
 
 #[tokio::test]

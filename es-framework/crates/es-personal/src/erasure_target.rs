@@ -1,0 +1,66 @@
+//! The parts of an application that hold plain values, and drop them after an erasure.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use es_event::EventId;
+
+/// Something that holds plain values of persons, such as a cache or a table. It remembers the last erasure after which
+/// it dropped them, so an instance that was down finds out what it has missed.
+#[doc(hidden)]
+#[async_trait]
+pub trait ErasureTarget: fmt::Debug + Send + Sync + 'static {
+    /// Returns its name, as operators know it.
+    fn name(&self) -> String;
+
+    /// Returns true if it holds nothing yet.
+    async fn is_empty(&self) -> Result<bool, String>;
+
+    /// Returns the announcement of the last erasure after which it dropped its plain values.
+    async fn last_erasure(&self) -> Result<Option<EventId>, String>;
+
+    /// Records that announcement.
+    async fn record_erasure(&self, erasure: EventId) -> Result<(), String>;
+
+    /// Drops the plain values of the persons who were erased up to an announcement; if `is_forced`, also if that was done
+    /// before. Returns false if another instance does it when it reads the announcement. Fails if it takes too long; the
+    /// next call goes on.
+    async fn forget(&self, erasure: EventId, is_forced: bool) -> Result<bool, String>;
+}
+
+/// The parts of an application that dropped plain values, and those that did not.
+#[derive(Debug, Default)]
+pub(crate) struct DroppedValues {
+    pub(crate) done: Vec<String>,
+    /// The parts that another instance keeps.
+    pub(crate) elsewhere: Vec<String>,
+    pub(crate) unreached: Vec<String>,
+}
+
+impl DroppedValues {
+    pub(crate) const fn is_complete(&self) -> bool {
+        self.elsewhere.is_empty() && self.unreached.is_empty()
+    }
+
+    /// Records the result of [`drop_until`] under the name of the target.
+    pub(crate) fn record(&mut self, target: String, result: Result<bool, String>) {
+        match result {
+            Ok(true) => self.done.push(target),
+            Ok(false) => self.elsewhere.push(target),
+            Err(reason) => self.unreached.push(format!("{target}: {reason}")),
+        }
+    }
+}
+
+/// Lets a target drop its plain values, and records that. Returns false if another instance does it.
+pub(crate) async fn drop_until(
+    target: &dyn ErasureTarget,
+    erasure: EventId,
+    is_forced: bool,
+) -> Result<bool, String> {
+    let is_dropped = target.forget(erasure, is_forced).await?;
+    if is_dropped {
+        target.record_erasure(erasure).await?;
+    }
+    Ok(is_dropped)
+}
