@@ -2,7 +2,7 @@
 
 use es_framework::prelude::*;
 
-use super::{EndReason, EndedReservation, ReservationError, end_reservation, title_of};
+use super::{EndReason, EndedReservation, end_reservation, title_of};
 use crate::reader::Reader;
 
 /// Cancels a reservation. A copy that is set aside for the reader goes to the next one.
@@ -18,14 +18,22 @@ pub struct CancelReservationCommand {
     pub isbn: String,
 }
 
+/// The reason why a reservation is not cancelled.
+#[derive(Debug, PartialEq, Rejection)]
+pub enum CancellationError {
+    /// The reader has not reserved the title
+    #[rejection(conflict)]
+    TitleNotReserved,
+}
+
 #[handler]
 fn cancel(
     reader: &Reader,
     command: CancelReservationCommand,
-) -> Result<EndedReservation, ReservationError> {
+) -> Result<EndedReservation, CancellationError> {
     let title = title_of(&command.isbn);
     let copy = reader.reservations.get(&title);
-    let copy = copy.ok_or(ReservationError::TitleNotReserved)?;
+    let copy = copy.ok_or(CancellationError::TitleNotReserved)?;
     let reason = EndReason::Cancelled;
     Ok(end_reservation(command.reader, &title, reason, *copy))
 }

@@ -1,8 +1,8 @@
-//! The reasons why a title is not reserved, or a reservation is not cancelled.
+//! The reasons why a title is not reserved.
 
 use es_framework::prelude::*;
 
-/// The reasons why a title is not reserved, or a reservation is not cancelled.
+/// The reasons why a title is not reserved.
 #[derive(Debug, PartialEq, Rejection)]
 pub enum ReservationError {
     /// The copy is available
@@ -26,7 +26,4 @@ pub enum ReservationError {
         detail = "the reader has {limit} reservations already, and may have no more"
     )]
     ReservationLimitReached { limit: u32 },
-    /// The reader has not reserved the title
-    #[rejection(conflict)]
-    TitleNotReserved,
 }

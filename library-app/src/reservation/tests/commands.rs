@@ -6,7 +6,9 @@ use crate::{
     lending::LendingError,
     loan::LoanOpenedEvent,
     reservation::{
-        HoldWithdrawnEvent, ReservationError, cancel::CancelReservationCommand, queue::ShowQueue,
+        HoldWithdrawnEvent, ReservationError,
+        cancel::{CancelReservationCommand, CancellationError},
+        queue::ShowQueue,
         reserve::ReserveTitleCommand,
     },
 };
@@ -129,7 +131,7 @@ fn a_reservation_is_cancelled_by_any_spelling_of_the_isbn() {
         .then(ended(BOB, EndReason::Cancelled, true));
     library()
         .when(cancel(TITLE))
-        .then_rejected(&ReservationError::TitleNotReserved);
+        .then_rejected(&CancellationError::TitleNotReserved);
 }
 
 #[test]
