@@ -137,6 +137,8 @@ fn key(step: &ProjectionStep, framework: &Framework) -> Option<TokenStream> {
     let path = framework.with_span(span);
     let from_fields = quote_spanned!(span=> #path::projection::RowKey::from_fields::<Self>);
     let needs = |is_used: bool, name| if is_used { name } else { quote!(_) };
+    let closure = step.each.as_ref();
+    let closure = closure.map_or(span, |each| each.element.span());
     let has_event = step
         .key
         .iter()
@@ -151,7 +153,8 @@ fn key(step: &ProjectionStep, framework: &Framework) -> Option<TokenStream> {
         let element = &each.element;
         quote!(#name: &#element,)
     });
-    Some(quote!(#list |#element #happened: &#event| #from_fields(#fields),))
+    let key = quote_spanned!(closure=> |#element #happened: &#event| #from_fields(#fields),);
+    Some(quote!(#list #key))
 }
 
 /// Borrows a field of a key from the variables `happened` and `element`.
@@ -161,7 +164,7 @@ fn borrow_key_field(field: &KeyField) -> TokenStream {
         KeySource::Event => "happened",
         KeySource::Element | KeySource::WholeElement => "element",
     };
-    let variable = Ident::new(variable, Span::call_site());
+    let variable = Ident::new(variable, name.span().resolved_at(Span::call_site()));
     match source {
         KeySource::WholeElement => quote!(#variable),
         KeySource::Event | KeySource::Element => quote_spanned!(name.span()=> &#variable.#name),
