@@ -118,7 +118,7 @@ struct Processes {
 }
 
 /// A call that was made: the process, the minute and the key.
-type Ring = (u32, i64, String);
+type BellCall = (u32, i64, String);
 
 impl Processes {
     fn start(&mut self) {
@@ -147,7 +147,7 @@ impl Processes {
         self.kills += 1;
     }
 
-    fn rings(&self) -> Vec<Ring> {
+    fn rings(&self) -> Vec<BellCall> {
         let lines = fs::read_to_string(bell(self.folder.path())).unwrap_or_default();
         let rings = lines.lines().map(|line| {
             let mut words = line.splitn(3, ' ');
