@@ -9,7 +9,7 @@ use es_framework::{
 use reqwest::StatusCode;
 use serde_json::value::RawValue;
 
-use crate::support::{Library, json_of, memory, new_client};
+use crate::support::{Library, eventually, get, json_of, memory, new_client};
 
 /// The size of the text of an event in bytes. A write accepts 8 MiB.
 const LARGE: usize = 7_900_000;
@@ -44,6 +44,23 @@ async fn a_page_of_large_events_needs_the_memory_of_a_few() {
     record_large_events(folder.path()).await;
     let library = Library::embedded(folder.path());
     let id = library.process.id();
+    // Read models and reactions read all events at the start.
+    eventually(
+        "everything that follows the events has read them",
+        async || {
+            let mut behind = 0;
+            for followers in ["projections", "reactions"] {
+                let shown = get(&format!("{}/actuator/{followers}", library.url)).await;
+                let shown = json_of(shown).await;
+                let statuses = shown.as_object().unwrap().values();
+                behind += statuses
+                    .map(|one| one["eventsBehind"].as_u64().unwrap())
+                    .sum::<u64>();
+            }
+            (behind == 0).then_some(())
+        },
+    )
+    .await;
     let cookie = library.open_console().await;
     let browser = new_client()
         .timeout(Duration::from_secs(120))
