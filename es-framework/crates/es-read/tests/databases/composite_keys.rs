@@ -1,25 +1,24 @@
 //! A read model whose key has two fields, in each database.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    ops::Deref,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use es_framework::{
-    command::Services,
-    event::{Event, EventCandidate, EventId, Metadata, encode},
-    operator::{OperatorClient, OperatorCommand},
+    event::{Event, EventId},
+    operator::OperatorCommand,
     prelude::*,
-    projection::{Database, DatabaseUrl, HeldRows, Processor, ReadModelDescriptor, ReadModels},
-    query::{PageParameters, QueryDescriptor, QueryParameters},
-    store::{EventStore, memory::MemoryStore},
-    subscribe::ProgressRegistry,
+    projection::{Database, HeldRows},
+    query::QueryDescriptor,
 };
 use serde_json::{Value as Json, json};
-use tokio::task::JoinHandle;
 
-use super::note_board::{NoteBoard, PATIENCE};
-use super::postgres_server::PostgresServer;
+use super::{
+    note_board::NoteBoard,
+    postgres_server::PostgresServer,
+    running_read_model::{RunningReadModel, run_query},
+};
 
 /// A doctor has some appointments on a day.
 #[derive(Debug, Event)]
@@ -113,57 +112,27 @@ struct ListDays {
 }
 
 /// The days of doctors in one database.
-struct Diary {
-    store: MemoryStore,
-    database: Database,
-    progress: ProgressRegistry,
-    operator: OperatorClient,
-    running: JoinHandle<()>,
-    _server: Option<PostgresServer>,
-}
+struct Diary(RunningReadModel);
 
-impl Drop for Diary {
-    fn drop(&mut self) {
-        self.running.abort();
+impl Deref for Diary {
+    type Target = RunningReadModel;
+
+    fn deref(&self) -> &RunningReadModel {
+        &self.0
     }
 }
 
 impl Diary {
     async fn open(server: Option<PostgresServer>) -> Self {
-        let models = ReadModels::new([ReadModelDescriptor::of::<DoctorsDay>()]).unwrap();
         let queries = [
             QueryDescriptor::of::<ShowDay>(),
             QueryDescriptor::of::<ListDays>(),
         ];
-        let models = models.with_indexes_of(&queries);
-        let url = match &server {
-            None => DatabaseUrl::Memory,
-            Some(server) => server.url().parse().unwrap(),
-        };
-        let database = Database::open(&url, &models).await.unwrap();
-        let store = MemoryStore::new();
-        let shared: Arc<dyn EventStore> = Arc::new(store.clone());
-        let processor = Processor::new(shared, database.clone(), models);
-        Self {
-            store,
-            database,
-            progress: processor.progress(),
-            operator: processor.operator_client(),
-            running: tokio::spawn(processor.run()),
-            _server: server,
-        }
+        Self(RunningReadModel::start::<DoctorsDay>(&queries, server).await)
     }
 
-    async fn append<E: Event>(&self, subject: &str, event: &E) -> EventId {
-        let candidate = EventCandidate {
-            source: "tests".into(),
-            subject: subject.parse().unwrap(),
-            event_type: E::TYPE.parse().unwrap(),
-            data: encode(&Metadata::default(), event).unwrap(),
-            trace: None,
-        };
-        let recorded = self.store.append(vec![candidate], vec![]).await.unwrap();
-        recorded.last().unwrap().id
+    async fn append<E: Event>(&self, subject: &str, event: E) -> EventId {
+        self.0.append(subject, &[event]).await
     }
 
     async fn plan(&self, doctor: &str, day: u32, appointments: i64) -> EventId {
@@ -172,16 +141,7 @@ impl Diary {
             day,
             appointments,
         };
-        self.append("/plans/1", &event).await
-    }
-
-    async fn await_position(&self, id: EventId) {
-        let reached = self.progress.wait_until_reached(&[], Some(id), PATIENCE);
-        reached.await.unwrap();
-    }
-
-    fn context(&self) -> QueryContext<'_> {
-        QueryContext::new(&self.database, PageParameters::default(), Timestamp::now())
+        self.append("/plans/1", event).await
     }
 
     async fn rows(&self) -> Vec<DoctorsDay> {
@@ -197,10 +157,7 @@ impl Diary {
         database: &Database,
         parameters: &[(&str, &str)],
     ) -> Result<Json, QueryError> {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let parameters = QueryParameters::new(parameters.iter().map(owned)).unwrap();
-        let query = (QueryDescriptor::of::<Q>().parse)(parameters, &Caller::Anyone)?;
-        let output = query.run(database, &Services::default()).await?;
+        let output = run_query::<Q>(database, parameters).await?;
         Ok(serde_json::from_str(output.get()).unwrap())
     }
 }
@@ -243,11 +200,11 @@ async fn the_key_comes_from_the_subject_the_event_or_an_element() {
         let days = vec![2, 3];
         let doctor = "a".to_owned();
         let holiday = HolidayTakenEvent { doctor, days };
-        diary.append("/plans/1", &holiday).await;
-        diary.append("/days/1/doctors/a", &DayClearedEvent {}).await;
+        diary.append("/plans/1", holiday).await;
+        diary.append("/days/1/doctors/a", DayClearedEvent {}).await;
         // These subjects are no days.
-        diary.append("/days/1/doctors", &DayClearedEvent {}).await;
-        let last = diary.append("/days/1/nurses/b", &DayClearedEvent {}).await;
+        diary.append("/days/1/doctors", DayClearedEvent {}).await;
+        let last = diary.append("/days/1/nurses/b", DayClearedEvent {}).await;
         diary.await_position(last).await;
         let holiday = |day| DoctorsDay {
             is_holiday: true,
@@ -312,8 +269,7 @@ async fn a_row_with_a_poison_event_is_held_alone_and_retried() {
         diary.await_position(last).await;
         let before = [DoctorsDay::new("a", 1, 5), DoctorsDay::new("a", 2, 7)];
         assert_eq!(diary.rows().await, before);
-        let progress = diary.progress.find_progress("days").unwrap().clone();
-        let held = progress.held_keys();
+        let held = diary.progress.held_keys();
         let held: Vec<_> = held.iter().collect();
         assert_eq!(held.len(), 1, "{held:?}");
         assert_eq!(
@@ -324,7 +280,7 @@ async fn a_row_with_a_poison_event_is_held_alone_and_retried() {
             ("1", r#"total=1, rows=(%"[%22a%22,1]")"#),
             ("2", "total=1, rows=()"),
         ] {
-            let held = HeldRows::collect(&["days"], &diary.progress);
+            let held = HeldRows::collect(&["days"], &diary.all_progress);
             let database = diary.database.with_held_rows(held.clone());
             let day = [("doctor", "a"), ("day", day)];
             let shown = diary.ask_in::<ShowDay>(&database, &day).await.unwrap();
@@ -333,9 +289,8 @@ async fn a_row_with_a_poison_event_is_held_alone_and_retried() {
         }
 
         IS_CORRECTED.store(true, Ordering::Relaxed);
-        let sent = diary.operator.send_command("days", OperatorCommand::Retry);
-        assert_eq!(sent.await.unwrap().retried, 1);
-        assert!(progress.held_keys().is_empty());
+        assert_eq!(diary.operate(OperatorCommand::Retry).await.retried, 1);
+        assert!(diary.progress.held_keys().is_empty());
         let after = [DoctorsDay::new("a", 1, 22), DoctorsDay::new("a", 2, 7)];
         assert_eq!(diary.rows().await, after);
     }

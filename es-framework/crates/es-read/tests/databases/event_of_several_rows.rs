@@ -1,23 +1,19 @@
 //! An event that changes several rows, in each database.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    ops::Deref,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use es_framework::{
-    event::{Event, EventCandidate, EventId, Metadata, RecordedEvent, encode},
-    operator::{OperatorClient, OperatorCommand},
+    event::{Event, EventId, RecordedEvent},
+    operator::OperatorCommand,
     prelude::*,
-    projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
-    query::PageParameters,
-    store::{EventStore, memory::MemoryStore},
-    subscribe::SubscriberProgress,
 };
-use tokio::task::JoinHandle;
 
-use super::note_board::{NoteBoard, PATIENCE};
-use super::postgres_server::PostgresServer;
+use super::{
+    note_board::NoteBoard, postgres_server::PostgresServer, running_read_model::RunningReadModel,
+};
 
 /// A seat of the hall, as the plan has it.
 #[derive(Debug, Clone, PartialEq, Value)]
@@ -115,54 +111,23 @@ impl Seat {
 }
 
 /// The seats in one database.
-struct Hall {
-    store: MemoryStore,
-    database: Database,
-    progress: SubscriberProgress,
-    operator: OperatorClient,
-    running: JoinHandle<()>,
-    _server: Option<PostgresServer>,
-}
+struct Hall(RunningReadModel);
 
-impl Drop for Hall {
-    fn drop(&mut self) {
-        self.running.abort();
+impl Deref for Hall {
+    type Target = RunningReadModel;
+
+    fn deref(&self) -> &RunningReadModel {
+        &self.0
     }
 }
 
 impl Hall {
     async fn open(server: Option<PostgresServer>) -> Self {
-        let models = ReadModels::new([ReadModelDescriptor::of::<Seat>()]).unwrap();
-        let url = match &server {
-            None => DatabaseUrl::Memory,
-            Some(server) => server.url().parse().unwrap(),
-        };
-        let database = Database::open(&url, &models).await.unwrap();
-        let store = MemoryStore::new();
-        let shared: Arc<dyn EventStore> = Arc::new(store.clone());
-        let processor = Processor::new(shared, database.clone(), models);
-        let progress = processor.progress().find_progress("seats").unwrap().clone();
-        let operator = processor.operator_client();
-        Self {
-            store,
-            database,
-            progress,
-            operator,
-            running: tokio::spawn(processor.run()),
-            _server: server,
-        }
+        Self(RunningReadModel::start::<Seat>(&[], server).await)
     }
 
-    async fn append<E: Event>(&self, event: &E) -> EventId {
-        let candidate = EventCandidate {
-            source: "tests".into(),
-            subject: "/halls/1".parse().unwrap(),
-            event_type: E::TYPE.parse().unwrap(),
-            data: encode(&Metadata::default(), event).unwrap(),
-            trace: None,
-        };
-        let recorded = self.store.append(vec![candidate], vec![]).await.unwrap();
-        recorded.last().unwrap().id
+    async fn append<E: Event>(&self, event: E) -> EventId {
+        self.0.append("/halls/1", &[event]).await
     }
 
     async fn plan(&self, numbers: impl IntoIterator<Item = u32>) -> EventId {
@@ -172,21 +137,12 @@ impl Hall {
             block: block.clone(),
         };
         let seats = numbers.into_iter().map(seat).collect();
-        self.append(&HallPlannedEvent { seats }).await
+        self.append(HallPlannedEvent { seats }).await
     }
 
     async fn reserve(&self, seats: &[u32], guest: &str) -> EventId {
         let (seats, guest) = (seats.to_vec(), guest.to_owned());
-        self.append(&SeatsReservedEvent { seats, guest }).await
-    }
-
-    async fn await_position(&self, id: EventId) {
-        let reached = self.progress.wait_until_reached(Some(id), PATIENCE).await;
-        assert_eq!(reached, Ok(()), "{:?}", self.progress.state());
-    }
-
-    fn context(&self) -> QueryContext<'_> {
-        QueryContext::new(&self.database, PageParameters::default(), Timestamp::now())
+        self.append(SeatsReservedEvent { seats, guest }).await
     }
 
     /// Returns the numbers and the guests, the oldest row first.
@@ -210,11 +166,11 @@ async fn an_event_creates_changes_and_removes_several_rows() {
         hall.plan([7, 3, 5]).await;
         hall.reserve(&[5, 7, 99], "Ada").await;
         // One seat is served twice, and one is new.
-        hall.append(&DrinksServedEvent {
+        hall.append(DrinksServedEvent {
             seats: vec![3, 8, 3],
         })
         .await;
-        let last = hall.append(&SeatsRemovedEvent { seats: vec![7, 4] }).await;
+        let last = hall.append(SeatsRemovedEvent { seats: vec![7, 4] }).await;
         hall.await_position(last).await;
         let seats = hall.context().rows::<Seat>().all(10).await.unwrap();
         let served = |seat: Seat, drinks| Seat {
@@ -274,7 +230,7 @@ async fn the_row_that_postgresql_refuses_is_held_and_the_others_take_the_event()
         block: block.to_owned(),
     });
     let seats = seats.to_vec();
-    let poison = hall.append(&HallPlannedEvent { seats }).await;
+    let poison = hall.append(HallPlannedEvent { seats }).await;
     let last = hall.reserve(&[12, 13, 14], "Ada").await;
     hall.await_position(last).await;
     assert_eq!(
@@ -307,8 +263,7 @@ async fn one_of_the_rows_is_held_and_the_others_take_the_event() {
         assert_eq!((held[0].key.as_str(), held[0].poison.id), ("13", poison));
 
         IS_CORRECTED.store(true, Ordering::Relaxed);
-        let sent = hall.operator.send_command("seats", OperatorCommand::Retry);
-        assert_eq!(sent.await.unwrap().retried, 1);
+        assert_eq!(hall.operate(OperatorCommand::Retry).await.retried, 1);
         assert!(hall.progress.held_keys().is_empty());
         let after = [
             (12, guest("Ada")),

@@ -8,7 +8,7 @@ use es_framework::{
     store::{EventStore, memory::MemoryStore},
 };
 
-use super::{note_board::PATIENCE, postgres_server::PostgresServer};
+use super::{postgres_server::PostgresServer, running_read_model::PATIENCE};
 
 /// Opens a database on the server, or in memory without one, and waits until the read models contain the events.
 pub(crate) async fn fill_database<E: Event>(

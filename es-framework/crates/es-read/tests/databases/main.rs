@@ -27,6 +27,7 @@ mod refused_rows;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../../tests/support/requirement.rs"]
 mod requirement;
+mod running_read_model;
 mod sort_choices;
 mod spellings;
 mod substring_search;

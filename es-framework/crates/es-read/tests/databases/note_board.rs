@@ -1,24 +1,22 @@
 //! A read model of notes in one database, and the events that it follows.
 
-use std::{sync::Arc, time::Duration};
+use std::ops::Deref;
 
 use es_framework::{
     command::Services,
-    event::{Event, EventCandidate, EventId, Metadata, encode},
-    operator::{OperatorClient, OperatorCommand},
+    event::{Event, EventId},
+    operator::OperatorCommand,
     prelude::*,
-    projection::{Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels},
-    query::{PageParameters, QueryDescriptor, QueryParameters},
-    store::{EventStore, memory::MemoryStore},
-    subscribe::SubscriberProgress,
+    projection::Database,
+    query::{QueryDescriptor, QueryParameters},
 };
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use tokio::task::JoinHandle;
 
-use super::postgres_server::PostgresServer;
-
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+use super::{
+    postgres_server::PostgresServer,
+    running_read_model::{RunningReadModel, run_query},
+};
 
 #[derive(Debug, Clone, Event)]
 pub(crate) struct NoteWrittenEvent {
@@ -114,24 +112,15 @@ impl NoteWrittenEvent {
     }
 }
 
-/// The read model in one database.
-pub(crate) struct NoteBoard {
-    server: Option<PostgresServer>,
-    pub(crate) progress: SubscriberProgress,
-    store: MemoryStore,
-    database: Database,
-    operator: OperatorClient,
-    running: JoinHandle<()>,
-}
+/// The notes in one database.
+pub(crate) struct NoteBoard(RunningReadModel);
 
-fn declared() -> ReadModels {
-    let models = ReadModels::new([ReadModelDescriptor::of::<Note>()]).unwrap();
-    let queries = [
-        QueryDescriptor::of::<BrowseNotes>(),
-        QueryDescriptor::of::<BrowseTexts>(),
-        QueryDescriptor::of::<BrowseByPages>(),
-    ];
-    models.with_indexes_of(&queries)
+impl Deref for NoteBoard {
+    type Target = RunningReadModel;
+
+    fn deref(&self) -> &RunningReadModel {
+        &self.0
+    }
 }
 
 impl NoteBoard {
@@ -143,43 +132,21 @@ impl NoteBoard {
 
     /// Follows new events in SQLite, or in a server.
     pub(crate) async fn start(server: Option<PostgresServer>) -> Self {
-        Self::follow(MemoryStore::new(), server).await
-    }
-
-    async fn follow(store: MemoryStore, server: Option<PostgresServer>) -> Self {
-        let models = declared();
-        let url = match &server {
-            None => DatabaseUrl::Memory,
-            Some(server) => server.url().parse().unwrap(),
-        };
-        let database = Database::open(&url, &models).await.unwrap();
-        let shared: Arc<dyn EventStore> = Arc::new(store.clone());
-        let processor = Processor::new(shared, database.clone(), models);
-        let positions = processor.progress();
-        let progress = positions.find_progress("notes").unwrap().clone();
-        let operator = processor.operator_client();
-        let running = tokio::spawn(processor.run());
-        Self {
-            server,
-            progress,
-            store,
-            database,
-            operator,
-            running,
-        }
+        let queries = [
+            QueryDescriptor::of::<BrowseNotes>(),
+            QueryDescriptor::of::<BrowseTexts>(),
+            QueryDescriptor::of::<BrowseByPages>(),
+        ];
+        Self(RunningReadModel::start::<Note>(&queries, server).await)
     }
 
     /// Opens the same database with a new processor.
     pub(crate) async fn restart(self) -> Self {
-        self.running.abort();
-        let _ = self.running.await;
-        drop(self.database);
-        Self::follow(self.store, self.server).await
+        Self(self.0.restart().await)
     }
 
     pub(crate) async fn append<E: Event>(&self, events: &[E]) -> EventId {
-        let encode = |event| encode(&Metadata::default(), event).unwrap();
-        self.append_data::<E>(events.iter().map(encode)).await
+        self.0.append("/notes", events).await
     }
 
     /// Appends events with this data, as another application may have written it.
@@ -187,15 +154,7 @@ impl NoteBoard {
         &self,
         data: impl Iterator<Item = Box<RawValue>>,
     ) -> EventId {
-        let candidates = data.map(|data| EventCandidate {
-            source: "tests".into(),
-            subject: "/notes".parse().unwrap(),
-            event_type: E::TYPE.parse().unwrap(),
-            data,
-            trace: None,
-        });
-        let recorded = self.store.append(candidates.collect(), vec![]).await;
-        recorded.unwrap().last().unwrap().id
+        self.0.append_data::<E>("/notes", data).await
     }
 
     /// Appends events and waits for their rows.
@@ -204,32 +163,15 @@ impl NoteBoard {
         self.await_position(last).await;
     }
 
-    pub(crate) async fn await_position(&self, id: EventId) {
-        let reached = self.progress.wait_until_reached(Some(id), PATIENCE).await;
-        assert_eq!(reached, Ok(()), "{:?}", self.progress.state());
-    }
-
-    /// Runs statements in the server, and returns their rows as text.
-    pub(crate) fn run_sql(&self, statements: &str) -> String {
-        self.server.as_ref().unwrap().query(statements)
-    }
-
     /// Executes a command of an operator.
     pub(crate) async fn operate(&self, command: OperatorCommand) {
-        let sent = self.operator.send_command("notes", command);
-        let done = sent.await.unwrap();
+        let done = self.0.operate(command).await;
         assert!(done.event.is_some() || done.retried > 0);
-    }
-
-    pub(crate) fn context(&self) -> QueryContext<'_> {
-        QueryContext::new(&self.database, PageParameters::default(), Timestamp::now())
     }
 
     /// Runs a query that has no parameters.
     pub(crate) async fn run_query<Q: QueryHandler>(&self) -> Result<Box<RawValue>, QueryError> {
-        let query =
-            (QueryDescriptor::of::<Q>().parse)(QueryParameters::default(), &Caller::Anyone)?;
-        query.run(&self.database, &Services::default()).await
+        run_query::<Q>(&self.database, &[]).await
     }
 
     /// Reads all pages of a query, each of which has `limit` items.
