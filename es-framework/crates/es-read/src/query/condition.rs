@@ -169,9 +169,11 @@ pub(super) fn selected_key<R: ReadModel>(conditions: &[Condition<R>]) -> Option<
 pub(super) fn composite_key_condition<R: ReadModel>(
     conditions: &[Condition<R>],
 ) -> Option<Condition<R>> {
-    let key = selected_key(conditions).filter(|_| R::KEY.len() > 1)?;
+    if !matches!(RowIdentity::of::<R>(), RowIdentity::Columns(_)) {
+        return None;
+    }
     let column = RowIdentity::of::<R>().key_column();
-    Some(Condition::equal_to_cell(column, key))
+    selected_key(conditions).map(|key| Condition::equal_to_cell(column, key))
 }
 
 impl Expression {

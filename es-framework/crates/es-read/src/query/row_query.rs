@@ -257,8 +257,10 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
 
     /// A condition on the key leaves at most one row, which the database finds in the index of the key.
     fn page_cost(&self) -> QueryCost {
-        let key = selected_key(&self.conditions);
-        key.map_or(QueryCost::Page, |_| QueryCost::Lookup)
+        match selected_key(&self.conditions) {
+            Some(_) => QueryCost::Lookup,
+            None => QueryCost::Page,
+        }
     }
 
     /// Returns the row at which the page begins, unless it is the first page.
