@@ -35,9 +35,6 @@ pub(crate) fn add_declaration(
         Declaration::ReadModel(arguments) => {
             read_model::generate_read_model(&application, arguments)
         }
-        Declaration::Query(arguments) if arguments.handler => {
-            query_handler::generate_query_handler(&application, arguments)
-        }
         Declaration::Query(arguments) => query::generate_query(&application, arguments),
         Declaration::Reaction(arguments) => reaction::generate_reaction(&application, arguments),
         Declaration::Schedule(arguments) => schedule::generate_schedule(&application, arguments),

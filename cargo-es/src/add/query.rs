@@ -1,12 +1,22 @@
 //! `cargo es add query`: a query on a read model.
 
-use super::{NewModule, declarations};
+use super::{NewModule, declarations, query_handler::handler_source};
 use crate::{
     application::ScaffoldTarget, command_line::NewQueryArguments, declared_type::DeclaredType,
     error::ToolError, field::check_scalar_filter, rustfmt_layout, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/query.rs");
+
+/// What queries with a handler and without one differ in.
+pub(super) struct QuerySource {
+    pub(super) template: &'static str,
+    /// The argument of `#[query(…)]` behind the path.
+    pub(super) argument: String,
+    pub(super) fields: Vec<String>,
+    /// The values of the template that only this kind of query has.
+    pub(super) values: Vec<(&'static str, String)>,
+}
 
 pub(super) fn generate_query(
     application: &ScaffoldTarget,
@@ -15,32 +25,47 @@ pub(super) fn generate_query(
     let query = arguments.name.as_str();
     application.check_type_is_new(query)?;
     let model = application.require_read_model(&arguments.read_model)?;
+    let source = if arguments.handler {
+        handler_source(arguments, model)?
+    } else {
+        declared_source(arguments, model)?
+    };
+    let attribute = [
+        format!("path = \"{}\"", arguments.path.as_str()),
+        source.argument,
+    ];
+    let sentence = format!("decide which rows {query} returns, and compare them with `query`");
+    let common = [
+        ("query", query.to_owned()),
+        ("imports", rustfmt_layout::imports(vec![model.path.clone()])),
+        ("summary", arguments.name.to_doc_sentence()),
+        ("attribute", rustfmt_layout::attribute("query", &attribute)),
+        ("fields", rustfmt_layout::struct_body(&source.fields)),
+        ("panic", rustfmt_layout::panic_line(&sentence)),
+    ];
+    let values = common.iter().chain(&source.values);
+    let values: Vec<_> = values.map(|(name, text)| (*name, text.as_str())).collect();
+    let text = source_template::fill_template(source.template, &values);
+    let name = arguments.name.snake_case();
+    Ok(NewModule { name, text })
+}
+
+/// Returns the source of a query that the framework answers.
+fn declared_source(
+    arguments: &NewQueryArguments,
+    model: &DeclaredType,
+) -> Result<QuerySource, ToolError> {
     let (member, fields) = if arguments.path.has_fields() {
         ("row", keys(arguments, model)?)
     } else {
         ("rows", filters(arguments, model)?)
     };
-    let attribute = [
-        format!("path = \"{}\"", arguments.path.as_str()),
-        format!("{member} = {}", model.name),
-    ];
-    let sentence = format!("decide which rows {query} returns, and compare them with `query`");
-    let text = source_template::fill_template(
-        TEMPLATE,
-        &[
-            ("query", query),
-            (
-                "imports",
-                &rustfmt_layout::imports(vec![model.path.clone()]),
-            ),
-            ("summary", &arguments.name.to_doc_sentence()),
-            ("attribute", &rustfmt_layout::attribute("query", &attribute)),
-            ("fields", &rustfmt_layout::struct_body(&fields)),
-            ("panic", &rustfmt_layout::panic_line(&sentence)),
-        ],
-    );
-    let name = arguments.name.snake_case();
-    Ok(NewModule { name, text })
+    Ok(QuerySource {
+        template: TEMPLATE,
+        argument: format!("{member} = {}", model.name),
+        fields,
+        values: Vec::new(),
+    })
 }
 
 /// The key of a query that returns one row.

@@ -1,29 +1,22 @@
 //! `cargo es add query --handler`: a query with a handler, which can do more than filter.
 
-use super::{NewModule, declarations};
+use super::{declarations, query::QuerySource};
 use crate::{
-    application::ScaffoldTarget,
     command_line::NewQueryArguments,
     declared_type::DeclaredType,
     error::ToolError,
     field::{Field, check_scalar_filter},
-    rustfmt_layout, source_template,
+    rustfmt_layout,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/query_handler.rs");
 
-pub(super) fn generate_query_handler(
-    application: &ScaffoldTarget,
+/// Returns the source of a query that a handler answers.
+pub(super) fn handler_source(
     arguments: &NewQueryArguments,
-) -> Result<NewModule, ToolError> {
-    let query = arguments.name.as_str();
-    application.check_type_is_new(query)?;
-    let model = application.require_read_model(&arguments.read_model)?;
+    model: &DeclaredType,
+) -> Result<QuerySource, ToolError> {
     let fields = fields(arguments, model)?;
-    let attribute = [
-        format!("path = \"{}\"", arguments.path.as_str()),
-        "paged".to_owned(),
-    ];
     let filters = fields.iter().map(|field| {
         let (model, field) = (&model.name, &field.name);
         format!(
@@ -31,39 +24,26 @@ pub(super) fn generate_query_handler(
         )
     });
     let parameter = if fields.is_empty() { "_" } else { "query" };
-    let name = arguments.name.snake_case();
     let head = rustfmt_layout::function_head(
         0,
         "async fn",
-        &name,
+        &arguments.name.snake_case(),
         &[
-            format!("{parameter}: {query}"),
+            format!("{parameter}: {}", arguments.name.as_str()),
             "context: &QueryContext<'_>".to_owned(),
         ],
         Some(&format!("Result<Page<{}>, QueryError>", model.name)),
     );
-    let sentence = format!("decide which rows {query} returns, and compare them with `query`");
-    let text = source_template::fill_template(
-        TEMPLATE,
-        &[
-            ("query", query),
-            ("model", &model.name),
-            (
-                "imports",
-                &rustfmt_layout::imports(vec![model.path.clone()]),
-            ),
-            ("summary", &arguments.name.to_doc_sentence()),
-            ("attribute", &rustfmt_layout::attribute("query", &attribute)),
-            (
-                "fields",
-                &rustfmt_layout::struct_body(&declarations(&fields)),
-            ),
-            ("handler", &head),
-            ("filters", &filters.collect::<String>()),
-            ("panic", &rustfmt_layout::panic_line(&sentence)),
+    Ok(QuerySource {
+        template: TEMPLATE,
+        argument: "paged".to_owned(),
+        values: vec![
+            ("model", model.name.clone()),
+            ("handler", head),
+            ("filters", filters.collect()),
         ],
-    );
-    Ok(NewModule { name, text })
+        fields: declarations(&fields),
+    })
 }
 
 /// Returns the fields of the query, with which the handler compares columns.
