@@ -2,7 +2,9 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::{Library, TOKEN, book, eventually, get, requirement::require_program};
+use crate::support::{
+    Library, TOKEN, book, eventually, get, page_commands::code_blocks, requirement::require_program,
+};
 use reqwest::StatusCode;
 use uuid::Uuid;
 
@@ -10,10 +12,8 @@ use uuid::Uuid;
 fn commands() -> Vec<String> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/how-to/back-up.md");
     let page = fs::read_to_string(page).unwrap();
-    let blocks = page.split("```sh\n").skip(1);
-    blocks
-        .map(|rest| rest.split("```").next().unwrap().to_owned())
-        .collect()
+    let blocks = code_blocks(&page, "sh").into_iter();
+    blocks.map(str::to_owned).collect()
 }
 
 /// Runs a block of commands in a folder, with `library-app` on the path.

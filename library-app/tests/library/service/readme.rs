@@ -2,37 +2,16 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::{Library, TOKEN, requirement::require_program};
+use crate::support::{
+    Library, TOKEN,
+    page_commands::{code_blocks, run_commands},
+    requirement::require_program,
+};
 use serde_json::Value;
 
 fn page(name: &str) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
     fs::read_to_string(file).unwrap()
-}
-
-/// The text of the blocks in this language, in order.
-fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
-    let open = format!("```{language}\n");
-    let block = |rest: &'a str| rest.split("```").next().unwrap();
-    page.split(open.as_str()).skip(1).map(block).collect()
-}
-
-/// Runs one of the README's commands against this library instead of the default ports.
-fn run(library: &Library, folder: &Path, command: &str) -> String {
-    let command = command
-        .replace("http://localhost:8080", &library.url)
-        .replace("http://localhost:3000", &library.store_url);
-    let output = Command::new("sh")
-        .args(["-ec", &command])
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{command}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap()
 }
 
 #[tokio::test]
@@ -44,17 +23,18 @@ async fn the_walk_through_of_the_readme_gives_what_the_readme_shows() {
     let library = Library::embedded(&folder.path().join("data"));
     fs::write(folder.path().join("data/api-token"), TOKEN).unwrap();
     let readme = page("README.md");
-    let [.., purchase, read, ask, lend] = blocks(&readme, "sh")[..] else {
+    let [.., purchase, read, ask, lend] = code_blocks(&readme, "sh")[..] else {
         panic!("the README shows four blocks with commands of curl")
     };
-    let json = blocks(&readme, "json");
+    let json = code_blocks(&readme, "json");
 
-    let answer = run(&library, folder.path(), purchase);
-    for line in blocks(&readme, "text")[0].lines() {
+    let answer = run_commands(&library, folder.path(), purchase);
+    for line in code_blocks(&readme, "text")[0].lines() {
         assert!(answer.contains(line), "{line} is not in {answer}");
     }
 
-    let mut stored: Value = serde_json::from_str(&run(&library, folder.path(), read)).unwrap();
+    let mut stored: Value =
+        serde_json::from_str(&run_commands(&library, folder.path(), read)).unwrap();
     let mut shown: Value = serde_json::from_str(json[0]).unwrap();
     // Time and hash differ from run to run.
     for line in [&mut stored, &mut shown] {
@@ -67,21 +47,24 @@ async fn the_walk_through_of_the_readme_gives_what_the_readme_shows() {
     }
     assert_eq!(stored, shown);
 
-    let answers = run(&library, folder.path(), ask);
+    let answers = run_commands(&library, folder.path(), ask);
     assert!(answers.starts_with(json[1].trim()), "{answers}");
     assert!(
         answers.contains(r#"{"status":"UP","components""#),
         "{answers}"
     );
 
-    let lent = run(&library, folder.path(), lend);
+    let lent = run_commands(&library, folder.path(), lend);
     let shape = |text: &str| {
         let due_at = text.trim().strip_prefix(r#"{"dueAt":""#).unwrap();
         due_at.strip_suffix(r#"Z"}"#).unwrap().len()
     };
     assert!(shape(&lent) >= "2026-12-19T09:30:00".len());
     assert_eq!(shape(json[2]), "2026-12-19T09:30:00.123456789".len());
-    assert_eq!(run(&library, folder.path(), lend_again(lend)), lent);
+    assert_eq!(
+        run_commands(&library, folder.path(), lend_again(lend)),
+        lent
+    );
 }
 
 /// The last command of a block.
@@ -94,7 +77,7 @@ fn the_readme_shows_the_feature_as_it_is() {
     let source = page("library-app/src/book/purchase.rs");
     let (_, feature) = source.split_once("\n\n").unwrap();
     let readme = page("README.md");
-    assert_eq!(blocks(&readme, "rust")[0].trim(), feature.trim());
+    assert_eq!(code_blocks(&readme, "rust")[0].trim(), feature.trim());
 }
 
 #[test]
@@ -108,7 +91,7 @@ fn the_comparison_shows_the_rule_of_borrowing_and_its_test_as_they_are() {
     let borrow = page("library-app/src/book/borrow.rs");
     let rule = &borrow[borrow.find("#[handler]").unwrap()..];
     let comparison = page("docs/src/comparison.md");
-    let [shown, test] = blocks(&comparison, "rust,ignore")[..] else {
+    let [shown, test] = code_blocks(&comparison, "rust,ignore")[..] else {
         panic!("the comparison shows the rule of borrowing and its test")
     };
     assert_eq!(shown.trim(), rule.trim());

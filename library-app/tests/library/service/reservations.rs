@@ -1,20 +1,18 @@
 //! Reservations over HTTP: the walk-through of the page, and a copy that nobody fetches.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use es_framework::prelude::Timestamp;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{Library, book, eventually, get, json_of, post, requirement::require_program};
-
-/// The text of the blocks in this language, in order.
-fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
-    let open = format!("```{language}\n");
-    let block = |rest: &'a str| rest.split("```").next().unwrap().trim();
-    page.split(open.as_str()).skip(1).map(block).collect()
-}
+use crate::support::{
+    Library, book, eventually, get, json_of,
+    page_commands::{code_blocks, run_commands},
+    post,
+    requirement::require_program,
+};
 
 /// Returns a text with a mark in the place of each time.
 fn without_times(text: &str) -> String {
@@ -37,17 +35,13 @@ async fn the_walk_through_of_the_page_gives_what_the_page_shows() {
     let library = Library::embedded(folder.path());
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/reservations.md");
     let page = fs::read_to_string(page).unwrap();
-    let (commands, answers) = (blocks(&page, "sh"), blocks(&page, "json"));
+    let (commands, answers) = (code_blocks(&page, "sh"), code_blocks(&page, "json"));
     assert_eq!((commands.len(), answers.len()), (8, 7));
-    let timer = blocks(&page, "rust,ignore")[0];
+    let timer = code_blocks(&page, "rust,ignore")[0];
     assert!(include_str!("../../../src/reservation/lapse.rs").contains(timer));
     // The first block prepares the library, and shows nothing.
     for (command, shown) in commands.iter().zip([""].iter().chain(&answers)) {
-        let command = command.replace("http://localhost:8080", &library.url);
-        let run = || {
-            let output = Command::new("sh").args(["-ec", &command]).output().unwrap();
-            String::from_utf8(output.stdout).unwrap()
-        };
+        let run = || run_commands(&library, folder.path(), command);
         if command.contains("-d ") {
             assert_eq!(without_times(&run()), without_times(shown), "{command}");
         } else {

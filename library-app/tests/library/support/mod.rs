@@ -20,6 +20,7 @@ pub(crate) mod memory;
 pub(crate) mod node_environment;
 #[path = "../../../../es-framework/tests/support/package_fetch.rs"]
 pub(crate) mod package_fetch;
+pub(crate) mod page_commands;
 #[allow(dead_code, reason = "the library uses a part of it")]
 #[path = "../../../../es-framework/tests/support/postgres_server.rs"]
 pub(crate) mod postgres_server;

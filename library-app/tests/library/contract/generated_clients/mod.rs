@@ -14,7 +14,7 @@ use std::{
     process::{Command, Output},
 };
 
-use crate::support::python_environment::printed;
+use crate::support::{page_commands::code_blocks, python_environment::printed};
 
 /// The folder of a walk-through.
 fn source_folder(language: &str) -> PathBuf {
@@ -37,11 +37,7 @@ impl HowToPage {
 
     /// The text of the blocks in this language, in order.
     fn blocks(&self, language: &str) -> Vec<&str> {
-        let open = format!("```{language}\n");
-        let blocks = self.section.split(open.as_str()).skip(1);
-        blocks
-            .map(|rest| rest.split("```").next().unwrap())
-            .collect()
+        code_blocks(&self.section, language)
     }
 }
 
