@@ -81,11 +81,7 @@ impl QueryHandler for ShowQueue {
 
     async fn handle(self, context: &QueryContext<'_>) -> Result<ReservationQueue, QueryError> {
         let title = title_of(&self.isbn);
-        let row = context
-            .rows::<ReservationQueue>()
-            .filter(ReservationQueue::title().eq(&title))
-            .first()
-            .await?;
+        let row = context.find_row::<ReservationQueue>(&title).await?;
         Ok(row.unwrap_or_else(|| ReservationQueue::empty(title)))
     }
 }

@@ -66,11 +66,8 @@ impl QueryHandler for ReservationsOfReader {
     const READ_MODELS: &'static [&'static str] = &[ReaderReservations::TABLE];
 
     async fn handle(self, context: &QueryContext<'_>) -> Result<Vec<Reservation>, QueryError> {
-        let row = context
-            .rows::<ReaderReservations>()
-            .filter(ReaderReservations::reader().eq(&self.reader))
-            .first()
-            .await?;
+        let row = context.find_row::<ReaderReservations>(&self.reader);
+        let row = row.await?;
         Ok(row.map_or_else(Vec::new, |row| row.reservations))
     }
 }
