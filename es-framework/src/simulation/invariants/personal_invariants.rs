@@ -44,13 +44,17 @@ pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mu
 
 /// Checks that the keys on the disk open the events of everybody but the erased.
 fn check_opened_events(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
-    let names = log.events_named("OwnerNamedEvent").map(|event| {
+    // The names of the erased, and the name in the event of anybody else.
+    let (mut erased, mut others) = (Vec::new(), BTreeMap::new());
+    for event in log.events_named("OwnerNamedEvent") {
         let id = event.subject.trim_start_matches("/owners/").parse::<Uuid>();
-        let is_erased = id.is_ok_and(|id| run.erased.contains(&id));
         let name = format!("\"{}\"", owner_name(event.payload_number("operation")));
-        (event.id, is_erased, name)
-    });
-    let names: Vec<_> = names.collect();
+        if id.is_ok_and(|id| run.erased.contains(&id)) {
+            erased.push(name);
+        } else {
+            others.insert(event.id, name);
+        }
+    }
     for opened in &run.opened {
         let RecordedEvent { id, data, .. } = match opened {
             Ok(event) => event,
@@ -61,16 +65,14 @@ fn check_opened_events(run: &RunRecord, log: &LogFold, violations: &mut Vec<Stri
                 continue;
             }
         };
-        for (named, is_erased, name) in &names {
-            let has_name = data.get().contains(name);
-            if *is_erased && has_name {
-                violations.push(format!(
-                    "event {id} of an erased person opens with the keys that are left: {data}"
-                ));
-            }
-            if !is_erased && id.get() == *named && !has_name {
-                violations.push(format!("event {id} has lost the name {name}: {data}"));
-            }
+        if erased.iter().any(|name| data.get().contains(name)) {
+            violations.push(format!(
+                "event {id} of an erased person opens with the keys that are left: {data}"
+            ));
+        }
+        let name = others.get(&id.get());
+        if let Some(name) = name.filter(|name| !data.get().contains(*name)) {
+            violations.push(format!("event {id} has lost the name {name}: {data}"));
         }
     }
 }
