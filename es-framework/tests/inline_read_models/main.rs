@@ -264,7 +264,7 @@ async fn rows_outside_of_the_database_of_the_events_are_not_inline() {
 
 /// Prints the commands a second with and without an inline read model, in one run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement: cargo test --release -p es-framework --test event_store the_cost -- --ignored --nocapture"]
+#[ignore = "a measurement: cargo test --release -p es-framework --test inline_read_models the_cost -- --ignored --nocapture"]
 async fn the_cost_of_an_inline_read_model() {
     const CLIENTS: usize = 64;
     const TIME: Duration = Duration::from_secs(5);

@@ -234,7 +234,7 @@ async fn read_own_writes(libraries: &[ServiceProcess; 2], purchases: usize) -> u
 }
 
 #[tokio::test]
-#[ignore = "takes a minute: cargo test --release -- --ignored ten_thousand"]
+#[ignore = "takes a minute: cargo test --release -p es-framework --test service -- --ignored ten_thousand"]
 async fn ten_thousand_of_ten_thousand_queries_show_what_their_caller_wrote() {
     let folder = tempfile::tempdir().unwrap();
     let Some(server) = PostgresServer::start() else {
