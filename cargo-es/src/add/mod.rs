@@ -4,6 +4,7 @@ pub(crate) mod command;
 mod event;
 mod query;
 mod query_handler;
+mod query_source;
 mod reaction;
 mod read_model;
 mod schedule;

@@ -1,22 +1,12 @@
 //! `cargo es add query`: a query on a read model.
 
-use super::{NewModule, declarations, query_handler::handler_source};
+use super::{NewModule, declarations, query_handler::handler_source, query_source::QuerySource};
 use crate::{
     application::ScaffoldTarget, command_line::NewQueryArguments, declared_type::DeclaredType,
     error::ToolError, field::check_scalar_filter, rustfmt_layout, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/query.rs");
-
-/// What queries with a handler and without one differ in.
-pub(super) struct QuerySource {
-    pub(super) template: &'static str,
-    /// The argument of `#[query(…)]` behind the path.
-    pub(super) argument: String,
-    pub(super) fields: Vec<String>,
-    /// The values of the template that only this kind of query has.
-    pub(super) values: Vec<(&'static str, String)>,
-}
 
 pub(super) fn generate_query(
     application: &ScaffoldTarget,

@@ -1,6 +1,6 @@
 //! `cargo es add query --handler`: a query with a handler, which can do more than filter.
 
-use super::{declarations, query::QuerySource};
+use super::{declarations, query_source::QuerySource};
 use crate::{
     command_line::NewQueryArguments,
     declared_type::DeclaredType,
