@@ -26,7 +26,7 @@ pub enum ReactionError {
     /// The application does not provide a service that a call takes.
     #[error("the application does not provide `{0}`")]
     NotProvided(&'static str),
-    /// A function of the reaction panicked.
+    /// A function of the reaction panicked, or code that it runs: an upcaster, the fold of a state, or a handler.
     #[error("the reaction panicked: {0}")]
     Panicked(String),
     /// A call failed.

@@ -23,7 +23,7 @@ use crate::command::{
 use es_event::{Caller, EventId, EventType, EventView, RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;
 use es_store::{EventStore, StoreError};
-use es_subscribe::{SkipLog, SkippedEvents, SubscriberProgress, panic_text};
+use es_subscribe::{SkipLog, SkippedEvents, SubscriberProgress, catch_panic, panic_text};
 
 /// The time limit of a call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -141,20 +141,23 @@ impl ReactionExecutor {
         step.is_some_and(|step| matches!(step.action, ReactionAction::Call(_)))
     }
 
-    /// Decides which steps follow from an event.
+    /// Decides which steps follow from an event. A panic of the application's code becomes an error.
     pub(super) fn plan_steps(
         &self,
         event: &RecordedEvent,
     ) -> Result<StepsAfterEvent, ReactionError> {
         let mut plan = StepsAfterEvent::default();
         let mut view_number = 0;
-        self.runtime.upcasters.read(event, |view| {
-            for (index, step) in self.reaction.steps.iter().enumerate() {
-                plan.add(index, step, view_number, &view)?;
-            }
-            view_number = view_number.saturating_add(1);
-            Ok::<_, ReactionError>(())
-        })?;
+        let planned = catch_panic(|| {
+            self.runtime.upcasters.read(event, |view| {
+                for (index, step) in self.reaction.steps.iter().enumerate() {
+                    plan.add(index, step, view_number, &view)?;
+                }
+                view_number = view_number.saturating_add(1);
+                Ok::<_, ReactionError>(())
+            })
+        });
+        planned.map_err(ReactionError::Panicked)??;
         Ok(plan)
     }
 
@@ -196,7 +199,8 @@ impl ReactionExecutor {
         span
     }
 
-    /// Executes a step once, at its event or at a deadline.
+    /// Executes a step once, at its event or at a deadline. A panic of the application's code becomes an error: of the
+    /// step's function, of an upcaster, of the fold of a state, or of the handler of a command.
     pub(super) async fn execute_step(
         &self,
         event: &RecordedEvent,
@@ -205,7 +209,9 @@ impl ReactionExecutor {
     ) -> Result<(), ReactionError> {
         let span = self.span(event);
         let execution = self.execute_in_span(event, instance, at);
-        execution.instrument(span).await
+        let execution = AssertUnwindSafe(execution.instrument(span)).catch_unwind();
+        let panicked = |panic: Box<_>| ReactionError::Panicked(panic_text(&*panic));
+        execution.await.map_err(panicked)?
     }
 
     async fn execute_in_span(
@@ -217,7 +223,7 @@ impl ReactionExecutor {
         let commands = match self.decide_action(event, instance, at)? {
             None => return Ok(()),
             Some(ExecutableAction::Send(commands)) => commands,
-            Some(ExecutableAction::Decide(pending)) => catch_panic_of_future(pending).await?.0,
+            Some(ExecutableAction::Decide(pending)) => pending.await?.0,
             Some(ExecutableAction::Call(pending)) => return await_call(pending).await,
         };
         for (number, sent) in commands.into_iter().enumerate() {
@@ -249,7 +255,7 @@ impl ReactionExecutor {
         let (mut action, mut number) = (None, 0);
         self.runtime.upcasters.read(event, |seen| {
             if number == view {
-                action = Some(catch_panic(|| call_step(step, &seen, &context))??);
+                action = Some(call_step(step, &seen, &context)?);
             }
             number = number.saturating_add(1);
             Ok::<_, ReactionError>(())
@@ -311,8 +317,7 @@ impl ReactionExecutor {
 
 /// Waits for the end of a call, up to the time limit.
 async fn await_call(pending: PendingCall) -> Result<(), ReactionError> {
-    let call = catch_panic_of_future(pending);
-    tokio::time::timeout(CALL_TIMEOUT, call)
+    tokio::time::timeout(CALL_TIMEOUT, pending)
         .await
         .unwrap_or_else(|_| {
             let seconds = CALL_TIMEOUT.as_secs();
@@ -338,7 +343,8 @@ fn call_step(
 }
 
 /// Returns whether the state of the subject refuses the command, which ends the step like success.
-/// A reused key means that another version of the code sent its command already.
+/// A reused key means that another version of the code sent its command already. No later attempt writes the data of an
+/// erased person, or finds out whether the command was sent before the erasure.
 const fn is_final_refusal(error: &CommandError) -> bool {
     matches!(
         error,
@@ -347,6 +353,7 @@ const fn is_final_refusal(error: &CommandError) -> bool {
             | CommandError::NotFound(_)
             | CommandError::AlreadyExists(_)
             | CommandError::KeyReused
+            | CommandError::ErasedPerson(_)
     )
 }
 
@@ -374,7 +381,7 @@ impl StepsAfterEvent {
         match step.when {
             ReactionTiming::Immediate => self.immediate.push(instance),
             ReactionTiming::Deadline(deadline) => {
-                if let Some(at) = catch_panic(|| (deadline.at)(view))?? {
+                if let Some(at) = (deadline.at)(view)? {
                     self.deadlines.push((at, instance));
                 }
             }
@@ -382,18 +389,4 @@ impl StepsAfterEvent {
         }
         Ok(())
     }
-}
-
-/// Calls the application's code. A panic becomes an error of this reaction alone.
-fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ReactionError> {
-    es_subscribe::catch_panic(call).map_err(ReactionError::Panicked)
-}
-
-/// Waits for the application's code. A panic becomes an error of this reaction alone.
-async fn catch_panic_of_future<T>(
-    pending: impl Future<Output = Result<T, ReactionError>>,
-) -> Result<T, ReactionError> {
-    let panicked = |panic: Box<_>| ReactionError::Panicked(panic_text(&*panic));
-    let ended = AssertUnwindSafe(pending).catch_unwind().await;
-    ended.map_err(panicked)?
 }

@@ -10,6 +10,7 @@ mod handover;
 mod held_subjects;
 mod one_at_a_time;
 mod operate;
+mod panics;
 mod parallel_calls;
 mod schedules;
 mod states;
@@ -328,6 +329,34 @@ async fn a_reaction_may_pass_over_what_was_there_before_it() {
     world.send("new").await;
     world.catch_up::<ImmediateReminder>().await;
     assert_eq!(world.reminded().await, ["/invoices/new"]);
+}
+
+#[tokio::test]
+async fn a_command_whose_record_an_erasure_has_blanked_is_refused_for_good_and_holds_nothing() {
+    let world = World::at(DUE);
+    world.send("a").await;
+    world.catch_up::<Dunning>().await;
+    let events = world.store.read(Subject::root(), ReadOptions::recursive());
+    let events: Vec<_> = events.try_collect().await.unwrap();
+    let is_record = |event: &&es_event::RecordedEvent| {
+        event.event_type.as_str() == "io.es-framework.CommandHandledEvent"
+    };
+    let record = events.iter().find(is_record).unwrap();
+    let mut payload: serde_json::Value = record.payload().unwrap();
+    payload["request"] = "".into();
+    // The reaction begins anew, as after a rebuild.
+    let erased = World::at(DUE);
+    erased.send("a").await;
+    let blanked = EventCandidate {
+        source: "test".into(),
+        subject: record.subject.clone(),
+        event_type: record.event_type.clone(),
+        data: es_event::encode(&Metadata::default(), &payload).unwrap(),
+        trace: None,
+    };
+    erased.store.append(vec![blanked], vec![]).await.unwrap();
+    erased.catch_up::<Dunning>().await;
+    assert!(erased.reminded().await.is_empty());
 }
 
 #[test]

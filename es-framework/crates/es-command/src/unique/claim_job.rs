@@ -9,6 +9,7 @@ use es_event::{EventDescriptor, EventId, EventType, RecordedEvent, Subject, Upca
 use es_store::{
     AppendError, Bound, EventStore, Precondition, ReadOptions, latest_event, newest_id,
 };
+use es_subscribe::catch_panic;
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -135,15 +136,18 @@ impl ClaimJob<'_> {
         event: &RecordedEvent,
     ) -> Result<BTreeMap<&'static str, OwnedValues>, ClaimError> {
         let mut by_rule = BTreeMap::new();
-        let read = self.upcasters.read(event, |view| {
-            let mut declared = self.events.iter();
-            if let Some(declared) = declared.find(|one| one.event_type == view.event_type()) {
-                let payload: Box<RawValue> = view.payload()?;
-                let owned = OwnedValues::of_payload(&event.subject, declared, payload.get())?;
-                by_rule.extend(owned.into_iter().map(|one| (one.rule, one)));
-            }
-            Ok::<_, Box<dyn Error>>(())
+        let read = catch_panic(|| {
+            self.upcasters.read(event, |view| {
+                let mut declared = self.events.iter();
+                if let Some(declared) = declared.find(|one| one.event_type == view.event_type()) {
+                    let payload: Box<RawValue> = view.payload()?;
+                    let owned = OwnedValues::of_payload(&event.subject, declared, payload.get())?;
+                    by_rule.extend(owned.into_iter().map(|one| (one.rule, one)));
+                }
+                Ok::<_, Box<dyn Error>>(())
+            })
         });
+        let read = read.unwrap_or_else(|panic| Err(panic.into()));
         read.map_err(|error| ClaimError::Unreadable {
             event: event.id,
             reason: error.to_string(),

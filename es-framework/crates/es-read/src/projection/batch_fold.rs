@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::{
-    DatabaseError, PoisonEvent, RowKey, Table,
-    fold::{FoldFailure, ReadModelFold, RowChanges, RowPosition, TableRow},
+    DatabaseError, PoisonEvent, ProjectionError, RowKey, Table,
+    fold::{FoldFailure, ReadModelFold, RowChanges, RowPosition, TableRow, call_projection},
     row_holds::{LateFailure, RowHolds},
 };
-use es_event::{DecodeError, EventId, RecordedEvent, Upcasters};
+use es_event::{EventId, RecordedEvent, Upcasters};
 use es_subscribe::HeldKeys;
 
 /// The number of positions for the new rows of one event, and of the events that upcasters make of it. Each event takes
@@ -45,13 +45,15 @@ impl BatchFold {
             return;
         }
         let mut places = row_positions(event.id);
-        let read = upcasters.read(event, |view| {
-            let taken = fold.add_event(places.clone(), &view, holds);
-            let taken = i64::try_from(taken.max(1)).unwrap_or(POSITIONS);
-            places.start = places.start.saturating_add(taken);
-            Ok::<_, DecodeError>(())
+        let read = call_projection(|| {
+            upcasters.read(event, |view| {
+                let taken = fold.add_event(places.clone(), &view, holds);
+                let taken = i64::try_from(taken.max(1)).unwrap_or(POSITIONS);
+                places.start = places.start.saturating_add(taken);
+                Ok::<_, ProjectionError>(())
+            })
         });
-        if let Err(error) = read {
+        if let Err(error) = read.flatten() {
             holds.hold(None, event, error);
         }
     }

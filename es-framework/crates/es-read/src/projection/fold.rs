@@ -82,7 +82,7 @@ pub(super) trait ReadModelFold: Send {
 }
 
 /// Calls code of the application. A panic fails the event and nothing else.
-fn call_projection<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
+pub(super) fn call_projection<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
     catch_panic(call).map_err(ProjectionError::Panicked)
 }
 
