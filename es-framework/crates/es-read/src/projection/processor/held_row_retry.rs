@@ -244,7 +244,12 @@ impl ReplayedRows {
         for row in changes.rows {
             let model = &table.model;
             match model.identity.find_key(model.columns, &row.cells) {
-                Some(key) => drop(self.keyed.insert(key, Some(row))),
+                Some(key) => {
+                    // A row that was not loaded has the place of a new one.
+                    let before = self.keyed.get(&key).and_then(Option::as_ref);
+                    let place = before.map_or(row.place, |before| before.place);
+                    self.keyed.insert(key, Some(TableRow { place, ..row }));
+                }
                 None => self.changes.rows.push(row),
             }
         }
