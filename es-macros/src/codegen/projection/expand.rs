@@ -193,7 +193,7 @@ fn change(step: &ProjectionStep) -> (&'static str, TokenStream) {
     let capture = step.takes_recorded.then(|| quote!(move));
     let row = match step.shape {
         StepShape::Put => {
-            let closure = quote!(|#declared| Self::#function(#arguments));
+            let closure = quote!(#capture |#declared| Self::#function(#arguments));
             return ("put", closure);
         }
         StepShape::Change => quote!({

@@ -6,6 +6,9 @@ use super::{KeyError, KeyFields, Project, ProjectionError, ReadModel, RowChange,
 use es_event::{Event, EventView, Subject};
 
 /// The changes that follow from an event of type `E`. `#[projection]` writes calls of these functions.
+///
+/// The functions of a projection run when the changes are applied. If one panics, or returns a row with another key, the
+/// row with the event's key is held, and no other.
 impl<R: ReadModel> RowChange<R> {
     /// Returns the change that puts a row. Its key is the segment of the event's subject where the subject of the read
     /// model has the field of the key. There is no change if the subjects differ elsewhere.
@@ -47,15 +50,13 @@ impl<R: ReadModel> RowChange<R> {
     /// ```
     ///
     /// # Errors
-    /// The segment cannot be a key, the event does not fit its declaration, or the row has another key.
+    /// The segment cannot be a key, or the event does not fit its declaration.
     pub fn put_on_subject<E: Event>(
         event: &EventView<'_>,
-        row: impl FnOnce(E) -> R,
+        row: impl FnOnce(E) -> R + Send + 'static,
     ) -> Result<Vec<Self>, ProjectionError> {
-        let Some(key) = find_key_in_subject::<R>(event)? else {
-            return Ok(Vec::new());
-        };
-        Self::put(key, row(event.payload()?)).map(|change| vec![change])
+        let change = move |_: Option<R>, happened: E| Some(row(happened));
+        Self::compute_on_subject(event, change).map(ignore_stored_rows)
     }
 
     /// Returns the change that computes a row from the stored row, if there is one. Its key is found as in
@@ -77,15 +78,14 @@ impl<R: ReadModel> RowChange<R> {
     /// Returns the change that puts a row. Its key is a field of the event.
     ///
     /// # Errors
-    /// The field cannot be a key, the event does not fit its declaration, or the row has another key.
+    /// The field cannot be a key, or the event does not fit its declaration.
     pub fn put_on_field<E: Event>(
         event: &EventView<'_>,
         key: impl FnOnce(&E) -> Result<RowKey, KeyError>,
-        row: impl FnOnce(E) -> R,
+        row: impl FnOnce(E) -> R + Send + 'static,
     ) -> Result<Vec<Self>, ProjectionError> {
-        let happened = event.payload()?;
-        let key = key(&happened)?;
-        Self::put(key, row(happened)).map(|change| vec![change])
+        let change = move |_: Option<R>, happened: E| Some(row(happened));
+        Self::compute_on_field(event, key, change).map(ignore_stored_rows)
     }
 
     /// Returns the change that computes a row from the stored row, if there is one. Its key is a field of the event.
@@ -106,20 +106,15 @@ impl<R: ReadModel> RowChange<R> {
     /// the element, or a field of it.
     ///
     /// # Errors
-    /// A key cannot be one, the event does not fit its declaration, or a row has another key.
-    pub fn put_on_each<E: Event, T, L: ElementList<T>>(
+    /// A key cannot be one, or the event does not fit its declaration.
+    pub fn put_on_each<E: Event, T: 'static, L: ElementList<T> + 'static>(
         event: &EventView<'_>,
         list: fn(&E) -> &L,
         key: fn(&T, &E) -> Result<RowKey, KeyError>,
-        row: impl Fn(&T, &E) -> R,
+        row: impl Fn(&T, &E) -> R + Send + Sync + 'static,
     ) -> Result<Vec<Self>, ProjectionError> {
-        let happened = event.payload()?;
-        let elements = list(&happened).elements().iter();
-        let change = |element: &T| {
-            let key = key(element, &happened)?;
-            Self::put(key, row(element, &happened))
-        };
-        elements.map(change).collect()
+        let change = move |_: Option<R>, element: &T, happened: &E| Some(row(element, happened));
+        Self::compute_on_each(event, list, key, change).map(ignore_stored_rows)
     }
 
     /// Returns the changes that compute a row for each element of a list in the event from the stored row, if there is
@@ -147,6 +142,12 @@ impl<R: ReadModel> RowChange<R> {
         };
         elements.map(change).collect()
     }
+}
+
+/// Returns the changes of computations that ignore the stored rows.
+fn ignore_stored_rows<R: ReadModel>(changes: Vec<RowChange<R>>) -> Vec<RowChange<R>> {
+    let changes = changes.into_iter();
+    changes.map(RowChange::without_stored_row).collect()
 }
 
 /// A field of an event that holds a list of elements.

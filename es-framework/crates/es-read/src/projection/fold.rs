@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::{
     Cell, Project, ProjectionError, RowChange, RowIdentity, RowKey,
     event_changes::key_in_subject,
-    read_model::{Cells, EventRow, RowComputation},
+    read_model::{Cells, EventRow, RowComputation, check_key},
     row_holds::{LateFailure, RowHolds, subject_id},
 };
 use es_event::{EventId, EventView};
@@ -127,13 +127,17 @@ impl<R> Default for KeyedRowFold<R> {
 
 impl<R> KeyedRowFold<R> {
     fn add_change(&mut self, event: EventId, place: RowPosition, change: RowChange<R>) {
-        let RowChange { key, computation } = change;
+        let RowChange {
+            key,
+            computation,
+            needs_row,
+        } = change;
         let slot = self.slots.entry(key);
         let position = slot.index();
         slot.or_insert_with(|| FoldedRow {
             row: None,
             place: None,
-            is_required: matches!(computation, RowComputation::Compute(_)),
+            is_required: needs_row,
             is_removed: false,
             touched_by: event,
             failure: None,
@@ -260,24 +264,17 @@ impl<R: Project> FoldedRow<R> {
         computation: RowComputation<R>,
     ) -> Result<(), ProjectionError> {
         let was_there = self.row.is_some();
-        self.row = match computation {
-            // `RowChange::put` has checked the key.
-            RowComputation::Put(row) => Some(row),
-            RowComputation::Compute(compute) => {
-                let before = self.row.take();
-                let row = call_projection(|| compute(before))?;
-                if let Some(row) = &row {
-                    check_key(key, row)?;
-                }
-                row
-            }
-        };
+        let before = self.row.take();
+        self.row = call_projection(|| computation(before))?;
         match &self.row {
             None => {
                 self.is_removed |= was_there;
                 self.place = None;
             }
-            Some(_) => self.place = self.place.or(Some(place)),
+            Some(row) => {
+                check_key(key, row)?;
+                self.place = self.place.or(Some(place));
+            }
         }
         Ok(())
     }
@@ -299,18 +296,6 @@ impl<R: Project> FoldedRow<R> {
         };
         Ok((self.is_removed, Some(row)))
     }
-}
-
-/// Checks that a row which the application changed still has its key.
-fn check_key<R: Project>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
-    let own = RowKey::from_fields::<R>(row.key())?;
-    if own == *key {
-        return Ok(());
-    }
-    Err(ProjectionError::OtherKey {
-        row: own,
-        event: key.clone(),
-    })
 }
 
 /// The fold of a read model whose rows are events. It adds one row for each event and depends on no

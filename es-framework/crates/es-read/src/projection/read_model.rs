@@ -230,17 +230,12 @@ pub enum ProjectionError {
 pub struct RowChange<R> {
     pub(super) key: RowKey,
     pub(super) computation: RowComputation<R>,
+    /// True if the computation needs the stored row. Otherwise it gets none.
+    pub(super) needs_row: bool,
 }
 
-/// The way in which a change computes a row.
-pub(super) enum RowComputation<R> {
-    /// The row is replaced.
-    Put(R),
-    /// The row is computed from the stored row.
-    Compute(Follow<R>),
-}
-
-type Follow<R> = Box<dyn FnOnce(Option<R>) -> Option<R> + Send>;
+/// Computes a row from the row before, if there is one.
+pub(super) type RowComputation<R> = Box<dyn FnOnce(Option<R>) -> Option<R> + Send>;
 
 impl<R: ReadModel> RowChange<R> {
     /// Returns a change that replaces the row.
@@ -248,15 +243,8 @@ impl<R: ReadModel> RowChange<R> {
     /// # Errors
     /// The row's key is not this key.
     pub fn put(key: RowKey, row: R) -> Result<Self, ProjectionError> {
-        let own = RowKey::from_fields::<R>(row.key())?;
-        if own != key {
-            return Err(ProjectionError::OtherKey {
-                row: own,
-                event: key,
-            });
-        }
-        let computation = RowComputation::Put(row);
-        Ok(Self { key, computation })
+        check_key(&key, &row)?;
+        Ok(Self::compute(key, move |_| Some(row)).without_stored_row())
     }
 
     /// Returns a change of the row with this key. It has no effect if there is no row.
@@ -271,9 +259,30 @@ impl<R: ReadModel> RowChange<R> {
         key: RowKey,
         change: impl FnOnce(Option<R>) -> Option<R> + Send + 'static,
     ) -> Self {
-        let computation = RowComputation::Compute(Box::new(change));
-        Self { key, computation }
+        Self {
+            key,
+            computation: Box::new(change),
+            needs_row: true,
+        }
     }
+
+    /// Returns the change of a computation that ignores the stored row.
+    pub(super) fn without_stored_row(self) -> Self {
+        let needs_row = false;
+        Self { needs_row, ..self }
+    }
+}
+
+/// Checks that a row has the key that its event tells.
+pub(super) fn check_key<R: ReadModel>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
+    let own = RowKey::from_fields::<R>(row.key())?;
+    if own == *key {
+        return Ok(());
+    }
+    Err(ProjectionError::OtherKey {
+        row: own,
+        event: key.clone(),
+    })
 }
 
 /// The cells of a row, which its fields read one by one.
