@@ -167,6 +167,11 @@ fn parameters(
             names.zip(values).collect()
         }
     };
+    let is_in_path = |name: &str| in_path.iter().any(|(in_path, _)| in_path == name);
+    if let Some((name, _)) = in_query.iter().find(|(name, _)| is_in_path(name)) {
+        let message = "is in the path: remove it from the query string";
+        return Err(QueryError::invalid(name, message).into());
+    }
     Ok(QueryParameters::new(in_query)?.with_path_values(in_path)?)
 }
 

@@ -187,8 +187,10 @@ async fn rows_come_in_pages() {
     let cursor = first["nextCursor"].as_str().unwrap();
     let rest = get(&garden, &format!("/trees?limit=3&cursor={cursor}"), None).await;
     assert_eq!(rest.json(), json!({ "items": [oak(), oak()] }));
-    let unknown = get(&garden, "/trees?colour=red", None).await;
-    assert_eq!(unknown.status, StatusCode::BAD_REQUEST);
+    for path in ["/trees?colour=red", "/trees/t1?colour=red"] {
+        let unknown = get(&garden, path, None).await;
+        assert_eq!(unknown.status, StatusCode::BAD_REQUEST, "{path}");
+    }
 }
 
 #[tokio::test]

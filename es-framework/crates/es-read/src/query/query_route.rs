@@ -107,6 +107,7 @@ impl QueryRoute {
                 Ok(Box::new(EventPageQuery { table, page }))
             }
             QueryRouteTarget::FindEvent(table) => {
+                parameters.check_all_taken()?;
                 // Every event has a valid subject.
                 let subject = path.parse::<Subject>().map_err(|_| QueryError::NotFound)?;
                 Ok(Box::new(FirstEventQuery { table, subject }))
