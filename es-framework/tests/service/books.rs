@@ -191,3 +191,35 @@ struct BrowseStock {
 struct FindCopy {
     id: Uuid,
 }
+
+/// Lists the copies with a number of pages.
+#[derive(Query)]
+#[query(path = "/lengths/{num_pages}/books", rows = BookCopy)]
+struct ListCopiesOfLength {
+    num_pages: i64,
+}
+
+/// Shows a copy if it has a number of pages.
+#[derive(Query)]
+#[query(path = "/lengths/{num_pages}/books/{id}", row = BookCopy)]
+struct FindCopyOfLength {
+    num_pages: i64,
+    id: Uuid,
+}
+
+/// Counts the copies with a number of pages.
+#[derive(Query)]
+#[query(path = "/lengths/{num_pages}/count")]
+struct CountCopiesOfLength {
+    num_pages: i64,
+}
+
+#[query_handler]
+async fn count_copies(
+    query: CountCopiesOfLength,
+    context: &QueryContext<'_>,
+) -> Result<u64, QueryError> {
+    let rows = context.rows::<BookCopy>();
+    let rows = rows.filter(BookCopy::num_pages().eq(&query.num_pages));
+    rows.aggregate(BookCopy::id().count()).await
+}

@@ -36,6 +36,7 @@ mod metrics;
 mod open_service;
 mod operators;
 mod outage;
+mod path_fields;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../support/postgres_server.rs"]
 mod postgres_server;

@@ -35,6 +35,11 @@ impl Field {
     }
 }
 
+/// Returns the JSON name of a field that a template names. Other checks report a field that does not exist.
+pub(crate) fn member_name(field: Option<&Field>, name: &str) -> String {
+    field.map_or_else(|| name.to_owned(), |field| field.member.clone())
+}
+
 /// Generates the subject part of a field. The compiler reports an unsuitable type at the field's
 /// type.
 pub(crate) fn subject_part(field: &Field, framework: &Framework) -> TokenStream {

@@ -37,8 +37,7 @@ impl CheckedCommand {
 
     /// Returns the JSON name of the field with this name.
     pub(crate) fn member_name(&self, name: &str) -> String {
-        self.field(name)
-            .map_or_else(|| name.to_owned(), |field| field.member.clone())
+        fields::member_name(self.field(name), name)
     }
 }
 

@@ -103,10 +103,7 @@ fn impl_subject(
         field.map(|field| fields::subject_part(field, framework))
     });
     let borrowed = fields::borrow_fields(template.fields().filter_map(|name| event.field(name)));
-    let text = template.render(|name| {
-        let field = event.field(name);
-        field.map_or_else(|| name.to_owned(), |field| field.member.clone())
-    });
+    let text = template.render(|name| fields::member_name(event.field(name), name));
     let (text, command, body) = if *is_below {
         (
             format!(".{text}"),

@@ -29,6 +29,7 @@ pub(crate) struct QueryAttr {
 }
 
 /// The sort order of the rows.
+#[derive(Clone)]
 pub(crate) struct Order {
     pub(crate) field: Ident,
     pub(crate) descending: bool,

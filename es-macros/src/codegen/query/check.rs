@@ -90,61 +90,33 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
         fields,
     } = declared;
     let template = template(&ident, &attr, errors);
-    let QueryAttr {
-        rows,
-        row,
-        order,
-        sort,
-        paged,
-        caller,
-        summary,
-        ..
-    } = attr;
-    if let (Some(_), Some(row)) = (&rows, &row) {
-        let message =
-            "a query is answered with a page of `rows` or with one `row`: remove one of them";
-        errors.record(row, message);
-    }
-    if let (None, Some(order)) = (&rows, &order) {
-        let message = "what is sorted are the `rows` of a read model: name it, or remove `order`";
-        errors.record(&order.field, message);
-    }
-    if let (None, Some(field)) = (&rows, sort.first()) {
-        let message = "what clients sort are the `rows` of a read model: name it, or remove `sort`";
-        errors.record(field, message);
-    }
-    if let (Some(paged), true) = (&paged, rows.is_some() || row.is_some()) {
-        let message = "`rows` are answered a page at a time by themselves, and one `row` is no page: remove `paged`";
-        errors.record(paged, message);
-    }
-    let is_paged = paged.is_some() || rows.is_some();
-    let is_one = rows.is_none();
-    let source = rows.or(row).map(|model| RowSource {
-        model,
-        is_one,
-        order,
-        sort,
-    });
+    let is_paged = attr.paged.is_some() || attr.rows.is_some();
+    let source = row_source(&attr, errors);
     let plain_fields = fields
         .as_deref()
         .unwrap_or_default()
         .iter()
         .collect::<Vec<_>>();
-    let caller = caller_rules::check_caller_rules(&caller, "the query", &plain_fields, errors);
+    let caller = caller_rules::check_caller_rules(&attr.caller, "the query", &plain_fields, errors);
     let fields = fields?;
     if let (Some(template), Some(text)) = (&template, &attr.path) {
         let fields: Vec<_> = fields.iter().collect();
         fields::fields_of_template(template, text, "query", &fields, errors);
     }
     let in_path: Vec<_> = template.iter().flat_map(Template::fields).collect();
-    let parameters = fields
-        .into_iter()
-        .map(|field| parameter(field, &in_path, source.as_ref(), is_paged, errors))
-        .collect();
-    let summary = doc_comment::summary_or_name(&ident, summary.as_ref(), &attrs);
+    let parameters = fields.into_iter();
+    let parameters =
+        parameters.map(|field| parameter(field, &in_path, source.as_ref(), is_paged, errors));
+    let parameters: Vec<_> = parameters.collect();
+    // Clients see the names of JSON, in the path as in the query string.
+    let path = template?.render(|name| {
+        let mut fields = parameters.iter().map(|parameter| &parameter.field);
+        fields::member_name(fields.find(|field| field.name() == name), name)
+    });
+    let summary = doc_comment::summary_or_name(&ident, attr.summary.as_ref(), &attrs);
     let description = doc_comment::text_after_summary(&attrs);
     Some(CheckedQuery {
-        path: template?.render(str::to_owned),
+        path,
         ident,
         summary,
         description,
@@ -152,6 +124,41 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
         is_paged,
         source,
         parameters,
+    })
+}
+
+/// Returns the read model whose rows are the output, and checks what needs one.
+fn row_source(attr: &QueryAttr, errors: &mut Errors) -> Option<RowSource> {
+    let QueryAttr {
+        rows,
+        row,
+        order,
+        sort,
+        paged,
+        ..
+    } = attr;
+    if let (Some(_), Some(row)) = (rows, row) {
+        let message =
+            "a query is answered with a page of `rows` or with one `row`: remove one of them";
+        errors.record(row, message);
+    }
+    if let (None, Some(order)) = (rows, order) {
+        let message = "what is sorted are the `rows` of a read model: name it, or remove `order`";
+        errors.record(&order.field, message);
+    }
+    if let (None, Some(field)) = (rows, sort.first()) {
+        let message = "what clients sort are the `rows` of a read model: name it, or remove `sort`";
+        errors.record(field, message);
+    }
+    if let (Some(paged), true) = (paged, rows.is_some() || row.is_some()) {
+        let message = "`rows` are answered a page at a time by themselves, and one `row` is no page: remove `paged`";
+        errors.record(paged, message);
+    }
+    rows.as_ref().or(row.as_ref()).map(|model| RowSource {
+        model: model.clone(),
+        is_one: rows.is_none(),
+        order: order.clone(),
+        sort: sort.clone(),
     })
 }
 
