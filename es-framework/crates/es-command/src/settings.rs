@@ -75,13 +75,19 @@ pub struct SettingsDescriptor {
     pub declaration: Declaration,
     /// True if the application does not warn at its start when nothing takes the settings.
     pub may_be_unused: bool,
-    /// Returns the arguments of the command line, one for each field.
+    /// Returns the arguments of the command line, one for each field. No output repeats their values.
     pub arguments: fn() -> Vec<Arg>,
     /// Reads the values and provides handlers with them.
     pub provide: fn(&ArgMatches, Services) -> Result<Services, clap::Error>,
 }
 
 inventory::collect!(SettingsDescriptor);
+
+/// Each value may be a secret, such as the key that signs a webhook: `--help` and errors do not print it.
+fn hidden_arguments<S: DeclaredSettings>() -> Vec<Arg> {
+    let arguments = S::arguments().into_iter();
+    arguments.map(|one| one.hide_env_values(true)).collect()
+}
 
 impl SettingsDescriptor {
     /// Creates the descriptor of the settings `S`, which get this name.
@@ -91,7 +97,7 @@ impl SettingsDescriptor {
             service: ServiceType::of::<S>(name),
             declaration: S::DECLARATION,
             may_be_unused: S::MAY_BE_UNUSED,
-            arguments: S::arguments,
+            arguments: hidden_arguments::<S>,
             provide: |matches, services| Ok(services.with(S::read(matches)?)),
         }
     }
@@ -134,4 +140,26 @@ pub fn setting_value<T: Clone + Send + Sync + 'static>(
         let message = format!("the setting {name} has no value\n");
         clap::Error::raw(ErrorKind::MissingRequiredArgument, message)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+
+    #[derive(Settings)]
+    struct Hooks {
+        /// The secret that signs a webhook.
+        #[setting(env = "PATH")]
+        #[allow(dead_code)]
+        signing_secret: String,
+    }
+
+    #[test]
+    fn the_help_prints_no_value_of_a_declared_setting() {
+        let hooks = SettingsDescriptor::of::<Hooks>("Hooks");
+        let mut command = clap::Command::new("library-app").args((hooks.arguments)());
+        let help = command.render_long_help().to_string();
+        assert!(help.contains("[env: PATH]"), "{help}");
+    }
 }
