@@ -16,6 +16,7 @@ mod client_helper;
 mod contract;
 mod errors;
 mod generated_application;
+mod key_store;
 #[path = "../../../es-framework/tests/support/requirement.rs"]
 mod requirement;
 mod running_service;
