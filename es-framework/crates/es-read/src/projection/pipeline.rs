@@ -254,8 +254,8 @@ impl ProjectionPipeline {
         })
     }
 
-    /// Applies an event that the database refuses without the row at fault, which is held: one of its rows, or all of
-    /// them if several are at fault.
+    /// Applies an event that the database refuses. Its rows that the database refuses alone are held, or all of them if
+    /// it only refuses them together.
     async fn apply_refused_event(
         &self,
         model: &PipelineReadModel,
@@ -264,15 +264,64 @@ impl ProjectionPipeline {
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
         let fold = model.fold(&self.upcasters, event, &[]);
         let all = fold.fail_all_rows(reason);
-        let each = all.iter().map(|one| vec![one.clone()]);
-        let each: Vec<_> = each.filter(|one| one.len() < all.len()).collect();
-        for failures in each.into_iter().chain([all]) {
+        let refused = self.find_refused_rows(model, event, &all).await?;
+        for failures in [refused, all] {
             match self.write_and_publish(model, event, None, failures).await {
                 Err(error) if error.is_refusal() => {}
                 result => return result,
             }
         }
         Ok(event.first().map(|event| PoisonEvent::new(event, reason)))
+    }
+
+    /// Finds the rows of an event that the database refuses alone: tries all rows, and half after half where it refuses
+    /// them.
+    fn find_refused_rows<'a>(
+        &'a self,
+        model: &'a PipelineReadModel,
+        event: &'a [RecordedEvent],
+        rows: &'a [LateFailure],
+    ) -> BoxFuture<'a, Result<Vec<LateFailure>, DatabaseError>> {
+        Box::pin(async move {
+            let refusal = match self.try_rows(model, event, rows).await {
+                Err(error) if error.is_refusal() => error,
+                result => return result.map(|()| Vec::new()),
+            };
+            if let [] | [_] = rows {
+                let reason = |row: &mut LateFailure| row.reason = refusal.to_string();
+                let mut refused = rows.to_vec();
+                refused.iter_mut().for_each(reason);
+                return Ok(refused);
+            }
+            let (before, after) = rows.split_at(rows.len().div_ceil(2));
+            let mut refused = self.find_refused_rows(model, event, before).await?;
+            refused.extend(self.find_refused_rows(model, event, after).await?);
+            Ok(refused)
+        })
+    }
+
+    /// Writes some rows of an event in a transaction that is undone.
+    async fn try_rows(
+        &self,
+        model: &PipelineReadModel,
+        event: &[RecordedEvent],
+        rows: &[LateFailure],
+    ) -> Result<(), DatabaseError> {
+        let mut late = Vec::new();
+        loop {
+            let held = model.progress.held_keys();
+            let rows = rows.iter().map(|row| (row.row.clone(), row.event));
+            let holds = model.row_holds(held, &late).select(rows);
+            let fold = model.fold_with_holds(&self.upcasters, event, holds);
+            let required = fold.required_keys();
+            let required = self.database.load_rows(&model.table, required).await?;
+            match fold.finish(&model.table, required)? {
+                FoldedChanges::Complete(changes) => {
+                    return self.database.try_batch(&model.table, changes).await;
+                }
+                FoldedChanges::Incomplete(failures) => late.extend(failures),
+            }
+        }
     }
 
     /// Folds events, writes the rows with the checkpoint in one transaction, and publishes the position. A row that

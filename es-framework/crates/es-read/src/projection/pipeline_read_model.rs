@@ -15,7 +15,9 @@ use super::{
 };
 use es_event::{RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;
-use es_subscribe::{HeldKey, MAX_HELD_KEYS, SkippedEvents, SubscriberFailure, SubscriberProgress};
+use es_subscribe::{
+    HeldKey, HeldKeys, MAX_HELD_KEYS, SkippedEvents, SubscriberFailure, SubscriberProgress,
+};
 
 /// A read model that a pipeline keeps up to date.
 #[derive(Debug)]
@@ -79,8 +81,23 @@ impl PipelineReadModel {
         events: &[RecordedEvent],
         late: &[LateFailure],
     ) -> BatchFold {
-        let (held, skipped) = (self.progress.held_keys(), Arc::clone(&self.skipped));
-        let mut fold = BatchFold::new(&self.table, RowHolds::new(held, skipped, late));
+        let held = self.progress.held_keys();
+        self.fold_with_holds(upcasters, events, self.row_holds(held, late))
+    }
+
+    /// Returns the holds of a batch, given those before it. The rows of `late` failures are held at their events.
+    pub(super) fn row_holds(&self, held: HeldKeys, late: &[LateFailure]) -> RowHolds {
+        RowHolds::new(held, Arc::clone(&self.skipped), late)
+    }
+
+    /// Folds events into the rows that the holds admit, in memory.
+    pub(super) fn fold_with_holds(
+        &self,
+        upcasters: &Upcasters,
+        events: &[RecordedEvent],
+        holds: RowHolds,
+    ) -> BatchFold {
+        let mut fold = BatchFold::new(&self.table, holds);
         for event in events {
             fold.add_event(upcasters, event);
         }

@@ -25,8 +25,8 @@ pub(super) struct RowHolds {
     /// The keys that the batch holds or counts.
     changed: BTreeMap<HeldKeyId, HeldKey>,
     late: BTreeMap<(EventId, HeldKeyId), String>,
-    /// The rows whose events are read again. The batch changes no others.
-    replayed: Option<HeldKeys>,
+    /// The only rows that the batch may change, each from an event on. `None` stands for all rows.
+    selected: Option<BTreeMap<HeldKeyId, EventId>>,
     skipped: Arc<SkippedEvents>,
     /// True if an event is skipped whose changes may be in the fold already.
     has_new_skip: bool,
@@ -42,17 +42,17 @@ impl RowHolds {
             before,
             changed: BTreeMap::new(),
             late: late.collect(),
-            replayed: None,
+            selected: None,
             skipped,
             has_new_skip: false,
             excess: None,
         }
     }
 
-    /// Lets only these rows take events, each from the event at which it was held.
-    pub(super) fn replay(self, replayed: HeldKeys) -> Self {
-        let replayed = Some(replayed);
-        Self { replayed, ..self }
+    /// Lets only these rows take events, each from an event on.
+    pub(super) fn select(self, rows: impl Iterator<Item = (HeldKeyId, EventId)>) -> Self {
+        let selected = Some(rows.collect());
+        Self { selected, ..self }
     }
 
     /// Returns true if the row with this key takes the event.
@@ -138,12 +138,12 @@ impl RowHolds {
         self.before.is_empty()
             && self.changed.is_empty()
             && self.late.is_empty()
-            && self.replayed.is_none()
+            && self.selected.is_none()
     }
 
     fn admit(&mut self, kind: HeldKeyKind, key: &str, event: &RecordedEvent) -> bool {
         let id = HeldKeyId::new(kind, key);
-        if !self.is_replayed(&id, event) || self.count(&id, event) {
+        if !self.is_selected(&id, event) || self.count(&id, event) {
             return false;
         }
         match self.late.get(&(event.id, id)) {
@@ -156,17 +156,16 @@ impl RowHolds {
     }
 
     /// Returns true if the batch may change the row. A row that is read again contains the events before its hold.
-    fn is_replayed(&self, id: &HeldKeyId, event: &RecordedEvent) -> bool {
-        let Some(replayed) = &self.replayed else {
+    fn is_selected(&self, id: &HeldKeyId, event: &RecordedEvent) -> bool {
+        let Some(selected) = &self.selected else {
             return true;
         };
-        let held = replayed.find(id);
-        held.is_some_and(|held| held.poison.id <= event.id)
+        selected.get(id).is_some_and(|from| *from <= event.id)
     }
 
     fn hold_key(&mut self, kind: HeldKeyKind, key: &str, event: &RecordedEvent, reason: String) {
         let id = HeldKeyId::new(kind, key);
-        if !self.is_replayed(&id, event) || self.count(&id, event) {
+        if !self.is_selected(&id, event) || self.count(&id, event) {
             return;
         }
         let poison = PoisonEvent::new(event, reason);

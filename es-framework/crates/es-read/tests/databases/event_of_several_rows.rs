@@ -264,6 +264,35 @@ async fn the_row_that_postgresql_refuses_is_held_and_the_others_take_the_event()
 }
 
 #[tokio::test]
+async fn of_many_rows_only_those_that_postgresql_refuses_are_held() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let hall = Hall::open(Some(server)).await;
+    let refused = [0, 511, 512, 700, 1_023];
+    let block = |number| {
+        if refused.contains(&number) {
+            "a\0b"
+        } else {
+            "A"
+        }
+    };
+    let seats = (0..1_024).map(|number| (number, block(number)));
+    let poison = hall.plan_blocks(seats).await;
+    hall.await_position(poison).await;
+    let sound = (0..1_024).filter(|number| !refused.contains(number));
+    assert_eq!(hall.numbers().await, sound.collect::<Vec<u32>>());
+    let mut held = refused.map(|number| (number.to_string(), poison));
+    held.sort_unstable();
+    assert_eq!(hall.held(), held);
+    let reasons = hall.progress.held_keys().group_by_failure();
+    assert_eq!(reasons.len(), 1);
+    // A retry holds the same rows.
+    assert_eq!(hall.operate(OperatorCommand::Retry).await.released, 0);
+    assert_eq!(hall.held(), held);
+}
+
+#[tokio::test]
 async fn the_rows_that_cannot_be_created_are_held_and_a_retry_creates_them_at_their_positions() {
     for location in NoteBoard::locations() {
         IS_PLAN_CORRECTED.store(false, Ordering::Relaxed);

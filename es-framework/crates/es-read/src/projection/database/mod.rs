@@ -367,7 +367,16 @@ impl Database {
         changes: RowChanges,
         step: CheckpointStep,
     ) -> Result<(), DatabaseError> {
-        self.store.write_batch(table, changes, step).await
+        self.store.write_batch(table, changes, Some(step)).await
+    }
+
+    /// Writes the changes of a table in a transaction that is undone.
+    pub(super) async fn try_batch(
+        &self,
+        table: &Table,
+        changes: RowChanges,
+    ) -> Result<(), DatabaseError> {
+        self.store.write_batch(table, changes, None).await
     }
 
     /// Deletes the checkpoint of a read model but not its rows.

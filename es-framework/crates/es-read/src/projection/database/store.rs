@@ -157,12 +157,13 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         keys: Vec<RowKey>,
     ) -> Result<Vec<TableRow>, DatabaseError>;
 
-    /// Writes the changes of a table and its checkpoint in one transaction.
+    /// Writes the changes of a table and its checkpoint in one transaction. Without a step of the checkpoint, the
+    /// transaction is undone.
     async fn write_batch(
         &self,
         table: &Table,
         changes: RowChanges,
-        step: CheckpointStep,
+        step: Option<CheckpointStep>,
     ) -> Result<(), DatabaseError>;
 
     /// Deletes the position of a table but not its rows. Does nothing where no test needs it.

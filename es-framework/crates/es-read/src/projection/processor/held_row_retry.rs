@@ -1,17 +1,17 @@
 //! Retries held rows: reads their events again, from those at which they are held.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, future::BoxFuture};
 
 use super::{
     super::{
         RowIdentity, RowKey, Table,
-        batch_fold::{BatchFold, FoldedChanges},
+        batch_fold::FoldedChanges,
         database::CheckpointStep,
         fold::{RowChanges, TableRow},
         pipeline_read_model::PipelineReadModel,
-        row_holds::{LateFailure, RowHolds},
+        row_holds::LateFailure,
     },
     CATCH_UP_BATCH, DatabaseError, Processor, ProcessorStartError,
 };
@@ -65,21 +65,34 @@ impl Processor {
         let count = selected.len();
         let rows = selected.into_iter();
         let rows = rows.filter(|held| holds_one_row(table, held));
-        let rows: HeldKeys = rows.cloned().collect();
-        let released = match self.replay(table, progress, &rows).await {
-            // The database refuses one of the rows, and the others go on.
-            Err(ProcessorStartError::Database(error)) if error.is_refusal() && rows.len() > 1 => {
-                let mut released = 0_usize;
-                for row in rows.iter() {
-                    let alone = HeldKeys::from_iter([row.clone()]);
-                    let replayed = self.replay(table, progress, &alone).await;
-                    released = released.saturating_add(replayed.or_else(keep_refused)?);
-                }
-                released
-            }
-            replayed => replayed.or_else(keep_refused)?,
-        };
+        let rows: Vec<HeldKey> = rows.cloned().collect();
+        let released = self.replay_halves(table, progress, &rows).await?;
         Ok((count, released))
+    }
+
+    /// Replays rows: all at once, or half by half if the database refuses that. A row that it refuses alone stays held.
+    /// Returns the number of keys that are held no longer.
+    fn replay_halves<'a>(
+        &'a self,
+        table: &'a Table,
+        progress: &'a SubscriberProgress,
+        rows: &'a [HeldKey],
+    ) -> BoxFuture<'a, Result<usize, ProcessorStartError>> {
+        Box::pin(async move {
+            let all = rows.iter().cloned().collect();
+            let refusal = match self.replay(table, progress, &all).await {
+                Err(ProcessorStartError::Database(error)) if error.is_refusal() => error,
+                replayed => return replayed,
+            };
+            if let [] | [_] = rows {
+                tracing::warn!(error = %refusal, "the database refuses a row, which stays held");
+                return Ok(0);
+            }
+            let (before, after) = rows.split_at(rows.len().div_ceil(2));
+            let released = self.replay_halves(table, progress, before).await?;
+            let others = self.replay_halves(table, progress, after).await?;
+            Ok(released.saturating_add(others))
+        })
     }
 
     /// Computes held rows from the events since their holds, and writes them in one transaction. Returns the number of
@@ -188,12 +201,9 @@ impl Processor {
     ) -> Result<RowChanges, ProcessorStartError> {
         let mut late: Vec<LateFailure> = Vec::new();
         loop {
-            let skipped = Arc::clone(&model.skipped);
-            let holds = RowHolds::new(held.clone(), skipped, &late).replay(rows.clone());
-            let mut fold = BatchFold::new(&model.table, holds);
-            for event in events {
-                fold.add_event(&self.upcasters, event);
-            }
+            let from_hold = rows.iter().map(|row| (row.id.clone(), row.poison.id));
+            let holds = model.row_holds(held.clone(), &late).select(from_hold);
+            let fold = model.fold_with_holds(&self.upcasters, events, holds);
             let required = replayed
                 .load(self, &model.table, fold.required_keys())
                 .await?;
@@ -202,17 +212,6 @@ impl Processor {
                 FoldedChanges::Incomplete(failures) => late.extend(failures),
             }
         }
-    }
-}
-
-/// A row that the database refuses stays held.
-fn keep_refused(error: ProcessorStartError) -> Result<usize, ProcessorStartError> {
-    match error {
-        ProcessorStartError::Database(error) if error.is_refusal() => {
-            tracing::warn!(%error, "the database refuses a row, which stays held");
-            Ok(0)
-        }
-        error => Err(error),
     }
 }
 

@@ -129,6 +129,31 @@ async fn a_large_batch_in_memory_that_is_refused_at_its_end_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_batch_that_is_tried_changes_nothing() {
+    let database = database().await;
+    assert!(database.try_become_writer().await.unwrap());
+    let table = database.find_table("trees").unwrap();
+    let tried = async |num_leaves: Cell| {
+        let row = TableRow {
+            place: 0,
+            subject: Some("/trees/0".into()),
+            cells: vec![Cell::Text("oak".into()), num_leaves],
+        };
+        let changes = RowChanges {
+            rows: vec![row],
+            ..RowChanges::default()
+        };
+        database.try_batch(table, changes).await
+    };
+    tried(Cell::Integer(7)).await.unwrap();
+    let refused = tried(Cell::Text("many".into())).await;
+    assert!(refused.unwrap_err().is_refusal());
+    assert_eq!(grown(&database).await.0, 0);
+    let stored = database.load_checkpoint(table).await.unwrap();
+    assert_eq!(stored.unwrap().checkpoint, None);
+}
+
+#[tokio::test]
 async fn a_database_in_memory_that_is_full_says_what_to_do_and_keeps_its_rows() {
     let database = database().await;
     assert!(database.try_become_writer().await.unwrap());

@@ -381,7 +381,7 @@ impl ReadModelStore for PostgresReadModelStore {
         &self,
         table: &Table,
         changes: RowChanges,
-        step: CheckpointStep,
+        step: Option<CheckpointStep>,
     ) -> Result<(), DatabaseError> {
         let mut connection = self.connections.writer().await?;
         let result = with_write_timeout(write_batch(&mut connection, table, changes, step)).await;

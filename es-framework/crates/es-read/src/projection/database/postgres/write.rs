@@ -232,21 +232,27 @@ pub(in crate::projection) async fn load_rows(
         .collect()
 }
 
-/// Writes the changes of a table and its checkpoint in one transaction.
+/// Writes the changes of a table and its checkpoint in one transaction, which is undone if there is no step.
 pub(super) async fn write_batch(
     connection: &mut PgConnection,
     table: &Table,
     changes: RowChanges,
-    step: CheckpointStep,
+    step: Option<CheckpointStep>,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    if table.model.inline {
-        advance_checkpoint(&mut transaction, table, step).await?;
-    } else {
-        write_checkpoint(&mut transaction, table, Some(step.to)).await?;
+    match step {
+        None => drop(lock_checkpoint(&mut transaction, table).await?),
+        Some(step) if table.model.inline => {
+            advance_checkpoint(&mut transaction, table, step).await?;
+        }
+        Some(step) => write_checkpoint(&mut transaction, table, Some(step.to)).await?,
     }
     write_rows(&mut transaction, table, changes).await?;
-    Ok(transaction.commit().await?)
+    match step {
+        None => transaction.rollback().await?,
+        Some(_) => transaction.commit().await?,
+    }
+    Ok(())
 }
 
 /// Moves the checkpoint of an inline read model, unless appends have moved it.

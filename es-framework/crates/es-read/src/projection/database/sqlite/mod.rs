@@ -317,14 +317,19 @@ impl ReadModelStore for SqliteReadModelStore {
         &self,
         table: &Table,
         changes: RowChanges,
-        step: CheckpointStep,
+        step: Option<CheckpointStep>,
     ) -> Result<(), DatabaseError> {
         let table = table.clone();
-        let write = move |transaction: &rusqlite::Connection| {
-            write_rows(transaction, &table, changes)?;
-            write_checkpoint(transaction, &table, Some(step.to))
+        let write = move |connection: &mut rusqlite::Connection| {
+            let transaction = connection.transaction()?;
+            write_rows(&transaction, &table, changes)?;
+            let Some(step) = step else {
+                return transaction.rollback();
+            };
+            write_checkpoint(&transaction, &table, Some(step.to))?;
+            transaction.commit()
         };
-        self.writer.run_transaction(write).await
+        self.writer.run_statements(write).await
     }
 
     #[cfg(test)]
