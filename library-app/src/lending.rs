@@ -2,7 +2,7 @@
 
 use es_framework::prelude::*;
 
-use crate::{reader::Reader, reservation::ReservationError};
+use crate::{book::BorrowError, reader::Reader, reservation::ReservationError};
 
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 const CENTS_A_DAY: i64 = 50;
@@ -24,46 +24,14 @@ pub struct LendingRules {
     pub hold_days: u32,
 }
 
-/// The reasons why a copy is not lent, taken back or removed.
-#[derive(Debug, PartialEq, Rejection)]
-pub enum LendingError {
-    /// The copy is lent
-    #[rejection(conflict, detail = "the copy is lent until {due_at}")]
-    CopyLent { due_at: Timestamp },
-    /// The copy is set aside for another reader
-    #[rejection(conflict)]
-    CopySetAside,
-    /// The copy was removed from the inventory
-    #[rejection(gone)]
-    CopyRemoved,
-    /// The copy is not lent
-    #[rejection(conflict)]
-    CopyNotLent,
-    /// The reader holds as many copies as allowed
-    #[rejection(
-        conflict,
-        detail = "the reader holds {limit} copies already, and may hold no more"
-    )]
-    LoanLimitReached { limit: u32 },
-    /// The copy is lent to somebody else
-    #[rejection(forbidden)]
-    LentToSomebodyElse,
-}
-
-impl From<NotOwner> for LendingError {
-    fn from(_: NotOwner) -> Self {
-        Self::LentToSomebodyElse
-    }
-}
-
 impl LendingRules {
     /// Rejects another loan of a reader who holds as many copies as allowed.
-    pub fn check_limit(&self, reader: &Reader) -> Result<(), LendingError> {
+    pub fn check_limit(&self, reader: &Reader) -> Result<(), BorrowError> {
         let limit = self.loan_limit;
         if is_below(limit, reader.loans.len()) {
             return Ok(());
         }
-        Err(LendingError::LoanLimitReached { limit })
+        Err(BorrowError::LoanLimitReached { limit })
     }
 
     /// Rejects another reservation of a reader who has as many as allowed.

@@ -3,7 +3,7 @@
 use es_framework::prelude::*;
 
 use super::Book;
-use crate::lending::{LendingError, LendingRules};
+use crate::lending::LendingRules;
 use crate::loan::LoanOpenedEvent;
 use crate::reader::Reader;
 use crate::reservation::{CopyTitle, FulfilledReservation, fulfil_reservation};
@@ -28,6 +28,26 @@ pub struct BookBorrowedEvent {
     pub due_at: Timestamp,
 }
 
+/// The reasons why a copy is not lent.
+#[derive(Debug, PartialEq, Rejection)]
+pub enum BorrowError {
+    /// The copy is lent
+    #[rejection(conflict, detail = "the copy is lent until {due_at}")]
+    CopyLent { due_at: Timestamp },
+    /// The copy is set aside for another reader
+    #[rejection(conflict)]
+    CopySetAside,
+    /// The copy was removed from the inventory
+    #[rejection(gone)]
+    CopyRemoved,
+    /// The reader holds as many copies as allowed
+    #[rejection(
+        conflict,
+        detail = "the reader holds {limit} copies already, and may hold no more"
+    )]
+    LoanLimitReached { limit: u32 },
+}
+
 /// The reply to the command: when the copy is due.
 #[derive(Debug, PartialEq, Value)]
 pub struct Loan {
@@ -42,10 +62,17 @@ fn borrow(
     command: BorrowBookCommand,
     lending: &LendingRules,
     clock: &Clock,
-) -> Result<Decision<(BookBorrowedEvent, LoanOpenedEvent, FulfilledReservation), Loan>, LendingError>
+) -> Result<Decision<(BookBorrowedEvent, LoanOpenedEvent, FulfilledReservation), Loan>, BorrowError>
 {
     let BorrowBookCommand { id, reader } = command;
-    book.check_lendable_to(reader)?;
+    match *book {
+        Book::SetAside { reader: other, .. } if other != reader => {
+            return Err(BorrowError::CopySetAside);
+        }
+        Book::Available | Book::SetAside { .. } => {}
+        Book::Lent { due_at, .. } => return Err(BorrowError::CopyLent { due_at }),
+        Book::Removed => return Err(BorrowError::CopyRemoved),
+    }
     lending.check_limit(state)?;
     let due_at = lending.due_at(clock.now());
     let borrowed = BookBorrowedEvent { id, reader, due_at };

@@ -12,14 +12,13 @@ mod tests;
 use es_framework::prelude::*;
 
 use crate::{
-    lending::LendingError,
     loan::LoanOverdueEvent,
     reservation::{CopyPutBackEvent, CopySetAsideEvent},
 };
 
-pub use borrow::BookBorrowedEvent;
 #[cfg(test)]
 pub use borrow::BorrowBookCommand;
+pub use borrow::{BookBorrowedEvent, BorrowError};
 pub use purchase::BookPurchasedEvent;
 pub use remove::BookRemovedEvent;
 #[cfg(test)]
@@ -42,25 +41,6 @@ pub enum Book {
         until: Timestamp,
     },
     Removed,
-}
-
-impl Book {
-    /// A copy is lent, or removed, only while it is in the library.
-    fn check_in_library(&self) -> Result<(), LendingError> {
-        match *self {
-            Self::Available | Self::SetAside { .. } => Ok(()),
-            Self::Lent { due_at, .. } => Err(LendingError::CopyLent { due_at }),
-            Self::Removed => Err(LendingError::CopyRemoved),
-        }
-    }
-
-    /// A copy that is set aside is lent to its reader alone.
-    fn check_lendable_to(&self, borrower: Uuid) -> Result<(), LendingError> {
-        match *self {
-            Self::SetAside { reader, .. } if reader != borrower => Err(LendingError::CopySetAside),
-            _ => self.check_in_library(),
-        }
-    }
 }
 
 #[evolve]

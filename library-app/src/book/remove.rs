@@ -3,12 +3,10 @@
 use es_framework::prelude::*;
 
 use super::Book;
-use crate::{
-    lending::LendingError,
-    reservation::{CopyTitle, HoldWithdrawnEvent, ReservationOpenedEvent},
-};
+use crate::reservation::{CopyTitle, HoldWithdrawnEvent, ReservationOpenedEvent};
 
-/// Takes a damaged copy out of the inventory. A reader for whom it is set aside is the first to wait for the next one.
+/// Takes a damaged copy out of the inventory. A reader for whom it is set aside waits again, in the old place
+/// of the queue.
 ///
 /// Example: `{"id": "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11", "reason": "Pages are missing."}`
 #[derive(Command)]
@@ -27,6 +25,17 @@ pub struct BookRemovedEvent {
     pub reason: String,
 }
 
+/// The reasons why a copy is not removed.
+#[derive(Debug, PartialEq, Rejection)]
+pub enum RemoveError {
+    /// The copy is lent
+    #[rejection(conflict, detail = "the copy is lent until {due_at}")]
+    CopyLent { due_at: Timestamp },
+    /// The copy was removed from the inventory
+    #[rejection(gone)]
+    CopyRemoved,
+}
+
 /// The events of a reader whose copy is removed.
 type WithdrawnHold = (HoldWithdrawnEvent, ReservationOpenedEvent);
 
@@ -35,11 +44,12 @@ fn remove(
     book: &Book,
     copy: &CopyTitle,
     command: RemoveBookCommand,
-) -> Result<(BookRemovedEvent, Option<WithdrawnHold>), LendingError> {
-    book.check_in_library()?;
+) -> Result<(BookRemovedEvent, Option<WithdrawnHold>), RemoveError> {
     let withdrawn = match *book {
+        Book::Available => None,
         Book::SetAside { reader, .. } => Some(withdraw(reader, copy, command.id)),
-        _ => None,
+        Book::Lent { due_at, .. } => return Err(RemoveError::CopyLent { due_at }),
+        Book::Removed => return Err(RemoveError::CopyRemoved),
     };
     Ok((command.into(), withdrawn))
 }

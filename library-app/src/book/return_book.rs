@@ -3,10 +3,7 @@
 use es_framework::prelude::*;
 
 use super::Book;
-use crate::{
-    lending::{LendingError, LendingRules},
-    loan::LoanClosedEvent,
-};
+use crate::{lending::LendingRules, loan::LoanClosedEvent};
 
 /// Takes a copy back.
 ///
@@ -26,6 +23,29 @@ pub struct BookReturnedEvent {
     pub late_fee_cents: i64,
 }
 
+/// The reasons why a copy is not taken back.
+#[derive(Debug, PartialEq, Rejection)]
+pub enum ReturnError {
+    /// The copy is not lent
+    #[rejection(conflict)]
+    CopyNotLent,
+    /// The copy is lent to somebody else
+    #[rejection(forbidden)]
+    LentToSomebodyElse,
+    /// The credential has no owner id, so no copy is lent to its holder
+    #[rejection(forbidden)]
+    NoOwnerId,
+}
+
+impl From<NotOwner> for ReturnError {
+    fn from(error: NotOwner) -> Self {
+        match error {
+            NotOwner::NoOwnerId => Self::NoOwnerId,
+            _ => Self::LentToSomebodyElse,
+        }
+    }
+}
+
 /// The receipt for the reader.
 #[derive(Debug, PartialEq, Value)]
 pub struct Receipt {
@@ -39,9 +59,9 @@ fn return_book(
     lending: &LendingRules,
     clock: &Clock,
     caller: &Caller,
-) -> Result<Decision<(BookReturnedEvent, LoanClosedEvent), Receipt>, LendingError> {
+) -> Result<Decision<(BookReturnedEvent, LoanClosedEvent), Receipt>, ReturnError> {
     let Book::Lent { reader, due_at, .. } = *book else {
-        return Err(LendingError::CopyNotLent);
+        return Err(ReturnError::CopyNotLent);
     };
     caller.must_own(&reader)?;
     let id = command.id;

@@ -4,13 +4,13 @@ use es_framework::{prelude::*, testing::given};
 
 use super::{
     Book, BookBorrowedEvent, BookPurchasedEvent, BookRemovedEvent, BookReturnedEvent,
-    borrow::{BorrowBookCommand, Loan},
+    borrow::{BorrowBookCommand, BorrowError, Loan},
     purchase::PurchaseBookCommand,
-    remove::RemoveBookCommand,
-    return_book::{Receipt, ReturnBookCommand},
+    remove::{RemoveBookCommand, RemoveError},
+    return_book::{Receipt, ReturnBookCommand, ReturnError},
 };
 use crate::{
-    lending::{LendingError, LendingRules},
+    lending::LendingRules,
     loan::{LoanClosedEvent, LoanOpenedEvent},
     reader::{Reader, ReaderRegisteredEvent},
 };
@@ -179,7 +179,7 @@ fn a_lent_copy_cannot_be_borrowed() {
         .event(borrowed())
         .event_on(THE_READER, registered())
         .when(BORROW)
-        .then_rejected(&LendingError::CopyLent { due_at: due_at() });
+        .then_rejected(&BorrowError::CopyLent { due_at: due_at() });
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_removed_copy_cannot_be_borrowed() {
         .event(removed())
         .event_on(THE_READER, registered())
         .when(BORROW)
-        .then_rejected(&LendingError::CopyRemoved);
+        .then_rejected(&BorrowError::CopyRemoved);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn a_reader_holds_five_copies_at_the_most() {
     holding(2..6).when(BORROW).then((borrowed(), opened(1)));
     holding(2..7)
         .when(BORROW)
-        .then_rejected(&LendingError::LoanLimitReached { limit: 5 });
+        .then_rejected(&BorrowError::LoanLimitReached { limit: 5 });
     let generous = LendingRules {
         loan_limit: 6,
         loan_days: 28,
@@ -279,12 +279,12 @@ fn only_a_lent_copy_comes_back() {
     given()
         .event(purchased())
         .when(RETURN)
-        .then_rejected(&LendingError::CopyNotLent);
+        .then_rejected(&ReturnError::CopyNotLent);
     given()
         .event(purchased())
         .event(removed())
         .when(RETURN)
-        .then_rejected(&LendingError::CopyNotLent);
+        .then_rejected(&ReturnError::CopyNotLent);
     given()
         .when(RETURN)
         .then_not_found("/books/00000000-0000-0000-0000-000000000001");
@@ -301,12 +301,12 @@ fn a_damaged_copy_is_removed_once_and_not_while_it_is_lent() {
         .event(purchased())
         .event(borrowed())
         .when(remove())
-        .then_rejected(&LendingError::CopyLent { due_at: due_at() });
+        .then_rejected(&RemoveError::CopyLent { due_at: due_at() });
     given()
         .event(purchased())
         .event(removed())
         .when(remove())
-        .then_rejected(&LendingError::CopyRemoved);
+        .then_rejected(&RemoveError::CopyRemoved);
 }
 
 #[test]
@@ -342,7 +342,10 @@ fn a_reader_returns_only_what_they_hold() {
     let lent = || given().event(purchased()).event(borrowed()).at(LENT_ON);
     let give_back = || ReturnBookCommand { id: COPY };
     let other = lent().caller(reader(COPY)).when(give_back());
-    other.then_rejected(&LendingError::LentToSomebodyElse);
+    other.then_rejected(&ReturnError::LentToSomebodyElse);
+    let nobody = Caller::authenticated("a reader", ["reader"]);
+    let without_owner_id = lent().caller(nobody).when(give_back());
+    without_owner_id.then_rejected(&ReturnError::NoOwnerId);
     let own = lent().caller(reader(READER)).when(give_back());
     own.then((returned(0), closed()));
 }

@@ -11,7 +11,7 @@ pub struct TitleReservedEvent {
     pub reader: Uuid,
 }
 
-/// The first reader who waited for a title has a copy set aside.
+/// The reader who waited longest for a title has a copy set aside.
 #[derive(Debug, PartialEq, Event)]
 #[event(subject = "/titles/{title}")]
 pub struct CopyHeldEvent {
@@ -21,7 +21,7 @@ pub struct CopyHeldEvent {
     pub until: Timestamp,
 }
 
-/// The copy that was set aside for a reader is gone, and the reader is the first to wait again.
+/// The copy that was set aside for a reader is gone, and the reader waits again in the old place.
 #[derive(Debug, PartialEq, Event)]
 #[event(subject = "/titles/{title}")]
 pub struct HoldWithdrawnEvent {

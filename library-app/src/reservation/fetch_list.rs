@@ -21,32 +21,38 @@ pub struct FetchListWrittenEvent {
     pub copies: Vec<CopyToFetch>,
 }
 
-/// A copy that is set aside for a reader.
-#[derive(Debug, Clone, PartialEq, Value)]
+/// A copy that is set aside. It does not name the reader, because lists are kept.
+#[derive(Debug, PartialEq, Value)]
 pub struct CopyToFetch {
     pub title: String,
     pub copy: Uuid,
-    pub reader: Uuid,
     pub until: Timestamp,
 }
 
 /// The copies of all titles that are set aside.
 #[derive(Debug, PartialEq, State)]
 pub struct HeldCopies {
-    pub copies: BTreeMap<Uuid, CopyToFetch>,
+    pub copies: BTreeMap<Uuid, HeldCopy>,
+}
+
+/// A copy that is set aside for a reader.
+#[derive(Debug, PartialEq, Value)]
+pub struct HeldCopy {
+    pub title: String,
+    pub reader: Uuid,
+    pub until: Timestamp,
 }
 
 #[evolve]
 impl HeldCopies {
     fn held(before: Option<Self>, event: &CopyHeldEvent) -> Self {
         let mut copies = before.map_or_else(BTreeMap::new, |held| held.copies);
-        let to_fetch = CopyToFetch {
+        let held = HeldCopy {
             title: event.title.clone(),
-            copy: event.copy,
             reader: event.reader,
             until: event.until,
         };
-        copies.insert(event.copy, to_fetch);
+        copies.insert(event.copy, held);
         Self { copies }
     }
 
@@ -55,7 +61,7 @@ impl HeldCopies {
     }
 
     fn ended(&mut self, event: &ReservationEndedEvent) {
-        let is_over = |copy: &CopyToFetch| copy.title == event.title && copy.reader == event.reader;
+        let is_over = |copy: &HeldCopy| copy.title == event.title && copy.reader == event.reader;
         self.copies.retain(|_, copy| !is_over(copy));
     }
 }
@@ -75,33 +81,45 @@ impl ListedHolds {
     }
 }
 
-/// Writes the list at six o'clock, before the library opens.
+/// Returns the day of a time in UTC, which at six in Berlin is the day there.
+fn day_of(time: Timestamp) -> String {
+    time.strftime("%F").to_string()
+}
+
+/// Writes the list at six o'clock, before the library opens, or later on the same day if the service did not run.
 pub struct FetchListSchedule;
 
 #[reaction]
 impl FetchListSchedule {
     #[schedule(cron = "0 6 * * *", zone = "Europe/Berlin")]
     fn write(time: Timestamp) -> WriteFetchListCommand {
-        let day = time.strftime("%F").to_string();
+        let day = day_of(time);
         WriteFetchListCommand { day }
     }
 }
 
-/// Writes the list, unless there is nothing to fetch.
+/// Writes the list, unless there is nothing to fetch, or the day is over: its copies are on the next list.
 #[handler]
 fn write_fetch_list(
     #[subject("/titles", recursive)] held: Option<&HeldCopies>,
     #[subject("/fetch-lists", recursive)] listed: Option<&ListedHolds>,
     command: WriteFetchListCommand,
+    clock: &Clock,
 ) -> Option<FetchListWrittenEvent> {
-    let is_listed = |copy: &CopyToFetch| {
-        let last = listed.and_then(|listed| listed.until.get(&copy.copy));
-        last == Some(&copy.until)
-    };
-    let copies = held?.copies.values().filter(|copy| !is_listed(copy));
-    let mut copies: Vec<_> = copies.cloned().collect();
-    copies.sort_by(|one, other| one.title.cmp(&other.title));
     let day = command.day;
+    if day_of(clock.now()) != day {
+        return None;
+    }
+    let listed_until = |copy| listed.and_then(|listed| listed.until.get(copy));
+    let held = held?.copies.iter();
+    let new = held.filter(|(copy, held)| listed_until(copy) != Some(&held.until));
+    let to_fetch = new.map(|(copy, held)| CopyToFetch {
+        title: held.title.clone(),
+        copy: *copy,
+        until: held.until,
+    });
+    let mut copies: Vec<_> = to_fetch.collect();
+    copies.sort_by(|one, other| one.title.cmp(&other.title));
     (!copies.is_empty()).then_some(FetchListWrittenEvent { day, copies })
 }
 

@@ -1,5 +1,7 @@
 //! A copy that is free is set aside for the first reader who waits for its title.
 
+use std::collections::BTreeSet;
+
 use es_framework::prelude::*;
 
 use super::{
@@ -19,37 +21,53 @@ pub struct HoldCopyCommand {
     pub title: String,
 }
 
-/// The readers who wait for a title, in the order in which they get a copy.
+/// The open reservations of a title.
 #[derive(Debug, PartialEq, State)]
 pub struct TitleQueue {
-    pub waiting: Vec<Uuid>,
+    /// The readers in the order in which they reserved it.
+    pub readers: Vec<Uuid>,
+    /// The readers who have a copy set aside.
+    pub served: BTreeSet<Uuid>,
+}
+
+impl TitleQueue {
+    /// Returns the reader who waits longest.
+    fn next(&self) -> Option<Uuid> {
+        let mut waiting = self.readers.iter().copied();
+        waiting.find(|reader| !self.served.contains(reader))
+    }
 }
 
 #[evolve]
 impl TitleQueue {
     fn reserved(before: Option<Self>, event: &TitleReservedEvent) -> Self {
-        let mut waiting = before.map_or_else(Vec::new, |queue| queue.waiting);
-        waiting.push(event.reader);
-        Self { waiting }
+        let mut queue = before.unwrap_or(Self {
+            readers: Vec::new(),
+            served: BTreeSet::new(),
+        });
+        queue.readers.push(event.reader);
+        queue
     }
 
     fn held(&mut self, event: &CopyHeldEvent) {
-        self.waiting.retain(|reader| *reader != event.reader);
+        self.served.insert(event.reader);
     }
 
     fn withdrawn(&mut self, event: &HoldWithdrawnEvent) {
-        self.waiting.insert(0, event.reader);
+        self.served.remove(&event.reader);
     }
 
     fn ended(&mut self, event: &ReservationEndedEvent) {
-        self.waiting.retain(|reader| *reader != event.reader);
+        self.readers.retain(|reader| *reader != event.reader);
+        self.served.remove(&event.reader);
     }
 }
 
-/// Passes each copy that comes back, or that its reader does not want, to the next reader.
+/// Passes each copy that comes back, or that its reader does not want, to the next reader. Nobody waited for a copy that
+/// came back before the library had queues.
 pub struct CopyHolder;
 
-#[reaction(repeats)]
+#[reaction(repeats, begin = new)]
 impl CopyHolder {
     fn returned(event: &BookReturnedEvent, copy: &CopyTitle) -> Option<HoldCopyCommand> {
         hold_copy(event.id, copy)
@@ -74,7 +92,7 @@ fn hold(
     lending: &LendingRules,
     clock: &Clock,
 ) -> Option<(CopyHeldEvent, CopySetAsideEvent, ReservationReadyEvent)> {
-    let reader = *queue?.waiting.first()?;
+    let reader = queue?.next()?;
     if *book != Book::Available {
         return None;
     }

@@ -6,36 +6,41 @@ use super::{
     CopyHeldEvent, HoldWithdrawnEvent, ReservationEndedEvent, TitleReservedEvent, title_of,
 };
 
-/// The readers who wait for a title, the first one first, and the copies that are set aside.
+/// The open reservations of a title.
 #[derive(Debug, PartialEq, ReadModel)]
 #[read_model(table = "reservation_queues", subject = "/titles/{title}")]
 pub struct ReservationQueue {
     #[key]
     pub title: String,
-    pub waiting: Vec<Uuid>,
-    pub set_aside: Vec<SetAsideCopy>,
+    /// In the order in which the readers reserved the title.
+    pub reservations: Vec<QueuedReservation>,
 }
 
-/// A copy that is set aside for a reader.
+/// A reader who waits for a title, or for whom a copy of it is set aside.
 #[derive(Debug, PartialEq, Value)]
-pub struct SetAsideCopy {
-    pub copy: Uuid,
+pub struct QueuedReservation {
     pub reader: Uuid,
-    pub until: Timestamp,
+    /// The copy that is set aside.
+    pub copy: Option<Uuid>,
+    /// The time until which the copy is set aside.
+    pub until: Option<Timestamp>,
 }
 
 impl ReservationQueue {
     const fn empty(title: String) -> Self {
+        let reservations = Vec::new();
         Self {
             title,
-            waiting: Vec::new(),
-            set_aside: Vec::new(),
+            reservations,
         }
     }
 
-    fn remove(&mut self, reader: Uuid) {
-        self.waiting.retain(|waiting| *waiting != reader);
-        self.set_aside.retain(|copy| copy.reader != reader);
+    fn set_aside(&mut self, reader: Uuid, copy: Option<Uuid>, until: Option<Timestamp>) {
+        let mut reservations = self.reservations.iter_mut();
+        if let Some(reservation) = reservations.find(|one| one.reader == reader) {
+            reservation.copy = copy;
+            reservation.until = until;
+        }
     }
 }
 
@@ -43,30 +48,28 @@ impl ReservationQueue {
 impl ReservationQueue {
     fn reserved(row: Option<Self>, event: &TitleReservedEvent) -> Option<Self> {
         let mut row = row.unwrap_or_else(|| Self::empty(event.title.clone()));
-        row.waiting.push(event.reader);
+        row.reservations.push(QueuedReservation {
+            reader: event.reader,
+            copy: None,
+            until: None,
+        });
         Some(row)
     }
 
     fn held(&mut self, event: &CopyHeldEvent) {
-        self.remove(event.reader);
-        self.set_aside.push(SetAsideCopy {
-            copy: event.copy,
-            reader: event.reader,
-            until: event.until,
-        });
+        self.set_aside(event.reader, Some(event.copy), Some(event.until));
     }
 
     fn withdrawn(&mut self, event: &HoldWithdrawnEvent) {
-        self.remove(event.reader);
-        self.waiting.insert(0, event.reader);
+        self.set_aside(event.reader, None, None);
     }
 
     fn ended(&mut self, event: &ReservationEndedEvent) {
-        self.remove(event.reader);
+        self.reservations.retain(|one| one.reader != event.reader);
     }
 }
 
-/// Shows who waits for a title.
+/// Shows who waits for a title, the one who waits longest first, and for whom a copy is set aside.
 #[derive(Query)]
 #[query(path = "/titles/{isbn}/queue", role = "staff")]
 pub struct ShowQueue {

@@ -95,14 +95,15 @@ impl CopyPlace {
 #[derive(Debug, Default)]
 struct ReplayedLibrary {
     copies: BTreeMap<String, CopyPlace>,
-    waiting: Vec<String>,
+    /// The readers with reservations, by the number of the event that opened them.
+    reservations: BTreeMap<usize, String>,
 }
 
 impl ReplayedLibrary {
     fn of(events: &[RecordedEvent]) -> Self {
         let mut library = Self::default();
-        for event in events {
-            library.follow(event);
+        for (number, event) in events.iter().enumerate() {
+            library.follow(number, event);
         }
         library
     }
@@ -112,7 +113,13 @@ impl ReplayedLibrary {
         places.any(|place| matches!(place, CopyPlace::SetAside(of, _) if of == reader))
     }
 
-    fn follow(&mut self, event: &RecordedEvent) {
+    /// Returns the readers without a copy, the one whose reservation is oldest first.
+    fn waiting(&self) -> Vec<&String> {
+        let readers = self.reservations.values();
+        readers.filter(|reader| !self.is_held_for(reader)).collect()
+    }
+
+    fn follow(&mut self, number: usize, event: &RecordedEvent) {
         let payload: Value = event.payload().unwrap_or_default();
         let text = |name: &str| payload[name].as_str().unwrap_or_default().to_owned();
         let (id, reader) = (text("id"), text("reader"));
@@ -134,25 +141,24 @@ impl ReplayedLibrary {
                 self.copies.insert(id, CopyPlace::Removed);
             }
             "TitleReservedEvent" => {
-                assert!(!self.waiting.contains(&reader) && !self.is_held_for(&reader));
-                self.waiting.push(reader);
+                let mut others = self.reservations.values();
+                assert!(others.all(|other| *other != reader));
+                self.reservations.insert(number, reader);
             }
             "CopyHeldEvent" => {
-                assert_eq!(self.waiting.remove(0), reader, "the first who waits");
-                assert!(!self.is_held_for(&reader));
+                assert_eq!(self.waiting()[0], &reader, "the first who waits");
                 let place = CopyPlace::SetAside(reader, text("until").parse().unwrap());
                 let before = self.copies.insert(text("copy"), place);
                 assert!(before.is_some_and(|before| before.is_free()));
             }
-            "HoldWithdrawnEvent" => self.waiting.insert(0, reader),
-            "ReservationEndedEvent" => self.waiting.retain(|waiting| *waiting != reader),
+            "ReservationEndedEvent" => self.reservations.retain(|_, other| *other != reader),
             "CopyPutBackEvent" => {
                 let before = self.copies.insert(id, CopyPlace::Returned).unwrap();
                 assert!(matches!(before, CopyPlace::SetAside(of, _) if of == reader));
             }
             _ => {}
         }
-        if self.waiting.is_empty() {
+        if self.waiting().is_empty() {
             let mut places = self.copies.values_mut();
             while let Some(place) = places.find(|place| **place == CopyPlace::Returned) {
                 *place = CopyPlace::OnShelf;
@@ -171,9 +177,7 @@ impl ReplayedLibrary {
 }
 
 async fn run(actions: &[LibraryAction]) {
-    // The keys of persons are beside the data folder.
-    let folder = tempfile::tempdir().unwrap();
-    let settings = Settings::default().event_store_data_dir(folder.path().join("data"));
+    let settings = Settings::default();
     let clock = Clock::at("2026-07-01T12:00:00Z".parse().unwrap());
     let store = MemoryStore::new();
     let app = App::new("library-service").event_store(Arc::new(store.clone()));

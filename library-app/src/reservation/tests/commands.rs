@@ -2,13 +2,12 @@
 
 use super::*;
 use crate::{
-    book::{BookRemovedEvent, BorrowBookCommand, RemoveBookCommand},
-    lending::LendingError,
+    book::{BookRemovedEvent, BorrowBookCommand, BorrowError, RemoveBookCommand},
     loan::LoanOpenedEvent,
     reservation::{
         HoldWithdrawnEvent, ReservationError,
         cancel::{CancelReservationCommand, CancellationError},
-        queue::ShowQueue,
+        queue::{QueuedReservation, ShowQueue},
         reserve::ReserveTitleCommand,
     },
 };
@@ -98,7 +97,7 @@ fn a_copy_that_is_set_aside_is_lent_to_its_reader_and_ends_the_reservation() {
     ));
     set_aside()
         .when(borrow(EVE))
-        .then_rejected(&LendingError::CopySetAside);
+        .then_rejected(&BorrowError::CopySetAside);
 }
 
 #[test]
@@ -135,7 +134,7 @@ fn a_reservation_is_cancelled_by_any_spelling_of_the_isbn() {
 }
 
 #[test]
-fn the_reader_of_a_copy_that_is_removed_is_the_first_to_wait() {
+fn the_reader_of_a_copy_that_is_removed_waits_in_the_old_place() {
     let reason = || "It is wet.".to_owned();
     let removed = BookRemovedEvent {
         id: COPY,
@@ -164,7 +163,12 @@ fn the_reader_of_a_copy_that_is_removed_is_the_first_to_wait() {
         .event(withdrawn())
         .event_on(&on_copy(OTHER_COPY), other_copy_is_back);
     let queue = past.query(ShowQueue { isbn: TITLE.into() }).unwrap();
-    assert_eq!((queue.waiting, queue.set_aside), (vec![BOB, EVE], vec![]));
+    let waits = |reader| QueuedReservation {
+        reader,
+        copy: None,
+        until: None,
+    };
+    assert_eq!(queue.reservations, [waits(BOB), waits(EVE)]);
     let past = set_aside().event(withdrawn());
     let (held, aside, ready) = held(BOB);
     past.when(hold_other).then((
@@ -181,4 +185,28 @@ fn the_reader_of_a_copy_that_is_removed_is_the_first_to_wait() {
             ..ready
         },
     ));
+}
+
+#[test]
+fn two_readers_whose_copies_are_removed_wait_in_the_order_in_which_they_came() {
+    let withdrawn = |reader, copy| HoldWithdrawnEvent {
+        title: TITLE.into(),
+        reader,
+        copy,
+    };
+    let past = || {
+        with_queue(&[BOB, EVE])
+            .event_on(&on_copy(COPY), returned())
+            .event(held(BOB).0)
+            .event(CopyHeldEvent {
+                copy: OTHER_COPY,
+                ..held(EVE).0
+            })
+            .event(withdrawn(BOB, COPY))
+            .event(withdrawn(EVE, OTHER_COPY))
+    };
+    let queue = past().query(ShowQueue { isbn: TITLE.into() }).unwrap();
+    let readers = queue.reservations.iter().map(|one| one.reader);
+    assert_eq!(readers.collect::<Vec<_>>(), [BOB, EVE]);
+    past().when(hold()).then(held(BOB));
 }

@@ -6,7 +6,7 @@ use crate::reservation::{
         CopyToFetch, FetchList, FetchListSchedule, FetchListWrittenEvent, ShowFetchList,
         WriteFetchListCommand,
     },
-    queue::{SetAsideCopy, ShowQueue},
+    queue::{QueuedReservation, ShowQueue},
     reader_reservations::{Reservation, ReservationsOfReader},
 };
 
@@ -14,7 +14,6 @@ fn to_fetch() -> CopyToFetch {
     CopyToFetch {
         title: TITLE.into(),
         copy: COPY,
-        reader: BOB,
         until: time(UNTIL),
     }
 }
@@ -33,13 +32,17 @@ fn staff_see_the_queue_and_readers_their_reservations() {
         isbn: "0-261-10357-X".into(),
     });
     let queue = queue.unwrap();
-    let (copy, until) = (COPY, time(UNTIL));
-    let aside = SetAsideCopy {
+    let until = time(UNTIL);
+    let queued = |reader, copy, until| QueuedReservation {
+        reader,
         copy,
-        reader: BOB,
         until,
     };
-    assert_eq!((queue.waiting, queue.set_aside), (vec![EVE], vec![aside]));
+    let expected = [
+        queued(BOB, Some(COPY), Some(until)),
+        queued(EVE, None, None),
+    ];
+    assert_eq!(queue.reservations, expected);
     let of = |reader| set_aside().query(ReservationsOfReader { reader }).unwrap();
     let reservation = |copy, until| Reservation {
         title: TITLE.into(),
@@ -78,7 +81,18 @@ fn a_copy_that_is_no_longer_set_aside_is_on_no_list() {
         day: "2026-07-02".into(),
     };
     let (end, closed, _) = ended(BOB, EndReason::Borrowed, false);
-    set_aside().event(end).event(closed).when(write).then(());
+    let past = set_aside().event(end).event(closed);
+    past.at("2026-07-02T04:00:00Z").when(write).then(());
+}
+
+#[test]
+fn the_list_of_a_day_without_service_is_left_to_the_next_morning() {
+    let write = |day: &str| WriteFetchListCommand { day: day.into() };
+    let late = |time| set_aside().at(time).when(write("2026-07-02"));
+    late("2026-07-02T15:00:00Z").then(list_of("2026-07-02"));
+    late("2026-07-03T03:30:00Z").then(());
+    let next = set_aside().at("2026-07-03T04:00:00Z");
+    next.when(write("2026-07-03")).then(list_of("2026-07-03"));
 }
 
 #[test]
@@ -90,7 +104,6 @@ fn a_copy_that_is_set_aside_again_is_on_the_next_list_again() {
     let until = time("2026-07-15T12:00:00Z");
     let (again, _, _) = held(EVE);
     let copies = vec![CopyToFetch {
-        reader: EVE,
         until,
         ..to_fetch()
     }];
@@ -99,6 +112,7 @@ fn a_copy_that_is_set_aside_again_is_on_the_next_list_again() {
         .event(end)
         .event(closed)
         .event(CopyHeldEvent { until, ..again })
+        .at("2026-07-09T04:00:00Z")
         .when(write)
         .then(FetchListWrittenEvent {
             day: "2026-07-09".into(),
