@@ -129,11 +129,8 @@ fn check(response: &ClientResponse, to: u128, about: &str) {
 }
 
 async fn run(steps: &[Step]) {
-    // The keys of persons are beside the data folder.
-    let folder = tempfile::tempdir().unwrap();
-    let settings = Settings::default().event_store_data_dir(folder.path().join("data"));
     let app = App::new("library-service").event_store(Arc::new(MemoryStore::new()));
-    let application = app.settings(settings).build().await.unwrap();
+    let application = app.settings(Settings::default()).build().await.unwrap();
     let client = application.client();
     let staff = act_as(&client, Sender::Staff);
     for number in 0..COPIES {

@@ -63,11 +63,10 @@ impl TitleQueue {
     }
 }
 
-/// Passes each copy that comes back, or that its reader does not want, to the next reader. Nobody waited for a copy that
-/// came back before the library had queues.
+/// Passes each copy that comes back, or that its reader does not want, to the next reader.
 pub struct CopyHolder;
 
-#[reaction(repeats, begin = new)]
+#[reaction(repeats)]
 impl CopyHolder {
     fn returned(event: &BookReturnedEvent, copy: &CopyTitle) -> Option<HoldCopyCommand> {
         hold_copy(event.id, copy)

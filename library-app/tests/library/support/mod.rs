@@ -35,7 +35,7 @@ pub(crate) mod route_catalog;
 #[path = "../../../../es-framework/tests/support/tls_identity.rs"]
 pub(crate) mod tls_identity;
 
-use std::{path::Path, process::Command, sync::OnceLock};
+use std::{path::Path, process::Command, sync::OnceLock, thread};
 
 use es_framework::event::{Hash, RecordedEvent, StreamLine};
 use reqwest::{Response, StatusCode};
@@ -77,11 +77,14 @@ fn library_command() -> Command {
     command
 }
 
-/// The key store of all libraries of this run, so that several of them can share an event store.
+/// The key store of all libraries of a test, so that several of them can share an event store. A thread has the name of
+/// its test.
 fn key_store_url() -> String {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| tempfile::tempdir().unwrap());
-    format!("sqlite:{}", folder.path().join("keys.sqlite").display())
+    let test = thread::current().name().unwrap_or("keys").replace(':', "-");
+    let file = folder.path().join(test).with_extension("sqlite");
+    format!("sqlite:{}", file.display())
 }
 
 impl Library {
