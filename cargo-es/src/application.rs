@@ -6,9 +6,9 @@ use std::{
 };
 
 use crate::{
-    declared_type::{DeclaredType, find_all},
+    declared_type::DeclaredType,
     error::ToolError,
-    files, module_line,
+    files, module_line, module_tree,
     names::{CommandName, EventName, TypeName},
 };
 
@@ -33,7 +33,8 @@ impl ScaffoldTarget {
         };
         check_manifest(&manifest)?;
         let folder = manifest.parent().unwrap_or(folder).to_owned();
-        let roots = ["src/main.rs", "src/lib.rs"].map(|root| folder.join(root));
+        // A program beside a library only starts it.
+        let roots = ["src/lib.rs", "src/main.rs"].map(|root| folder.join(root));
         let Some(root) = roots.into_iter().find(|root| root.is_file()) else {
             let folder = folder.display();
             return Err(ToolError::new(format!(
@@ -41,7 +42,7 @@ impl ScaffoldTarget {
             )));
         };
         let root_text = fs::read_to_string(&root).map_err(|error| ToolError::io(&root, &error))?;
-        let types = find_all(&folder)?;
+        let types = module_tree::find_types(&folder, &root)?;
         Ok(Self {
             folder,
             root,
@@ -86,14 +87,14 @@ impl ScaffoldTarget {
     }
 
     fn declared(&self, noun: &str, name: &str) -> Result<&DeclaredType, ToolError> {
-        let declared = self.types_named(name).next().ok_or_else(|| {
+        let visible = self.types_named(name).find(|one| one.path.is_some());
+        let declared = visible.or_else(|| self.types_named(name).next());
+        declared.ok_or_else(|| {
             ToolError::new(format!(
-                "there is no {noun} {name} below {}: add it first",
-                self.folder.join("src").display()
+                "there is no {noun} {name} in the modules of {}, apart from those with `#[cfg]`: add it first",
+                self.relative(&self.root)
             ))
-        })?;
-        declared.check_visible()?;
-        Ok(declared)
+        })
     }
 
     /// Writes the file of a new module and its `mod` line. Returns a report.

@@ -1,38 +1,53 @@
-//! Types that an application declares, found in the text of its source files.
+//! A type that an application declares, found in the text of a source file.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use quote::ToTokens as _;
-use syn::{Fields, GenericArgument, Item, PathArguments, Type, Visibility, ext::IdentExt as _};
+use syn::{GenericArgument, Item, PathArguments, Type, Visibility, ext::IdentExt as _};
 
 use crate::{
     error::ToolError,
     field::{Field, FieldType},
 };
 
-/// A source file with more bytes is none that a person wrote.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
-
 /// A struct, enum or other type.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DeclaredType {
     pub(crate) name: String,
-    /// The path for `use`, such as `crate::book::Book`.
-    pub(crate) path: String,
     /// The source file, relative to the application.
     pub(crate) file: PathBuf,
     /// The line of its name, from one.
     pub(crate) line: u64,
+    /// The path for `use`, such as `crate::book::Book`, if the whole application sees the type.
+    pub(crate) path: Option<String>,
+    /// The fields of a struct.
+    fields: Vec<DeclaredField>,
+}
+
+/// A field of a struct.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DeclaredField {
+    pub(crate) name: String,
+    /// The type as the command line names it.
+    pub(crate) field_type: String,
     /// True if the whole application sees it.
-    is_visible: bool,
-    /// The names of the fields of a struct that the whole application sees, with their types.
-    fields: Vec<(String, String)>,
+    pub(crate) is_visible: bool,
+    /// True for a part of the key of a read model.
+    pub(crate) is_key: bool,
 }
 
 impl DeclaredType {
+    /// Creates a type of a source file with this text. Nobody sees it yet.
+    pub(crate) fn new(name: String, file: PathBuf, text: &str, fields: Vec<DeclaredField>) -> Self {
+        Self {
+            file,
+            line: line_of(text, &name),
+            path: None,
+            fields,
+            name,
+        }
+    }
+
     /// Returns the expression for a field that takes its value from a reference `event` to this type, if
     /// it has a field of this name and type.
     pub(crate) fn field_access_expression(&self, field: &Field) -> Option<String> {
@@ -47,15 +62,20 @@ impl DeclaredType {
         })
     }
 
-    /// Fails unless the whole application sees the type.
-    pub(crate) fn check_visible(&self) -> Result<(), ToolError> {
-        if self.is_visible {
-            return Ok(());
-        }
+    /// Returns the path for `use`. Fails unless the whole application sees the type.
+    pub(crate) fn import_path(&self) -> Result<String, ToolError> {
         let (name, file) = (&self.name, self.file.display());
-        Err(ToolError::new(format!(
-            "{name} in {file} is private to its module: write `pub` in front of it"
-        )))
+        self.path.clone().ok_or_else(|| {
+            ToolError::new(format!(
+                "{name} in {file} is private to its module: write `pub` in front of it and of its module, or export it with `pub use`"
+            ))
+        })
+    }
+
+    /// Returns the names of the fields that are the key of a read model.
+    pub(crate) fn key(&self) -> impl Iterator<Item = &str> {
+        let fields = self.fields.iter().filter(|field| field.is_key);
+        fields.map(|field| field.name.as_str())
     }
 
     /// Fails unless the struct has a field of this name and type.
@@ -86,125 +106,29 @@ impl DeclaredType {
     }
 
     fn field_type(&self, name: &str) -> Option<&str> {
-        let field = self.fields.iter().find(|(field, _)| field == name);
-        field.map(|(_, field_type)| field_type.as_str())
+        let mut fields = self.fields.iter().filter(|field| field.is_visible);
+        let field = fields.find(|field| field.name == name);
+        field.map(|field| field.field_type.as_str())
     }
 }
 
-/// Returns all types that the files below `src` declare.
-pub(crate) fn find_all(application: &Path) -> Result<Vec<DeclaredType>, ToolError> {
-    let mut files = Vec::new();
-    collect(&application.join("src"), &mut files)?;
-    files.sort();
-    let mut types = Vec::new();
-    for file in files {
-        let relative = file.strip_prefix(application).unwrap_or(&file);
-        find_in(&file, relative, &mut types)?;
-    }
-    Ok(types)
-}
-
-/// Collects the source files below a folder. Links are not followed.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), ToolError> {
-    let failed = |error| ToolError::io(folder, &error);
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
-        if kind.is_dir() {
-            collect(&path, files)?;
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
-
-fn find_in(file: &Path, relative: &Path, types: &mut Vec<DeclaredType>) -> Result<(), ToolError> {
-    let size = fs::metadata(file).map_or(0, |metadata| metadata.len());
-    if size > MAX_BYTES {
-        return Ok(());
-    }
-    let text = fs::read_to_string(file).map_err(|error| ToolError::io(file, &error))?;
-    let parsed = syn::parse_file(&text).map_err(|error| {
-        let file = relative.display();
-        ToolError::new(format!("{file} is no source file of Rust: {error}"))
-    })?;
-    let declared = types_in(&parsed.items, &[], true);
-    types.extend(declared.into_iter().map(|declared| DeclaredType {
-        path: path_of(file, relative, &declared.modules, &declared.name),
-        line: line_of(&text, &declared.name),
-        file: relative.to_owned(),
-        is_visible: declared.is_visible,
-        fields: declared.fields,
-        name: declared.name,
-    }));
-    Ok(())
-}
-
-/// A type in a file.
-struct TypeInFile {
-    name: String,
-    /// The modules around it in the file.
-    modules: Vec<String>,
-    is_visible: bool,
-    fields: Vec<(String, String)>,
-}
-
-/// Returns the types among these items and in the modules among them.
-fn types_in(items: &[Item], modules: &[String], is_reachable: bool) -> Vec<TypeInFile> {
-    let mut types = Vec::new();
-    for item in items {
-        let (ident, visibility, fields) = match item {
-            Item::Struct(item) => (&item.ident, &item.vis, visible_fields(&item.fields)),
-            Item::Enum(item) => (&item.ident, &item.vis, Vec::new()),
-            Item::Trait(item) => (&item.ident, &item.vis, Vec::new()),
-            Item::Type(item) => (&item.ident, &item.vis, Vec::new()),
-            Item::Union(item) => (&item.ident, &item.vis, Vec::new()),
-            Item::Mod(module) => {
-                let inside = modules.iter().cloned().chain([module.ident.to_string()]);
-                let inside: Vec<_> = inside.collect();
-                let is_reachable = is_reachable && is_visible(&module.vis);
-                // Tests have types of their own.
-                let is_conditional = module.attrs.iter().any(|attr| attr.path().is_ident("cfg"));
-                if let Some((_, items)) = &module.content
-                    && !is_conditional
-                {
-                    types.extend(types_in(items, &inside, is_reachable));
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        types.push(TypeInFile {
-            name: ident.unraw().to_string(),
-            modules: modules.to_vec(),
-            is_visible: is_reachable && is_visible(visibility),
-            fields,
-        });
-    }
-    types
-}
-
-/// Returns true for an item that the whole crate sees.
-fn is_visible(visibility: &Visibility) -> bool {
-    match visibility {
-        Visibility::Public(_) => true,
-        Visibility::Restricted(restricted) => restricted.path.is_ident("crate"),
-        Visibility::Inherited => false,
-    }
-}
-
-/// Returns the fields that the whole crate sees, with their types.
-fn visible_fields(fields: &Fields) -> Vec<(String, String)> {
-    let fields = fields.iter().filter(|field| is_visible(&field.vis));
-    fields
-        .filter_map(|field| {
-            Some((
-                field.ident.as_ref()?.unraw().to_string(),
-                type_text(&field.ty),
-            ))
+/// Returns the fields of a struct. `is_visible` says whether the whole crate sees an item of this visibility.
+pub(crate) fn fields_of(
+    item: &Item,
+    is_visible: impl Fn(&Visibility) -> bool,
+) -> Vec<DeclaredField> {
+    let Item::Struct(item) = item else {
+        return Vec::new();
+    };
+    let fields = item.fields.iter().filter_map(|field| {
+        Some(DeclaredField {
+            name: field.ident.as_ref()?.unraw().to_string(),
+            field_type: type_text(&field.ty),
+            is_visible: is_visible(&field.vis),
+            is_key: field.attrs.iter().any(|attr| attr.path().is_ident("key")),
         })
-        .collect()
+    });
+    fields.collect()
 }
 
 /// Returns a type as the command line names it: without the modules in front of its names.
@@ -237,75 +161,4 @@ fn line_of(text: &str, name: &str) -> u64 {
     };
     let found = text.lines().zip(1..).find(|(line, _)| declares(line));
     found.map_or(1, |(_, number)| number)
-}
-
-/// Returns the path of a type for `use`. A module around its own that exports the type with `pub use`
-/// stands for the inner one, which may be private.
-fn path_of(file: &Path, relative: &Path, inside: &[String], name: &str) -> String {
-    let mut modules: Vec<_> = relative
-        .with_extension("")
-        .iter()
-        .skip(1)
-        .map(|part| part.to_string_lossy().into_owned())
-        .collect();
-    if modules
-        .last()
-        .is_some_and(|last| ["mod", "main", "lib"].contains(&last.as_str()))
-    {
-        modules.pop();
-    }
-    if modules.len() > 1 && is_exported(file, name) {
-        modules.pop();
-    }
-    let path = ["crate".to_owned()].into_iter().chain(modules);
-    path.chain(inside.iter().cloned())
-        .chain([name.to_owned()])
-        .collect::<Vec<_>>()
-        .join("::")
-}
-
-fn is_exported(file: &Path, name: &str) -> bool {
-    let parent = file.with_file_name("mod.rs");
-    let text = fs::read_to_string(parent).unwrap_or_default();
-    let mut exports = text.lines().filter(|line| line.starts_with("pub use "));
-    let is_other = |one: char| !one.is_alphanumeric() && one != '_';
-    exports.any(|line| line.split(is_other).any(|word| word == name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_struct_is_found_however_it_is_laid_out() {
-        let text = "pub struct OneLine { pub id: uuid::Uuid, secret: bool }\n\npub(crate) struct Apart\n{\n  pub(crate)\n  names: Vec<\n    std::string::String>,\n}\nmod hidden { pub struct Inside; }\npub mod open { pub struct Inner { pub at: Option<jiff::Timestamp> } }\n";
-        let file = syn::parse_file(text).unwrap();
-        let types = types_in(&file.items, &[], true);
-        let found: Vec<_> = types
-            .iter()
-            .map(|found| {
-                (
-                    found.name.as_str(),
-                    found.is_visible,
-                    line_of(text, &found.name),
-                )
-            })
-            .collect();
-        assert_eq!(
-            found,
-            [
-                ("OneLine", true, 1),
-                ("Apart", true, 3),
-                ("Inside", false, 9),
-                ("Inner", true, 10)
-            ]
-        );
-        let fields = |index: usize| types[index].fields.clone();
-        assert_eq!(fields(0), [("id".to_owned(), "Uuid".to_owned())]);
-        assert_eq!(fields(1), [("names".to_owned(), "Vec<String>".to_owned())]);
-        assert_eq!(
-            fields(3),
-            [("at".to_owned(), "Option<Timestamp>".to_owned())]
-        );
-    }
 }

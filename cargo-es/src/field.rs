@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use heck::ToLowerCamelCase as _;
 use serde_json::{Map, Value, json};
 
 use crate::{error::ToolError, names::check_field_name};
@@ -99,6 +100,10 @@ impl Field {
     /// The key of a subject that needs no option.
     pub(crate) fn default_id_field() -> Result<Self, ToolError> {
         "id:Uuid".parse().map_err(ToolError::new)
+    }
+
+    fn json_name(&self) -> String {
+        self.name.to_lower_camel_case()
     }
 
     /// Returns its line in a struct.
@@ -230,9 +235,17 @@ impl FromStr for FieldType {
     }
 }
 
-/// Returns the type of a filter, which compares a column with one value.
+/// The parameters of a query that select a page.
+const PAGING: [&str; 3] = ["cursor", "limit", "total"];
+
+/// Returns the type of a filter of a query that returns pages. It compares a column with one value.
 pub(crate) fn check_scalar_filter(field: &Field) -> Result<FieldType, ToolError> {
     let (name, field_type) = (&field.name, field.field_type.without_option());
+    if PAGING.contains(&name.as_str()) {
+        return Err(ToolError::new(format!(
+            "the parameter `{name}` selects a page: leave the filter out, and write it by hand under another name"
+        )));
+    }
     if field_type.is_scalar() {
         return Ok(field_type);
     }
@@ -242,16 +255,15 @@ pub(crate) fn check_scalar_filter(field: &Field) -> Result<FieldType, ToolError>
     )))
 }
 
-/// Fails if two fields have one name.
+/// Fails if two fields have one name in JSON.
 pub(crate) fn check_distinct(fields: &[Field]) -> Result<(), ToolError> {
     for (index, field) in fields.iter().enumerate() {
-        if fields
-            .iter()
-            .take(index)
-            .any(|earlier| earlier.name == field.name)
-        {
-            let name = &field.name;
-            return Err(ToolError::new(format!("there are two fields `{name}`")));
+        let name = field.json_name();
+        let mut earlier = fields.iter().take(index);
+        if earlier.any(|earlier| earlier.json_name() == name) {
+            return Err(ToolError::new(format!(
+                "there are two fields `{name}` in JSON"
+            )));
         }
     }
     Ok(())

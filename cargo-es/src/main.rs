@@ -19,6 +19,7 @@ mod explanation;
 mod field;
 mod files;
 mod module_line;
+mod module_tree;
 mod names;
 mod new;
 mod openapi;

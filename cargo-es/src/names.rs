@@ -4,6 +4,8 @@ use std::str::FromStr;
 
 use heck::{ToSnakeCase as _, ToUpperCamelCase as _};
 
+use crate::error::ToolError;
+
 /// Longer names would not fit into the lines of the templates.
 const MAX_LENGTH: usize = 36;
 
@@ -40,7 +42,28 @@ const RESERVED_MODULES: &[&str] = &[
     "std",
     "tests",
 ];
-const RESERVED_TYPES: &[&str] = &["Option", "Self", "String", "Timestamp", "Uuid", "Vec"];
+/// Names that the templates use, and the types of fields.
+const RESERVED_TYPES: &[&str] = &[
+    "Err",
+    "None",
+    "Ok",
+    "Option",
+    "Page",
+    "QueryContext",
+    "QueryError",
+    "ReactionKey",
+    "RecordedEvent",
+    "Result",
+    "Self",
+    "Some",
+    "String",
+    "Timestamp",
+    "Uuid",
+    "Vec",
+];
+
+/// The beginning of the names of the framework's own tables and columns.
+const RESERVED_PREFIX: &str = "es_";
 
 /// The name of a Cargo package.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,9 +189,7 @@ impl FromStr for TypeName {
         if is_in(KEYWORDS, &module) || is_in(RESERVED_MODULES, &module) {
             return Err(format!("`{module}` cannot be the name of its module"));
         }
-        if is_in(RESERVED_TYPES, text) {
-            return Err(format!("`{text}` is a type that fields have"));
-        }
+        check_type_is_free(text)?;
         Ok(Self(text.to_owned()))
     }
 }
@@ -185,7 +206,9 @@ impl FromStr for EventName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        without_suffix(text, "Event").map(Self)
+        let name = without_suffix(text, "Event").map(Self)?;
+        check_type_is_free(&name.type_name())?;
+        Ok(name)
     }
 }
 
@@ -229,6 +252,26 @@ pub(crate) fn check_field_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Fails for a type of this name, which would hide another one in a generated file.
+fn check_type_is_free(name: &str) -> Result<(), String> {
+    if is_in(RESERVED_TYPES, name) {
+        return Err(format!(
+            "`{name}` is a name that generated files use: take another one"
+        ));
+    }
+    Ok(())
+}
+
+/// Fails for the name of a table or a column that is the framework's own.
+pub(crate) fn check_sql_name(name: &str) -> Result<(), ToolError> {
+    if name.starts_with(RESERVED_PREFIX) {
+        return Err(ToolError::new(format!(
+            "`{name}` is a name of the framework's own, as all that begin with `{RESERVED_PREFIX}`"
+        )));
+    }
+    Ok(())
+}
+
 fn is_in(names: &[&str], name: &str) -> bool {
     names.contains(&name)
 }
@@ -260,7 +303,10 @@ mod tests {
             type_error("Match"),
             "`match` cannot be the name of its module"
         );
-        assert_eq!(type_error("Uuid"), "`Uuid` is a type that fields have");
+        for text in ["Uuid", "Page", "Result", "RecordedEvent"] {
+            assert!(type_error(text).contains("that generated files use"));
+        }
+        assert!("Recorded".parse::<EventName>().is_err());
         for text in ["", "1st", "Bück", "Borrow Book", &"Ab".repeat(13)] {
             assert!(
                 type_error(text).starts_with("a type is named with"),

@@ -75,7 +75,8 @@ fn generate_event_functions(
         let parameters = parameters.chain([format!("{parameter}: &{}", event.name)]);
         let parameters: Vec<_> = parameters.collect();
         let output = is_first.then_some("Self");
-        let head = rustfmt_layout::function_head(4, "fn", &name.snake_case(), &parameters, output);
+        let function = step_name(name, fields);
+        let head = rustfmt_layout::function_head(4, "fn", &function, &parameters, output);
         if !is_first {
             functions.push(format!("{mark}    {head}}}\n"));
             continue;
@@ -88,6 +89,15 @@ fn generate_event_functions(
         functions.push(format!("{mark}    {head}\n        {literal}\n    }}\n"));
     }
     functions
+}
+
+/// Returns the name of the function for an event. Each column of a read model has a function of its own name.
+fn step_name(event: &TypeName, fields: &[Field]) -> String {
+    let mut name = event.snake_case();
+    while fields.iter().any(|field| field.name == name) {
+        name.push_str("_event");
+    }
+    name
 }
 
 /// Finds the events of a state or a read model, each of which may have one function.
@@ -106,7 +116,8 @@ fn events_of<'a>(
     Ok(events)
 }
 
-fn import_paths(events: &[(&TypeName, &DeclaredType)]) -> String {
-    let paths = events.iter().map(|(_, event)| event.path.clone());
-    rustfmt_layout::imports(paths.collect())
+fn imports_of(events: &[(&TypeName, &DeclaredType)]) -> Result<String, ToolError> {
+    let paths = events.iter().map(|(_, event)| event.import_path());
+    let paths = paths.collect::<Result<_, _>>()?;
+    Ok(rustfmt_layout::imports(paths))
 }

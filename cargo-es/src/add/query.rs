@@ -27,7 +27,10 @@ pub(super) fn generate_query(
     let sentence = format!("decide which rows {query} returns, and compare them with `query`");
     let common = [
         ("query", query.to_owned()),
-        ("imports", rustfmt_layout::imports(vec![model.path.clone()])),
+        (
+            "imports",
+            rustfmt_layout::imports(vec![model.import_path()?]),
+        ),
         ("summary", arguments.name.to_doc_sentence()),
         ("attribute", rustfmt_layout::attribute("query", &attribute)),
         ("fields", rustfmt_layout::struct_body(&source.fields)),
@@ -61,6 +64,19 @@ fn declared_source(
 /// The key of a query that returns one row.
 fn keys(arguments: &NewQueryArguments, model: &DeclaredType) -> Result<Vec<String>, ToolError> {
     let fields = arguments.path.complete_fields(&arguments.fields)?;
+    if model.key().next().is_none() {
+        return Err(ToolError::new(format!(
+            "{} has no field with `#[key]`, so that no path names one of its rows: add `--handler`",
+            model.name
+        )));
+    }
+    if let Some(key) = model.key().find(|key| !arguments.path.has_field(key)) {
+        return Err(ToolError::new(format!(
+            "the path {} names one row of {}, whose key needs `{{{key}}}` in it: for several rows, add `--handler`",
+            arguments.path.as_str(),
+            model.name
+        )));
+    }
     for field in &fields {
         model.check_field(&field.name, field.field_type)?;
         if !arguments.path.has_field(&field.name) {

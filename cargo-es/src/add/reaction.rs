@@ -16,12 +16,12 @@ pub(super) fn generate_reaction(
     application.check_type_is_new(reaction)?;
     let event = application.require_event(&arguments.event)?;
     let function = arguments.event.stem().snake_case();
-    let mut imports = vec![event.path.clone()];
+    let mut imports = vec![event.import_path()?];
     let event_parameter = format!("_: &{}", event.name);
     let (head, others) = match &arguments.command {
         Some(command) => {
             let command = application.require_command(command)?;
-            imports.push(command.path.clone());
+            imports.push(command.import_path()?);
             let output = format!("Option<{}>", command.name);
             let sentence = format!(
                 "decide when {reaction} sends {}, and compare it with `then_sent`",

@@ -1,13 +1,13 @@
 //! `cargo es add read-model`: a read model and its projection.
 
-use super::{NewModule, events_of, generate_event_functions, import_paths};
+use super::{NewModule, events_of, generate_event_functions, imports_of};
 use crate::{
     application::ScaffoldTarget,
     command_line::NewReadModelArguments,
     declared_type::DeclaredType,
     error::ToolError,
     field::{Field, check_distinct},
-    names::{FieldName, TypeName},
+    names::{FieldName, TypeName, check_sql_name},
     rustfmt_layout, source_template,
     subject::SubjectTemplate,
 };
@@ -35,6 +35,9 @@ pub(super) fn generate_read_model(
             (vec![key.name.clone()], arguments.fields.clone())
         }
     };
+    for column in fields.iter().map(|field| &field.name).chain([&name]) {
+        check_sql_name(column)?;
+    }
     let column = |field: &Field| {
         let mark = if key.contains(&field.name) {
             "#[key]\n    "
@@ -51,7 +54,7 @@ pub(super) fn generate_read_model(
         TEMPLATE,
         &[
             ("model", model),
-            ("imports", &import_paths(&events)),
+            ("imports", &imports_of(&events)?),
             ("summary", &arguments.name.to_doc_sentence()),
             (
                 "attribute",

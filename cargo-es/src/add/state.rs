@@ -1,6 +1,6 @@
 //! `cargo es add state`: a state, which handlers take to decide.
 
-use super::{NewModule, declarations, events_of, generate_event_functions, import_paths};
+use super::{NewModule, declarations, events_of, generate_event_functions, imports_of};
 use crate::{
     application::ScaffoldTarget, command_line::NewStateArguments, error::ToolError,
     field::check_distinct, rustfmt_layout, source_template,
@@ -24,7 +24,7 @@ pub(super) fn generate_state(
         TEMPLATE,
         &[
             ("state", state),
-            ("imports", &import_paths(&events)),
+            ("imports", &imports_of(&events)?),
             ("summary", &arguments.name.to_doc_sentence()),
             ("fields", &rustfmt_layout::struct_body(&fields)),
             ("functions", &functions.join("\n")),

@@ -54,7 +54,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "add state Book --event BookReturned",
-        "there is no event BookReturnedEvent below",
+        "there is no event BookReturnedEvent in the modules of src/main.rs",
     ),
     (
         "add state Book --event BookBorrowed --event BookBorrowed",
@@ -98,7 +98,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "add query Browse --read-model Loan --path /loans",
-        "there is no read model Loan below",
+        "there is no read model Loan in the modules of",
     ),
     (
         "add query Browse --read-model BookCopy --path /loans --field author:String",
@@ -113,12 +113,60 @@ const MISTAKES: &[(&str, &str)] = &[
         "rows are selected by one value",
     ),
     (
+        "add query Browse --read-model BookCopy --path /loans/{title} --field title:String",
+        "the path /loans/{title} names one row of BookCopy, whose key needs `{id}` in it",
+    ),
+    (
+        "add query Browse --read-model BookBorrowedEvent --path /loans/{id}",
+        "BookBorrowedEvent has no field with `#[key]`, so that no path names one of its rows",
+    ),
+    (
+        "add query Browse --read-model BookCopy --path /loans --field limit:u32",
+        "the parameter `limit` selects a page",
+    ),
+    (
+        "add query Browse --read-model BookCopy --path /loans --handler --field cursor:String",
+        "the parameter `cursor` selects a page",
+    ),
+    (
+        "add read-model Page --subject /books/{id} --event BookBorrowed",
+        "`Page` is a name that generated files use",
+    ),
+    (
+        "add reaction Result --event BookBorrowed",
+        "`Result` is a name that generated files use",
+    ),
+    (
+        "add command Record --event Recorded --subject /records",
+        "`RecordedEvent` is a name that generated files use",
+    ),
+    (
+        "add read-model Loan --subject /books/{id} --event BookBorrowed --field es_text:String",
+        "`es_text` is a name of the framework's own, as all that begin with `es_`",
+    ),
+    (
+        "add read-model EsLoan --subject /books/{id} --event BookBorrowed",
+        "`es_loan` is a name of the framework's own",
+    ),
+    (
+        "add event LoanOpened --subject /loans --field a_1:u32 --field a1:u32",
+        "there are two fields `a1` in JSON",
+    ),
+    (
+        "add schedule Nightly --command BorrowBook --cron @dayly",
+        "`@dayly` is no cron expression that has a next time, such as `0 6 * * *`",
+    ),
+    (
+        "add schedule Nightly --command BorrowBook --cron @daily --zone Europe/Berln",
+        "`Europe/Berln` is no name of the IANA time zone database",
+    ),
+    (
         "add state Secret --event Hidden",
         "HiddenEvent in src/hidden.rs is private to its module: write `pub`",
     ),
     (
         "add reaction Reminder --event BookBorrowed --command Remind",
-        "there is no command RemindCommand below",
+        "there is no command RemindCommand in the modules of",
     ),
 ];
 
@@ -142,6 +190,9 @@ fn a_wrong_declaration_is_one_sentence_and_writes_nothing() {
     es(&folder, COMMAND);
     fs::create_dir(folder.join("src/rooms")).unwrap();
     fs::write(folder.join("src/hidden.rs"), "struct HiddenEvent {}").unwrap();
+    let main = folder.join("src/main.rs");
+    let text = fs::read_to_string(&main).unwrap();
+    fs::write(&main, format!("{text}mod hidden;\n")).unwrap();
     for (arguments, expected) in MISTAKES {
         let found = sentence(&folder, arguments);
         assert!(found.contains(*expected), "{arguments}: {found}");

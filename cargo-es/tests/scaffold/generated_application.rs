@@ -115,6 +115,14 @@ fn write_side() -> Vec<(String, &'static str)> {
             "decide what each event changes in Appointment, and compare it with `then_state`",
         ),
         (
+            "event Paid --subject /invoices/{id} --field paid:bool".to_owned(),
+            "decide which handler records PaidEvent, and write its scenario",
+        ),
+        (
+            "event Unpaid --subject /invoices/{id}".to_owned(),
+            "decide which handler records UnpaidEvent, and write its scenario",
+        ),
+        (
             "state Room --event RoomOpened --event RoomClosed --field names:Vec<String>".to_owned(),
             "decide what each event changes in Room, and compare it with `then_state`",
         ),
@@ -152,6 +160,10 @@ fn read_side() -> Vec<(String, &'static str)> {
         (
             "query FindDay --read-model DoctorsDay --path /doctors/{doctor}/days/{day} --field doctor:Uuid --field day:String".to_owned(),
             "decide which rows FindDay returns, and compare them with `query`",
+        ),
+        (
+            "read-model Invoice --subject /invoices/{id} --event Paid --event Unpaid --field paid:bool".to_owned(),
+            "decide what each event changes in Invoice, and compare `rows`",
         ),
         (
             format!("query SearchBookings --read-model Booking --path /bookings/search --handler{filters}"),
