@@ -1,11 +1,12 @@
 //! Appends a decision, and finds out the fate of an append whose response was lost.
 
 use std::{
+    num::NonZeroU64,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::TryStreamExt as _;
 use tracing::Instrument as _;
 
 use super::{
@@ -15,7 +16,7 @@ use super::{
 use crate::unique::{NewClaimEvent, plan_claims};
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext};
 use es_observe::telemetry::traces;
-use es_store::{AppendError, Bound, Precondition, ReadOptions, StoreError};
+use es_store::{AppendError, Bound, Precondition, PreconditionScope, ReadOptions, StoreError};
 
 /// The pauses before each read that looks for the events of an append whose response was lost.
 const RECOVERY_PAUSES: [Duration; 3] = [
@@ -51,7 +52,6 @@ pub(super) async fn append_decision(
     let claims = claims.await?;
     let (mut events, reply) = decision.into_parts();
     outcome.reply = reply;
-    // Other commands may write the same claims. If the response is lost, the events after them tell whose they are.
     events.splice(0..0, claims.events.into_iter().map(NewEvent::from));
     preconditions.extend(claims.preconditions);
     if let Some(check) = idempotency {
@@ -72,7 +72,7 @@ pub(super) async fn append_decision(
     let candidates = events.into_iter();
     let candidates = candidates.map(|event| candidate(resources, event, trace.as_ref()));
     let candidates = candidates.collect();
-    let first_id = append(resources, candidates, preconditions)
+    let first_id = append(resources, &outcome.subject, candidates, preconditions)
         .instrument(span)
         .await?;
     let Some(first_id) = first_id else {
@@ -113,6 +113,7 @@ pub(super) fn candidate(
 /// conflict. The events of one append have consecutive ids.
 async fn append(
     resources: &CommandResources,
+    subject: &Subject,
     candidates: Vec<EventCandidate>,
     preconditions: Vec<Precondition>,
 ) -> Result<Option<EventId>, CommandError> {
@@ -131,139 +132,117 @@ async fn append(
         Err(AppendError::ErasedPerson(person)) => Err(CommandError::ErasedPerson(person)),
         Err(AppendError::Schema(conflict)) => Err(StoreError::Refused(conflict.to_string()).into()),
         Err(AppendError::Unknown { reason, .. }) => {
-            recover_unknown_append(resources, &sent, &assumed, reason).await
+            let subject = subject.clone();
+            let found = recover_unknown_append(resources, &sent, &assumed).await;
+            found.ok_or(CommandError::Unknown { subject, reason })
         }
     }
 }
 
-/// Reads the subjects of the append again to find out whether its events were recorded. An append
-/// writes all of its events or none, so the events of one subject are enough. The best one is the last
-/// whose last event was a precondition: that of the idempotency record, if there is one. No other
-/// command writes the same record, but another instance may have written the same event. Other events
-/// on a subject with a precondition prove a conflict.
+/// Reads the scopes of the preconditions again to find out whether the events of the append were recorded. Returns the
+/// id of the first one, or `Some(None)` after a conflict.
 async fn recover_unknown_append(
     resources: &CommandResources,
     sent: &[EventCandidate],
     assumed: &[Precondition],
-    reason: String,
-) -> Result<Option<EventId>, CommandError> {
-    let subjects = subjects_to_read(sent, assumed);
-    let Some(AppendedSubject { subject: best, .. }) = subjects.first().copied() else {
-        return Err(StoreError::Refused("nothing was sent".into()).into());
-    };
+) -> Option<Option<EventId>> {
+    let scopes = assumed.iter();
+    let scopes = scopes.filter_map(|one| AppendedScope::find(one, sent));
+    let scopes: Vec<_> = scopes.collect();
     for pause in RECOVERY_PAUSES {
         tokio::time::sleep(pause).await;
-        for AppendedSubject {
-            index,
-            subject,
-            bound,
-        } in &subjects
-        {
-            let own = sent.iter().filter(|event| event.subject == **subject);
-            let own: Vec<_> = own.collect();
-            match read_after(resources, subject, bound.flatten(), own.len()).await {
-                Ok(events) if are_same(&events, &own) => {
-                    if *subject == best
-                        && let Some(first_id) = first_id(&events, *index)
-                    {
-                        return Ok(Some(first_id));
-                    }
-                }
-                // Another command's events came first. The store refuses this append, even if it
-                // arrives later.
-                Ok(events) if !events.is_empty() && bound.is_some() => return Ok(None),
-                // The append may still arrive.
-                Ok(_) => {}
+        for scope in &scopes {
+            match scope.find_append(resources, sent).await {
+                Ok(None) => {}
+                Ok(found) => return found,
                 Err(error) => {
+                    let subject = &scope.subject;
                     tracing::warn!(%subject, %error, "cannot find out whether an append was recorded");
                 }
             }
         }
     }
-    let subject = best.clone();
-    Err(CommandError::Unknown { subject, reason })
+    None
 }
 
-/// A subject of an append whose outcome is unknown.
-#[derive(Clone, Copy)]
-struct AppendedSubject<'a> {
-    /// The index of the subject's first event in the append.
+/// A scope of a precondition in which the append has events.
+struct AppendedScope {
+    subject: Subject,
+    /// Reads the first event after those that the precondition allows.
+    options: ReadOptions,
+    /// The index of the first event of the append in the scope.
     index: usize,
-    subject: &'a Subject,
-    /// The bound after which the events begin, if a precondition fixes it.
-    bound: Option<Option<Bound>>,
 }
 
-/// Returns the subjects with a precondition, the last one first, or else the first subject.
-fn subjects_to_read<'a>(
-    sent: &'a [EventCandidate],
-    assumed: &[Precondition],
-) -> Vec<AppendedSubject<'a>> {
-    let mut subjects: Vec<AppendedSubject<'a>> = Vec::new();
-    for (index, EventCandidate { subject, .. }) in sent.iter().enumerate() {
-        if !subjects.iter().any(|one| one.subject == subject) {
-            let bound = assumed.iter().find_map(|one| lower_bound(one, subject));
-            subjects.push(AppendedSubject {
-                index,
-                subject,
-                bound,
-            });
-        }
+impl AppendedScope {
+    fn find(precondition: &Precondition, sent: &[EventCandidate]) -> Option<Self> {
+        let latest = match precondition {
+            Precondition::SubjectIsPristine(_) | Precondition::SubtreeIsPristine(_) => None,
+            Precondition::SubjectIsOnEventId(_, id) | Precondition::SubtreeIsOnEventId(_, id) => {
+                Some(*id)
+            }
+            Precondition::StoreIsOnEventId(id) => *id,
+            Precondition::SubjectIsPopulated(_) | Precondition::SubtreeIsPopulated(_) => {
+                return None;
+            }
+        };
+        let (subject, recursive) = match precondition.scope() {
+            PreconditionScope::Subject(subject) => (subject.clone(), false),
+            PreconditionScope::Subtree(subject) => (subject.clone(), true),
+            PreconditionScope::Store => (Subject::root(), true),
+        };
+        let index = sent.iter().position(|event| {
+            event.subject == subject || recursive && event.subject.is_within(&subject)
+        });
+        let options = ReadOptions {
+            recursive,
+            lower_bound: latest.map(Bound::Exclusive),
+            limit: Some(NonZeroU64::MIN),
+            ..ReadOptions::default()
+        };
+        Some(Self {
+            subject,
+            options,
+            index: index?,
+        })
     }
-    let first = subjects.first().copied();
-    subjects.retain(|one| one.bound.is_some());
-    subjects.reverse();
-    if subjects.is_empty() {
-        subjects.extend(first);
+
+    /// Returns `None` if the append may still arrive, and `Some(None)` if the events of another command came first. The
+    /// store refuses the append then, even if it arrives later. All of its events are compared, because other commands
+    /// may write the same claims.
+    async fn find_append(
+        &self,
+        resources: &CommandResources,
+        sent: &[EventCandidate],
+    ) -> Result<Option<Option<EventId>>, StoreError> {
+        let store = &resources.store;
+        let mut newer = store.read(self.subject.clone(), self.options.clone());
+        let Some(newer) = newer.try_next().await? else {
+            return Ok(None);
+        };
+        let index = u64::try_from(self.index).unwrap_or(u64::MAX);
+        let Some(first) = newer.id.get().checked_sub(index).and_then(EventId::new) else {
+            return Ok(Some(None));
+        };
+        let options = ReadOptions {
+            lower_bound: Some(Bound::Inclusive(first)),
+            upper_bound: id_after(first, sent.len().saturating_sub(1)).map(Bound::Inclusive),
+            ..ReadOptions::recursive()
+        };
+        let events = store.read(Subject::root(), options);
+        let events: Vec<_> = events.try_collect().await?;
+        Ok(Some(are_same(&events, sent).then_some(first)))
     }
-    subjects
 }
 
-async fn read_after(
-    resources: &CommandResources,
-    subject: &Subject,
-    lower_bound: Option<Bound>,
-    count: usize,
-) -> Result<Vec<RecordedEvent>, StoreError> {
-    let options = ReadOptions {
-        lower_bound,
-        ..ReadOptions::default()
-    };
-    let events = resources.store.read(subject.clone(), options);
-    events.take(count).try_collect().await
-}
-
-/// Returns the lower bound after which the events of the append begin on this subject, if the
-/// precondition fixes it. `Some(None)` is the beginning of the subject.
-fn lower_bound(precondition: &Precondition, subject: &Subject) -> Option<Option<Bound>> {
-    if precondition.subject() != Some(subject) {
-        return None;
-    }
-    match precondition {
-        Precondition::SubjectIsPristine(_) => Some(None),
-        Precondition::SubjectIsOnEventId(_, id) => Some(Some(Bound::Exclusive(*id))),
-        Precondition::SubjectIsPopulated(_)
-        | Precondition::SubtreeIsPristine(_)
-        | Precondition::SubtreeIsPopulated(_)
-        | Precondition::SubtreeIsOnEventId(..)
-        | Precondition::StoreIsOnEventId(_) => None,
-    }
-}
-
-fn are_same(events: &[RecordedEvent], sent: &[&EventCandidate]) -> bool {
-    let is_same = |(event, sent): (&RecordedEvent, &&EventCandidate)| {
+fn are_same(events: &[RecordedEvent], sent: &[EventCandidate]) -> bool {
+    let is_same = |(event, sent): (&RecordedEvent, &EventCandidate)| {
         event.source == sent.source
+            && event.subject == sent.subject
             && event.event_type == sent.event_type
             && event.data.get() == sent.data.get()
     };
     events.len() == sent.len() && events.iter().zip(sent).all(is_same)
-}
-
-/// Returns the id of the first event of an append. `index` is the position of the first loaded
-/// event within that append.
-fn first_id(loaded: &[RecordedEvent], index: usize) -> Option<EventId> {
-    let index = u64::try_from(index).ok()?;
-    EventId::new(loaded.first()?.id.get().checked_sub(index)?)
 }
 
 fn id_after(first: EventId, index: usize) -> Option<EventId> {

@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use es_event::{EventCandidate, EventType, Metadata, Subject};
+use es_event::{EventCandidate, EventId, EventType, Metadata, Subject};
+use es_store::{EventStore, latest_event};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -83,6 +84,17 @@ impl NewClaimEvent {
             trace: None,
         }
     }
+}
+
+/// Returns the last event on the subject of a value, and the claim that it is, unless the value is free.
+pub(super) async fn read_claim(
+    store: &dyn EventStore,
+    subject: Subject,
+) -> Result<(Option<EventId>, Option<ClaimPayload>), ClaimError> {
+    let latest = latest_event(store, subject, false).await?;
+    let claim = latest.as_ref().filter(|event| event.event_type == CLAIMED);
+    let claim = claim.map(|event| event.payload()).transpose()?;
+    Ok((latest.map(|event| event.id), claim))
 }
 
 /// Returns the subject of the claims of a value.

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use es_event::{EventId, Subject};
 use es_store::{EventStore, Precondition, latest_event};
 use futures_util::future::try_join_all;
+use uuid::Uuid;
 
 use super::{
     ClaimError, OwnedValues, UniqueKey, UniqueKeySource,
     claim_events::{
         CLAIMED, ClaimPayload, NewClaimEvent, OWNED, OwnedPayload, RELEASED, ReleasePayload,
-        owner_subject, value_subject,
+        owner_subject, read_claim, value_subject,
     },
     owned_values::OwnedValue,
 };
@@ -36,7 +37,8 @@ struct Owner {
     list: Subject,
     latest: Option<EventId>,
     before: BTreeSet<String>,
-    after: BTreeMap<String, OwnedValue>,
+    after: BTreeSet<String>,
+    claims: Vec<NewClaim>,
 }
 
 /// Plans what an append has to claim and to release, from the values that its events give to their subjects. An owner
@@ -72,7 +74,7 @@ pub async fn plan_claims(
     let mut plan = ClaimPlan::default();
     let released = plan.release(&owners)?;
     if let Some(key) = &key {
-        plan.claim(store, key, &owners, &released).await?;
+        plan.claim(key, &owners, &released)?;
     }
     for owner in &owners {
         plan.list_values(owner)?;
@@ -98,58 +100,59 @@ async fn read_owner(
         None => BTreeSet::new(),
     };
     let values = values.iter();
-    let after = values.filter_map(|value| Some((key?.digest(rule, &value.text), value.clone())));
+    let after = values.filter_map(|value| Some((key?.digest(rule, &value.text), value)));
+    let after: BTreeMap<_, _> = after.collect();
+    let claims = after.iter().map(|(digest, value)| async {
+        let claim = NewClaim::read(store, rule, digest, value).await?;
+        let person = claim.before.as_ref().map(|before| before.person);
+        let is_kept = before.contains(digest) && person == Some(value.person);
+        Ok::<_, ClaimError>((!is_kept).then_some(claim))
+    });
+    let claims = try_join_all(claims).await?;
     Ok(Owner {
         rule,
         owner: owner.clone(),
         list,
         latest: latest.map(|event| event.id),
+        claims: claims.into_iter().flatten().collect(),
+        after: after.into_keys().collect(),
         before,
-        after: after.collect(),
     })
 }
 
 impl Owner {
     fn released(&self) -> impl Iterator<Item = &String> {
-        let is_released = move |digest: &&String| !self.after.contains_key(*digest);
-        self.before.iter().filter(is_released)
-    }
-
-    fn claimed(&self) -> impl Iterator<Item = (&String, &OwnedValue)> {
-        let is_claimed = move |(digest, _): &(&String, &OwnedValue)| !self.before.contains(*digest);
-        self.after.iter().filter(is_claimed)
+        self.before.difference(&self.after)
     }
 }
 
-/// A value that an owner gets, and who has it before.
-struct NewClaim<'a> {
-    owner: &'a Owner,
-    digest: &'a String,
-    value: &'a OwnedValue,
+/// A value that an owner gets, or has for another person until now, and the claim before.
+struct NewClaim {
+    digest: String,
+    member: &'static str,
+    person: Option<Uuid>,
     /// The subject of the value, and the last event there.
     subject: Subject,
     latest: Option<EventId>,
-    holder: Option<Subject>,
+    before: Option<ClaimPayload>,
 }
 
-impl<'a> NewClaim<'a> {
+impl NewClaim {
     async fn read(
         store: &dyn EventStore,
-        owner: &'a Owner,
-        digest: &'a String,
-        value: &'a OwnedValue,
+        rule: &str,
+        digest: &str,
+        value: &OwnedValue,
     ) -> Result<Self, ClaimError> {
-        let subject = value_subject(owner.rule, digest)?;
-        let latest = latest_event(store, subject.clone(), false).await?;
-        let claim = latest.as_ref().filter(|event| event.event_type == CLAIMED);
-        let claim = claim.map(|event| event.payload::<ClaimPayload>());
+        let subject = value_subject(rule, digest)?;
+        let (latest, before) = read_claim(store, subject.clone()).await?;
         Ok(Self {
-            owner,
-            digest,
-            value,
+            digest: digest.to_owned(),
+            member: value.member,
+            person: value.person,
             subject,
-            latest: latest.as_ref().map(|event| event.id),
-            holder: claim.transpose()?.map(|claim| claim.owner),
+            latest,
+            before,
         })
     }
 }
@@ -173,57 +176,44 @@ impl ClaimPlan {
     }
 
     /// Claims the values that owners get.
-    async fn claim(
+    fn claim(
         &mut self,
-        store: &dyn EventStore,
         key: &UniqueKey,
         owners: &[Owner],
         released: &BTreeMap<ValueKey, Subject>,
     ) -> Result<(), ClaimError> {
-        let mut reads = Vec::new();
-        for owner in owners {
-            for (digest, value) in owner.claimed() {
-                reads.push(NewClaim::read(store, owner, digest, value));
-            }
-        }
         let mut claimed = BTreeSet::new();
-        for claim in try_join_all(reads).await? {
-            let NewClaim {
-                owner,
-                value,
-                subject,
-                latest,
-                holder,
-                ..
-            } = claim;
+        let claims = owners.iter();
+        let claims = claims.flat_map(|owner| owner.claims.iter().map(move |claim| (owner, claim)));
+        for (owner, claim) in claims {
             let value_key = (owner.rule, claim.digest.clone());
-            let is_free = match &holder {
-                Some(holder) => *holder == owner.owner || released.get(&value_key) == Some(holder),
-                None => true,
-            };
+            let is_free = claim.before.as_ref().is_none_or(|before| {
+                before.owner == owner.owner || released.get(&value_key) == Some(&before.owner)
+            });
             if !is_free || !claimed.insert(value_key) {
                 return Err(ClaimError::NotUnique {
                     rule: owner.rule,
-                    member: value.member,
+                    member: claim.member,
                 });
             }
             let payload = ClaimPayload {
                 owner: owner.owner.clone(),
                 key_id: key.id(),
-                person: value.person,
+                person: claim.person,
             };
+            let subject = claim.subject.clone();
             let event = NewClaimEvent::new(subject.clone(), CLAIMED, &payload)?;
             self.events.push(event);
-            let condition = Precondition::subject_is_unchanged(subject, latest);
+            let condition = Precondition::subject_is_unchanged(subject, claim.latest);
             self.preconditions.push(condition);
         }
         Ok(())
     }
 
-    /// Writes the list of an owner's values, if it changes.
+    /// Writes the list of an owner's values, if a claim or a release changes.
     fn list_values(&mut self, owner: &Owner) -> Result<(), ClaimError> {
-        if owner.released().next().is_some() || owner.claimed().next().is_some() {
-            let values = owner.after.keys().cloned().collect();
+        if owner.released().next().is_some() || !owner.claims.is_empty() {
+            let values = owner.after.clone();
             let payload = OwnedPayload { values };
             let list = NewClaimEvent::new(owner.list.clone(), OWNED, &payload)?;
             self.events.push(list);

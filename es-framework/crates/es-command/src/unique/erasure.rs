@@ -1,9 +1,6 @@
 //! The end of claims with the personal data that they are about.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use es_event::{Subject, personal};
 use es_store::{AppendError, EventStore, Precondition, ReadOptions, latest_event};
@@ -14,7 +11,7 @@ use super::{
     ClaimError,
     claim_events::{
         CLAIMED, ClaimPayload, NewClaimEvent, OWNED, OwnedPayload, RELEASED, ReleasePayload,
-        VALUES, owner_subject, parse_subject, value_subject,
+        VALUES, owner_subject, parse_subject, read_claim, value_subject,
     },
 };
 
@@ -32,7 +29,7 @@ pub async fn release_claims_of_erased_persons(
     source: &Arc<str>,
 ) -> Result<(), ClaimError> {
     let erased = read_erased_persons(store).await?;
-    let mut claimed: BTreeMap<(String, Subject), BTreeSet<String>> = BTreeMap::new();
+    let mut owners: BTreeSet<(String, Subject)> = BTreeSet::new();
     let options = ReadOptions {
         event_types: vec![CLAIMED],
         ..ReadOptions::recursive()
@@ -40,18 +37,16 @@ pub async fn release_claims_of_erased_persons(
     let mut claims = store.read(parse_subject(VALUES.to_owned())?, options);
     while let Some(claim) = claims.try_next().await? {
         let payload: ClaimPayload = claim.payload()?;
-        let mut segments = claim.subject.as_str().rsplit('/');
         if payload
             .person
             .is_some_and(|person| erased.contains(&person))
-            && let (Some(digest), Some(rule)) = (segments.next(), segments.next())
+            && let Some(rule) = claim.subject.as_str().rsplit('/').nth(1)
         {
-            let of_owner = claimed.entry((rule.to_owned(), payload.owner)).or_default();
-            of_owner.insert(digest.to_owned());
+            owners.insert((rule.to_owned(), payload.owner));
         }
     }
-    for ((rule, owner), digests) in &claimed {
-        release_values(store, source, rule, owner, digests).await?;
+    for (rule, owner) in &owners {
+        release_values(store, source, (rule, owner), &erased).await?;
     }
     Ok(())
 }
@@ -68,13 +63,12 @@ async fn read_erased_persons(store: &dyn EventStore) -> Result<BTreeSet<Uuid>, C
     Ok(erased)
 }
 
-/// Releases those of the values that the owner still has.
+/// Releases those of the values of an owner that it has for an erased person.
 async fn release_values(
     store: &dyn EventStore,
     source: &Arc<str>,
-    rule: &str,
-    owner: &Subject,
-    digests: &BTreeSet<String>,
+    (rule, owner): (&str, &Subject),
+    erased: &BTreeSet<Uuid>,
 ) -> Result<(), ClaimError> {
     let list = owner_subject(rule, owner)?;
     for _ in 0..MAX_ATTEMPTS {
@@ -82,17 +76,25 @@ async fn release_values(
             return Ok(());
         };
         let OwnedPayload { values } = latest.payload()?;
-        let (released, kept): (BTreeSet<_>, BTreeSet<_>) = values
-            .into_iter()
-            .partition(|digest| digests.contains(digest));
+        let (mut released, mut kept) = (Vec::new(), BTreeSet::new());
+        for digest in values {
+            let subject = value_subject(rule, &digest)?;
+            // The person of the last claim counts: an owner can have a value for one person after another.
+            let (_, claim) = read_claim(store, subject.clone()).await?;
+            let person = claim.and_then(|claim| claim.person);
+            if person.is_some_and(|person| erased.contains(&person)) {
+                released.push(subject);
+            } else {
+                kept.insert(digest);
+            }
+        }
         if released.is_empty() {
             return Ok(());
         }
         let owner = owner.clone();
         let release = ReleasePayload { owner };
         let mut events = Vec::new();
-        for digest in &released {
-            let subject = value_subject(rule, digest)?;
+        for subject in released {
             events.push(NewClaimEvent::new(subject, RELEASED, &release)?);
         }
         let payload = OwnedPayload { values: kept };

@@ -3,6 +3,7 @@
 mod again;
 mod bank;
 mod late_copy;
+mod personal_values;
 mod subjects;
 mod unique_values;
 mod unreadable;
@@ -14,6 +15,8 @@ use std::sync::{
 
 use async_trait::async_trait;
 use futures_util::TryStreamExt as _;
+
+use serde_json::value::RawValue;
 
 use super::{
     CommandContext, CommandDescriptor, CommandError, CommandOutcome, CommandRequest,
@@ -62,6 +65,21 @@ fn water_tree(_: WaterTreeCommand) -> TreeWateredEvent {
     TreeWateredEvent {}
 }
 
+#[derive(Command)]
+#[command(subject = "/trees/{id}")]
+struct PaintTreeCommand {
+    id: String,
+}
+
+#[derive(Event)]
+struct TreePaintedEvent {}
+
+/// Reads nothing, so the append has no precondition.
+#[handler]
+fn paint_tree(_: PaintTreeCommand) -> TreePaintedEvent {
+    TreePaintedEvent {}
+}
+
 /// The fault that an append meets.
 #[derive(Debug, Clone, Copy)]
 enum Fault {
@@ -71,6 +89,8 @@ enum Fault {
     BreaksAfter,
     /// Another writer is faster, and then the connection breaks.
     RivalThenBreak,
+    /// Another instance is faster with a command that is the same but for the color, and then the connection breaks.
+    OtherColorThenBreak,
     /// Another writer is faster.
     Rival,
 }
@@ -115,6 +135,14 @@ impl EventStore for FaultyStore {
                 self.inner.append(candidates, preconditions).await?;
             }
             Fault::RivalThenBreak => self.let_rival_write(&candidates).await,
+            Fault::OtherColorThenBreak => {
+                let mut rival = candidates;
+                for candidate in &mut rival {
+                    let data = candidate.data.get().replace("red", "blue");
+                    candidate.data = RawValue::from_string(data).unwrap();
+                }
+                self.inner.append(rival, vec![]).await?;
+            }
             Fault::Rival => {
                 self.let_rival_write(&candidates).await;
                 return self.inner.append(candidates, preconditions).await;
@@ -201,6 +229,21 @@ async fn a_rivals_event_is_not_taken_for_ones_own() {
     let (resources, store) = resources(Fault::RivalThenBreak, 1);
     let error = plant(&resources).await.unwrap_err();
     assert!(matches!(error, CommandError::AlreadyExists(_)), "{error}");
+    assert_eq!(stored(&store).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_earlier_event_is_not_taken_for_one_that_never_arrived() {
+    let (faulty, store) = resources(Fault::BreaksBefore, 1);
+    let body = r#"{"id":"t1"}"#;
+    let healthy = CommandResources::new(Arc::new(store.clone()), "garden");
+    execute::<PaintTreeCommand>(&healthy, body).await.unwrap();
+    let error = execute::<PaintTreeCommand>(&faulty, body).await;
+    let error = error.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "it is unknown whether the command on /trees/t1 was carried out: connection reset"
+    );
     assert_eq!(stored(&store).await, 1);
 }
 

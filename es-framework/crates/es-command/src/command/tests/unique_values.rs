@@ -72,7 +72,7 @@ fn give_card(command: GiveCardCommand) -> (MemberLeftEvent, CardReceivedEvent) {
     (MemberLeftEvent {}, received)
 }
 
-fn members() -> (CommandResources, MemoryStore) {
+pub(super) fn members() -> (CommandResources, MemoryStore) {
     resources(Fault::Rival, 0)
 }
 
@@ -194,6 +194,37 @@ async fn a_claim_whose_answer_was_lost_is_found_again() {
     assert!(!issue(&faulty, "eve", "1").await);
 }
 
+#[derive(Command)]
+#[command(subject = "/members/{id}")]
+struct ColorCardCommand {
+    id: String,
+    card: String,
+    color: String,
+}
+
+#[derive(Event)]
+#[event(from = ColorCardCommand)]
+struct CardColoredEvent {
+    #[unique("card")]
+    card: String,
+    color: String,
+}
+
+#[handler]
+fn color_card(command: ColorCardCommand) -> CardColoredEvent;
+
+#[tokio::test(start_paused = true)]
+async fn the_same_claim_of_another_instance_is_not_taken_for_ones_own() {
+    let (faulty, store) = resources(Fault::OtherColorThenBreak, 1);
+    let body = r#"{"id":"ada","card":"1","color":"red"}"#;
+    assert!(is_carried_out::<ColorCardCommand>(&faulty, body).await);
+    let events = store.read("/members/ada".parse().unwrap(), ReadOptions::default());
+    let events: Vec<_> = events.try_collect().await.unwrap();
+    let has = |index: usize, color: &str| events[index].data.get().contains(color);
+    assert_eq!(events.len(), 2);
+    assert!(has(0, "blue") && has(1, "red"), "{events:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_subject_reveals_no_value() {
     let (resources, store) = members();
@@ -289,57 +320,8 @@ async fn a_step_beside_others_claims_each_value_once() {
     }
 }
 
-#[derive(Command)]
-#[command(subject = "/guests/{id}")]
-struct BarGuestCommand {
-    id: Uuid,
-    card: Option<String>,
-}
-
-#[derive(Event)]
-#[event(from = BarGuestCommand)]
-struct GuestBarredEvent {
-    id: Uuid,
-    #[personal(of = id)]
-    #[unique("guest-card", keep_after_erasure)]
-    card: Option<String>,
-}
-
-#[handler]
-fn bar_guest(command: BarGuestCommand) -> GuestBarredEvent;
-
-#[tokio::test]
-async fn the_kept_claim_of_an_erased_person_stays() {
-    let (resources, store) = members();
-    let [erased, other] = [1, 2].map(Uuid::from_u128);
-    let bar = |id: Uuid, card: &str| format!(r#"{{"id":"{id}","card":{card}}}"#);
-    execute::<BarGuestCommand>(&resources, &bar(erased, r#""1""#))
-        .await
-        .unwrap();
-    // An erased value reads as none.
-    record_without_claim::<BarGuestCommand>(&store, &bar(erased, "null")).await;
-    let announcement = es_event::EventCandidate {
-        source: "garden".into(),
-        subject: format!("/es-framework/personal-data/{erased}")
-            .parse()
-            .unwrap(),
-        event_type: "io.es-framework.PersonalDataErasedEvent".parse().unwrap(),
-        data: es_event::encode(&es_event::Metadata::default(), &()).unwrap(),
-        trace: None,
-    };
-    store.append(vec![announcement], vec![]).await.unwrap();
-    let resources = resources.with_unique_events(&[EventDescriptor::of::<GuestBarredEvent>()]);
-    let report = resources
-        .claim_recorded_values(ClaimRange::default())
-        .await
-        .unwrap();
-    assert_eq!(report.claimed, 0);
-    let other = execute::<BarGuestCommand>(&resources, &bar(other, r#""1""#)).await;
-    assert!(matches!(other, Err(CommandError::NotUnique { .. })));
-}
-
 /// Records the events of a command as a release does that knows no rules.
-async fn record_without_claim<C: Handle>(store: &MemoryStore, body: &str) {
+pub(super) async fn record_without_claim<C: Handle>(store: &MemoryStore, body: &str) {
     let elsewhere = MemoryStore::new();
     let resources = CommandResources::new(std::sync::Arc::new(elsewhere.clone()), "garden");
     execute::<C>(&resources, body).await.unwrap();
