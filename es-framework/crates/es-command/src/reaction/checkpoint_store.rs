@@ -22,7 +22,7 @@ use es_event::{
     EventCandidate, EventId, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
     SubjectTemplatePart,
 };
-use es_store::{AppendError, EventStore, Precondition};
+use es_store::{AppendError, EventStore, Precondition, StoreError, event_with_id};
 
 /// A lease expires after this time without a renewal.
 pub(super) const LEASE_DURATION: Duration = Duration::from_secs(10);
@@ -41,8 +41,8 @@ pub(super) struct CheckpointStore {
     known: Option<ReactionCheckpoint>,
     /// True if an append had an unknown result, so that the last checkpoint must be loaded.
     is_stale: bool,
-    /// The tasks that this process finished and no checkpoint records yet.
-    done: Vec<ReactionTask>,
+    /// The tasks that this process finished and no checkpoint records yet, with their subjects.
+    done: Vec<(Subject, ReactionTask)>,
     /// The held subjects.
     pub(super) holds: SubjectHolds,
     foreign: ForeignLease,
@@ -97,7 +97,7 @@ impl CheckpointStore {
         self.holds.load(held.unwrap_or_default(), &mut self.done);
         let known = self.known.as_ref();
         self.done
-            .retain(|task| !known.is_some_and(|known| known.is_task_done(task)));
+            .retain(|(_, task)| !known.is_some_and(|known| known.is_task_done(task)));
         Ok(self.last_progress())
     }
 
@@ -134,14 +134,15 @@ impl CheckpointStore {
             return held.is_task_done(task);
         }
         let known = self.known.as_ref();
-        self.done.contains(task) || known.is_some_and(|known| known.is_task_done(task))
+        self.done.iter().any(|(_, done)| done == task)
+            || known.is_some_and(|known| known.is_task_done(task))
     }
 
     /// Marks a task on this subject as finished. The next checkpoint records it.
     pub(super) fn mark_done(&mut self, subject: &Subject, task: ReactionTask) {
         match self.holds.find_mut(subject) {
             Some(held) => held.mark_done(task),
-            None => self.done.push(task),
+            None => self.done.push((subject.clone(), task)),
         }
     }
 
@@ -195,11 +196,18 @@ impl CheckpointStore {
         subject: &Subject,
         mut state: HeldSubject,
     ) -> Result<bool, ReactionError> {
+        // The progress of the whole reaction may pass these tasks before the subject is handled again.
         let known = self.known.iter().flat_map(|known| &known.done);
-        let done = known.chain(&self.done);
-        let of_event = done.filter(|task| task.event == state.event).cloned();
-        for task in of_event.collect::<Vec<_>>() {
-            state.mark_done(task);
+        let done = known.chain(self.done.iter().map(|(_, task)| task));
+        let done: Vec<_> = done.filter(|task| !state.is_task_done(task)).collect();
+        for task in done {
+            let event = match event_with_id(&*self.store, task.event).await {
+                Err(StoreError::Corrupt { .. }) => None,
+                event => event?,
+            };
+            if event.is_some_and(|event| event.subject == *subject) {
+                state.mark_done(task.clone());
+            }
         }
         let mut held = self.holds.subjects().clone();
         held.insert(subject.clone(), state);
@@ -324,7 +332,8 @@ impl CheckpointStore {
             progress.include_deadlines_of(own);
         }
         let noted = self.known.iter().flat_map(|known| &known.done);
-        let done = noted.chain(&self.done).chain(released);
+        let own = self.done.iter().map(|(_, task)| task);
+        let done = noted.chain(own).chain(released);
         let is_open = |task: &&ReactionTask| {
             let is_held = held.values().any(|held| held.done.contains(*task));
             !progress.covers(task) && !is_held

@@ -21,7 +21,7 @@ pub(super) struct SubjectHolds {
 impl SubjectHolds {
     /// Takes over the held subjects of a loaded checkpoint, and keeps the work of this process on them: `done` are the
     /// tasks that it has finished.
-    pub(super) fn load(&mut self, known: HeldSubjects, done: &mut Vec<ReactionTask>) {
+    pub(super) fn load(&mut self, known: HeldSubjects, done: &mut Vec<(Subject, ReactionTask)>) {
         let before = std::mem::replace(&mut self.subjects, known);
         for (subject, own) in before {
             match self.subjects.get_mut(&subject) {
@@ -29,11 +29,13 @@ impl SubjectHolds {
                 None => self.must_rewind = true,
             }
         }
-        for held in self.subjects.values_mut() {
-            let event = held.event;
-            let of_event = done.extract_if(.., |task| task.event == event);
-            of_event.for_each(|task| held.mark_done(task));
-        }
+        done.retain(|(subject, task)| match self.subjects.get_mut(subject) {
+            Some(held) => {
+                held.mark_done(task.clone());
+                false
+            }
+            None => true,
+        });
     }
 
     /// Replaces the subjects by those of a checkpoint that this process has written.

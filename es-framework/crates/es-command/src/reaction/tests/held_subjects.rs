@@ -28,12 +28,18 @@ struct InvoiceCreditedEvent {
 #[derive(Default, Service)]
 pub(super) struct PostOffice {
     refused: Mutex<BTreeSet<String>>,
+    /// The letters that take until the post office is told otherwise.
+    slow: Mutex<BTreeSet<String>>,
     letters: Mutex<Vec<String>>,
 }
 
 impl PostOffice {
     fn refuse(&self, ids: &[&str]) {
         *self.refused.lock().unwrap() = ids.iter().map(|id| (*id).to_owned()).collect();
+    }
+
+    fn delay(&self, ids: &[&str]) {
+        *self.slow.lock().unwrap() = ids.iter().map(|id| (*id).to_owned()).collect();
     }
 
     pub(super) fn letters(&self) -> Vec<String> {
@@ -44,6 +50,9 @@ impl PostOffice {
 fn post(context: &ReactionContext<'_>, id: String) -> Result<PendingCall, ReactionError> {
     let office = context.service::<PostOffice>("PostOffice")?;
     Ok(box_call(async move {
+        while office.slow.lock().unwrap().contains(&id) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         if office.refused.lock().unwrap().contains(&id) {
             return Err("the address is unknown");
         }
@@ -294,6 +303,41 @@ async fn the_deadlines_of_a_held_subject_wait_with_it() {
     world.stop(running).await;
     world.catch_up::<Clerk>().await;
     assert_eq!(office.letters().len(), 7);
+}
+
+#[tokio::test]
+async fn a_call_at_a_deadline_is_not_made_again_after_its_subject_was_held() {
+    let (world, office) = world("2026-02-01T00:00:00Z");
+    let (running, operator) = world.start(&CLERK);
+    let send = async |subject: &str, id: &str, due_at: &str| {
+        let due_at = due_at.parse().unwrap();
+        let id = id.to_owned();
+        world.write(subject, InvoiceSentEvent { id, due_at }).await;
+    };
+    send("x", "x", "2026-03-01T00:00:00Z").await;
+    send("a", "late", "2026-04-01T00:00:00Z").await;
+    send("a", "early", "2026-03-02T00:00:00Z").await;
+    eventually(async || office.letters().len() == 3).await;
+    // The call of another subject at an earlier deadline runs on.
+    office.delay(&["due x"]);
+    world.clock.set("2026-03-03T00:00:00Z".parse().unwrap());
+    eventually(async || office.letters().len() == 4).await;
+    office.refuse(&["a"]);
+    world.credit("a").await;
+    eventually(async || operator.held("Clerk") == ["/invoices/a"]).await;
+    office.refuse(&[]);
+    eventually(async || {
+        world.advance(60);
+        operator.held("Clerk").is_empty()
+    })
+    .await;
+    office.delay(&[]);
+    eventually(async || office.letters().contains(&"due x".to_owned())).await;
+    world.stop(running).await;
+    let mut letters = office.letters();
+    letters.sort();
+    let expected = ["a", "due early", "due x", "early", "late", "x"];
+    assert_eq!(letters, expected);
 }
 
 #[tokio::test]
