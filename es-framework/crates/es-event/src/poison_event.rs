@@ -41,11 +41,17 @@ impl fmt::Display for OnSubject<'_> {
 impl PoisonEvent {
     /// Creates the report of an event and the reason why it cannot be handled, without personal values that were sealed.
     pub fn new(event: &RecordedEvent, reason: impl ToString) -> Self {
+        Self::shortened(event, reason, MAX_REASON)
+    }
+
+    /// Creates the same report with a reason of about `max` bytes.
+    #[doc(hidden)]
+    pub fn shortened(event: &RecordedEvent, reason: impl ToString, max: usize) -> Self {
         Self {
             id: event.id,
             subject: Some(event.subject.clone()),
             event_type: Some(event.event_type.clone()),
-            reason: shorten_reason(event.hide_values(reason.to_string())),
+            reason: shorten(event.hide_values(reason.to_string()), max),
         }
     }
 
@@ -83,11 +89,15 @@ const MAX_REASON: usize = 2_000;
 #[doc(hidden)]
 #[must_use]
 pub fn shorten_reason(reason: String) -> String {
-    if reason.len() <= MAX_REASON {
+    shorten(reason, MAX_REASON)
+}
+
+fn shorten(reason: String, max: usize) -> String {
+    if reason.len() <= max {
         return reason;
     }
-    let (head, rest) = reason.split_at(reason.floor_char_boundary(MAX_REASON / 2));
-    let tail = rest.ceil_char_boundary(rest.len().saturating_sub(MAX_REASON / 2));
+    let (head, rest) = reason.split_at(reason.floor_char_boundary(max / 2));
+    let tail = rest.ceil_char_boundary(rest.len().saturating_sub(max / 2));
     let (left_out, tail) = rest.split_at(tail);
     format!("{head}… {} bytes are left out …{tail}", left_out.len())
 }

@@ -157,8 +157,9 @@ impl ReactionProcessor {
         }
         let now = self.executor.runtime.services.clock().now();
         let waiting = self.checkpoints.holds.subjects().iter();
-        let waiting = waiting.filter_map(|(subject, held)| Some((held.next_attempt?, subject)));
-        let due = waiting.filter(|(next, subject)| *next <= now && !self.calls.is_busy(subject));
+        let due =
+            waiting.filter(|(subject, held)| held.is_due(now) && !self.calls.is_busy(subject));
+        let due = due.map(|(subject, held)| (held.next_attempt, subject));
         let due = due.min();
         let due = due.map(|(_, subject)| subject.clone());
         if let Some(subject) = self.retry_now.pop().or(due) {
@@ -278,8 +279,9 @@ impl ReactionProcessor {
                 self.hold_at_event(&event, failure).await?;
                 return Ok(false);
             }
+            let first_open = self.deadlines.first_open_event_of(subject);
             if let Some(held) = self.checkpoints.holds.find_mut(subject) {
-                held.advance_to(event.id);
+                held.advance_to(event.id, first_open);
             }
             if self.checkpoints.needs_save() {
                 self.save_until_stored().await?;

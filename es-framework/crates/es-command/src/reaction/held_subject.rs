@@ -52,10 +52,7 @@ pub(super) type HeldSubjects = BTreeMap<Subject, HeldSubject>;
 
 /// Creates the report of a failure. Each checkpoint contains the reason, so it is short.
 pub(super) fn report_failure(event: &RecordedEvent, error: &impl ToString) -> PoisonEvent {
-    let mut poison = PoisonEvent::new(event, error.to_string());
-    let end = poison.reason.floor_char_boundary(MAX_REASON);
-    poison.reason.truncate(end);
-    poison
+    PoisonEvent::shortened(event, error.to_string(), MAX_REASON)
 }
 
 impl HeldSubject {
@@ -97,9 +94,21 @@ impl HeldSubject {
         self.next_attempt = Some(next.unwrap_or(Timestamp::MAX));
     }
 
-    /// Passes an event that was handled.
-    pub(super) fn advance_to(&mut self, event: EventId) {
-        self.progress.position = self.progress.position.max(Some(event));
+    /// Returns whether it is time for the next attempt. A time beyond all pauses is that of a wrong clock.
+    pub(super) fn is_due(&self, now: Timestamp) -> bool {
+        let is_due = |next: Timestamp| {
+            let pause = next.duration_since(now);
+            !pause.is_positive() || pause.unsigned_abs() > LONGEST_PAUSE.saturating_mul(2)
+        };
+        self.next_attempt.is_some_and(is_due)
+    }
+
+    /// Passes an event that was handled. The next attempt begins there, or at an earlier event with an open deadline.
+    pub(super) fn advance_to(&mut self, event: EventId, first_open: Option<EventId>) {
+        let progress = &mut self.progress;
+        progress.position = progress.position.max(Some(event));
+        let open_from = first_open.map_or(event, |first| first.min(event));
+        progress.open_from = progress.open_from.max(Some(open_from));
         self.events = self.events.saturating_sub(1).max(1);
     }
 
@@ -134,7 +143,9 @@ impl HeldSubject {
 
     /// Adds the work that this process has done since the stored state of the same subject.
     pub(super) fn add_own_work(&mut self, own: Self) {
-        self.progress.position = self.progress.position.max(own.progress.position);
+        let progress = &mut self.progress;
+        progress.position = progress.position.max(own.progress.position);
+        progress.open_from = progress.open_from.max(own.progress.open_from);
         own.done.into_iter().for_each(|task| self.mark_done(task));
         if own.last_event > self.last_event {
             self.events = own.events;
@@ -162,6 +173,7 @@ impl HeldSubject {
 
 #[cfg(test)]
 mod tests {
+    use es_event::{EventCandidate, EventTime, Hash, Metadata};
     use jiff::SignedDuration;
 
     use super::*;
@@ -194,6 +206,40 @@ mod tests {
     }
 
     #[test]
+    fn a_short_report_has_the_fingerprint_of_the_failure_whatever_value_it_quotes() {
+        let candidate = EventCandidate {
+            source: "tests".into(),
+            subject: "/invoices/1".parse().unwrap(),
+            event_type: EventType::declared("com.example.InvoiceSentEvent"),
+            data: es_event::encode(&Metadata::default(), &1).unwrap(),
+            trace: None,
+        };
+        let event = RecordedEvent::record(candidate, EventId::FIRST, EventTime::now(), Hash::ZERO);
+        let fingerprints = [3, 300, 30_000].map(|length| {
+            let value = "x".repeat(length);
+            let error = format!("invalid type: string \"{value}\", expected i64");
+            let poison = report_failure(&event, &error);
+            assert!(poison.reason.len() < 250, "{}", poison.reason);
+            assert!(poison.reason.ends_with("expected i64"), "{}", poison.reason);
+            poison.fingerprint()
+        });
+        assert_eq!(fingerprints[0], fingerprints[1]);
+        assert_eq!(fingerprints[0], fingerprints[2]);
+    }
+
+    #[test]
+    fn a_clock_that_was_far_ahead_delays_no_attempt() {
+        let now = Timestamp::UNIX_EPOCH;
+        let mut held = held();
+        for (hours, is_due) in [(-1, true), (0, true), (1, false), (24 * 365, true)] {
+            held.next_attempt = Some(now + SignedDuration::from_hours(hours));
+            assert_eq!(held.is_due(now), is_due, "{hours}");
+        }
+        held.next_attempt = None;
+        assert!(!held.is_due(now));
+    }
+
+    #[test]
     fn a_failure_at_a_later_event_has_its_attempts_before_it() {
         let mut held = held();
         held.record_failure(PoisonEvent::unreadable(held.event, "no"), held.first);
@@ -214,7 +260,7 @@ mod tests {
             at: None,
         };
         own.mark_done(call.clone());
-        own.advance_to(own.event);
+        own.advance_to(own.event, None);
         let mut whole = held().progress;
         own.forget_done(&whole);
         // An append failed, and the stored state was loaded.

@@ -1,5 +1,6 @@
 //! Tests of reactions: once, in time, and after every restart.
 
+mod backlog;
 mod calls;
 mod checkpoints;
 mod claims;
