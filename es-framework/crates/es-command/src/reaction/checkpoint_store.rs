@@ -28,6 +28,8 @@ use es_store::{AppendError, EventStore, Precondition, StoreError, event_with_id}
 pub(super) const LEASE_DURATION: Duration = Duration::from_secs(10);
 /// The time between two renewals of a lease.
 pub(super) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(3);
+/// The most finished tasks beyond the progress. Only a wrong clock leads to so many.
+const MAX_DONE: usize = 200;
 
 /// The checkpoints of one reaction.
 #[derive(Debug)]
@@ -321,9 +323,12 @@ impl CheckpointStore {
         // A process may have handled more events and have settled fewer deadlines: an event can set a deadline that
         // has passed, and the clock may be behind. A deadline that was met must stay covered.
         let must_rewind = self.holds.must_rewind();
-        let known = self
-            .last_progress()
-            .filter(|known| must_rewind || !own.covers_all_of(known));
+        let known = self.last_progress().filter(|known| {
+            // A clock that was far ahead has settled deadlines of the future. Progress does not wait for them for ever,
+            // although a call that was made for one of them can be made again then.
+            let is_stuck = own.position >= known.position && self.count_done() >= MAX_DONE;
+            must_rewind || !own.covers_all_of(known) && !is_stuck
+        });
         let mut progress = known.unwrap_or(own).clone();
         let holds = self.holds.subjects().iter();
         let released = holds.filter(|(subject, _)| !held.contains_key(*subject));

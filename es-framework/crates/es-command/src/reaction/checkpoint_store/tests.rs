@@ -14,10 +14,13 @@ fn progress(position: u64, settled: i64) -> ReactionProgress {
     }
 }
 
-#[tokio::test]
-async fn a_process_whose_clock_is_behind_does_not_forget_a_deadline_that_was_met() {
+fn process(store: &Arc<dyn EventStore>, instance: u128) -> CheckpointStore {
+    let (store, instance) = (Arc::clone(store), Uuid::from_u128(instance));
+    CheckpointStore::new("reminder", store, "tests".into(), instance).unwrap()
+}
+
+async fn store_with_events(subject: &Subject, count: usize) -> Arc<dyn EventStore> {
     let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
-    let subject: Subject = "/invoices/1".parse().unwrap();
     let handled = EventCandidate {
         source: "tests".into(),
         subject: subject.clone(),
@@ -25,12 +28,15 @@ async fn a_process_whose_clock_is_behind_does_not_forget_a_deadline_that_was_met
         data: es_event::encode(&Metadata::default(), &1).unwrap(),
         trace: None,
     };
-    store.append(vec![handled; 10], vec![]).await.unwrap();
-    let process = |instance| {
-        let (store, instance) = (Arc::clone(&store), Uuid::from_u128(instance));
-        CheckpointStore::new("reminder", store, "tests".into(), instance).unwrap()
-    };
-    let (mut first, mut second) = (process(1), process(2));
+    store.append(vec![handled; count], vec![]).await.unwrap();
+    store
+}
+
+#[tokio::test]
+async fn a_process_whose_clock_is_behind_does_not_forget_a_deadline_that_was_met() {
+    let subject: Subject = "/invoices/1".parse().unwrap();
+    let store = store_with_events(&subject, 10).await;
+    let (mut first, mut second) = (process(&store, 1), process(&store, 2));
     let met = ReactionTask {
         event: EventId::new(3).unwrap(),
         step: "call".into(),
@@ -52,15 +58,32 @@ async fn a_process_whose_clock_is_behind_does_not_forget_a_deadline_that_was_met
     assert_eq!(second.last_progress(), Some(&progress(9, 20)));
 }
 
+#[tokio::test]
+async fn a_clock_that_was_far_ahead_does_not_make_checkpoints_grow_without_a_limit() {
+    let subject: Subject = "/invoices/1".parse().unwrap();
+    let store = store_with_events(&subject, 1_000).await;
+    let mut process = process(&store, 1);
+    assert!(process.save(&progress(5, 1_000_000)).await.unwrap());
+    // The clock is right again, and a deadline is open that is later than now.
+    for event in 6..900 {
+        let call = ReactionTask {
+            event: EventId::new(event).unwrap(),
+            step: "call".into(),
+            view: 0,
+            at: None,
+        };
+        process.mark_done(&subject, call);
+        assert!(process.save(&progress(event, 20)).await.unwrap());
+        assert!(process.count_done() <= 200, "{}", process.count_done());
+    }
+    assert!(process.position() > EventId::new(600));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_second_lease_on_the_same_call_is_not_taken_for_an_expired_one() {
     let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
     let subject: Subject = "/invoices/1".parse().unwrap();
-    let process = |instance| {
-        let (store, instance) = (Arc::clone(&store), Uuid::from_u128(instance));
-        CheckpointStore::new("reminder", store, "tests".into(), instance).unwrap()
-    };
-    let (mut first, mut second) = (process(1), process(2));
+    let (mut first, mut second) = (process(&store, 1), process(&store, 2));
     let call = ReactionTask {
         event: EventId::new(0).unwrap(),
         step: "call".into(),
