@@ -18,7 +18,7 @@ pub(super) struct EventBatch {
 }
 
 impl EventBatch {
-    fn last(&self) -> Option<EventId> {
+    pub(super) fn last(&self) -> Option<EventId> {
         self.events.last().map(|event| event.id)
     }
 }

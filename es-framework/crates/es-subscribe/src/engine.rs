@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Interruption, Subscriber, SubscriberFailure, SubscriberProgress,
+    Interruption, Subscriber, SubscriberFailure, SubscriberProgress, TroubleCause,
     batch_reader::{BatchReader, EventBatch},
     catch_up::CatchUp,
 };
@@ -101,12 +101,12 @@ impl<S: Subscriber> Subscription<'_, S> {
         self.from = self.position();
         self.subscriber.begin().await?;
         self.from = self.position();
-        let error = match self.handle_events().await {
+        let mut received = self.from.max(self.passed);
+        let error = match self.handle_events(&mut received).await {
             Ok(never) => match never {},
             Err(Interruption::Store(error)) => error,
             Err(interruption) => return Err(interruption),
         };
-        let received = self.position().max(self.passed);
         let Some(poison) = find_unreadable_event(self.store, received, &error).await else {
             return Err(error.into());
         };
@@ -115,9 +115,13 @@ impl<S: Subscriber> Subscription<'_, S> {
         Ok(())
     }
 
-    /// Reads batch after batch and lets the subscriber handle them.
-    async fn handle_events(&self) -> Result<Infallible, Interruption<S::End>> {
-        let from = self.from.max(self.passed);
+    /// Reads batch after batch behind an event and lets the subscriber handle them. `received` becomes the last of these
+    /// events: the position is before it while the subscriber lets events wait.
+    async fn handle_events(
+        &self,
+        received: &mut Option<EventId>,
+    ) -> Result<Infallible, Interruption<S::End>> {
+        let from = *received;
         let newest = newest_id_or_bound(self.store, from).await?;
         let mut catch_up = CatchUp::new(newest, from);
         catch_up.publish(from, &self.subscriber.running());
@@ -134,7 +138,7 @@ impl<S: Subscriber> Subscription<'_, S> {
             if gathers && !catch_up.is_over() && read_ahead.is_none() {
                 let _ = timeout(BATCHING_WINDOW, reader.fill(newest)).await;
             }
-            let (batch, failure) = match read_ahead.take() {
+            let (batch, last, failure) = match read_ahead.take() {
                 Some(next) => next,
                 None => tokio::select! {
                     biased;
@@ -157,6 +161,7 @@ impl<S: Subscriber> Subscription<'_, S> {
                     handling.await?;
                 }
             }
+            *received = last.max(*received);
             catch_up.publish(self.position().max(self.passed), &self.subscriber.running());
             if let Some(failure) = failure {
                 return Err(failure.unwrap_or_else(|| self.subscription_ended()).into());
@@ -170,15 +175,24 @@ impl<S: Subscriber> Subscription<'_, S> {
         }
     }
 
-    fn prepare(&self, batch: EventBatch) -> (S::Batch, Option<Option<StoreError>>) {
-        (self.subscriber.prepare(batch.events), batch.failure)
+    /// Returns the prepared batch, its last event and the failure behind it.
+    fn prepare(
+        &self,
+        batch: EventBatch,
+    ) -> (S::Batch, Option<EventId>, Option<Option<StoreError>>) {
+        let last = batch.last();
+        (self.subscriber.prepare(batch.events), last, batch.failure)
     }
 
-    /// Records after some time that the event store has accepted the subscription.
+    /// Records after some time that the event store has accepted the subscription. An action that failed is made again
+    /// meanwhile.
     async fn record_subscribed(&self) {
         tokio::time::sleep(SUBSCRIBED_AFTER).await;
         for progress in self.subscriber.running() {
-            progress.record_success();
+            let state = progress.state();
+            if state.trouble().map(|trouble| trouble.cause) != Some(TroubleCause::Action) {
+                progress.record_success();
+            }
         }
     }
 

@@ -18,7 +18,12 @@ impl ReactionProcessor {
         }
         loop {
             while let Some(end) = self.calls.take_end() {
-                self.finish_call(end).await?;
+                let finished = self.finish_call(end).await;
+                if finished.is_err() {
+                    // The subject stays busy without a call, until the processor begins anew.
+                    self.checkpoints.holds.request_rewind();
+                }
+                finished?;
             }
             if self.checkpoints.needs_save() {
                 self.save_until_stored().await?;
@@ -45,13 +50,13 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    /// Waits for the ends of all calls and records those that succeeded, because this processor does not go on.
+    /// Waits for the ends of all calls and records them, because this processor does not go on. It begins no further call.
     pub(super) async fn await_calls(&mut self) {
         while self.wait_for_end().await {
             while let Some(CallEnd { subject, result }) = self.calls.take_end() {
-                let task = self.calls.find(&subject).map(|call| call.task.clone());
-                if let (Ok(()), Some(task)) = (result, task) {
-                    self.checkpoints.mark_done(&subject, task);
+                if let Some(call) = self.calls.find(&subject).cloned() {
+                    // The next processor makes a failed call again whose subject cannot be held.
+                    let _ = self.record_end(&subject, call, result).await;
                 }
             }
         }
@@ -88,14 +93,7 @@ impl ReactionProcessor {
             return Ok(());
         };
         self.is_dirty = true;
-        let is_success = match result {
-            Ok(()) => {
-                self.checkpoints.mark_done(&subject, call.task);
-                self.executor.progress.record_success();
-                true
-            }
-            Err(error) => self.record_failed_call(&subject, call, error).await?,
-        };
+        self.record_end(&subject, call, result).await?;
         while let Some(event) = self.calls.first_waiting(&subject).cloned() {
             if !self.react_or_hold(&event).await? {
                 return Ok(());
@@ -103,8 +101,26 @@ impl ReactionProcessor {
             self.calls.pop_waiting(&subject);
         }
         self.calls.remove(&subject);
-        if is_success && self.checkpoints.holds.find(&subject).is_some() {
-            self.retry_now.push(subject);
+        Ok(())
+    }
+
+    /// Records the end of a call. A held subject goes on behind a call that has succeeded or is skipped.
+    async fn record_end(
+        &mut self,
+        subject: &Subject,
+        call: BegunCall,
+        result: Result<(), ReactionError>,
+    ) -> Result<(), StopReason> {
+        let is_over = match result {
+            Ok(()) => {
+                self.checkpoints.mark_done(subject, call.task);
+                self.record_success();
+                true
+            }
+            Err(error) => self.record_failed_call(subject, call, error).await?,
+        };
+        if is_over && self.checkpoints.holds.find(subject).is_some() {
+            self.retry_now.push(subject.clone());
         }
         Ok(())
     }

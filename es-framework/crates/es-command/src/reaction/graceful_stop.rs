@@ -40,7 +40,8 @@ impl ReactionProcessor {
         let handing_over = async {
             // An append that the stop interrupted may have arrived.
             let _ = self.checkpoints.load_checkpoint().await;
-            if self.checkpoints.needs_save() {
+            self.leave_retries();
+            if self.is_dirty || self.checkpoints.needs_save() {
                 let _ = self.save_checkpoint().await;
             }
         };

@@ -6,6 +6,7 @@ use futures_util::StreamExt as _;
 use jiff::Timestamp;
 
 use super::{
+    ReactionError,
     checkpoint_store::LEASE_DURATION,
     deadline_queue::OpenDeadline,
     error::Recovery,
@@ -83,7 +84,9 @@ impl ReactionProcessor {
                 break;
             }
             if !is_retried && holds.subjects().len() >= MAX_HELD_SUBJECTS {
-                if self.checkpoints.needs_save() {
+                // The next attempt begins behind all that was handled.
+                let position = self.compute_progress().position;
+                if self.checkpoints.needs_save() || position > self.checkpoints.position() {
                     self.save_until_stored().await?;
                 }
                 return Err(StopReason::Limit(limit_failure(&failed)));
@@ -168,33 +171,45 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    /// Retries the selected held subjects, or all of them. Returns the number of those that were selected, and of those
-    /// that are held no longer.
-    pub(super) async fn retry_selected(
+    /// Lets other processes make the attempts that this one does not make any more.
+    pub(super) fn leave_retries(&mut self) {
+        let now = self.executor.runtime.services.clock().now();
+        for subject in self.retry_now.drain(..) {
+            if let Some(held) = self.checkpoints.holds.find_mut(&subject) {
+                held.next_attempt = Some(now);
+            }
+        }
+    }
+
+    /// Returns the selected held subjects, or all of them, which are retried next.
+    pub(super) async fn request_retries(
         &mut self,
         selection: Option<&EventSelection>,
-    ) -> Result<(usize, usize), StopReason> {
+    ) -> Result<Vec<Subject>, ReactionError> {
         self.checkpoints.load_checkpoint().await?;
         let held = self.checkpoints.holds.subjects().iter();
         let selected = held.filter(|(subject, held)| held.to_key(subject).is_selected(selection));
         let selected: Vec<Subject> = selected.map(|(subject, _)| subject.clone()).collect();
-        self.retry_now.extend(selected.iter().cloned());
-        loop {
-            self.make_room().await?;
-            if !self.retry_now.is_empty() && !self.calls.is_full_of_retries() {
-                self.retry_next_subject().await?;
-                continue;
-            }
-            let mut waits = selected.iter().map(|one| self.calls.is_busy(one));
-            let waits = !self.retry_now.is_empty() || waits.any(|is_busy| is_busy);
-            if !waits || self.calls.is_idle() {
-                break;
-            }
-            self.finish_next_call().await?;
-        }
-        let holds = &self.checkpoints.holds;
-        let released = selected.iter().filter(|one| holds.find(one).is_none());
-        Ok((selected.len(), released.count()))
+        let new = selected.iter().filter(|one| !self.retry_now.contains(one));
+        self.retry_now.extend(new.cloned().collect::<Vec<_>>());
+        Ok(selected)
+    }
+
+    /// Makes one attempt that is due at once. Returns whether attempts with these subjects go on.
+    pub(super) async fn advance_retries(
+        &mut self,
+        selected: &[Subject],
+    ) -> Result<bool, StopReason> {
+        self.make_room().await?;
+        self.retry_next_subject().await?;
+        let goes_on = |one| self.retry_now.contains(one) || self.calls.is_busy(one);
+        Ok(selected.iter().any(goes_on))
+    }
+
+    /// Returns whether an attempt or a deadline need not wait for anything.
+    pub(super) fn has_work(&self) -> bool {
+        let has_retry = !self.retry_now.is_empty() && !self.calls.is_full_of_retries();
+        has_retry || self.has_due_deadline()
     }
 
     /// Handles the events and the deadlines of a held subject again, up to a call. The end of the call goes on.

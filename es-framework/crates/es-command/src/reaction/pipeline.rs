@@ -18,7 +18,7 @@ use super::{
     deadline_queue::OpenDeadline,
     error::Recovery,
     executor::{StepOfEventView, StepsAfterEvent},
-    held_subject::report_failure,
+    held_subject::{MAX_HELD_SUBJECTS, report_failure},
     processor::ReactionProcessor,
     reaction_progress::ReactionTask,
     stop_reason::{StepFailure, StopReason},
@@ -31,6 +31,9 @@ use es_subscribe::{SubscriberFailure, back_off};
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 /// The interval at which a process checks whether another one has made a call.
 const LEASE_POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The most deadlines that are met before the next events.
+const MAX_DEADLINES: usize = 500;
 
 /// The outcome of a step.
 enum StepOutcome {
@@ -61,7 +64,7 @@ impl ReactionProcessor {
         self.check_rewind()
     }
 
-    fn check_rewind(&self) -> Result<(), StopReason> {
+    pub(super) fn check_rewind(&self) -> Result<(), StopReason> {
         if self.checkpoints.holds.must_rewind() {
             return Err(StopReason::Rewind);
         }
@@ -92,7 +95,7 @@ impl ReactionProcessor {
                 self.finish_calls().await?;
             }
             self.meet_due_deadlines().await?;
-            while !self.calls.is_idle() {
+            while !self.calls.is_idle() || self.has_due_deadline() {
                 self.finish_calls().await?;
                 self.meet_due_deadlines().await?;
             }
@@ -147,7 +150,7 @@ impl ReactionProcessor {
         Ok(())
     }
 
-    /// Executes the steps whose deadlines have passed. All events that might cancel them are handled
+    /// Executes the steps whose deadlines have passed, up to a limit. All events that might cancel them are handled
     /// before.
     pub(super) async fn meet_due_deadlines(&mut self) -> Result<(), StopReason> {
         if self.deadlines.needs_reload() {
@@ -156,6 +159,7 @@ impl ReactionProcessor {
             let progress = self.compute_progress();
             self.resume_from(&progress).await?;
         }
+        let mut left = MAX_DEADLINES;
         loop {
             let now = self.executor.runtime.services.clock().now();
             if self.find_due(now).is_none() {
@@ -175,19 +179,28 @@ impl ReactionProcessor {
                     break;
                 };
                 // Another process may be ahead, and its checkpoint counts for every process.
-                let elsewhere = self.checkpoints.last_progress();
-                let elsewhere = elsewhere.and_then(|progress| progress.position);
-                if self.position < handle_first.max(elsewhere) {
+                let elsewhere = self.checkpoints.position();
+                if self.position < handle_first.max(elsewhere) || left == 0 {
                     return Ok(());
                 }
+                left = left.saturating_sub(1);
                 let is_replaced =
                     self.record_start(deadline).await? || self.skip_missed_times(deadline, until);
                 if !is_replaced {
                     self.meet_deadline(deadline).await?;
+                    self.save_if_due().await?;
                 }
             }
             self.handle_first = None;
         }
+    }
+
+    /// Returns whether a deadline is due and waits for no event.
+    pub(super) fn has_due_deadline(&self) -> bool {
+        let has_handled =
+            |first| self.position >= first && self.position >= self.checkpoints.position();
+        let due = self.handle_first.filter(|(_, first)| has_handled(*first));
+        due.is_some_and(|(until, _)| self.find_due(until).is_some())
     }
 
     fn find_due(&self, until: Timestamp) -> Option<OpenDeadline> {
@@ -231,7 +244,7 @@ impl ReactionProcessor {
         loop {
             let error = match self.claim_and_execute(event, instance, &task).await {
                 Ok(StepOutcome::Done) => {
-                    self.executor.progress.record_success();
+                    self.record_success();
                     return Ok(());
                 }
                 Ok(StepOutcome::CallRuns) => return Err(StepFailure::CallRuns),
@@ -256,6 +269,13 @@ impl ReactionProcessor {
             });
             self.sleep_with_lease(pauses.next().unwrap_or(LAST_PAUSE))
                 .await;
+        }
+    }
+
+    /// Records that the reaction works, unless it may not be able to hold another subject.
+    pub(super) fn record_success(&self) {
+        if self.checkpoints.holds.subjects().len() < MAX_HELD_SUBJECTS {
+            self.executor.progress.record_success();
         }
     }
 

@@ -142,12 +142,14 @@ pub async fn catch_up_at(
     let executor = ReactionExecutor::new(reaction, Arc::new(runtime), progress)?;
     let mut processor = ReactionProcessor::load_from_checkpoint(executor, false, now).await?;
     processor.is_strict = true;
-    let held = processor.retry_selected(None).await;
-    held.map_err(StopReason::into_error)?;
+    let held = processor.request_retries(None).await?;
+    let failed = StopReason::into_error;
+    while processor.advance_retries(&held).await.map_err(failed)? {
+        processor.finish_next_call().await.map_err(failed)?;
+    }
     for time in times {
         clock.set(*time);
-        let caught_up = processor.catch_up().await;
-        caught_up.map_err(StopReason::into_error)?;
+        processor.catch_up().await.map_err(failed)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{ReactionError, reaction_progress::ReactionTask};
 use es_event::PoisonEvent;
 use es_store::StoreError;
-use es_subscribe::SubscriberFailure;
+use es_subscribe::{Interruption, SubscriberFailure};
 
 /// The reason why a processor stops.
 pub(super) enum StopReason {
@@ -49,6 +49,15 @@ impl<T: Into<ReactionError>> From<T> for StopReason {
 }
 
 impl StopReason {
+    pub(super) fn into_interruption<End>(self) -> Interruption<End> {
+        match self {
+            Self::Error(ReactionError::Store(error)) => Interruption::Store(error),
+            Self::Error(error) => Interruption::Failed(error.to_failure()),
+            Self::Limit(failure) => Interruption::Failed(failure),
+            Self::Rewind => Interruption::Rewind,
+        }
+    }
+
     pub(super) fn into_error(self) -> ReactionError {
         match self {
             Self::Error(error) => error,

@@ -13,15 +13,17 @@ use es_subscribe::{
     operator::{ComponentKind, OperatorError},
 };
 use jiff::Timestamp;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::{
-    ReactionError, executor::ReactionExecutor, graceful_stop::GracefulStop,
-    processor::ReactionProcessor, stop_reason::StopReason,
+    executor::ReactionExecutor, graceful_stop::GracefulStop, processor::ReactionProcessor,
+    stop_reason::StopReason,
 };
 
 /// The interval of deadline checks while no event arrives. A fixed clock changes without notice.
 const CLOCK_INTERVAL: Duration = Duration::from_millis(200);
+/// The time after which an operator whose attempts go on gets the counts so far.
+const ANSWER_AFTER: Duration = Duration::from_secs(5);
 
 /// A reaction that follows the event store.
 pub(super) struct ReactionSubscriber {
@@ -33,8 +35,6 @@ pub(super) struct ReactionSubscriber {
     processor: tokio::sync::Mutex<Option<ReactionProcessor>>,
     /// True if the reaction may begin without its checkpoints.
     begins_anew: AtomicBool,
-    /// True after the first start, which retries the held subjects.
-    has_begun: AtomicBool,
 }
 
 #[async_trait]
@@ -62,10 +62,17 @@ impl Subscriber for ReactionSubscriber {
         let loaded = self.stop.request.run_until_cancelled(loading).await;
         let loaded = loaded.ok_or(Interruption::Stopped)?;
         let mut loaded = loaded.map_err(|error| Interruption::Failed(error.to_failure()))?;
-        if !self.has_begun.swap(true, Ordering::AcqRel) {
-            let held = loaded.checkpoints.holds.subjects();
-            loaded.retry_now = held.keys().cloned().collect();
-        }
+        loaded.retry_now = match slot.take() {
+            Some(before) => before.retry_now,
+            // Each start retries the held subjects.
+            None => loaded
+                .checkpoints
+                .holds
+                .subjects()
+                .keys()
+                .cloned()
+                .collect(),
+        };
         *slot = Some(loaded);
         self.begins_anew.store(false, Ordering::Release);
         Ok(())
@@ -84,29 +91,33 @@ impl Subscriber for ReactionSubscriber {
         let handled = self.stop.request.run_until_cancelled(handling).await;
         let handled = handled.ok_or(Interruption::Stopped)?;
         processor.publish_progress();
-        handled.map_err(|reason| match reason {
-            StopReason::Error(ReactionError::Store(error)) => Interruption::Store(error),
-            StopReason::Error(error) => Interruption::Failed(error.to_failure()),
-            StopReason::Limit(failure) => Interruption::Failed(failure),
-            StopReason::Rewind => Interruption::Rewind,
-        })
+        handled.map_err(StopReason::into_interruption)
     }
 
     async fn pass_unreadable(&self, poison: &PoisonEvent) -> Result<(), Interruption<Infallible>> {
         let mut slot = self.processor.lock().await;
-        match slot.as_mut() {
-            Some(processor) if self.executor.skipped.covers(poison) => {
-                processor.advance_to(poison.id);
-                let saved = processor.save_checkpoint().await;
-                saved.map_err(|error| Interruption::Failed(error.to_failure()))
-            }
-            _ => Err(Interruption::Parked(poison.clone())),
+        let Some(processor) = slot.as_mut() else {
+            return Err(Interruption::Parked(poison.clone()));
+        };
+        if !self.executor.skipped.covers(poison) {
+            return Err(Interruption::Parked(poison.clone()));
         }
+        let passing = async {
+            // The checkpoint passes the event only behind those before it.
+            processor.finish_calls().await?;
+            processor.check_rewind()?;
+            processor.advance_to(poison.id);
+            processor.save_checkpoint().await.map_err(StopReason::from)
+        };
+        let passed = self.stop.request.run_until_cancelled(passing).await;
+        let passed = passed.ok_or(Interruption::Stopped)?;
+        passed.map_err(StopReason::into_interruption)
     }
 
     async fn wait_for_work(&self) {
         let waiting = async {
             let has_ended = match self.processor.lock().await.as_mut() {
+                Some(processor) if processor.has_work() => true,
                 Some(processor) => processor.calls.wait_for_end().await,
                 None => false,
             };
@@ -169,11 +180,7 @@ impl CommandedSubscriber for ReactionSubscriber {
         &self,
         selection: Option<&EventSelection>,
     ) -> Result<(usize, usize), OperatorError> {
-        let mut slot = self.processor.lock().await;
-        let Some(processor) = slot.as_mut() else {
-            return Ok((0, 0));
-        };
-        let retrying = processor.retry_selected(selection);
+        let retrying = self.retry_selected(selection);
         let retried = self.stop.request.run_until_cancelled(retrying).await;
         let retried = retried.ok_or(OperatorError::Busy(ComponentKind::Reaction))?;
         retried.map_err(|reason| failed(reason.into_error()))
@@ -192,7 +199,37 @@ impl ReactionSubscriber {
             started_at,
             processor: tokio::sync::Mutex::default(),
             begins_anew: AtomicBool::new(false),
-            has_begun: AtomicBool::new(false),
+        }
+    }
+
+    /// Retries held subjects until their calls have ended or the operator gets the counts so far. Between two attempts, the
+    /// reaction handles events.
+    async fn retry_selected(
+        &self,
+        selection: Option<&EventSelection>,
+    ) -> Result<(usize, usize), StopReason> {
+        let begin = Instant::now();
+        let mut selected = None;
+        loop {
+            let mut slot = self.processor.lock().await;
+            let Some(processor) = slot.as_mut() else {
+                return Ok((0, 0));
+            };
+            let selected = match &selected {
+                Some(selected) => selected,
+                None => selected.insert(processor.request_retries(selection).await?),
+            };
+            let goes_on = processor.advance_retries(selected).await?;
+            if !goes_on || begin.elapsed() >= ANSWER_AFTER {
+                let holds = &processor.checkpoints.holds;
+                let released = selected.iter().filter(|one| holds.find(one).is_none());
+                return Ok((selected.len(), released.count()));
+            }
+            let waits = !processor.has_work();
+            drop(slot);
+            if waits {
+                sleep(CLOCK_INTERVAL).await;
+            }
         }
     }
 

@@ -9,10 +9,12 @@ mod deadlines;
 mod faults;
 mod handover;
 mod held_subjects;
+mod limit;
 mod one_at_a_time;
 mod operate;
 mod panics;
 mod parallel_calls;
+mod retries;
 mod schedules;
 mod states;
 

@@ -53,3 +53,30 @@ async fn a_deadline_that_passes_while_the_reaction_lags_is_cancelled_by_events_b
     meet_deadlines(&mut processor).await;
     assert_eq!(world.reminded().await, ["/invoices/a"]);
 }
+
+#[tokio::test]
+async fn deadlines_that_are_due_at_once_let_events_in_and_are_not_met_again_after_a_stop() {
+    const DEADLINES: usize = 1_200;
+    let world = World::at("2026-02-01T00:00:00Z");
+    for id in 0..DEADLINES {
+        world.send(&id.to_string()).await;
+    }
+    let mut processor = start_dunning(&world).await;
+    handle_events(&world, &mut processor, DEADLINES).await;
+    world.clock.set(DUE.parse().unwrap());
+    meet_deadlines(&mut processor).await;
+    let met = world.reminded().await.len();
+    assert!(met > 0 && met < DEADLINES / 2, "{met}");
+    assert!(processor.has_work(), "the next ones follow at once");
+    processor.hand_over(Duration::ZERO).await;
+    let mut processor = start_dunning(&world).await;
+    assert_eq!(processor.deadlines.len(), DEADLINES - met);
+    assert!(processor.catch_up().await.is_ok());
+    let mut reminded = world.reminded().await;
+    reminded.sort();
+    reminded.dedup();
+    assert_eq!(
+        (reminded.len(), world.reminded().await.len()),
+        (DEADLINES, DEADLINES)
+    );
+}

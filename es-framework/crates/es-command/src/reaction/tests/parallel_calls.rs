@@ -227,3 +227,33 @@ async fn calls_of_held_subjects_leave_room_for_those_of_others() {
     );
     world.stop(running).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_an_operator_retries_and_that_hang_stop_no_other_subject() {
+    let (world, courier) = world();
+    let lost: Vec<String> = (0..20).map(|number| format!("lost{number}-")).collect();
+    courier.lose(&lost.iter().map(String::as_str).collect::<Vec<_>>());
+    for id in &lost {
+        send(&world, id, 0).await;
+    }
+    let (running, operator) = world.start(&SENDER);
+    sleep(Duration::from_secs(130)).await;
+    assert_eq!(operator.held("ParcelSender").len(), 20);
+    let begin = Instant::now();
+    let retried = operator.retried("ParcelSender", OperatorCommand::Retry, None);
+    let other = async {
+        sleep(Duration::from_secs(1)).await;
+        send(&world, "b", 8).await;
+        eventually(async || courier.trips_of("b").len() == 2).await;
+        begin.elapsed()
+    };
+    let (retried, elapsed) = tokio::join!(retried, other);
+    assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
+    // The operator gets the counts before the calls have ended.
+    assert_eq!(retried, (20, 0));
+    assert!(begin.elapsed() < Duration::from_secs(10));
+    // Each of the subjects is retried, eight at once.
+    courier.lose(&[]);
+    eventually(async || operator.held("ParcelSender").len() <= 8).await;
+    world.stop(running).await;
+}
