@@ -104,8 +104,8 @@ pub struct MarkedObject<'a, T> {
     pub span: Range<usize>,
     /// The JSON pointer to the object.
     pub path: String,
-    /// The value of the single member.
-    pub body: T,
+    /// The value of the single member, or an error if it has another form.
+    pub body: Result<T, serde_json::Error>,
     /// The JSON from the object around it on, if this object is one of its members.
     parent: Option<&'a str>,
 }
@@ -147,11 +147,13 @@ pub fn find_marked<'a, T: Deserialize<'a>>(
         // A place that was passed is in an object that was found.
         if is_only_member && position.offset == start && position.around.len() < MAX_DEPTH {
             let end = body_start.saturating_add(body_length).saturating_add(1);
-            position.offset = end;
+            if body.is_ok() {
+                position.offset = end;
+            }
             found.push(MarkedObject {
                 span: start..end,
                 path: position.pointer(json)?,
-                body: body?,
+                body,
                 parent: position.parent(json),
             });
         }
@@ -284,10 +286,10 @@ mod tests {
         let parts = found.map(|object| {
             assert_eq!(
                 &json[object.span.clone()],
-                format!("{{\"$sealed\":{}}}", object.body)
+                format!("{{\"$sealed\":{}}}", object.body.as_ref().unwrap())
             );
             let sibling = object.sibling("id");
-            (object.path, object.body.get().to_owned(), sibling)
+            (object.path, object.body.unwrap().get().to_owned(), sibling)
         });
         parts.collect()
     }
@@ -313,12 +315,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_mark_has_to_have_the_form_of_one() {
-        let unlike = find_marked::<bool>(r#"{"a":{"$sealed":1,"b":2}}"#, SEAL);
-        assert!(unlike.unwrap().is_empty());
-        let mark = find_marked::<bool>(r#"{"a":{"$sealed":true}}"#, SEAL).unwrap();
-        assert!(mark[0].body);
-        assert!(find_marked::<bool>(r#"{"a":{"$sealed":1}}"#, SEAL).is_err());
+    fn an_object_of_another_form_is_found_with_an_error_and_with_the_marks_in_it() {
+        let json = r#"{"a":{"$sealed":1,"b":2},"c":{"$sealed":{"d":{"$sealed":true}}}}"#;
+        let found = find_marked::<bool>(json, SEAL).unwrap().into_iter();
+        let found: Vec<_> = found.map(|one| (one.path, one.body.ok())).collect();
+        let expected = [("/c", None), ("/c/$sealed/d", Some(true))];
+        assert_eq!(found, expected.map(|(path, body)| (path.to_owned(), body)));
     }
 
     #[test]

@@ -117,11 +117,11 @@ impl PersonalEvents {
         event_type: &EventType,
         data: &RawValue,
     ) -> Result<Option<MarkedData>, SealError> {
+        reject_seals(data.get())?;
         let Some(mark) = self.0.get(event_type.as_str()) else {
             return Ok(None);
         };
         let Envelope { metadata, payload } = serde_json::from_str(data.get())?;
-        reject_seals(payload.get())?;
         let marked = mark(payload.get());
         // The reason of the error may quote a value.
         let unreadable = |error: UnreadablePayload| {
@@ -177,9 +177,9 @@ pub(crate) fn mark_command_record(
     })
 }
 
-/// Refuses a payload in which a client wrote what looks like a sealed value.
-fn reject_seals(payload: &str) -> Result<(), SealError> {
-    match personal::find_marked::<IgnoredAny>(payload, SEAL)?.first() {
+/// Refuses data in which a client wrote what looks like a sealed value.
+fn reject_seals(data: &str) -> Result<(), SealError> {
+    match personal::find_marked::<IgnoredAny>(data, SEAL)?.first() {
         Some(MarkedObject { path, .. }) => {
             let message = format!("{path} looks like a sealed value");
             Err(SealError::Invalid(message))
@@ -191,7 +191,10 @@ fn reject_seals(payload: &str) -> Result<(), SealError> {
 impl MarkedValue {
     /// Reads a mark.
     fn from_object(object: MarkedObject<'_, Mark<'_>>) -> Result<Self, SealError> {
-        let Mark(mark) = &object.body;
+        let Ok(Mark(mark)) = &object.body else {
+            let message = format!("{} looks like a marked value", object.path);
+            return Err(SealError::Invalid(message));
+        };
         let person = object.sibling(&mark.of).and_then(|id| id.parse().ok());
         let person = person.ok_or_else(|| {
             let message = format!("{} names nobody in `{}`", object.path, mark.of);
@@ -278,7 +281,8 @@ pub(crate) struct SealedValue<'a> {
     erased: &'a str,
 }
 
-/// Returns the sealed values in the data of an event.
+/// Returns the sealed values in the data of an event. An object of another form is none: who writes events without the
+/// application may store any.
 pub(crate) fn sealed_values(data: &str) -> Result<Vec<SealedValue<'_>>, SealError> {
     #[derive(Deserialize)]
     struct Seal<'a> {
@@ -289,17 +293,16 @@ pub(crate) fn sealed_values(data: &str) -> Result<Vec<SealedValue<'_>>, SealErro
         erased: &'a RawValue,
     }
     let sealed = personal::find_marked::<Seal<'_>>(data, SEAL)?.into_iter();
-    let values = sealed.map(
-        |MarkedObject {
-             span, path, body, ..
-         }| SealedValue {
-            span,
-            path,
-            person: body.of,
-            value: body.value,
-            erased: body.erased.get(),
-        },
-    );
+    let values = sealed.filter_map(|object| {
+        let Seal { of, value, erased } = object.body.ok()?;
+        Some(SealedValue {
+            span: object.span,
+            path: object.path,
+            person: of,
+            value,
+            erased: erased.get(),
+        })
+    });
     Ok(values.collect())
 }
 

@@ -33,6 +33,7 @@ use crate::{
 use super::ReadModelRows;
 
 mod reports;
+mod seals_of_clients;
 
 #[derive(Debug, Clone, PartialEq, Value)]
 struct Guest {
