@@ -33,7 +33,7 @@ pub use master_keys::MasterKeys;
 pub use person_keys::PersonKeys;
 pub use person_tables::{PersonRows, PersonTables};
 pub use personal_store::PersonalStore;
-pub use plain_values::{PlainValues, list_files};
+pub use plain_values::{FileListing, PlainValues};
 #[cfg(feature = "postgres")]
 pub use postgres_key_store::PostgresKeyStore;
 pub use redacted_store::RedactedStore;

@@ -1,7 +1,9 @@
 //! A search for plain values that must be gone, as bytes, in each form in which the framework writes a text.
 
 use std::{
-    fmt, fs,
+    ffi::OsStr,
+    fmt,
+    fs::{self, FileType},
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -156,37 +158,71 @@ fn stored_forms(text: &str) -> Vec<String> {
     forms
 }
 
-/// Returns all files below a folder; or a file with those beside it that begin with its name, such as its write-ahead log.
-///
-/// # Errors
-/// A folder cannot be read.
+/// The files at a path.
 #[doc(hidden)]
-pub fn list_files(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    if path.is_dir() {
-        for entry in fs::read_dir(path)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                files.extend(list_files(&entry.path())?);
-            } else if kind.is_file() {
-                files.push(entry.path());
+#[derive(Debug, Default)]
+pub struct FileListing {
+    /// The files, and links to files.
+    pub files: Vec<PathBuf>,
+    /// The folders and links whose files are unknown, each with the reason.
+    pub failures: Vec<(PathBuf, io::Error)>,
+}
+
+impl FileListing {
+    /// Lists all files below a folder; or a file with those beside it that begin with its name, such as its write-ahead log.
+    #[must_use]
+    pub fn load(path: &Path) -> Self {
+        let mut listing = Self::default();
+        if path.is_dir() {
+            listing.add_folder(path, "".as_ref());
+            return listing;
+        }
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let name = path.file_name().unwrap_or_default();
+        listing.add_folder(folder.unwrap_or(Path::new(".")), name);
+        listing
+    }
+
+    /// Adds the files that begin with this name, and those of all folders if it is empty.
+    fn add_folder(&mut self, folder: &Path, name: &OsStr) {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => return self.failures.push((folder.to_owned(), error)),
+        };
+        for entry in entries {
+            let added = entry.and_then(|entry| {
+                let begin = name.as_encoded_bytes();
+                if entry.file_name().as_encoded_bytes().starts_with(begin) {
+                    self.add_entry(entry.path(), entry.file_type()?, name.is_empty());
+                }
+                Ok(())
+            });
+            if let Err(error) = added {
+                self.failures.push((folder.to_owned(), error));
             }
         }
-        return Ok(files);
     }
-    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    for entry in fs::read_dir(folder.unwrap_or(Path::new(".")))? {
-        let entry = entry?;
-        let is_beside = entry.file_name().as_encoded_bytes().starts_with(name);
-        if is_beside && entry.file_type()?.is_file() {
-            files.push(entry.path());
+
+    fn add_entry(&mut self, path: PathBuf, kind: FileType, with_folders: bool) {
+        if kind.is_file() {
+            self.files.push(path);
+        } else if kind.is_dir() && with_folders {
+            self.add_folder(&path, "".as_ref());
+        } else if kind.is_symlink() {
+            match fs::metadata(&path) {
+                Ok(target) if target.is_file() => self.files.push(path),
+                // The links of folders may form a circle.
+                Ok(target) if target.is_dir() && with_folders => {
+                    let reason = "it is a link to a folder: name the folder itself";
+                    self.failures.push((path, io::Error::other(reason)));
+                }
+                Ok(_) => {}
+                Err(error) => self.failures.push((path, error)),
+            }
         }
     }
-    Ok(files)
 }
 
 #[cfg(test)]
@@ -247,12 +283,8 @@ mod tests {
         for name in ["rows.sqlite", "rows.sqlite-wal", "other.sqlite"] {
             fs::write(folder.path().join(name), name).unwrap();
         }
-        assert_eq!(
-            list_files(&folder.path().join("rows.sqlite"))
-                .unwrap()
-                .len(),
-            2
-        );
-        assert_eq!(list_files(folder.path()).unwrap().len(), 3);
+        let rows = FileListing::load(&folder.path().join("rows.sqlite"));
+        assert_eq!((rows.files.len(), rows.failures.len()), (2, 0));
+        assert_eq!(FileListing::load(folder.path()).files.len(), 3);
     }
 }
