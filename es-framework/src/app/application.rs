@@ -180,6 +180,7 @@ impl OpenedResources {
     fn health(&self, processor: &Processor, runner: &ReactionRunner) -> Health {
         Health {
             store: self.application_store(),
+            keys: self.personal.as_ref().map(|store| store.keys().clone()),
             database: self.database.clone(),
             positions: processor.progress(),
             reactions: runner.progress(),

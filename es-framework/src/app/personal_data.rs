@@ -75,7 +75,7 @@ pub(super) async fn open_personal_store(
             let master = MasterKeys::load(file).map_err(failed)?;
             keys.with_master_keys(master).await.map_err(failed)?
         }
-        None => keys,
+        None => keys.without_master_keys().await.map_err(failed)?,
     };
     Ok(Some(PersonalStore::new(store, events, keys)))
 }

@@ -158,6 +158,10 @@ impl KeyStore for SimulatedKeyStore {
         Ok(self.open_erasures())
     }
 
+    async fn has_longer_key(&self, _: usize) -> Result<bool, KeyStoreError> {
+        Ok(false)
+    }
+
     async fn rewrite_keys(&self, _: KeyRewrite) -> Result<usize, KeyStoreError> {
         Ok(0)
     }

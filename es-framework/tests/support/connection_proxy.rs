@@ -1,4 +1,4 @@
-//! A proxy that cuts connections.
+//! A proxy that cuts or freezes connections.
 
 use tokio::{
     io::copy_bidirectional,
@@ -6,9 +6,12 @@ use tokio::{
     sync::watch,
 };
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    future::pending,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// A proxy in front of a server. It ends with its runtime.
@@ -16,6 +19,7 @@ pub(crate) struct ConnectionProxy {
     pub(crate) port: u16,
     cuts: watch::Sender<u32>,
     is_closed: Arc<AtomicBool>,
+    is_freezing: Arc<AtomicBool>,
 }
 
 impl ConnectionProxy {
@@ -27,19 +31,26 @@ impl ConnectionProxy {
             port,
             cuts: cuts.clone(),
             is_closed: Arc::default(),
+            is_freezing: Arc::default(),
         };
         let is_closed = Arc::clone(&proxy.is_closed);
+        let is_freezing = Arc::clone(&proxy.is_freezing);
         tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
                 if is_closed.load(Ordering::Relaxed) {
                     continue;
                 }
                 let (server, mut cut) = (server.clone(), cuts.subscribe());
+                let is_freezing = Arc::clone(&is_freezing);
                 tokio::spawn(async move {
                     let mut server = TcpStream::connect(server).await?;
                     tokio::select! {
                         _ = copy_bidirectional(&mut client, &mut server) => {}
-                        _ = cut.changed() => {}
+                        _ = cut.changed() => {
+                            if is_freezing.load(Ordering::Relaxed) {
+                                pending::<()>().await;
+                            }
+                        }
                     }
                     std::io::Result::Ok(())
                 });
@@ -50,6 +61,13 @@ impl ConnectionProxy {
 
     /// Ends all connections. The server notices it later than the client.
     pub(crate) fn cut(&self) {
+        self.is_freezing.store(false, Ordering::Relaxed);
+        self.cuts.send_modify(|count| *count += 1);
+    }
+
+    /// Sends nothing more through the connections, and leaves them open.
+    pub(crate) fn freeze(&self) {
+        self.is_freezing.store(true, Ordering::Relaxed);
         self.cuts.send_modify(|count| *count += 1);
     }
 

@@ -71,6 +71,7 @@ async fn serve_without_rows(
     let positions = processor.progress();
     let health = Health {
         store: Arc::clone(&store),
+        keys: None,
         database: database.clone(),
         positions: positions.clone(),
         reactions: ProgressRegistry::default(),

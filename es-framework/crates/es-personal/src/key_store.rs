@@ -54,6 +54,9 @@ pub trait KeyStore: fmt::Debug + Send + Sync + 'static {
     /// Returns the erased persons without such a record.
     async fn unfinished_erasures(&self) -> Result<Vec<Uuid>, KeyStoreError>;
 
+    /// Returns true if a key is longer than this number of bytes.
+    async fn has_longer_key(&self, length: usize) -> Result<bool, KeyStoreError>;
+
     /// Replaces each key by another form of it, and removes what earlier states of the store left in its files.
     async fn rewrite_keys(&self, rewrite: KeyRewrite) -> Result<usize, KeyStoreError>;
 }

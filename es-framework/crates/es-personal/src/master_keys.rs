@@ -52,6 +52,11 @@ impl MasterKeys {
         Ok(Self { current, earlier })
     }
 
+    /// Returns the error for wrapped keys without a master key.
+    pub(crate) fn missing() -> KeyStoreError {
+        KeyStoreError("its keys are wrapped: set KEY_STORE_MASTER_KEY_FILE".to_owned())
+    }
+
     /// Wraps the key of a person.
     pub(crate) fn wrap(&self, person: Uuid, key: &[u8]) -> Result<Vec<u8>, Unspecified> {
         self.current.seal_bytes(key, person.as_bytes())
@@ -66,13 +71,11 @@ impl MasterKeys {
         if stored.len() == KEY_LENGTH {
             return Ok(stored.to_vec());
         }
-        let master = master.ok_or_else(|| {
-            KeyStoreError("its keys are wrapped: set KEY_STORE_MASTER_KEY_FILE".to_owned())
-        })?;
+        let master = master.ok_or_else(Self::missing)?;
         let mut keys = std::iter::once(&master.current).chain(&master.earlier);
         let opened = keys.find_map(|key| unwrap_with(key, person, stored).ok());
         opened.ok_or_else(|| {
-            KeyStoreError("no key in KEY_STORE_MASTER_KEY_FILE unwraps its keys: add the earlier ones below the current one".to_owned())
+            KeyStoreError("no key in KEY_STORE_MASTER_KEY_FILE unwraps its keys: add the master key with which another start wrapped them".to_owned())
         })
     }
 

@@ -81,10 +81,23 @@ impl PersonKeys {
         })
     }
 
+    /// Leaves the keys as they are in the store, which must not have wrapped ones.
+    pub async fn without_master_keys(self) -> Result<Self, KeyStoreError> {
+        if self.store.has_longer_key(KEY_LENGTH).await? {
+            return Err(MasterKeys::missing());
+        }
+        Ok(self)
+    }
+
     /// Returns the store that has the keys.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn KeyStore> {
         &self.store
+    }
+
+    /// Returns an error if the store does not answer.
+    pub async fn check_store(&self) -> Result<(), KeyStoreError> {
+        self.store.find(Vec::new()).await.map(drop)
     }
 
     /// Returns the key of a person, who gets one if need be.

@@ -8,6 +8,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     sync::Arc,
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -60,6 +61,12 @@ const PARTITIONS: u32 = 64;
 /// wait behind it.
 const REWRITE_LOCK_TIMEOUT: &str = "SET lock_timeout = '1s'";
 
+/// The longest time of a statement that reads or writes many rows. It is tried once.
+const LONG_TIME: Duration = Duration::from_secs(60);
+
+/// The longest time in which the tables of an earlier release are brought to the current form.
+const UPGRADE_TIME: Duration = Duration::from_secs(600);
+
 /// The key of a person who may be new.
 struct NewKey {
     person: Uuid,
@@ -86,8 +93,8 @@ impl fmt::Debug for PostgresKeyStore {
 impl PostgresKeyStore {
     /// Connects to the database, and creates the tables if they are missing.
     pub async fn open(url: &str) -> Result<Self, KeyStoreError> {
-        let connections = KeyConnections::new(url.parse().map_err(|error| failed(&error))?);
-        let identity = connections.execute(|connection| {
+        let connections = KeyConnections::open(url).await?;
+        let identity = connections.execute_once(UPGRADE_TIME, |connection| {
             Box::pin(async move {
                 for statements in [SCHEMA, LOCK_TIMEOUT] {
                     sqlx::raw_sql(statements).execute(&mut *connection).await?;
@@ -114,7 +121,7 @@ impl PostgresKeyStore {
     /// Writes a partition anew. It fails if others use the partition for longer than [`REWRITE_LOCK_TIMEOUT`].
     async fn rewrite_partition(&self, partition: &str) -> Result<(), KeyStoreError> {
         let vacuum = format!("VACUUM FULL {partition}");
-        let vacuumed = self.connections.execute(|connection| {
+        let vacuumed = self.connections.execute_once(LONG_TIME, |connection| {
             Box::pin(async move {
                 // `VACUUM` does not run in the transaction of several statements.
                 for statement in [REWRITE_LOCK_TIMEOUT, &vacuum, LOCK_TIMEOUT] {
@@ -124,7 +131,7 @@ impl PostgresKeyStore {
                 Ok(())
             })
         });
-        vacuumed.await.map_err(|KeyStoreError(reason)| {
+        vacuumed.await.map_err(|reason| {
             KeyStoreError(format!(
                 "{partition} cannot be written anew, which removes the copies of its earlier keys: {reason}; a backup of the key store may be running, so repeat this after it"
             ))
@@ -151,7 +158,7 @@ impl PostgresKeyStore {
     async fn load_keys_after(&self, person: String) -> Result<Vec<PgRow>, KeyStoreError> {
         let rows = self.connections.execute(|connection| {
             let select = "SELECT person, key FROM es_persons WHERE person > $1 AND key IS NOT NULL ORDER BY person LIMIT $2";
-            let select = sqlx::query(select).bind(person).bind(PAGE);
+            let select = sqlx::query(select).bind(person.clone()).bind(PAGE);
             Box::pin(select.fetch_all(connection))
         });
         rows.await
@@ -173,7 +180,7 @@ async fn insert_new_keys(connections: Arc<KeyConnections>, mut queue: mpsc::Rece
             // The update changes nothing, and returns the row of a person who is known.
             let insert = "INSERT INTO es_persons (person, key) SELECT * FROM unnest($1::text[], $2::bytea[]) \
                  ON CONFLICT (person) DO UPDATE SET is_finished = es_persons.is_finished RETURNING person, key";
-            let insert = sqlx::query(insert).bind(persons).bind(keys);
+            let insert = sqlx::query(insert).bind(persons.clone()).bind(keys.clone());
             Box::pin(insert.fetch_all(connection))
         });
         let found = rows.await.and_then(|rows| read_keys(&rows));
@@ -217,7 +224,8 @@ impl KeyStore for PostgresKeyStore {
         let persons: Vec<_> = persons.iter().map(Uuid::to_string).collect();
         let rows = self.connections.execute(|connection| {
             let select = "SELECT person, key FROM es_persons WHERE person = ANY($1)";
-            Box::pin(sqlx::query(select).bind(persons).fetch_all(connection))
+            let select = sqlx::query(select).bind(persons.clone());
+            Box::pin(select.fetch_all(connection))
         });
         read_keys(&rows.await?)
     }
@@ -263,7 +271,7 @@ impl KeyStore for PostgresKeyStore {
     }
 
     async fn unfinished_erasures(&self) -> Result<Vec<Uuid>, KeyStoreError> {
-        let rows = self.connections.execute(|connection| {
+        let rows = self.connections.execute_once(LONG_TIME, |connection| {
             let select = "SELECT person FROM es_persons WHERE key IS NULL AND NOT is_finished";
             Box::pin(sqlx::query(select).fetch_all(connection))
         });
@@ -273,6 +281,15 @@ impl KeyStore for PostgresKeyStore {
             person.parse().map_err(|error| failed(&error))
         })
         .collect()
+    }
+
+    async fn has_longer_key(&self, length: usize) -> Result<bool, KeyStoreError> {
+        let length = i32::try_from(length).unwrap_or(i32::MAX);
+        let found = self.connections.execute_once(LONG_TIME, |connection| {
+            let select = "SELECT EXISTS (SELECT FROM es_persons WHERE octet_length(key) > $1)";
+            Box::pin(sqlx::query(select).bind(length).fetch_one(connection))
+        });
+        Ok(found.await?.try_get(0)?)
     }
 
     async fn rewrite_keys(&self, rewrite: KeyRewrite) -> Result<usize, KeyStoreError> {
@@ -303,7 +320,8 @@ impl KeyStore for PostgresKeyStore {
                      UPDATE es_persons SET key = rewritten.new_key \
                      FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS rewritten (id, new_key, old_key) \
                      WHERE person = rewritten.id AND key = rewritten.old_key";
-                let update = sqlx::query(update).bind(persons).bind(new_keys).bind(old_keys);
+                let update = sqlx::query(update).bind(persons.clone());
+                let update = update.bind(new_keys.clone()).bind(old_keys.clone());
                 Box::pin(update.execute(connection))
             });
             updated.await?;

@@ -224,6 +224,15 @@ impl KeyStore for SqliteKeyStore {
         .await
     }
 
+    async fn has_longer_key(&self, length: usize) -> Result<bool, KeyStoreError> {
+        self.execute(move |connection| {
+            let select = "SELECT EXISTS (SELECT 1 FROM persons WHERE length(key) > ?1)";
+            let length = i64::try_from(length).unwrap_or(i64::MAX);
+            Ok(connection.query_row(select, [length], |row| row.get(0))?)
+        })
+        .await
+    }
+
     async fn rewrite_keys(&self, rewrite: KeyRewrite) -> Result<usize, KeyStoreError> {
         let count = self
             .execute(move |connection| {

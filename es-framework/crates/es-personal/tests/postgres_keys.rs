@@ -9,6 +9,9 @@
 )]
 
 #[allow(dead_code, reason = "this binary uses a part of it")]
+#[path = "../../../tests/support/connection_proxy.rs"]
+mod connection_proxy;
+#[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../tests/support/postgres_server.rs"]
 mod postgres_server;
 #[allow(dead_code, reason = "this binary uses a part of it")]
@@ -17,6 +20,7 @@ mod requirement;
 
 use std::time::Duration;
 
+use connection_proxy::ConnectionProxy;
 use es_personal::{KeyStore as _, PostgresKeyStore, StoredKey};
 use futures_util::future::join_all;
 use postgres_server::PostgresServer;
@@ -181,4 +185,59 @@ async fn the_keys_of_an_earlier_release_are_found() {
         assert_eq!(found[&Uuid::from_u128(2)], StoredKey::Erased);
         assert!(keys.unfinished_erasures().await.unwrap().is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_connection_that_hangs_is_replaced() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let proxy = ConnectionProxy::start(server.host()).await;
+    let through = format!("127.0.0.1:{}", proxy.port);
+    let url = server.url().replace(&server.host(), &through);
+    let keys = PostgresKeyStore::open(&url).await.unwrap();
+    for person in 1..=3 {
+        let new = keys.find_or_insert(Uuid::from_u128(person), KEY.to_vec());
+        new.await.unwrap();
+        proxy.freeze();
+    }
+    let found = timeout(Duration::from_secs(60), keys.find(vec![ADA])).await;
+    assert_eq!(found.unwrap().unwrap()[&ADA], StoredKey::Key(KEY.to_vec()));
+}
+
+#[tokio::test]
+async fn keys_are_not_read_from_a_server_that_another_one_has_replaced() {
+    let (Some(old), Some(new)) = (PostgresServer::start(), PostgresServer::start()) else {
+        return;
+    };
+    let promoted = PostgresKeyStore::open(&new.url()).await.unwrap();
+    promoted.erase(ADA).await.unwrap();
+    new.set("default_transaction_read_only", "on");
+    let both = format!("{},{}", old.host(), new.host());
+    let url = old.url().replace(&old.host(), &both);
+    let keys = PostgresKeyStore::open(&url).await.unwrap();
+    let stored = keys.find_or_insert(ADA, KEY.to_vec()).await.unwrap();
+    assert_eq!(stored, StoredKey::Key(KEY.to_vec()));
+    old.set("default_transaction_read_only", "on");
+    new.set("default_transaction_read_only", "off");
+    for _ in 0..1_000 {
+        // The servers read their settings again soon after they are told to.
+        if keys.find(vec![ADA]).await.unwrap()[&ADA] == StoredKey::Erased {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the key of an erased person can still be read");
+}
+
+#[tokio::test]
+async fn a_server_that_may_lose_keys_is_refused_unless_that_is_accepted() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let lazy = format!("{}?options[synchronous_commit]=off", server.url());
+    let refused = PostgresKeyStore::open(&lazy).await.unwrap_err().to_string();
+    assert!(refused.contains("synchronous_commit=off"), "{refused}");
+    let accepted = format!("{lazy}&durability=unsafe");
+    assert!(PostgresKeyStore::open(&accepted).await.is_ok());
 }

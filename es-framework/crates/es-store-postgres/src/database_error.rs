@@ -10,7 +10,7 @@ use uuid::Uuid;
 /// use es_store_postgres::PostgresOpenError;
 ///
 /// let error = PostgresOpenError::Version { found: "12.4".into() };
-/// assert_eq!(error.to_string(), "the event store needs PostgreSQL 13 or newer, and this is 12.4");
+/// assert_eq!(error.to_string(), "PostgreSQL 13 or newer is needed, and this is 12.4");
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum PostgresOpenError {
@@ -23,14 +23,14 @@ pub enum PostgresOpenError {
         reason: String,
     },
     /// The server is too old.
-    #[error("the event store needs PostgreSQL 13 or newer, and this is {found}")]
+    #[error("PostgreSQL 13 or newer is needed, and this is {found}")]
     Version {
         /// The version of the server.
         found: String,
     },
-    /// The server may lose events that it has confirmed.
+    /// The server may lose what it has confirmed.
     #[error(
-        "PostgreSQL runs with {setting} and may lose confirmed events: turn it on, or accept the loss with ?durability=unsafe in the URL"
+        "PostgreSQL runs with {setting} and may lose what it has confirmed: turn it on, or accept the loss with ?durability=unsafe in the URL"
     )]
     Durability {
         /// The setting and its value.
@@ -192,6 +192,33 @@ pub fn is_aborted(error: &sqlx::Error) -> bool {
     matches!(code.as_deref(), Some("40001" | "40P01"))
 }
 
+fn error_code(error: &sqlx::Error) -> Option<String> {
+    error.as_database_error()?.code().map(Into::into)
+}
+
+/// Returns what to do about an error of the database, from its SQLSTATE.
+pub(super) fn remedy(error: &sqlx::Error) -> Remedy {
+    match (error, error_code(error).as_deref()) {
+        _ if is_aborted(error) => Remedy::Repeat,
+        // A writer that has waited too long for the lock of the log's end.
+        (_, Some("55P03")) => Remedy::Repeat,
+        // A server that is a standby now, starts, stops or has no connection left; a session that
+        // it ended; a statement that it cancelled.
+        (_, Some("25006" | "25P03" | "53300" | "57014")) => Remedy::Reconnect,
+        (_, Some(code)) if code.starts_with("08") || code.starts_with("57P") => Remedy::Reconnect,
+        (_, Some(_))
+        | (
+            sqlx::Error::Configuration(_)
+            | sqlx::Error::Decode(_)
+            | sqlx::Error::ColumnDecode { .. }
+            | sqlx::Error::RowNotFound
+            | sqlx::Error::Encode(_),
+            None,
+        ) => Remedy::GiveUp,
+        (_, None) => Remedy::Reconnect,
+    }
+}
+
 impl From<RowFlaw> for DatabaseError {
     fn from(RowFlaw { id, flaw }: RowFlaw) -> Self {
         Self::flawed_event(id, flaw)
@@ -223,39 +250,20 @@ impl DatabaseError {
 
     fn code(&self) -> Option<String> {
         match self {
-            Self::Sql(sqlx::Error::Database(error)) => error.code().map(Into::into),
+            Self::Sql(error) => error_code(error),
             _ => None,
         }
     }
 
-    /// Returns what to do about the error, from its SQLSTATE.
+    /// Returns what to do about the error.
     pub(super) fn remedy(&self) -> Remedy {
-        match (self, self.code().as_deref()) {
-            (Self::Sql(error), _) if is_aborted(error) => Remedy::Repeat,
-            // A writer that has waited too long for the lock of the log's end.
-            (_, Some("55P03")) => Remedy::Repeat,
-            // A server that is a standby now, starts, stops or has no connection left; a session that
-            // it ended; a statement that it cancelled.
-            (_, Some("25006" | "25P03" | "53300" | "57014")) => Remedy::Reconnect,
-            (_, Some(code)) if code.starts_with("08") || code.starts_with("57P") => {
-                Remedy::Reconnect
-            }
-            (_, Some(_)) | (Self::Broken(_) | Self::Index(_) | Self::Lost(_), _) => Remedy::GiveUp,
-            (
-                Self::Sql(
-                    sqlx::Error::Configuration(_)
-                    | sqlx::Error::Decode(_)
-                    | sqlx::Error::ColumnDecode { .. }
-                    | sqlx::Error::RowNotFound
-                    | sqlx::Error::Encode(_),
-                ),
-                None,
-            ) => Remedy::GiveUp,
-            (Self::Server(PostgresOpenError::Unavailable { .. }) | Self::Busy, None) => {
-                Remedy::Reconnect
-            }
-            (Self::Server(_), None) => Remedy::GiveUp,
-            (Self::Sql(_) | Self::Timeout | Self::Replaced, None) => Remedy::Reconnect,
+        match self {
+            Self::Sql(error) => remedy(error),
+            Self::Server(PostgresOpenError::Unavailable { .. })
+            | Self::Busy
+            | Self::Timeout
+            | Self::Replaced => Remedy::Reconnect,
+            Self::Server(_) | Self::Broken(_) | Self::Index(_) | Self::Lost(_) => Remedy::GiveUp,
         }
     }
 

@@ -79,6 +79,12 @@ pub use database_servers::{DatabaseServers, PrimaryConnection};
 pub use inline_rows::{InlineRows, read_events_between};
 pub use postgres_store_options::PostgresStoreOptions;
 pub use restore::{PostgresRestore, PostgresRestoreError};
+#[doc(hidden)]
+pub use retry_schedule::RetrySchedule;
+#[doc(hidden)]
+pub use server_connection::refuse_unsafe_server;
+#[doc(hidden)]
+pub use server_race::accepts_writes;
 pub use store_address::{InvalidStoreAddress, StoreAddress};
 #[doc(hidden)]
 pub use transaction_pool::{TransactionPool, refuse_transaction_pool};

@@ -4,20 +4,24 @@ use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
 
-use super::database_error::{DatabaseError, Remedy};
+use super::database_error::{DatabaseError, Remedy, remedy};
 
 /// The first and the longest pause before a failed transaction is repeated.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
 
 /// The attempts of one transaction.
-pub(super) struct RetrySchedule {
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct RetrySchedule {
     begun: Instant,
     limit: Duration,
     pauses: ExponentialBackoff,
 }
 
 impl RetrySchedule {
-    pub(super) fn new(limit: Duration) -> Self {
+    /// Begins now. No attempt begins after this time.
+    #[must_use]
+    pub fn new(limit: Duration) -> Self {
         let [first, longest] = PAUSES;
         let pauses = ExponentialBuilder::new()
             .with_min_delay(first)
@@ -31,8 +35,17 @@ impl RetrySchedule {
     }
 
     /// Waits for the next attempt. Returns false if the error is final or the time is over.
+    pub async fn wait_after(&mut self, error: &sqlx::Error) -> bool {
+        self.wait_unless_final(remedy(error)).await
+    }
+
+    /// Does the same as [`wait_after`](Self::wait_after).
     pub(super) async fn wait(&mut self, error: &DatabaseError) -> bool {
-        if error.remedy() == Remedy::GiveUp || self.begun.elapsed() >= self.limit {
+        self.wait_unless_final(error.remedy()).await
+    }
+
+    async fn wait_unless_final(&mut self, remedy: Remedy) -> bool {
+        if remedy == Remedy::GiveUp || self.begun.elapsed() >= self.limit {
             return false;
         }
         let Some(pause) = self.pauses.next() else {

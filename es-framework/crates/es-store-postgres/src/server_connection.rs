@@ -146,39 +146,54 @@ impl StoreAddress {
                 reason: format!("{server} is a standby or read-only"),
             }));
         }
-        self.check_settings(&mut connection).await?;
+        check_settings(&mut connection, self.accepts_data_loss).await?;
         for setting in SESSION {
             sqlx::query(setting).execute(&mut connection).await?;
         }
         known.check_server(&mut connection, server).await?;
         Ok(connection)
     }
+}
 
-    async fn check_settings(&self, connection: &mut PgConnection) -> Result<(), DatabaseError> {
-        let settings: Vec<(String, String)> =
-            sqlx::query_as(SETTINGS).fetch_all(connection).await?;
-        let setting = |wanted: &str| {
-            let mut found = settings.iter().filter(|(name, _)| name == wanted);
-            found.next().map(|(_, value)| value.as_str())
-        };
-        let version = setting("server_version_num").and_then(|number| number.parse().ok());
-        if version.is_none_or(|version: i64| version < OLDEST_VERSION) {
-            let found = setting("server_version").unwrap_or("unknown").to_owned();
-            return Err(PostgresOpenError::Version { found }.into());
-        }
-        if self.accepts_data_loss {
-            return Ok(());
-        }
-        for (name, text) in [
-            ("fsync", "fsync=off"),
-            ("synchronous_commit", "synchronous_commit=off"),
-        ] {
-            if setting(name) == Some("off") {
-                return Err(PostgresOpenError::Durability { setting: text }.into());
-            }
-        }
-        Ok(())
+/// Refuses a server that is too old, or that may lose what it has confirmed.
+///
+/// # Errors
+/// The server is refused, which is a configuration error ([`PostgresOpenError`]), or the connection fails.
+#[doc(hidden)]
+pub async fn refuse_unsafe_server(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let checked = check_settings(connection, false).await;
+    checked.map_err(|error| match error {
+        DatabaseError::Sql(error) => error,
+        error => sqlx::Error::Configuration(error.into()),
+    })
+}
+
+async fn check_settings(
+    connection: &mut PgConnection,
+    accepts_data_loss: bool,
+) -> Result<(), DatabaseError> {
+    let settings: Vec<(String, String)> = sqlx::query_as(SETTINGS).fetch_all(connection).await?;
+    let setting = |wanted: &str| {
+        let mut found = settings.iter().filter(|(name, _)| name == wanted);
+        found.next().map(|(_, value)| value.as_str())
+    };
+    let version = setting("server_version_num").and_then(|number| number.parse().ok());
+    if version.is_none_or(|version: i64| version < OLDEST_VERSION) {
+        let found = setting("server_version").unwrap_or("unknown").to_owned();
+        return Err(PostgresOpenError::Version { found }.into());
     }
+    if accepts_data_loss {
+        return Ok(());
+    }
+    for (name, text) in [
+        ("fsync", "fsync=off"),
+        ("synchronous_commit", "synchronous_commit=off"),
+    ] {
+        if setting(name) == Some("off") {
+            return Err(PostgresOpenError::Durability { setting: text }.into());
+        }
+    }
+    Ok(())
 }
 
 /// Returns how much an error of one server says about why no server can be used.

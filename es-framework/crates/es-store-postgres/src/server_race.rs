@@ -25,7 +25,11 @@ pub(super) const ACCEPTS_WRITES: &str =
     "NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'";
 
 /// Returns true if the server accepts writes.
-pub(super) async fn accepts_writes(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+///
+/// # Errors
+/// The connection fails.
+#[doc(hidden)]
+pub async fn accepts_writes(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar(AssertSqlSafe(format!("SELECT {ACCEPTS_WRITES}")))
         .fetch_one(connection)
         .await

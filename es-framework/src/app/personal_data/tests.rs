@@ -34,6 +34,7 @@ use super::ReadModelRows;
 
 mod reports;
 mod seals_of_clients;
+mod wrapped_keys;
 
 #[derive(Debug, Clone, PartialEq, Value)]
 struct Guest {

@@ -131,7 +131,8 @@ async fn is_healthy(library: &Library) {
     );
     let components = health["components"].as_object().unwrap();
     let names: Vec<_> = components.keys().map(String::as_str).collect();
-    assert_eq!(names, ["db", "diskSpace", "eventstore", "ping", "ssl"]);
+    let all = ["db", "diskSpace", "eventstore", "keystore", "ping", "ssl"];
+    assert_eq!(names, all);
     for (name, component) in components {
         assert_eq!(component["status"], "UP", "{name}");
         assert!(name == "ping" || component["details"].is_object(), "{name}");

@@ -18,6 +18,7 @@ use axum::{
 };
 use es_event::{EventType, Subject};
 use es_net::tls::ServerTls;
+use es_personal::PersonKeys;
 use es_read::projection::{Database, PoisonEvent};
 use es_store::EventStore;
 use es_subscribe::{HeldKeys, ProgressRegistry, SubscriberProgress};
@@ -48,6 +49,8 @@ const SHOWN_KEYS: usize = 20;
 pub struct Health {
     /// The event store.
     pub store: Arc<dyn EventStore>,
+    /// The keys of persons, if the application has some.
+    pub keys: Option<PersonKeys>,
     /// The secondary database.
     pub database: Database,
     /// The positions of the read models.
@@ -119,7 +122,7 @@ impl HealthComponent {
 
 impl Health {
     async fn report(&self) -> HealthReport {
-        let (db, event_store, disk, ssl) = tokio::join!(
+        let (db, event_store, disk, ssl, keys) = tokio::join!(
             within_limit(database::check_database(
                 &self.database,
                 &self.positions,
@@ -131,15 +134,29 @@ impl Health {
             )),
             within_limit(disk::check_disk(self.folder.clone())),
             within_limit(self.check_certificates()),
+            self.check_keys(),
         );
-        let components = BTreeMap::from([
+        let mut components = BTreeMap::from([
             ("db", db),
             ("diskSpace", disk),
             ("eventstore", event_store),
             ("ping", HealthComponent::up(Value::Null)),
             ("ssl", ssl),
         ]);
+        components.extend(keys);
         HealthReport::from_components(components)
+    }
+
+    /// Checks the key store, if the application has one.
+    async fn check_keys(&self) -> Option<(&'static str, HealthComponent)> {
+        let keys = self.keys.as_ref()?;
+        let checked = within_limit(async {
+            match keys.check_store().await {
+                Ok(()) => HealthComponent::up(json!({ "identity": keys.store().identity() })),
+                Err(error) => HealthComponent::down(json!({ "error": error.to_string() })),
+            }
+        });
+        Some(("keystore", checked.await))
     }
 
     #[cfg(feature = "tls")]

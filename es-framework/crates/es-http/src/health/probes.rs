@@ -85,19 +85,22 @@ impl Health {
     }
 
     async fn readiness(&self) -> HealthReport {
-        let (event_store, db) = tokio::join!(
+        let (event_store, db, keys) = tokio::join!(
             within_limit(event_store_health::check_event_store(
                 &*self.store,
                 &self.reactions
             )),
             within_limit(self.database_answers()),
+            self.check_keys(),
         );
-        HealthReport::from_components(BTreeMap::from([
+        let mut components = BTreeMap::from([
             ("db", db),
             ("eventstore", event_store),
             ("readModels", self.rebuilt()),
             ("requests", self.requests()),
-        ]))
+        ]);
+        components.extend(keys);
+        HealthReport::from_components(components)
     }
 
     async fn database_answers(&self) -> HealthComponent {

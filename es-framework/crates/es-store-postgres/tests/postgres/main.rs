@@ -11,6 +11,8 @@
 
 mod automatic_failover;
 mod cluster;
+#[allow(dead_code, reason = "this binary uses a part of it")]
+#[path = "../../../../tests/support/connection_proxy.rs"]
 mod connection_proxy;
 mod contract;
 mod copy;

@@ -22,7 +22,7 @@ async fn a_server_that_may_lose_events_is_refused_unless_that_is_accepted() {
     let refused = refusal(&lazy).await;
     assert_eq!(
         refused,
-        "PostgreSQL runs with synchronous_commit=off and may lose confirmed events: turn it on, \
+        "PostgreSQL runs with synchronous_commit=off and may lose what it has confirmed: turn it on, \
          or accept the loss with ?durability=unsafe in the URL"
     );
     fixture.server.query("ALTER SYSTEM SET fsync = off");
@@ -57,7 +57,7 @@ async fn a_server_older_than_version_13_is_refused() {
     let refused = refusal(&format!("{url}&options[search_path]=old,pg_catalog")).await;
     assert_eq!(
         refused,
-        "the event store needs PostgreSQL 13 or newer, and this is 12.22"
+        "PostgreSQL 13 or newer is needed, and this is 12.22"
     );
 }
 
