@@ -19,7 +19,7 @@ use crate::{
     Error, Result,
     command::CommandResources,
     config::{KeyStoreUrl, Settings},
-    event::{EventDescriptor, EventId, UniqueRules},
+    event::{EventDescriptor, Hash, UniqueRules},
     operator::{OperatorClient, OperatorCommand, OperatorError},
     projection::{Database, DatabaseUrl, Processor, ReadModels, Table},
     store::{EventStore, StoreError},
@@ -175,13 +175,13 @@ fn written_files(settings: &Settings) -> Vec<PathBuf> {
 #[derive(Debug)]
 struct States {
     resources: CommandResources,
-    /// The erasure after which the cached states were dropped, once it is known. Another instance may have recorded a
-    /// newer one in the file.
-    dropped: Mutex<Option<Option<EventId>>>,
+    /// The erasure after which the cached states were dropped, once it is known. Another instance may have recorded
+    /// another one in the file.
+    dropped: Mutex<Option<Option<Hash>>>,
 }
 
 impl States {
-    fn lock_dropped(&self) -> MutexGuard<'_, Option<Option<EventId>>> {
+    fn lock_dropped(&self) -> MutexGuard<'_, Option<Option<Hash>>> {
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -196,20 +196,20 @@ impl ErasureTarget for States {
         Ok(self.resources.states().has_no_snapshots())
     }
 
-    async fn last_erasure(&self) -> Result<Option<EventId>, String> {
+    async fn last_erasure(&self) -> Result<Option<Hash>, String> {
         let stored = self.resources.states().load_last_erasure().await;
         // Nothing is cached at the first call.
         let own = *self.lock_dropped().get_or_insert(stored);
-        Ok(own.min(stored))
+        Ok(stored.filter(|stored| own == Some(*stored)))
     }
 
-    async fn record_erasure(&self, erasure: EventId) -> Result<(), String> {
+    async fn record_erasure(&self, erasure: Hash) -> Result<(), String> {
         *self.lock_dropped() = Some(Some(erasure));
         self.resources.states().record_erasure(erasure).await;
         Ok(())
     }
 
-    async fn forget(&self, _: EventId, _: bool) -> Result<bool, String> {
+    async fn forget(&self, _: Hash, _: bool) -> Result<bool, String> {
         let forgotten = self.resources.states().forget_states().await;
         forgotten.map(|()| true)
     }
@@ -229,7 +229,7 @@ struct ReadModelRows {
 /// A rebuild that was requested after an erasure was announced.
 #[derive(Debug, Clone, Copy)]
 struct RequestedRebuild {
-    erasure: EventId,
+    erasure: Hash,
     /// The number of rebuilds before it.
     swaps: u64,
     is_in_place: bool,
@@ -246,23 +246,23 @@ impl ErasureTarget for ReadModelRows {
         is_new.map_err(|error| error.to_string())
     }
 
-    async fn last_erasure(&self) -> Result<Option<EventId>, String> {
+    async fn last_erasure(&self) -> Result<Option<Hash>, String> {
         let last = self.database.load_last_erasure(&self.table).await;
         last.map_err(|error| error.to_string())
     }
 
-    async fn record_erasure(&self, erasure: EventId) -> Result<(), String> {
+    async fn record_erasure(&self, erasure: Hash) -> Result<(), String> {
         let recorded = self.database.record_erasure(&self.table, erasure).await;
         recorded.map_err(|error| error.to_string())
     }
 
-    async fn forget(&self, erasure: EventId, is_forced: bool) -> Result<bool, String> {
+    async fn forget(&self, erasure: Hash, is_forced: bool) -> Result<bool, String> {
         let begin = Instant::now();
         let Some(progress) = self.progress.find_progress(self.table.model.name) else {
             return Ok(true);
         };
         let known = *self.lock_requested();
-        let requested = match known.filter(|known| !is_forced && known.erasure >= erasure) {
+        let requested = match known.filter(|known| !is_forced && known.erasure == erasure) {
             Some(known) => known,
             None => {
                 let requested = self.request_rebuild(progress, erasure, begin).await?;
@@ -312,7 +312,7 @@ impl ReadModelRows {
     async fn request_rebuild(
         &self,
         progress: &SubscriberProgress,
-        erasure: EventId,
+        erasure: Hash,
         begin: Instant,
     ) -> Result<Option<RequestedRebuild>, String> {
         loop {

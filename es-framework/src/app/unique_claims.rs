@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use es_command::unique::release_claims_of_erased_persons;
 use es_personal::ErasureTarget;
 
-use crate::{event::EventId, store::EventStore};
+use crate::{event::Hash, store::EventStore};
 
 /// The claims of values in the event store.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(super) struct UniqueClaims {
     store: Arc<dyn EventStore>,
     source: Arc<str>,
     /// The last erasure after which claims ended. After a start, they are examined once more, which changes nothing.
-    last_erasure: Mutex<Option<EventId>>,
+    last_erasure: Mutex<Option<Hash>>,
 }
 
 impl UniqueClaims {
@@ -37,18 +37,18 @@ impl ErasureTarget for UniqueClaims {
         Ok(false)
     }
 
-    async fn last_erasure(&self) -> Result<Option<EventId>, String> {
+    async fn last_erasure(&self) -> Result<Option<Hash>, String> {
         let last = self.last_erasure.lock();
         Ok(*last.unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn record_erasure(&self, erasure: EventId) -> Result<(), String> {
+    async fn record_erasure(&self, erasure: Hash) -> Result<(), String> {
         let last = self.last_erasure.lock();
         *last.unwrap_or_else(PoisonError::into_inner) = Some(erasure);
         Ok(())
     }
 
-    async fn forget(&self, _: EventId, _: bool) -> Result<bool, String> {
+    async fn forget(&self, _: Hash, _: bool) -> Result<bool, String> {
         let released = release_claims_of_erased_persons(&*self.store, &self.source).await;
         released.map(|()| true).map_err(|error| error.to_string())
     }

@@ -169,14 +169,17 @@ pub(crate) async fn erase_person(
     let values = before.events.iter().filter_map(|one| one.value.as_ref());
     let values = PlainValues::from_json(values);
     let values = values.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
-    let erasure = person.data.erase(person.id).await?;
-    let verification = person.data.verify(person.id, Some(&values)).await?;
+    let erasure = person.data.erase_in_background(person.id).await?;
+    let verification = person.data.verify(person.id, Some(&values)).await;
     let content = html! {
         p { "Dropped: " (erasure.done.join(", ")) "." }
         @if !erasure.unreached.is_empty() {
             p.bad role="alert" { "Not reached yet: " (erasure.unreached.join("; ")) ". The application tries again by itself." }
         }
-        (render_verification(&verification))
+        @match verification {
+            Ok(verification) => (render_verification(&verification)),
+            Err(error) => p.bad role="alert" { "Not searched: " (error) "." }
+        }
         @if !before.is_complete { p.bad role="alert" { "Not searched: the values after the first " (before.events.len()) "." } }
     };
     let content = render_result("Erased", &person, &content);

@@ -2,23 +2,27 @@
 //!
 //! Each step can be repeated, so an erasure that was interrupted is completed by the next start or by repeating it.
 
-use std::{collections::BTreeSet, fmt, mem, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    fmt, mem,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use es_event::{
-    EventCandidate, EventId, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
-    SubjectTemplatePart,
-};
-use es_store::{
-    AppendError, Bound, EventStore, ObserveOptions, Precondition, ReadOptions, StoreError,
-};
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use es_event::Subject;
+use es_store::{EventStore, ObserveOptions, StoreError};
+use futures_util::{StreamExt as _, future};
 use serde::{Deserialize, Serialize};
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, time::timeout};
 use uuid::Uuid;
 
 use crate::{
+    erasure_announcement::{AnnouncedErasure, all_subject, announce_erasure, read_announcements},
     erasure_target::{DroppedValues, ErasureTarget, drop_until},
-    key_link::ERASURE,
     key_store::StoredKey,
     person_keys::SHARED_KEY,
     person_tables::PersonTables,
@@ -26,21 +30,11 @@ use crate::{
     redacted_store::RedactedStore,
 };
 
-const SUBJECT: &str = es_event::personal::ERASURES;
-
 /// The most persons of one look-up, and the most announcements that are followed at once.
 const MAX_LOOKUP: usize = 1_000;
 
 /// The time after which plain values are dropped again where that failed, or where another instance should do it.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
-
-/// The announcement. It names the person by the id alone.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ErasureAnnouncement {
-    person: Uuid,
-    key_store: Uuid,
-}
 
 /// The subject does not end with the id of a person.
 #[doc(hidden)]
@@ -73,8 +67,8 @@ pub struct ErasureReport {
 /// The erasures that this instance knows.
 #[derive(Debug, Default)]
 struct FollowedErasures {
-    /// The last announcement after which this instance stopped using a key.
-    last: Option<EventId>,
+    /// The last erasure after which this instance stopped using a key.
+    last: Option<AnnouncedErasure>,
     /// The targets, by number, that have to drop plain values again and have not done so yet.
     open: BTreeSet<usize>,
 }
@@ -92,6 +86,8 @@ pub struct PersonalData {
     pub(crate) max_records: Option<usize>,
     /// Only its holder drops plain values.
     followed: Arc<Mutex<FollowedErasures>>,
+    /// True after an erasure failed. If it destroyed the key, it has to be completed.
+    has_failed: Arc<AtomicBool>,
 }
 
 impl PersonalData {
@@ -110,6 +106,7 @@ impl PersonalData {
             files: Arc::default(),
             max_records: None,
             followed: Arc::default(),
+            has_failed: Arc::default(),
         }
     }
 
@@ -139,27 +136,33 @@ impl PersonalData {
         self.store.sealed()
     }
 
-    /// Erases a person, or completes an erasure that was interrupted.
-    pub async fn erase(&self, person: Uuid) -> Result<ErasureReport, StoreError> {
-        let had_key = self.has_stored_key(person).await?;
-        self.erase_again(person, had_key).await
+    /// Erases a person as [`PersonalData::erase`] does, also if the caller goes away meanwhile, such as an operator's request.
+    pub async fn erase_in_background(&self, person: Uuid) -> Result<ErasureReport, StoreError> {
+        let data = self.clone();
+        let erasing = tokio::spawn(async move { data.erase(person).await });
+        erasing
+            .await
+            .unwrap_or_else(|error| Err(unavailable(error)))
     }
 
-    /// Erases a person. If `drops_again`, plain values are dropped even though an earlier erasure did it: a key that came
-    /// back with an old copy of the key store may have opened values since then.
-    async fn erase_again(
-        &self,
-        person: Uuid,
-        drops_again: bool,
-    ) -> Result<ErasureReport, StoreError> {
-        let is_first = self.destroy_key(person).await?;
-        let is_forced = drops_again && !is_first;
-        let dropped = self.drop_plain_values(is_forced).await?;
-        // Otherwise the targets know what is left.
-        if !is_forced || dropped.is_complete() {
-            let finished = self.store.keys().store().finish_erasure(person).await;
-            finished.map_err(unavailable)?;
-        }
+    /// Erases a person, or completes an erasure that was interrupted. If it fails after the key is destroyed, the report names
+    /// the reason, and the loop that follows erasures completes it.
+    pub async fn erase(&self, person: Uuid) -> Result<ErasureReport, StoreError> {
+        // A key that came back with an old copy of the key store may have opened values since the erasure before.
+        let had_key = matches!(self.find_key(person).await?, Some(StoredKey::Key(_)));
+        let dropped = match self.destroy_and_drop(person, had_key).await {
+            Ok(dropped) => dropped,
+            Err(error) => {
+                self.has_failed.store(true, Ordering::SeqCst);
+                let Ok(Some(StoredKey::Erased)) = self.find_key(person).await else {
+                    return Err(error);
+                };
+                DroppedValues {
+                    unreached: vec![error.to_string()],
+                    ..DroppedValues::default()
+                }
+            }
+        };
         let elsewhere = dropped.elsewhere.into_iter();
         let elsewhere = elsewhere.map(|name| format!("{name}, by the instance that keeps it"));
         Ok(ErasureReport {
@@ -169,81 +172,63 @@ impl PersonalData {
         })
     }
 
+    /// Erases a person. If `drops_again`, plain values are dropped even though an earlier erasure did it.
+    async fn destroy_and_drop(
+        &self,
+        person: Uuid,
+        drops_again: bool,
+    ) -> Result<DroppedValues, StoreError> {
+        let is_first = self.destroy_key(person).await?;
+        let is_forced = drops_again && !is_first;
+        let dropped = self.drop_plain_values(is_forced).await?;
+        // Otherwise the targets know what is left.
+        if !is_forced || dropped.is_complete() {
+            self.finish_erasure(person).await?;
+        }
+        Ok(dropped)
+    }
+
     /// Destroys the key of a person and announces it. Returns true if it was not announced before. From here on, nothing of the
     /// person can be sealed or opened.
     async fn destroy_key(&self, person: Uuid) -> Result<bool, StoreError> {
         let erased = self.store.keys().erase(person).await;
         erased.map_err(unavailable)?;
-        self.announce(person).await
+        announce_erasure(&self.store, &self.source, person).await
     }
 
-    async fn has_stored_key(&self, person: Uuid) -> Result<bool, StoreError> {
+    async fn find_key(&self, person: Uuid) -> Result<Option<StoredKey>, StoreError> {
         let stored = self.store.keys().store().find(vec![person]).await;
-        let stored = stored.map_err(unavailable)?;
-        Ok(matches!(stored.get(&person), Some(StoredKey::Key(_))))
+        Ok(stored.map_err(unavailable)?.remove(&person))
     }
 
-    /// Appends the announcement, unless it is there. Returns true if it was not.
-    async fn announce(&self, person: Uuid) -> Result<bool, StoreError> {
-        let refused = |error: String| StoreError::Refused(error);
-        let subject = subject_of(person).map_err(|error| refused(error.to_string()))?;
-        self.store
-            .link()
-            .ensure()
-            .await
-            .map_err(|error| refused(error.to_string()))?;
-        let key_store = self.store.keys().store().identity();
-        let announcement = ErasureAnnouncement { person, key_store };
-        let data = es_event::encode(&Metadata::default(), &announcement);
-        let candidate = EventCandidate {
-            source: Arc::clone(&self.source),
-            subject: subject.clone(),
-            event_type: ERASURE,
-            data: data.map_err(|error| refused(error.to_string()))?,
-            trace: None,
-        };
-        let pristine = vec![Precondition::SubjectIsPristine(subject)];
-        match self.store.append(vec![candidate], pristine).await {
-            Ok(_) => Ok(true),
-            Err(AppendError::Conflict(_)) => Ok(false),
-            Err(AppendError::Store(error)) => Err(error),
-            // Repeating the erasure finds out.
-            Err(AppendError::Unknown { address, reason }) => {
-                Err(StoreError::Unavailable { address, reason })
-            }
-            Err(error) => Err(refused(error.to_string())),
-        }
+    async fn finish_erasure(&self, person: Uuid) -> Result<(), StoreError> {
+        let finished = self.store.keys().store().finish_erasure(person).await;
+        finished.map_err(unavailable)
     }
 
-    /// Returns the persons of the announcements after one, and the last announcement.
     async fn read_announcements(
         &self,
-        after: Option<EventId>,
-    ) -> Result<(Vec<Uuid>, Option<EventId>), StoreError> {
-        let options = ReadOptions {
-            lower_bound: after.map(Bound::Exclusive),
-            ..ReadOptions::recursive()
-        };
-        let (mut persons, mut last) = (Vec::new(), after);
-        let mut announcements = self.store.sealed().read(all_subject()?, options);
-        while let Some(event) = announcements.try_next().await? {
-            persons.extend(person_in(&event));
-            last = Some(event.id);
-        }
-        Ok((persons, last))
+        from: Option<AnnouncedErasure>,
+    ) -> Result<Vec<AnnouncedErasure>, StoreError> {
+        read_announcements(&**self.store.sealed(), from.map(|from| from.id)).await
     }
 
     /// Stops using the keys of all persons who were announced, and returns the last announcement.
     async fn follow_announcements(
         &self,
         followed: &mut FollowedErasures,
-    ) -> Result<Option<EventId>, StoreError> {
-        let (persons, last) = self.read_announcements(followed.last).await?;
-        for person in persons {
+    ) -> Result<Option<AnnouncedErasure>, StoreError> {
+        let last = followed.last;
+        let mut announced = self.read_announcements(last).await?;
+        // After a restore or a loss, the event store has other announcements.
+        if last.is_some() && announced.first() != last.as_ref() {
+            announced = self.read_announcements(None).await?;
+        }
+        for person in announced.iter().filter_map(|erasure| erasure.person) {
             self.store.keys().forget(person);
         }
-        followed.last = last;
-        Ok(last)
+        followed.last = announced.last().copied();
+        Ok(followed.last)
     }
 
     /// Records the erasures so far in targets that hold nothing yet: they will be filled without erased values. Called before
@@ -256,7 +241,7 @@ impl PersonalData {
                 && matches!(target.is_empty().await, Ok(true));
             if is_new
                 && let Some(newest) = newest
-                && let Err(reason) = target.record_erasure(newest).await
+                && let Err(reason) = target.record_erasure(newest.hash).await
             {
                 tracing::debug!(target = target.name(), reason, "an erasure is not recorded");
             }
@@ -264,28 +249,30 @@ impl PersonalData {
         Ok(())
     }
 
-    /// Drops the plain values of all persons who are erased by now, where an announcement is newer than the last one after
-    /// which that was done, or everywhere.
+    /// Drops the plain values of all persons who are erased by now, where that was not done after the newest announcement,
+    /// or everywhere.
     async fn drop_plain_values(&self, is_forced: bool) -> Result<DroppedValues, StoreError> {
         let mut dropped = DroppedValues::default();
         let mut followed = self.followed.lock().await;
         let Some(newest) = self.follow_announcements(&mut followed).await? else {
             return Ok(dropped);
         };
-        for (number, target) in self.targets.iter().enumerate() {
-            if is_forced {
-                followed.open.insert(number);
+        if is_forced {
+            followed.open.extend(0..self.targets.len());
+        }
+        // Each rebuild takes its time.
+        let results = self.targets.iter().enumerate().map(|(number, target)| {
+            let is_open = followed.open.contains(&number);
+            async move {
+                let is_done = !is_open && target.last_erasure().await? == Some(newest.hash);
+                if is_done {
+                    return Ok(true);
+                }
+                drop_until(&**target, newest.hash, is_forced).await
             }
-            let has_dropped = if followed.open.contains(&number) {
-                Ok(false)
-            } else {
-                let last = target.last_erasure().await;
-                last.map(|last| last >= Some(newest))
-            };
-            let result = match has_dropped {
-                Ok(false) => drop_until(&**target, newest, is_forced).await,
-                known => known,
-            };
+        });
+        let results = future::join_all(results).await;
+        for (number, (target, result)) in self.targets.iter().zip(results).enumerate() {
             if result == Ok(true) {
                 followed.open.remove(&number);
             }
@@ -296,7 +283,8 @@ impl PersonalData {
 
     /// Returns the announced persons who have a key: the key store was restored from an old copy.
     async fn find_revived_persons(&self) -> Result<Vec<Uuid>, StoreError> {
-        let (persons, _) = self.read_announcements(None).await?;
+        let announced = self.read_announcements(None).await?.into_iter();
+        let persons: Vec<_> = announced.filter_map(|erasure| erasure.person).collect();
         let mut revived = Vec::new();
         for persons in persons.chunks(MAX_LOOKUP) {
             let stored = self.store.keys().store().find(persons.to_vec()).await;
@@ -307,68 +295,70 @@ impl PersonalData {
         Ok(revived)
     }
 
+    /// Destroys and announces again what interrupted erasures left, beside those that are open. Returns true if there was some.
+    async fn resume_erasures(&self, open: &mut BTreeSet<Uuid>) -> Result<bool, StoreError> {
+        self.has_failed.store(false, Ordering::SeqCst);
+        let unfinished = self.store.keys().store().unfinished_erasures().await;
+        let open_before = open.len();
+        for person in unfinished.map_err(unavailable)? {
+            if open.contains(&person) {
+                continue;
+            }
+            match self.destroy_key(person).await {
+                Ok(_) => {
+                    tracing::info!(%person, "an interrupted erasure of personal data is completed");
+                    open.insert(person);
+                }
+                Err(error) => {
+                    tracing::warn!(%person, %error, "an interrupted erasure of personal data cannot be completed yet");
+                    self.has_failed.store(true, Ordering::SeqCst);
+                }
+            }
+        }
+        Ok(open.len() > open_before)
+    }
+
     /// Completes erasures that were interrupted, and follows those of other instances, until the store fails.
     pub async fn follow(&self) -> Result<(), StoreError> {
-        let unfinished = self.store.keys().store().unfinished_erasures().await;
-        let mut open = unfinished.map_err(unavailable)?;
-        for person in &open {
-            tracing::info!(%person, "an interrupted erasure of personal data is completed");
-        }
+        let mut open = BTreeSet::new();
+        self.resume_erasures(&mut open).await?;
         for person in self.find_revived_persons().await? {
             tracing::warn!(%person, "the key store has the key of an erased person: it is destroyed again");
-            open.push(person);
-        }
-        for person in &open {
-            self.destroy_key(*person).await?;
+            self.destroy_key(person).await?;
+            open.insert(person);
         }
         let followed = {
             let mut followed = self.followed.lock().await;
             self.follow_announcements(&mut followed).await?
         };
-        let options = ObserveOptions::recursive_after(followed);
+        let options = ObserveOptions::recursive_after(followed.map(|last| last.id));
         let later = self.store.sealed().observe(all_subject()?, options);
         let mut later = later.ready_chunks(MAX_LOOKUP);
-        let mut is_forced = !open.is_empty();
+        let (mut is_due, mut is_forced) = (true, !open.is_empty());
         loop {
-            let dropped = self.drop_plain_values(mem::take(&mut is_forced)).await?;
-            if dropped.is_complete() {
-                for person in open.drain(..) {
-                    let finished = self.store.keys().store().finish_erasure(person).await;
-                    finished.map_err(unavailable)?;
+            if is_due {
+                let dropped = self.drop_plain_values(mem::take(&mut is_forced)).await?;
+                is_due = !dropped.is_complete();
+            }
+            if !is_due {
+                for person in mem::take(&mut open) {
+                    self.finish_erasure(person).await?;
                 }
             }
-            let announced = if dropped.is_complete() {
-                later.next().await
-            } else {
-                let announced = tokio::time::timeout(RETRY_PAUSE, later.next()).await;
-                announced.unwrap_or_else(|_| Some(Vec::new()))
-            };
-            let Some(announced) = announced else {
-                return Ok(());
-            };
-            announced.into_iter().collect::<Result<Vec<_>, _>>()?;
+            match timeout(RETRY_PAUSE, later.next()).await {
+                Ok(None) => return Ok(()),
+                Ok(Some(announced)) => {
+                    announced.into_iter().collect::<Result<Vec<_>, _>>()?;
+                    is_due = true;
+                }
+                Err(_) if self.has_failed.load(Ordering::SeqCst) => {
+                    is_forced = self.resume_erasures(&mut open).await?;
+                    is_due |= is_forced;
+                }
+                Err(_) => {}
+            }
         }
     }
-}
-
-fn all_subject() -> Result<Subject, StoreError> {
-    let subject = Subject::fill_template(&[SubjectTemplatePart::Text(SUBJECT)]);
-    subject.map_err(|error| StoreError::Refused(error.to_string()))
-}
-
-fn subject_of(person: Uuid) -> Result<Subject, InvalidSubjectValue> {
-    let id = person.to_string();
-    Subject::fill_template(&[
-        SubjectTemplatePart::Text(SUBJECT),
-        SubjectTemplatePart::Text("/"),
-        SubjectTemplatePart::Field("person", &id),
-    ])
-}
-
-fn person_in(event: &RecordedEvent) -> Option<Uuid> {
-    let erased = event.payload::<ErasureAnnouncement>();
-    let erased = erased.inspect_err(|error| tracing::warn!(%error, "an erasure names nobody"));
-    Some(erased.ok()?.person).filter(|person| *person != SHARED_KEY)
 }
 
 fn unavailable(error: impl fmt::Display) -> StoreError {

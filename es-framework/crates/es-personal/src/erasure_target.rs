@@ -3,10 +3,11 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use es_event::EventId;
+use es_event::Hash;
 
 /// Something that holds plain values of persons, such as a cache or a table. It remembers the last erasure after which
-/// it dropped them, so an instance that was down finds out what it has missed.
+/// it dropped them, so an instance that was down finds out what it has missed. An erasure is known by the hash of its
+/// announcement, because another event of a restored event store can have the id.
 #[doc(hidden)]
 #[async_trait]
 pub trait ErasureTarget: fmt::Debug + Send + Sync + 'static {
@@ -16,16 +17,16 @@ pub trait ErasureTarget: fmt::Debug + Send + Sync + 'static {
     /// Returns true if it holds nothing yet.
     async fn is_empty(&self) -> Result<bool, String>;
 
-    /// Returns the announcement of the last erasure after which it dropped its plain values.
-    async fn last_erasure(&self) -> Result<Option<EventId>, String>;
+    /// Returns the last erasure after which it dropped its plain values.
+    async fn last_erasure(&self) -> Result<Option<Hash>, String>;
 
-    /// Records that announcement.
-    async fn record_erasure(&self, erasure: EventId) -> Result<(), String>;
+    /// Records that erasure.
+    async fn record_erasure(&self, erasure: Hash) -> Result<(), String>;
 
-    /// Drops the plain values of the persons who were erased up to an announcement; if `is_forced`, also if that was done
+    /// Drops the plain values of the persons who were erased up to an erasure; if `is_forced`, also if that was done
     /// before. Returns false if another instance does it when it reads the announcement. Fails if it takes too long; the
     /// next call goes on.
-    async fn forget(&self, erasure: EventId, is_forced: bool) -> Result<bool, String>;
+    async fn forget(&self, erasure: Hash, is_forced: bool) -> Result<bool, String>;
 }
 
 /// The parts of an application that dropped plain values, and those that did not.
@@ -55,7 +56,7 @@ impl DroppedValues {
 /// Lets a target drop its plain values, and records that. Returns false if another instance does it.
 pub(crate) async fn drop_until(
     target: &dyn ErasureTarget,
-    erasure: EventId,
+    erasure: Hash,
     is_forced: bool,
 ) -> Result<bool, String> {
     let is_dropped = target.forget(erasure, is_forced).await?;

@@ -5,6 +5,7 @@
 
 mod cipher;
 mod erasure;
+mod erasure_announcement;
 mod erasure_target;
 #[cfg(feature = "postgres")]
 mod key_connections;

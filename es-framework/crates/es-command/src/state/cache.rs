@@ -2,7 +2,7 @@
 
 use std::{
     any::{Any, TypeId},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use moka::sync::Cache;
@@ -28,12 +28,15 @@ struct StateCacheKey {
 #[derive(Debug, Clone)]
 pub(super) struct StateCache {
     slots: Cache<StateCacheKey, CacheSlot>,
+    /// The number of erasures of personal data.
+    erasures: Arc<RwLock<u64>>,
 }
 
 impl Default for StateCache {
     fn default() -> Self {
         let slots = Cache::new(CAPACITY);
-        Self { slots }
+        let erasures = Arc::default();
+        Self { slots, erasures }
     }
 }
 
@@ -51,21 +54,34 @@ impl StateCache {
         state.downcast().ok().map(|rebuilt| *rebuilt)
     }
 
-    /// Drops all states.
+    /// Drops all states after an erasure of personal data, also those that are being rebuilt.
     pub(super) fn clear(&self) {
+        let mut erasures = self
+            .erasures
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *erasures = erasures.wrapping_add(1);
         self.slots.invalidate_all();
     }
 
-    /// Stores a state in the place of an older one.
+    /// Returns the number of erasures so far.
+    pub(super) fn erasures(&self) -> u64 {
+        *self.erasures.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stores a state in the place of an older one, unless its events were read before an erasure.
     pub(super) fn put<S: Evolve>(
         &self,
         subject: &Subject,
         recursive: bool,
         rebuilt: RebuiltState<S>,
     ) {
-        let slot: CacheSlot = Arc::new(Mutex::new(Some(Box::new(rebuilt))));
-        let key = StateCacheKey::new::<S>(subject, recursive);
-        self.slots.insert(key, slot);
+        let erasures = self.erasures.read().unwrap_or_else(PoisonError::into_inner);
+        if rebuilt.erasures == *erasures {
+            let slot: CacheSlot = Arc::new(Mutex::new(Some(Box::new(rebuilt))));
+            let key = StateCacheKey::new::<S>(subject, recursive);
+            self.slots.insert(key, slot);
+        }
     }
 }
 

@@ -1,9 +1,6 @@
 //! Rebuilds the state of a subject from its events.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::Arc;
 
 use futures_util::{FutureExt as _, TryStreamExt as _, future::BoxFuture};
 
@@ -13,7 +10,7 @@ use super::{
     metrics::{self, RebuildStart},
     rebuilt_state::FoldState,
 };
-use es_event::{DecodeError, EventId, Subject, Upcasters};
+use es_event::{DecodeError, Hash, Subject, Upcasters};
 use es_store::{Bound, EventStore, EventStream, ReadOptions, StoreError};
 
 /// The number of events after which a new snapshot is saved.
@@ -70,7 +67,6 @@ pub struct StateLoader {
     upcasters: Upcasters,
     cache: StateCache,
     snapshots: Option<Snapshots>,
-    erasures: Arc<AtomicU64>,
 }
 
 impl StateLoader {
@@ -82,7 +78,6 @@ impl StateLoader {
             upcasters: Upcasters::default(),
             cache: StateCache::default(),
             snapshots: None,
-            erasures: Arc::default(),
         }
     }
 
@@ -124,7 +119,7 @@ impl StateLoader {
         subject: &Subject,
         recursive: bool,
     ) -> Result<RebuiltState<S>, RebuildError> {
-        let erasures = self.erasures.load(Ordering::SeqCst);
+        let erasures = self.cache.erasures();
         let rebuilt = self.rebuild_from_newest(subject, recursive).await?;
         Ok(RebuiltState {
             erasures,
@@ -136,12 +131,13 @@ impl StateLoader {
     /// personal data that is erased.
     #[doc(hidden)]
     pub async fn forget_states(&self) -> Result<(), String> {
-        self.erasures.fetch_add(1, Ordering::SeqCst);
         self.cache.clear();
-        match &self.snapshots {
-            Some(snapshots) => snapshots.delete_all().await,
-            None => Ok(()),
-        }
+        let Some(snapshots) = &self.snapshots else {
+            return Ok(());
+        };
+        // A command that began meanwhile may have loaded a snapshot.
+        let cache = self.cache.clone();
+        snapshots.delete_all(move || cache.clear()).await
     }
 
     /// Returns true if there is no file with snapshots.
@@ -151,15 +147,15 @@ impl StateLoader {
         self.snapshots.as_ref().is_none_or(Snapshots::is_empty)
     }
 
-    /// Returns the announcement of the last erasure after which all snapshots were deleted.
+    /// Returns the hash of the announcement of the last erasure after which all snapshots were deleted.
     #[doc(hidden)]
-    pub async fn load_last_erasure(&self) -> Option<EventId> {
+    pub async fn load_last_erasure(&self) -> Option<Hash> {
         self.snapshots.as_ref()?.load_last_erasure().await
     }
 
-    /// Records the announcement of an erasure after which all snapshots were deleted.
+    /// Records the hash of the announcement of an erasure after which all snapshots were deleted.
     #[doc(hidden)]
-    pub async fn record_erasure(&self, erasure: EventId) {
+    pub async fn record_erasure(&self, erasure: Hash) {
         if let Some(snapshots) = &self.snapshots {
             snapshots.record_erasure(erasure).await;
         }
@@ -211,16 +207,12 @@ impl StateLoader {
         recursive: bool,
         mut rebuilt: RebuiltState<S>,
     ) {
-        let begun = rebuilt.erasures;
-        if begun != self.erasures.load(Ordering::SeqCst) {
-            return;
-        }
         if rebuilt.events_since_snapshot >= SNAPSHOT_INTERVAL
             && let Some(snapshots) = &self.snapshots
             && let (Some(state), Some(latest)) = (&rebuilt.state, rebuilt.latest)
         {
-            let erasures = Arc::clone(&self.erasures);
-            let is_current = move || begun == erasures.load(Ordering::SeqCst);
+            let (cache, begun) = (self.cache.clone(), rebuilt.erasures);
+            let is_current = move || begun == cache.erasures();
             snapshots.save(subject, recursive, state, latest, is_current);
             rebuilt.events_since_snapshot = 0;
         }

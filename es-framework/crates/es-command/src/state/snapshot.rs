@@ -38,7 +38,8 @@ const SCHEMA: &str = "
         state TEXT NOT NULL
     ) STRICT;
     CREATE UNIQUE INDEX IF NOT EXISTS snapshots_name ON snapshots (name);
-    CREATE TABLE IF NOT EXISTS erasure (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), event_id INTEGER NOT NULL) STRICT;
+    DROP TABLE IF EXISTS erasure;
+    CREATE TABLE IF NOT EXISTS last_erasure (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), hash TEXT NOT NULL) STRICT;
 ";
 
 /// A file with snapshots, created with the first one. Cheap to clone.

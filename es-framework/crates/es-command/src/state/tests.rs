@@ -1,5 +1,7 @@
 //! Tests of states over a memory store that counts the events read from it.
 
+mod erasures;
+
 use std::{
     os::unix::fs::PermissionsExt as _,
     sync::{

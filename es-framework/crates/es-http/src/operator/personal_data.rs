@@ -9,7 +9,7 @@ use axum::{
     routing::{MethodRouter, get, post},
 };
 use es_event::Subject;
-use es_personal::{PersonalData, PlainValues, person_of};
+use es_personal::{PersonalData, PlainValues, Verification, person_of};
 use es_store::StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -149,8 +149,13 @@ async fn read_values(request: Request, context: &HttpContext) -> Result<PlainVal
 
 async fn erase(data: &PersonalData, person: Uuid) -> Result<Value, StoreError> {
     tracing::warn!(%person, "an operator erases the personal data of a person");
-    let report = data.erase(person).await?;
-    let verification = data.verify(person, None).await?;
+    let mut report = data.erase_in_background(person).await?;
+    let verification = data.verify(person, None).await;
+    let verification = verification.unwrap_or_else(|error| {
+        let unsearched = format!("the search for events with plain values: {error}");
+        report.unreached.push(unsearched);
+        Verification::default()
+    });
     Ok(json!({
         "person": person,
         "done": report.done,

@@ -1,9 +1,10 @@
-//! Erasures of personal data: the snapshots go, and the file remembers the last erasure after which they did.
+//! Erasures of personal data: the snapshots go, and the file remembers the last erasure after which they did, by the hash
+//! of its announcement. Earlier releases remembered the id, which another event of a restored event store can have.
 
 use rusqlite::OptionalExtension as _;
 
 use super::{SnapshotDatabase, SnapshotError, Snapshots, lock};
-use es_event::EventId;
+use es_event::Hash;
 
 impl Snapshots {
     /// Returns true if there is no file. A file without snapshots may hold deleted ones in free pages.
@@ -11,8 +12,8 @@ impl Snapshots {
         !self.file.exists()
     }
 
-    /// Returns the announcement of the last erasure of personal data after which all snapshots were deleted.
-    pub(in crate::state) async fn load_last_erasure(&self) -> Option<EventId> {
+    /// Returns the hash of the announcement of the last erasure of personal data after which all snapshots were deleted.
+    pub(in crate::state) async fn load_last_erasure(&self) -> Option<Hash> {
         let snapshots = self.clone();
         let load = move || {
             let exists = snapshots.file.exists();
@@ -22,23 +23,30 @@ impl Snapshots {
         tokio::task::spawn_blocking(load).await.ok().flatten()
     }
 
-    /// Records that announcement.
-    pub(in crate::state) async fn record_erasure(&self, erasure: EventId) {
+    /// Records that hash.
+    pub(in crate::state) async fn record_erasure(&self, erasure: Hash) {
         let snapshots = self.clone();
         let record =
             move || snapshots.with_database("written", |database| database.record_erasure(erasure));
         let _ = tokio::task::spawn_blocking(record).await;
     }
 
-    /// Deletes all snapshots, and their copies in the write-ahead log.
-    pub(in crate::state) async fn delete_all(&self) -> Result<(), String> {
+    /// Deletes all snapshots, and their copies in the write-ahead log. Calls `on_deleted` before another snapshot can be saved.
+    pub(in crate::state) async fn delete_all(
+        &self,
+        on_deleted: impl FnOnce() + Send + 'static,
+    ) -> Result<(), String> {
         let snapshots = self.clone();
         let file = self.file.display().to_string();
         let delete = move || {
             if !snapshots.file.exists() {
                 return true;
             }
-            let deleted = snapshots.with_database("deleted", SnapshotDatabase::delete_all);
+            let deleted = snapshots.with_database("deleted", |database| {
+                database.delete_all()?;
+                on_deleted();
+                Ok(())
+            });
             deleted.is_some()
         };
         match tokio::task::spawn_blocking(delete).await {
@@ -51,20 +59,17 @@ impl Snapshots {
 }
 
 impl SnapshotDatabase {
-    fn load_last_erasure(&self) -> Result<Option<EventId>, SnapshotError> {
-        let select = "SELECT event_id FROM erasure";
-        let id = self
+    fn load_last_erasure(&self) -> Result<Option<Hash>, SnapshotError> {
+        let select = "SELECT hash FROM last_erasure";
+        let hash = self
             .connection
-            .query_row(select, [], |row| row.get::<_, i64>(0));
-        Ok(id
-            .optional()?
-            .and_then(|id| u64::try_from(id).ok().and_then(EventId::new)))
+            .query_row(select, [], |row| row.get::<_, String>(0));
+        Ok(hash.optional()?.and_then(|hash| hash.parse().ok()))
     }
 
-    fn record_erasure(&self, erasure: EventId) -> Result<(), SnapshotError> {
-        let id = i64::try_from(erasure.get()).unwrap_or(i64::MAX);
-        let record = "INSERT OR REPLACE INTO erasure (only_row, event_id) VALUES (1, ?1)";
-        self.connection.execute(record, [id])?;
+    fn record_erasure(&self, erasure: Hash) -> Result<(), SnapshotError> {
+        let record = "INSERT OR REPLACE INTO last_erasure (only_row, hash) VALUES (1, ?1)";
+        self.connection.execute(record, [erasure.to_string()])?;
         Ok(())
     }
 

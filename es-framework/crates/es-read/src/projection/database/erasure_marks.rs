@@ -1,41 +1,37 @@
 //! The last erasure of personal data after which the rows of a read model were rebuilt. It is in the database of the rows,
-//! so a file that was restored from an old copy has an old mark.
+//! so a file that was restored from an old copy has an old mark. Earlier releases stored the id of its announcement in
+//! `es_erasure`. A restored event store can have another event with that id, so those marks are not read.
 
 use super::{super::Table, Database, DatabaseError};
-use es_event::EventId;
+use es_event::Hash;
 
-pub(super) const CREATE: &str = "CREATE TABLE IF NOT EXISTS es_erasure \
-     (model TEXT PRIMARY KEY, position BIGINT NOT NULL)";
+pub(super) const CREATE: &str = "CREATE TABLE IF NOT EXISTS es_last_erasure \
+     (model TEXT PRIMARY KEY, hash TEXT NOT NULL)";
 
-pub(super) const LOAD: &str = "SELECT position FROM es_erasure WHERE model = $1";
+pub(super) const LOAD: &str = "SELECT hash FROM es_last_erasure WHERE model = $1";
 
-pub(super) const RECORD: &str = "INSERT INTO es_erasure (model, position) VALUES ($1, $2) \
-     ON CONFLICT (model) DO UPDATE SET position = excluded.position";
+pub(super) const RECORD: &str = "INSERT INTO es_last_erasure (model, hash) VALUES ($1, $2) \
+     ON CONFLICT (model) DO UPDATE SET hash = excluded.hash";
 
 impl Database {
-    /// Returns the announcement of the last erasure after which the rows of a read model were rebuilt.
+    /// Returns the hash of the announcement of the last erasure after which the rows of a read model were rebuilt.
     ///
     /// # Errors
     /// The database does not answer.
     #[doc(hidden)]
-    pub async fn load_last_erasure(&self, table: &Table) -> Result<Option<EventId>, DatabaseError> {
-        let position = self.store.load_last_erasure(table.model.name).await?;
-        let position = position.and_then(|position| u64::try_from(position).ok());
-        Ok(position.and_then(EventId::new))
+    pub async fn load_last_erasure(&self, table: &Table) -> Result<Option<Hash>, DatabaseError> {
+        let hash = self.store.load_last_erasure(table.model.name).await?;
+        Ok(hash.and_then(|hash| hash.parse().ok()))
     }
 
-    /// Records the announcement of an erasure after which the rows of a read model were rebuilt.
+    /// Records the hash of the announcement of an erasure after which the rows of a read model were rebuilt.
     ///
     /// # Errors
     /// The database does not answer, or another process writes the rows.
     #[doc(hidden)]
-    pub async fn record_erasure(
-        &self,
-        table: &Table,
-        erasure: EventId,
-    ) -> Result<(), DatabaseError> {
-        let position = i64::try_from(erasure.get()).unwrap_or(i64::MAX);
-        self.store.record_erasure(table.model.name, position).await
+    pub async fn record_erasure(&self, table: &Table, erasure: Hash) -> Result<(), DatabaseError> {
+        let hash = erasure.to_string();
+        self.store.record_erasure(table.model.name, hash).await
     }
 
     /// Returns true if a read model has applied no event.

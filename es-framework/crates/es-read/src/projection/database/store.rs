@@ -140,12 +140,12 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
     /// Loads the positions of the events that a read model skips.
     async fn load_skipped_positions(&self, model: &'static str) -> Result<Vec<i64>, DatabaseError>;
 
-    /// Loads the last erasure after which the rows of a read model were rebuilt.
-    async fn load_last_erasure(&self, model: &'static str) -> Result<Option<i64>, DatabaseError>;
+    /// Loads the hash of the last erasure after which the rows of a read model were rebuilt.
+    async fn load_last_erasure(&self, model: &'static str)
+    -> Result<Option<String>, DatabaseError>;
 
-    /// Records that erasure.
-    async fn record_erasure(&self, model: &'static str, position: i64)
-    -> Result<(), DatabaseError>;
+    /// Records that hash.
+    async fn record_erasure(&self, model: &'static str, hash: String) -> Result<(), DatabaseError>;
 
     /// Loads the keys that a table holds.
     async fn load_held_rows(&self, table: &Table) -> Result<Vec<HeldRow>, DatabaseError>;

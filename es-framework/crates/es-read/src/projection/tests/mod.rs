@@ -3,6 +3,7 @@
 mod beside;
 mod damaged_store;
 mod damaged_tables;
+mod erasure_marks;
 mod held_row_storage;
 mod keyed;
 mod long_texts;

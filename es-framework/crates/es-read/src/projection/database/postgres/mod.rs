@@ -342,22 +342,19 @@ impl ReadModelStore for PostgresReadModelStore {
         with_write_timeout(load_skipped_positions(&readers, model)).await
     }
 
-    async fn load_last_erasure(&self, model: &'static str) -> Result<Option<i64>, DatabaseError> {
-        let readers = self.connections.readers(QueryCost::Lookup);
-        let position = sqlx::query_scalar(erasure_marks::LOAD).bind(model);
-        if_table_exists(position.fetch_optional(&readers).await.map_err(Into::into))
-    }
-
-    async fn record_erasure(
+    async fn load_last_erasure(
         &self,
         model: &'static str,
-        position: i64,
-    ) -> Result<(), DatabaseError> {
+    ) -> Result<Option<String>, DatabaseError> {
+        let readers = self.connections.readers(QueryCost::Lookup);
+        let hash = sqlx::query_scalar(erasure_marks::LOAD).bind(model);
+        if_table_exists(hash.fetch_optional(&readers).await.map_err(Into::into))
+    }
+
+    async fn record_erasure(&self, model: &'static str, hash: String) -> Result<(), DatabaseError> {
         let mut connection = self.connections.writer().await?;
         execute(&mut connection, erasure_marks::CREATE).await?;
-        let record = sqlx::query(erasure_marks::RECORD)
-            .bind(model)
-            .bind(position);
+        let record = sqlx::query(erasure_marks::RECORD).bind(model).bind(hash);
         record.execute(&mut *connection).await?;
         Ok(())
     }

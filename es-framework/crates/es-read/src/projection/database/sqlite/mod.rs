@@ -260,23 +260,22 @@ impl ReadModelStore for SqliteReadModelStore {
         self.writer.run_statements(load).await
     }
 
-    async fn load_last_erasure(&self, model: &'static str) -> Result<Option<i64>, DatabaseError> {
+    async fn load_last_erasure(
+        &self,
+        model: &'static str,
+    ) -> Result<Option<String>, DatabaseError> {
         let load = move |connection: &mut rusqlite::Connection| {
             connection.execute_batch(erasure_marks::CREATE)?;
-            let position = connection.query_row(erasure_marks::LOAD, [model], |row| row.get(0));
-            position.optional()
+            let hash = connection.query_row(erasure_marks::LOAD, [model], |row| row.get(0));
+            hash.optional()
         };
         self.writer.run_statements(load).await
     }
 
-    async fn record_erasure(
-        &self,
-        model: &'static str,
-        position: i64,
-    ) -> Result<(), DatabaseError> {
+    async fn record_erasure(&self, model: &'static str, hash: String) -> Result<(), DatabaseError> {
         let record = move |transaction: &rusqlite::Connection| {
             transaction.execute_batch(erasure_marks::CREATE)?;
-            transaction.execute(erasure_marks::RECORD, (model, position))?;
+            transaction.execute(erasure_marks::RECORD, (model, hash))?;
             Ok(())
         };
         self.writer.run_transaction(record).await

@@ -1,0 +1,103 @@
+//! The event that announces the erasure of a person. It names the person by the id alone.
+
+use std::sync::Arc;
+
+use es_event::{
+    EventCandidate, EventId, Hash, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
+    SubjectTemplatePart,
+};
+use es_store::{AppendError, Bound, EventStore, Precondition, ReadOptions, StoreError};
+use futures_util::TryStreamExt as _;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{key_link::ERASURE, person_keys::SHARED_KEY, personal_store::PersonalStore};
+
+const SUBJECT: &str = es_event::personal::ERASURES;
+
+/// The payload of the event.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ErasureAnnouncement {
+    person: Uuid,
+    key_store: Uuid,
+}
+
+/// An announcement in the event store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AnnouncedErasure {
+    pub(crate) id: EventId,
+    pub(crate) hash: Hash,
+    pub(crate) person: Option<Uuid>,
+}
+
+/// Appends the announcement, unless it is there. Returns true if it was not.
+pub(crate) async fn announce_erasure(
+    store: &PersonalStore,
+    source: &Arc<str>,
+    person: Uuid,
+) -> Result<bool, StoreError> {
+    let refused = |error: String| StoreError::Refused(error);
+    let subject = subject_of(person).map_err(|error| refused(error.to_string()))?;
+    store.link().ensure().await?;
+    let key_store = store.keys().store().identity();
+    let announcement = ErasureAnnouncement { person, key_store };
+    let data = es_event::encode(&Metadata::default(), &announcement);
+    let candidate = EventCandidate {
+        source: Arc::clone(source),
+        subject: subject.clone(),
+        event_type: ERASURE,
+        data: data.map_err(|error| refused(error.to_string()))?,
+        trace: None,
+    };
+    let pristine = vec![Precondition::SubjectIsPristine(subject)];
+    match store.append(vec![candidate], pristine).await {
+        Ok(_) => Ok(true),
+        Err(AppendError::Conflict(_)) => Ok(false),
+        Err(AppendError::Store(error)) => Err(error),
+        // Repeating the erasure finds out.
+        Err(AppendError::Unknown { address, reason }) => {
+            Err(StoreError::Unavailable { address, reason })
+        }
+        Err(error) => Err(refused(error.to_string())),
+    }
+}
+
+/// Returns the announcements from one on.
+pub(crate) async fn read_announcements(
+    store: &dyn EventStore,
+    from: Option<EventId>,
+) -> Result<Vec<AnnouncedErasure>, StoreError> {
+    let options = ReadOptions {
+        lower_bound: from.map(Bound::Inclusive),
+        ..ReadOptions::recursive()
+    };
+    let announced = store.read(all_subject()?, options);
+    let announced = announced.map_ok(|event| AnnouncedErasure {
+        id: event.id,
+        hash: event.hash,
+        person: person_in(&event),
+    });
+    announced.try_collect().await
+}
+
+/// Returns the subject above those of all announcements.
+pub(crate) fn all_subject() -> Result<Subject, StoreError> {
+    let subject = Subject::fill_template(&[SubjectTemplatePart::Text(SUBJECT)]);
+    subject.map_err(|error| StoreError::Refused(error.to_string()))
+}
+
+fn subject_of(person: Uuid) -> Result<Subject, InvalidSubjectValue> {
+    let id = person.to_string();
+    Subject::fill_template(&[
+        SubjectTemplatePart::Text(SUBJECT),
+        SubjectTemplatePart::Text("/"),
+        SubjectTemplatePart::Field("person", &id),
+    ])
+}
+
+fn person_in(event: &RecordedEvent) -> Option<Uuid> {
+    let erased = event.payload::<ErasureAnnouncement>();
+    let erased = erased.inspect_err(|error| tracing::warn!(%error, "an erasure names nobody"));
+    Some(erased.ok()?.person).filter(|person| *person != SHARED_KEY)
+}
