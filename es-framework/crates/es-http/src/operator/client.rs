@@ -1,6 +1,6 @@
 //! The client of the operator API, for the command line.
 
-use std::{path::PathBuf, time::Duration};
+use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
 use crate::operator::generated_token;
 use clap::Args;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{application_host::ApplicationHost, client_tls};
 
-/// Time that the application has to respond.
+/// Time in which the application has to accept a connection, and to send a response after the time of a request.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The address of a running application and the credential of an operator.
@@ -26,6 +26,15 @@ pub(super) struct OperatorArguments {
     /// PEM file with the certificate chain of the application. With it, requests use https.
     #[arg(long, env = "HTTP_TLS_CERTIFICATE", value_name = "FILE", global = true)]
     http_tls_certificate: Option<PathBuf>,
+    /// How long the application lets a request take.
+    #[arg(
+        long,
+        env = "HTTP_REQUEST_SECONDS",
+        default_value = "60",
+        value_name = "SECONDS",
+        global = true
+    )]
+    http_request_seconds: NonZeroU32,
     /// API token of the event store. Without it, the token in EVENT_STORE_DATA_DIR is used.
     #[arg(
         long,
@@ -80,7 +89,15 @@ impl OperatorArguments {
     ) -> Result<Value> {
         let token = self.token()?;
         let address = format!("{}:{}", self.http_host, self.http_port);
+        let time = Duration::from_secs(self.http_request_seconds.get().into());
+        let time = time.saturating_add(TIMEOUT);
         let failed = |error: reqwest::Error| {
+            if error.is_timeout() && !error.is_connect() {
+                return Error::new(format!(
+                    "the application at {address} has sent no response within {} seconds; it may still carry out the request, and if HTTP_REQUEST_SECONDS gives it more time, this command needs the same setting",
+                    time.as_secs()
+                ));
+            }
             client_tls::handshake_error(&error, &address).unwrap_or_else(|| {
                 let sentence = format!(
                     "the application at {address} does not answer (HTTP_HOST and HTTP_PORT say where it listens, HTTP_TLS_CERTIFICATE that it speaks TLS)"
@@ -89,7 +106,8 @@ impl OperatorArguments {
             })
         };
         es_net::tls::install_cryptography();
-        let client = reqwest::Client::builder().no_proxy().timeout(TIMEOUT);
+        let client = reqwest::Client::builder().no_proxy();
+        let client = client.connect_timeout(TIMEOUT).timeout(time);
         let (client, scheme) = match &self.http_tls_certificate {
             Some(file) => (client_tls::trust_only(client, file)?, "https"),
             None => (client, "http"),
