@@ -34,7 +34,7 @@ pub(super) struct PostOffice {
 }
 
 impl PostOffice {
-    fn refuse(&self, ids: &[&str]) {
+    pub(super) fn refuse(&self, ids: &[&str]) {
         *self.refused.lock().unwrap() = ids.iter().map(|id| (*id).to_owned()).collect();
     }
 

@@ -1,6 +1,8 @@
 //! Tests of attempts that are due when the subscription ends.
 
-use es_subscribe::{Subscriber as _, operator::ComponentKind};
+use es_subscribe::{
+    CommandedSubscriber as _, Interruption, Subscriber as _, operator::ComponentKind,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -62,6 +64,38 @@ async fn each_start_retries_all_held_subjects_though_its_first_subscription_ends
         started.handle(Vec::new()).await.unwrap();
         assert_eq!(held(&started), left);
     }
+}
+
+#[tokio::test]
+async fn a_failure_that_an_operators_attempt_meets_lets_the_reaction_begin_anew() {
+    let (world, office) = world("2026-02-01T00:00:00Z");
+    let reaction = subscriber(&world, CLERK[0]);
+    reaction.begin().await.unwrap();
+    for number in 0..100 {
+        let id = number.to_string();
+        world.write(&id, poison(&id)).await;
+    }
+    handle_all(&world, &reaction).await;
+    assert_eq!(held(&reaction), 100);
+    // The call fails, and its subject is one too many.
+    office.refuse(&["x"]);
+    world.send("x").await;
+    let events = world
+        .store
+        .read("/invoices/x".parse().unwrap(), ReadOptions::default());
+    let events = events.try_collect().await.unwrap();
+    reaction.handle(events).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let key = EventSelection::Key {
+        key: "/invoices/1".into(),
+    };
+    let failure = reaction.retry_held_keys(Some(&key)).await.unwrap_err();
+    assert!(
+        failure.to_string().contains("it holds 100 subjects"),
+        "{failure}"
+    );
+    let interrupted = reaction.handle(Vec::new()).await;
+    assert!(matches!(interrupted, Err(Interruption::Rewind)));
 }
 
 #[tokio::test(start_paused = true)]
