@@ -286,6 +286,7 @@ impl From<QueryError> for Problem {
             | QueryError::Json(_)
             | QueryError::SumTooLarge { .. }
             | QueryError::LongSortValues
+            | QueryError::UnsortableValue
             | QueryError::NotProvided { .. }
             | QueryError::NotSearchable { .. }
             | QueryError::Undeclared { .. } => Self::log_internal_error(&error),

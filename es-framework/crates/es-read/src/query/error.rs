@@ -63,6 +63,11 @@ pub enum QueryError {
         "`sort` and `key` of a row are too long for a cursor: let the statement select shorter values, such as an id as `key`"
     )]
     LongSortValues,
+    /// A row of hand-written SQL has a value that a cursor cannot contain.
+    #[error(
+        "`sort` or `key` of a row is neither a text nor a number: cast it in the statement, such as `due_at::text AS sort`"
+    )]
+    UnsortableValue,
     /// The query searches a column that the table is not prepared for.
     #[error(
         "the query searches `{column}` of {table}, which has no text for searches: write `#[search]` above this field of the read model"

@@ -5,7 +5,8 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     Page, QueryContext, QueryError,
-    cursor::{PageCursor, short_digest},
+    cursor::{PageCursor, SortValue, short_digest},
+    parameters::LONGEST_VALUE,
     sort_order::SortDirection,
 };
 use crate::projection::{Cell, QueryCost, Sql};
@@ -15,13 +16,11 @@ const ELEMENTS: Sql = Sql {
     sqlite: r#"json_array("sort", "key", json("item"))"#,
     postgres: r#"json_build_array("sort", "key", "item"::json)::text"#,
 };
-/// The largest number of bytes of a cursor in JSON. Its text, which is twice as long, fits a parameter.
-const MAX_CURSOR: usize = 499;
 
 /// A row of a statement.
 struct SqlRow {
-    sort: Value,
-    key: Value,
+    sort: SortValue,
+    key: SortValue,
     item: Box<RawValue>,
 }
 
@@ -30,6 +29,9 @@ impl QueryContext<'_> {
     /// selects three columns: `sort`, by which the rows are sorted, `key`, which is another one in each row, and `item`, a
     /// JSON value that is read as a `T`. The framework adds the condition, the order and the limit of the page. Rows without
     /// a value in `sort` are left out.
+    ///
+    /// `sort` and `key` are texts or numbers in SQL. A type of PostgreSQL that is neither, such as `timestamptz`, `uuid` or
+    /// `boolean`, is cast to one: `borrowed_at::timestamptz::date::text AS sort`.
     ///
     /// Values belong into `parameters`, never into the statement. SQL sees all columns, also those that `#[visible(…)]`
     /// hides from the caller.
@@ -56,8 +58,8 @@ impl QueryContext<'_> {
     /// ```
     ///
     /// # Errors
-    /// The database refuses the statement, a row is no `T`, its `sort` and `key` are too long for a cursor, or the cursor
-    /// belongs to another query.
+    /// The database refuses the statement, a row is no `T`, its `sort` or `key` is neither a text nor a number, the two are
+    /// too long for a cursor, or the cursor belongs to another query.
     pub async fn sql_page<T: DeserializeOwned>(
         &self,
         statement: Sql,
@@ -129,7 +131,9 @@ impl QueryContext<'_> {
             .fetch_texts(cost, statement, parameters, most_bytes)
             .await?;
         let rows = texts.try_map(|text| {
-            let (sort, key, item) = serde_json::from_str(&text)?;
+            let (sort, key, item): (Value, Value, _) = serde_json::from_str(&text)?;
+            let value = |json| sort_value(json).ok_or(QueryError::UnsortableValue);
+            let (sort, key) = (value(sort)?, value(key)?);
             Ok::<_, QueryError>(SqlRow { sort, key, item })
         })?;
         let page = Page::new(rows, paging, total, |[last, _]| cursor_after(last, &digest))?;
@@ -143,23 +147,20 @@ fn parse_start(cursor: &PageCursor, digest: &str) -> Result<[Cell; 2], QueryErro
     if statement != digest {
         return Err(PageCursor::foreign_cursor_error());
     }
-    let cell = |value: Value| match value {
-        Value::String(text) => Some(Cell::Text(text)),
-        Value::Number(number) => number
-            .as_i64()
-            .map(Cell::Integer)
-            .or_else(|| number.as_f64().map(Cell::Real)),
-        _ => None,
-    };
-    let cells = cell(sort).zip(cell(key));
-    let (sort, key) = cells.ok_or_else(PageCursor::foreign_cursor_error)?;
-    Ok([sort, key])
+    let values = sort_value(sort).zip(sort_value(key));
+    let (sort, key) = values.ok_or_else(PageCursor::foreign_cursor_error)?;
+    Ok([sort.into(), key.into()])
+}
+
+fn sort_value(json: Value) -> Option<SortValue> {
+    serde_json::from_value(json).ok()
 }
 
 fn cursor_after(last: &SqlRow, digest: &str) -> Result<PageCursor, QueryError> {
     let key = serde_json::json!([digest, last.sort, last.key]);
-    if key.to_string().len() > MAX_CURSOR {
+    let cursor = PageCursor::Group { key };
+    if cursor.encode()?.len() > LONGEST_VALUE {
         return Err(QueryError::LongSortValues);
     }
-    Ok(PageCursor::Group { key })
+    Ok(cursor)
 }

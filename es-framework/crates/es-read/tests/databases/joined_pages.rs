@@ -133,6 +133,21 @@ const BY_LONG_NAME: Sql = Sql {
     postgres: "SELECT lpad(grams::text, 600, '0') AS sort, name AS key, to_json(name) AS item FROM animals",
 };
 
+// A cursor has 1,000 characters at most, which leave room for a text of 463 characters.
+const BY_LONGEST_NAME: Sql = Sql {
+    sqlite: "SELECT printf('%0463d', grams) AS sort, name AS key, json_quote(name) AS item FROM animals",
+    postgres: "SELECT lpad(grams::text, 463, '0') AS sort, name AS key, to_json(name) AS item FROM animals",
+};
+const BY_TOO_LONG_NAME: Sql = Sql {
+    sqlite: "SELECT printf('%0464d', grams) AS sort, name AS key, json_quote(name) AS item FROM animals",
+    postgres: "SELECT lpad(grams::text, 464, '0') AS sort, name AS key, to_json(name) AS item FROM animals",
+};
+// SQLite has no booleans.
+const BY_NO_TEXT_OR_NUMBER: Sql = Sql {
+    sqlite: "SELECT grams AS sort, NULL AS key, json_quote(name) AS item FROM animals",
+    postgres: "SELECT grams > 700 AS sort, name AS key, to_json(name) AS item FROM animals",
+};
+
 impl QueryHandler for ListMeans {
     type Output = Page<String>;
 
@@ -140,6 +155,9 @@ impl QueryHandler for ListMeans {
         let statement = match self.by.as_str() {
             "mean" => BY_MEAN,
             "name" => BY_NAME,
+            "longest" => BY_LONGEST_NAME,
+            "too_long" => BY_TOO_LONG_NAME,
+            "truth" => BY_NO_TEXT_OR_NUMBER,
             _ => BY_LONG_NAME,
         };
         context.sql_page(statement, vec![]).await
@@ -285,11 +303,26 @@ async fn a_cursor_of_another_statement_is_refused() {
                 matches!(&error, QueryError::Invalid { parameter, .. } if parameter == "cursor");
             assert!(is_named, "{error}");
         }
-        let long = diary.ask::<ListMeans>(&[("by", "long"), ("limit", "1")], &Caller::Anyone);
-        assert!(matches!(long.await, Err(QueryError::LongSortValues)));
+        for by in ["long", "too_long"] {
+            let page = [("by", by), ("limit", "1")];
+            let page = diary.ask::<ListMeans>(&page, &Caller::Anyone).await;
+            assert!(matches!(page, Err(QueryError::LongSortValues)), "{by}");
+        }
+        let longest = diary.items::<ListMeans>(("by", "longest"), "1").await;
+        assert_eq!(longest, ["ant", "bee", "owl", "cat", "elk", "fox"]);
         let whole = diary
             .ask::<ListMeans>(&[("by", "long")], &Caller::Anyone)
             .await;
         assert_eq!(whole.unwrap()["items"].as_array().unwrap().len(), 6);
+    }
+}
+
+#[tokio::test]
+async fn the_first_page_refuses_what_is_no_text_and_no_number() {
+    for location in NoteBoard::locations() {
+        let diary = Diary::fill(location).await;
+        let by = [("by", "truth")];
+        let page = diary.ask::<ListMeans>(&by, &Caller::Anyone).await;
+        assert!(matches!(page, Err(QueryError::UnsortableValue)), "{page:?}");
     }
 }
