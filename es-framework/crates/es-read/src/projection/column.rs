@@ -340,7 +340,12 @@ pub fn parse_value<T: ColumnType>(text: &str) -> Result<T, String> {
         }
         ColumnKind::Json => read_json(text).map_err(|_| "must be JSON")?,
     };
-    T::deserialize(value).map_err(|error| format!("is not valid: {error}"))
+    let value = T::deserialize(value).map_err(|error| format!("is not valid: {error}"))?;
+    if matches!(T::KIND, ColumnKind::Real | ColumnKind::Json) {
+        // A number of 64 bits can be too large for one of 32 bits.
+        encode_finite(&value).map_err(|_| "must be a number in the range of its type")?;
+    }
+    Ok(value)
 }
 
 /// Formats a time with nine digits behind the second. Otherwise `…:00.5Z` would sort before `…:00Z`.

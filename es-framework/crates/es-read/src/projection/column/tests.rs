@@ -109,3 +109,16 @@ fn texts_are_read_as_what_the_column_holds() {
     assert!(parse_value::<uuid::Uuid>("7").is_err());
     assert!(parse_value::<jiff::Timestamp>("yesterday").is_err());
 }
+
+#[test]
+fn a_parameter_is_in_the_range_of_its_type() {
+    let refused = Err("must be a number in the range of its type".to_owned());
+    for text in ["1e39", "-1e39"] {
+        assert_eq!(parse_value::<f32>(text), refused, "{text}");
+        assert!(parse_value::<Option<f32>>(text).is_err(), "{text}");
+        assert!(parse_value::<Vec<f32>>(&format!("[{text}]")).is_err());
+        assert!(parse_value::<f64>(text).is_ok(), "{text}");
+    }
+    assert_eq!(parse_value::<f32>("3.4e38"), Ok(3.4e38));
+    assert!(parse_value::<f64>("1e309").is_err());
+}
