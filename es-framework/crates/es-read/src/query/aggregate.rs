@@ -161,7 +161,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
 
     /// Lists the values of this column, those of the oldest rows first.
     #[must_use]
-    pub fn collect(self) -> Aggregate<R, Vec<T>>
+    pub fn collect(self) -> Aggregate<R, Vec<T::Value>>
     where
         T: OrderedValue,
     {
@@ -261,11 +261,18 @@ impl<R: ReadModel> AggregateExpression<R> {
             None => view.restriction(self.column)?,
             Some(only) => Some(view.restrict(self.column, only.to_sql(view)?, false)?),
         };
-        let (filter, parameters) = match only {
-            None => (String::new(), Vec::new()),
-            Some(only) => (format!(" FILTER (WHERE {})", only.text), only.parameters),
-        };
         let column = quote_name(self.column);
+        // A list alone would contain the missing values.
+        let has_value = (self.function == AggregateFunction::List)
+            .then(|| SqlFragment::new(format!("{column} IS NOT NULL"), Vec::new()));
+        let conditions = only.map(SqlFragment::in_parentheses).into_iter();
+        let conditions: Vec<_> = conditions.chain(has_value).collect();
+        let (filter, parameters) = if conditions.is_empty() {
+            (String::new(), Vec::new())
+        } else {
+            let all = SqlFragment::join(conditions, " AND ");
+            (format!(" FILTER (WHERE {})", all.text), all.parameters)
+        };
         let call = |function: &str| {
             SqlFragment::new(format!("{function}({column}){filter}"), parameters.clone())
         };

@@ -95,11 +95,13 @@ impl<R> Condition<R> {
     }
 
     pub(super) fn one_of<V: ColumnType>(column: &'static str, values: &[V]) -> Self {
-        let cells: Result<_, _> = values
-            .iter()
-            .map(|value| Cell::from_value(column, value))
-            .collect();
-        match cells {
+        let cells = values.iter().map(|value| Cell::from_value(column, value));
+        match cells.collect::<Result<Vec<_>, _>>() {
+            // `IN (NULL)` is never true in SQL.
+            Ok(cells) if cells.contains(&Cell::Null) => {
+                let cells = cells.into_iter().filter(|cell| *cell != Cell::Null);
+                Self::one_of_cells(column, cells.collect()).or(Self::is_null(column))
+            }
             Ok(cells) => Self::one_of_cells(column, cells),
             Err(error) => Self::new(Expression::Invalid(error)),
         }
@@ -187,6 +189,8 @@ impl Expression {
             Self::Compare(column, Comparison::NotEqual, Cell::Null) | Self::IsNotNull(column) => {
                 (column, is_null(column, "IS NOT NULL"))
             }
+            // No value is larger or smaller than a missing one.
+            Self::Compare(column, _, Cell::Null) => (column, SqlFragment::new("1 = 0", vec![])),
             Self::Compare(column, comparison, cell) => {
                 (column, compare_in(view, column, *comparison, cell))
             }

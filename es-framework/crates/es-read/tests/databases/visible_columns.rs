@@ -338,7 +338,7 @@ async fn an_owner_asks_by_a_column_as_if_only_their_own_rows_had_it() {
             .map(|group| group.values)
             .collect();
         let (own, hidden) = (
-            |days| (vec![Some(days)], Some(i64::from(days))),
+            |days| (vec![days], Some(i64::from(days))),
             || (vec![], None),
         );
         assert_eq!(values, [own(10), hidden(), own(30), hidden()]);
