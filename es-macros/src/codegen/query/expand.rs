@@ -45,6 +45,7 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
     let source = query.source.as_ref();
     let tables = source.map(|source| table(source, framework));
     let indexes = source.map(|source| indexes(query, source));
+    let compared = source.map(|source| compared_columns(query, source));
     let sort_choices = source.and_then(|source| sort_choices(source, framework));
     let fields = query.parameters.iter().map(|parameter| {
         let Field {
@@ -75,6 +76,7 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
             const PAGED: bool = #is_paged;
             const TABLES: &'static [&'static str] = &[#tables];
             const INDEXES: &'static [#module::RequiredIndex] = &[#indexes];
+            #compared
             #sort_choices
             const DECLARATION: #framework::Declaration = #declaration;
 
@@ -144,15 +146,30 @@ fn indexes(query: &CheckedQuery, source: &RowSource) -> TokenStream {
             }
         }
     });
-    // A field of both has one index.
-    let order = source.order.iter().map(|order| &order.field);
-    let order = order.filter(|field| !source.sort.contains(field));
-    let sorted = source.sort.iter().chain(order).map(|field| {
+    let sorted = sorted_fields(source).map(|field| {
         let column = column(source, field);
         quote!(#column.comparison_index())
     });
     let indexes = filtered.chain(sorted);
     quote!(#(#indexes),*)
+}
+
+/// Returns the fields that the rows are sorted by, each once.
+fn sorted_fields(source: &RowSource) -> impl Iterator<Item = &Ident> {
+    let order = source.order.iter().map(|order| &order.field);
+    let order = order.filter(|field| !source.sort.contains(field));
+    source.sort.iter().chain(order)
+}
+
+/// Returns the constant of the columns that the query compares, searches and sorts by.
+fn compared_columns(query: &CheckedQuery, source: &RowSource) -> TokenStream {
+    let filtered = query.parameters.iter().filter_map(row_field);
+    let columns = filtered.chain(sorted_fields(source));
+    let names = columns.map(|field| {
+        let column = column(source, field);
+        quote!(#column.name())
+    });
+    quote!(const COMPARED_COLUMNS: &'static [&'static str] = &[#(#names),*];)
 }
 
 /// Returns the columns among which clients choose the sort order, if there are any.

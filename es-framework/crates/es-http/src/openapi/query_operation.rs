@@ -51,21 +51,10 @@ pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation 
         QueryRouteTarget::BrowseEvents(table) => browse(&table.model, schemas),
         QueryRouteTarget::FindEvent(table) => find(&table.model, schemas),
     };
-    let not_visible = compares_hidden_column(route).then_some(kind::NOT_VISIBLE);
+    let not_visible = route.may_compare_hidden_column();
+    let not_visible = not_visible.then_some(kind::NOT_VISIBLE);
     let operation = operation.with_caller_rules(route.roles(), route.owner());
     operation.with_problems(not_visible)
-}
-
-/// Returns whether the query may compare, sort or group by a column that only some callers see. A handler of the
-/// application may do so with each column of its read models.
-fn compares_hidden_column(route: &QueryRoute) -> bool {
-    let QueryRouteTarget::Query(query) = &route.target else {
-        return false;
-    };
-    let mut columns = route.visibility.iter().map(|rule| rule.column.name);
-    columns.any(|column| {
-        query.tables.is_empty() || query.indexes.iter().any(|index| index.column == column)
-    })
 }
 
 fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {

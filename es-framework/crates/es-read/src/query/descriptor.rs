@@ -58,6 +58,8 @@ pub struct QueryDescriptor {
     pub services: &'static [ServiceType],
     /// The columns that need an index.
     pub indexes: &'static [RequiredIndex],
+    /// The columns that the framework compares, sorts by or searches.
+    pub compared_columns: &'static [&'static str],
     /// The roles of which a caller needs one if the service authenticates callers.
     pub roles: &'static [&'static str],
     /// True if the application does not warn at its start when no token has one of the roles.
@@ -95,6 +97,7 @@ impl QueryDescriptor {
             read_models: Q::READ_MODELS,
             services: Q::SERVICES,
             indexes: Q::INDEXES,
+            compared_columns: Q::COMPARED_COLUMNS,
             roles: Q::ROLES,
             role_without_token: Q::ROLE_WITHOUT_TOKEN,
             owner: Q::OWNER,

@@ -47,7 +47,7 @@ pub trait Query: Sized + Send + 'static {
     const SUMMARY: &'static str;
     /// The rest of the query's doc comment.
     const DESCRIPTION: &'static str = "";
-    /// The path of the query's route, such as `/books/{id}`.
+    /// The path of the query's route, such as `/books/{id}`. In braces is the name of a parameter.
     const PATH: &'static str;
     /// True if the query's output is a page. Then it takes `limit`, `cursor` and `total`.
     const PAGED: bool;
@@ -58,6 +58,8 @@ pub trait Query: Sized + Send + 'static {
     const SORT_CHOICES: &'static [SortChoice] = &[];
     /// The columns that need an index because it compares, sorts by or searches them.
     const INDEXES: &'static [RequiredIndex];
+    /// The columns that it compares, sorts by or searches, with and without an index, if the framework answers it.
+    const COMPARED_COLUMNS: &'static [&'static str] = &[];
     /// The roles of which a caller needs one if the service authenticates callers. Without roles, any caller may
     /// send the query.
     const ROLES: &'static [&'static str] = &[];

@@ -124,6 +124,18 @@ impl QueryRoute {
         }
     }
 
+    /// Returns whether the query may compare, sort or group by a column that only some callers see. A handler of the
+    /// application may do so with each column of its read models.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn may_compare_hidden_column(&self) -> bool {
+        let QueryRouteTarget::Query(query) = &self.target else {
+            return false;
+        };
+        let mut columns = self.visibility.iter().map(|rule| rule.column.name);
+        columns.any(|column| query.tables.is_empty() || query.compared_columns.contains(&column))
+    }
+
     /// Returns the rule about the owner, if there is one.
     #[must_use]
     pub const fn owner(&self) -> Option<OwnerRule> {
@@ -186,10 +198,12 @@ pub fn query_routes(queries: &[QueryDescriptor], models: &ReadModels) -> Vec<Que
     queries.chain(rows).collect()
 }
 
-/// Returns the columns of the read models of a query that only some callers see.
+/// Returns the columns of the read models of a query that only some callers see. A query that names no read model may read
+/// each of them.
 fn visibility(query: &QueryDescriptor, models: &ReadModels) -> Vec<ColumnVisibility> {
     let tables = models.iter().map(|table| table.model);
-    let is_read = |name| query.tables.contains(&name) || query.read_models.contains(&name);
+    let named = [query.tables, query.read_models].concat();
+    let is_read = |name| named.is_empty() || named.contains(&name);
     let tables = tables.filter(|model| is_read(model.name));
     tables
         .flat_map(|model| model.visibility.iter().copied())

@@ -15,9 +15,11 @@ mod event_of_several_rows;
 #[path = "../../../../tests/support/eventually.rs"]
 mod eventually;
 mod filled_database;
+mod hidden_column_queries;
 mod integer_spellings;
 mod joined_pages;
 mod long_texts;
+mod missing_values;
 mod note_board;
 mod person_rows;
 #[allow(dead_code, reason = "this binary uses a part of it")]
