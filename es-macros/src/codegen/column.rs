@@ -12,6 +12,15 @@ use super::{errors::Errors, fields::Field, framework::Framework, naming, types};
 /// The prefix of the framework's own columns.
 const RESERVED: &str = "es_";
 
+/// The most bytes of a name in PostgreSQL, which cuts off the rest.
+const MOST_BYTES: usize = 63;
+
+/// The prefix that the framework puts before the name of a table while it rebuilds the rows.
+const SHADOW_PREFIX: &str = "es_next_";
+
+/// The longest prefix that the framework puts before the name of a column.
+const SEARCH_PREFIX: &str = "es_alphanumeric_";
+
 /// Reports a name that no table can have.
 pub(crate) fn check_table_name(table: &LitStr, errors: &mut Errors) {
     let name = table.value();
@@ -22,6 +31,8 @@ pub(crate) fn check_table_name(table: &LitStr, errors: &mut Errors) {
         errors.record(table, message);
     } else if name.starts_with(RESERVED) {
         errors.record(table, reserved(&name));
+    } else if let Some(message) = too_long(&name, SHADOW_PREFIX) {
+        errors.record(table, message);
     }
 }
 
@@ -40,6 +51,8 @@ pub(crate) fn check_columns(fields: &[Field], errors: &mut Errors) {
             errors.record(&field.ident, message);
         } else if column.starts_with(RESERVED) {
             errors.record(&field.ident, reserved(&column));
+        } else if let Some(message) = too_long(&column, SEARCH_PREFIX) {
+            errors.record(&field.ident, message);
         }
         if let Some(earlier) = columns.insert(column.clone(), &field.ident) {
             let message = format!(
@@ -85,6 +98,17 @@ fn reserved(name: &str) -> String {
     format!(
         "`{name}` is a name of the framework's own, as all that begin with `{RESERVED}`: rename it"
     )
+}
+
+/// Returns the remedy for a name that is too long with a prefix of the framework.
+fn too_long(name: &str, prefix: &str) -> Option<String> {
+    let most = MOST_BYTES.saturating_sub(prefix.len());
+    (name.len() > most).then(|| {
+        format!(
+            "`{name}` has {} characters: write at most {most}, because PostgreSQL cuts off names after {MOST_BYTES} and the framework's `{prefix}` comes before this one",
+            name.len()
+        )
+    })
 }
 
 fn is_sql_name(name: &str) -> bool {

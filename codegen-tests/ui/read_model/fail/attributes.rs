@@ -35,6 +35,33 @@ mod column_of_the_framework {
     }
 }
 
+mod column_with_a_long_name {
+    //! PostgreSQL cuts off long names.
+
+    use super::*;
+
+    #[derive(ReadModel)]
+    #[read_model(table = "book_copies", subject = "/books/{id}")]
+    struct BookCopy {
+        #[key]
+        id: Uuid,
+        title_of_the_edition_that_the_library_has_bought: String,
+    }
+
+    #[projection]
+    impl BookCopy {
+        fn purchased(event: &BookPurchasedEvent) -> Self {
+            BookCopy::of(event.id)
+        }
+    }
+
+    impl BookCopy {
+        fn of(_: Uuid) -> Self {
+            unimplemented!()
+        }
+    }
+}
+
 mod inline_given_twice {
     //! The mode is given twice.
 
@@ -172,6 +199,32 @@ mod table_with_invalid_character {
 
     #[derive(ReadModel)]
     #[read_model(table = "Book copies", subject = "/books/{id}")]
+    struct BookCopy {
+        #[key]
+        id: Uuid,
+    }
+
+    #[projection]
+    impl BookCopy {
+        fn purchased(event: &BookPurchasedEvent) -> Self {
+            BookCopy::of(event.id)
+        }
+    }
+
+    impl BookCopy {
+        fn of(_: Uuid) -> Self {
+            unimplemented!()
+        }
+    }
+}
+
+mod table_with_a_long_name {
+    //! PostgreSQL cuts off long names.
+
+    use super::*;
+
+    #[derive(ReadModel)]
+    #[read_model(table = "copies_of_books_that_the_library_has_bought_from_a_dealer", subject = "/books/{id}")]
     struct BookCopy {
         #[key]
         id: Uuid,

@@ -49,51 +49,44 @@ pub(super) fn unique_column_offset(table: &Table) -> usize {
     index.unwrap_or_default()
 }
 
-/// The names of the indexes of a table. A shadow table keeps its indexes when it replaces the current
-/// table, so the names of the two alternate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum IndexNameSet {
-    First,
-    Second,
+/// Returns the columns with an index, that of the key first.
+fn indexed_columns(table: &Table) -> impl Iterator<Item = &'static str> {
+    let key = key_column(table);
+    let others = table.indexed.iter().copied();
+    [key]
+        .into_iter()
+        .chain(others.filter(move |column| *column != key))
 }
 
-impl IndexNameSet {
-    /// Returns the names that are free, given whether the first ones are taken.
-    pub(super) const fn free(is_taken: bool) -> Self {
-        if is_taken { Self::Second } else { Self::First }
+/// Returns the names of the indexes of a table in SQLite. A shadow table keeps its indexes when it replaces the current
+/// table, so the numbers of the two differ.
+pub(super) fn index_names(table: &Table, number: u32) -> Vec<String> {
+    let names = indexed_columns(table).map(|column| index_name(table, column, number));
+    names.collect()
+}
+
+fn index_name(table: &Table, column: &str, number: u32) -> String {
+    let name = format!("{}_{column}", table.model.name);
+    match number {
+        1 => name,
+        number => format!("{name}_{number}"),
     }
-}
-
-/// Returns the first name of the index that each table has.
-pub(super) fn first_index_name(table: &Table) -> String {
-    index_name(table, key_column(table), IndexNameSet::First)
-}
-
-fn index_name(table: &Table, column: &str, names: IndexNameSet) -> String {
-    let end = match names {
-        IndexNameSet::First => "",
-        IndexNameSet::Second => "_2",
-    };
-    format!("{}_{column}{end}", table.model.name)
 }
 
 /// Returns the statements that create the table of a read model, its indexes and its search index in
 /// SQLite. STRICT refuses a value that does not fit its column.
-pub(super) fn sqlite_create_table_statements(table: &Table, names: IndexNameSet) -> Vec<String> {
-    let mut statements = create_statements(table, names, sqlite_type, " STRICT", sqlite_index);
+pub(super) fn sqlite_create_table_statements(table: &Table, number: u32) -> Vec<String> {
+    let number = Some(number);
+    let mut statements = create_statements(table, number, sqlite_type, " STRICT", sqlite_index);
     statements.extend(search_index::create_fts_table_statement(table));
     statements
 }
 
 /// Returns the statements that create the table of a read model and its indexes in PostgreSQL, with a
-/// search index if the server has the extension for it.
+/// search index if the server has the extension for it. The server names the indexes, because it cuts long names off.
 #[cfg(feature = "postgres")]
-pub(super) fn postgres_create_table_statements(
-    table: &Table,
-    names: IndexNameSet,
-    has_trigrams: bool,
-) -> Vec<String> {
-    let mut statements = create_statements(table, names, postgres_column, "", postgres_index);
+pub(super) fn postgres_create_table_statements(table: &Table, has_trigrams: bool) -> Vec<String> {
+    let mut statements = create_statements(table, None, postgres_column, "", postgres_index);
     if has_trigrams {
         statements.extend(search_index::create_gin_index_statement(table));
     }
@@ -102,7 +95,7 @@ pub(super) fn postgres_create_table_statements(
 
 fn create_statements(
     table: &Table,
-    names: IndexNameSet,
+    number: Option<u32>,
     sql_type: fn(ColumnKind) -> &'static str,
     end: &str,
     index: fn(&Table, &str) -> String,
@@ -119,19 +112,14 @@ fn create_statements(
             format!("{} {}{primary}", column.name, sql_type(column.kind))
         })
         .collect();
-    let unique = if is_event(table) { "" } else { "UNIQUE " };
-    let key = key_column(table);
-    let mut statements = vec![
-        format!(
-            "CREATE TABLE IF NOT EXISTS {} ({}){end}",
-            quote_name(&name),
-            columns.join(", ")
-        ),
-        create_index_statement(table, key, names, unique, &index(table, key)),
-    ];
-    for column in table.indexed.iter().filter(|column| **column != key) {
+    let mut statements = vec![format!(
+        "CREATE TABLE IF NOT EXISTS {} ({}){end}",
+        quote_name(&name),
+        columns.join(", ")
+    )];
+    for column in indexed_columns(table) {
         let by = index(table, column);
-        statements.push(create_index_statement(table, column, names, "", &by));
+        statements.push(create_index_statement(table, column, number, &by));
     }
     statements
 }
@@ -189,18 +177,15 @@ const fn postgres_type(kind: ColumnKind) -> &'static str {
     }
 }
 
-fn create_index_statement(
-    table: &Table,
-    column: &str,
-    names: IndexNameSet,
-    unique: &str,
-    by: &str,
-) -> String {
-    format!(
-        "CREATE {unique}INDEX IF NOT EXISTS {} ON {} ({by})",
-        quote_name(&index_name(table, column, names)),
-        quote_name(&table.name()),
-    )
+fn create_index_statement(table: &Table, column: &str, number: Option<u32>, by: &str) -> String {
+    let is_unique = column == key_column(table) && !is_event(table);
+    let unique = if is_unique { "UNIQUE " } else { "" };
+    let name = number.map_or_else(String::new, |number| {
+        let name = quote_name(&index_name(table, column, number));
+        format!(" IF NOT EXISTS {name}")
+    });
+    let table = quote_name(&table.name());
+    format!("CREATE {unique}INDEX{name} ON {table} ({by})")
 }
 
 /// Returns the statement that drops the table of a read model.
@@ -272,7 +257,7 @@ pub(super) fn definition_hash(table: &Table) -> String {
     };
     let text = format!(
         "{:?} {:?} {}{inline}{prefixes}",
-        sqlite_create_table_statements(&serving, IndexNameSet::First),
+        sqlite_create_table_statements(&serving, 1),
         table.model.events,
         table.model.version
     );

@@ -18,6 +18,7 @@ mod filled_database;
 mod hidden_column_queries;
 mod integer_spellings;
 mod joined_pages;
+mod long_names;
 mod long_texts;
 mod missing_values;
 mod note_board;

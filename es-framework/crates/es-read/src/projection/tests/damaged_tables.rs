@@ -5,7 +5,12 @@ use std::{path::Path, sync::Arc, time::Duration};
 use serde_json::json;
 
 use super::{PATIENCE, TREES, rows, write};
-use crate::projection::{Database, DatabaseUrl, Processor, ReadModels, database::QueryCost};
+use crate::{
+    prelude::*,
+    projection::{
+        Database, DatabaseUrl, Processor, ReadModelDescriptor, ReadModels, database::QueryCost,
+    },
+};
 use es_event::EventId;
 use es_store::memory::MemoryStore;
 use es_subscribe::{
@@ -174,5 +179,66 @@ async fn a_database_without_space_stops_the_read_model_and_its_queries_until_the
             .unwrap();
         garden.reach(1).await;
         assert_eq!(reached(None).await, Ok(()));
+    }
+}
+
+#[derive(Event)]
+#[event(package = "com.example.garden")]
+struct LeafFallenEvent {
+    number: u32,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "leaves")]
+struct Leaf {
+    #[key]
+    number: u32,
+    #[index]
+    tree_id: u32,
+}
+
+#[derive(ReadModel)]
+#[read_model(table = "leaves_tree")]
+struct LeavesTree {
+    #[key]
+    number: u32,
+    #[index]
+    id: u32,
+}
+
+#[projection]
+impl Leaf {
+    #[key(number)]
+    fn fallen(event: &LeafFallenEvent) -> Self {
+        let (number, tree_id) = (event.number, 7);
+        Self { number, tree_id }
+    }
+}
+
+#[projection]
+impl LeavesTree {
+    #[key(number)]
+    fn fallen(event: &LeafFallenEvent) -> Self {
+        let (number, id) = (event.number, 7);
+        Self { number, id }
+    }
+}
+
+#[tokio::test]
+async fn two_tables_whose_indexes_would_have_one_name_have_all_their_indexes() {
+    let models = [
+        ReadModelDescriptor::of::<Leaf>(),
+        ReadModelDescriptor::of::<LeavesTree>(),
+    ];
+    let models = ReadModels::new(models).unwrap();
+    let database = Database::in_memory(&models).await.unwrap();
+    assert!(database.try_become_writer().await.unwrap());
+    for table in ["leaves", "leaves_tree", "leaves"] {
+        let indexes = format!("SELECT count(*) FROM pragma_index_list('{table}')");
+        let indexes = database.fetch_count(QueryCost::Page, indexes, Vec::new());
+        assert_eq!(indexes.await.unwrap(), 2, "{table}");
+        let table = database.find_table(table).unwrap();
+        database.reset_table(&table.shadow_table()).await.unwrap();
+        database.swap_tables(table).await.unwrap();
     }
 }

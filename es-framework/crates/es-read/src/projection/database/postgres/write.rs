@@ -7,7 +7,7 @@ use super::{
         super::{
             Cell, RowKey, Table,
             fold::{RowChanges, TableRow},
-            table_statements::{self, IndexNameSet},
+            table_statements,
         },
         Checkpoint, CheckpointStep, DatabaseError, TableCheckpoint,
         hold_table::{self, HeldRow},
@@ -41,16 +41,9 @@ pub(super) async fn reset_table(
         [table_statements::drop_table_statement(table)],
     )
     .await?;
-    let is_taken = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
-        .bind(table_statements::quote_name(
-            &table_statements::first_index_name(table),
-        ))
-        .fetch_one(&mut *transaction)
-        .await?;
-    let names = IndexNameSet::free(is_taken);
     run(
         &mut transaction,
-        table_statements::postgres_create_table_statements(table, names, has_trigrams),
+        table_statements::postgres_create_table_statements(table, has_trigrams),
     )
     .await?;
     write_checkpoint(&mut transaction, table, None).await?;

@@ -4,12 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::{
     super::{
-        super::{
-            Cell, Table,
-            fold::RowChanges,
-            search_index,
-            table_statements::{self, IndexNameSet},
-        },
+        super::{Cell, Table, fold::RowChanges, search_index, table_statements},
         Checkpoint, TableCheckpoint,
         hold_table::{self, HeldRow},
         rows,
@@ -119,15 +114,15 @@ pub(super) fn prepare_tables(
 /// Replaces a table by an empty one without a checkpoint.
 pub(super) fn reset_table(connection: &Connection, table: &Table) -> Result<(), rusqlite::Error> {
     drop_rows(connection, table)?;
-    let is_taken = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?1)";
-    let is_taken = connection.query_row(
-        is_taken,
-        [table_statements::first_index_name(table)],
-        |row| row.get(0),
-    )?;
-    for statement in
-        table_statements::sqlite_create_table_statements(table, IndexNameSet::free(is_taken))
-    {
+    let mut taken = connection.prepare("SELECT name FROM sqlite_schema")?;
+    let taken = taken.query_map((), |row| row.get(0))?;
+    let taken = taken.collect::<Result<Vec<String>, _>>()?;
+    let is_free = |number: &u32| {
+        let names = table_statements::index_names(table, *number);
+        !names.iter().any(|name| taken.contains(name))
+    };
+    let number = (1..).find(is_free).unwrap_or(1);
+    for statement in table_statements::sqlite_create_table_statements(table, number) {
         connection.execute_batch(&statement)?;
     }
     write_checkpoint(connection, table, None)
