@@ -206,6 +206,34 @@ async fn a_connection_that_hangs_is_replaced() {
 }
 
 #[tokio::test]
+async fn a_key_whose_insertion_gets_no_answer_is_found() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let proxy = ConnectionProxy::start(server.host()).await;
+    let through = format!("127.0.0.1:{}", proxy.port);
+    let url = server.url().replace(&server.host(), &through);
+    let keys = PostgresKeyStore::open(&url).await.unwrap();
+    let mut other = PgConnection::connect(&server.url()).await.unwrap();
+    let mut other = other.begin().await.unwrap();
+    other.execute("LOCK TABLE es_persons").await.unwrap();
+    let freezing = async {
+        let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+        while server.query(waits).trim() == "0" {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        proxy.freeze();
+        other.commit().await.unwrap();
+    };
+    let inserting = timeout(
+        Duration::from_secs(60),
+        keys.find_or_insert(ADA, KEY.to_vec()),
+    );
+    let (stored, ()) = tokio::join!(inserting, freezing);
+    assert_eq!(stored.unwrap().unwrap(), StoredKey::Key(KEY.to_vec()));
+}
+
+#[tokio::test]
 async fn keys_are_not_read_from_a_server_that_another_one_has_replaced() {
     let (Some(old), Some(new)) = (PostgresServer::start(), PostgresServer::start()) else {
         return;
