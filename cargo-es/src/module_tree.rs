@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 type ModulePath = Vec<String>;
 
 /// A name in a module that stands for a type.
-struct Binding {
+struct TypeBinding {
     module: ModulePath,
     name: String,
     /// The module that sees the name, with those inside it.
@@ -30,7 +30,7 @@ struct Binding {
 }
 
 /// One name of a `pub use`, or all names of a module.
-struct Export {
+struct TypeExport {
     module: ModulePath,
     scope: ModulePath,
     source: ModulePath,
@@ -39,7 +39,7 @@ struct Export {
 }
 
 /// A source file below `src`.
-struct SourceFile {
+struct ModuleFile {
     /// Relative to the application.
     path: PathBuf,
     text: String,
@@ -51,8 +51,8 @@ struct ModuleTree {
     types: Vec<DeclaredType>,
     /// The scope of each module.
     modules: BTreeMap<ModulePath, ModulePath>,
-    bindings: Vec<Binding>,
-    exports: Vec<Export>,
+    bindings: Vec<TypeBinding>,
+    exports: Vec<TypeExport>,
 }
 
 /// Returns all types in the modules of the crate whose root is this file. Those behind `#[cfg]` are not among them:
@@ -86,14 +86,14 @@ impl ModuleTree {
             ToolError::new(format!("{file} is no source file of Rust: {error}"))
         })?;
         let path = path.to_owned();
-        self.visit_items(&parsed.items, module, &SourceFile { path, text })
+        self.visit_items(&parsed.items, module, &ModuleFile { path, text })
     }
 
     fn visit_items(
         &mut self,
         items: &[Item],
         module: &[String],
-        file: &SourceFile,
+        file: &ModuleFile,
     ) -> Result<(), ToolError> {
         for item in items {
             match item {
@@ -109,7 +109,7 @@ impl ModuleTree {
         Ok(())
     }
 
-    fn visit_type(&mut self, item: &Item, module: &[String], file: &SourceFile) {
+    fn visit_type(&mut self, item: &Item, module: &[String], file: &ModuleFile) {
         let (attrs, ident, visibility) = match item {
             Item::Struct(item) => (&item.attrs, &item.ident, &item.vis),
             Item::Enum(item) => (&item.attrs, &item.ident, &item.vis),
@@ -122,7 +122,7 @@ impl ModuleTree {
             return;
         }
         let name = ident.unraw().to_string();
-        self.bindings.push(Binding {
+        self.bindings.push(TypeBinding {
             module: module.to_vec(),
             name: name.clone(),
             scope: scope_of(visibility, module),
@@ -137,7 +137,7 @@ impl ModuleTree {
         &mut self,
         item: &ItemMod,
         around: &[String],
-        file: &SourceFile,
+        file: &ModuleFile,
     ) -> Result<(), ToolError> {
         let name = item.ident.to_string();
         let module: ModulePath = around.iter().cloned().chain([name]).collect();
@@ -193,7 +193,7 @@ impl ModuleTree {
             UseTree::Name(name) => Some(name.ident.to_string()),
             UseTree::Glob(_) => None,
         };
-        self.exports.push(Export {
+        self.exports.push(TypeExport {
             module: module.to_vec(),
             scope: scope.to_vec(),
             source,
@@ -215,7 +215,7 @@ impl ModuleTree {
                             .is_none_or(|name| *name == binding.name)
                 });
                 let new = exported.filter(|binding| !self.has(&export.module, &binding.name));
-                added.extend(new.map(|binding| Binding {
+                added.extend(new.map(|binding| TypeBinding {
                     module: export.module.clone(),
                     name: binding.name.clone(),
                     // A star does not widen who sees a name.
