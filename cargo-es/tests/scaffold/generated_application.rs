@@ -174,6 +174,10 @@ fn read_side() -> Vec<(String, &'static str)> {
             "decide which rows ListDays returns, and compare them with `query`",
         ),
         (
+            "query Context --read-model DoctorsDay --path /context --handler".to_owned(),
+            "decide which rows Context returns, and compare them with `query`",
+        ),
+        (
             format!("query BrowseBookings --read-model Booking --path /bookings{filters}"),
             "decide which rows BrowseBookings returns, and compare them with `query`",
         ),

@@ -1,7 +1,7 @@
 //! Generates the implementation of `QueryHandler`.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::{ItemFn, Type, spanned::Spanned as _};
 
 use super::check::{CheckedQueryHandler, QueryHandlerParameter};
@@ -22,9 +22,11 @@ pub(crate) fn expand_query_handler(
         forwarded,
     } = handler;
     let module = quote!(#framework::query);
-    let names: Vec<Ident> = (0..parameters.len())
-        .map(|index| format_ident!("parameter_{index}"))
-        .collect();
+    // A variable of the generated code cannot hide a function of the application.
+    let variable = |name: &str| Ident::new(name, Span::mixed_site());
+    let context = variable("context");
+    let names = (0..parameters.len()).map(|index| variable(&format!("parameter_{index}")));
+    let names: Vec<_> = names.collect();
     let parameters = names.iter().zip(parameters);
     let services = parameters
         .clone()
@@ -41,10 +43,10 @@ pub(crate) fn expand_query_handler(
     let declared = (!types.is_empty()).then(
         || quote!(const SERVICES: &'static [#framework::command::ServiceType] = &[#(#types),*];),
     );
-    let values = services.map(|(name, ty)| quote!(let #name = context.service::<#ty>()?;));
+    let values = services.map(|(name, ty)| quote!(let #name = #context.service::<#ty>()?;));
     let arguments = parameters.map(|(name, parameter)| match parameter {
-        QueryHandlerParameter::Context => quote!(context),
-        QueryHandlerParameter::Caller => quote!(context.caller()),
+        QueryHandlerParameter::Context => quote!(#context),
+        QueryHandlerParameter::Caller => quote!(#context.caller()),
         QueryHandlerParameter::Service(_) => quote!(&#name),
     });
     let tables = reads
@@ -67,7 +69,7 @@ pub(crate) fn expand_query_handler(
 
             async fn handle(
                 self,
-                context: &#module::QueryContext<'_>,
+                #context: &#module::QueryContext<'_>,
             ) -> ::core::result::Result<#output, #module::QueryError> {
                 #(#values)*
                 #ident(self #(, #arguments)*).await
