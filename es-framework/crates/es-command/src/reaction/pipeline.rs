@@ -200,7 +200,9 @@ impl ReactionProcessor {
         let has_handled =
             |first| self.position >= first && self.position >= self.checkpoints.position();
         let due = self.handle_first.filter(|(_, first)| has_handled(*first));
-        due.is_some_and(|(until, _)| self.find_due(until).is_some())
+        // The clock may have gone back since then.
+        let now = self.executor.runtime.services.clock().now();
+        due.is_some_and(|(until, _)| self.find_due(until.min(now)).is_some())
     }
 
     fn find_due(&self, until: Timestamp) -> Option<OpenDeadline> {

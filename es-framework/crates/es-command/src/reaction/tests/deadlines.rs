@@ -68,6 +68,9 @@ async fn deadlines_that_are_due_at_once_let_events_in_and_are_not_met_again_afte
     let met = world.reminded().await.len();
     assert!(met > 0 && met < DEADLINES / 2, "{met}");
     assert!(processor.has_work(), "the next ones follow at once");
+    world.clock.set("2026-02-01T00:00:00Z".parse().unwrap());
+    assert!(!processor.has_work(), "the clock has gone back");
+    world.clock.set(DUE.parse().unwrap());
     processor.hand_over(Duration::ZERO).await;
     let mut processor = start_dunning(&world).await;
     assert_eq!(processor.deadlines.len(), DEADLINES - met);
