@@ -196,7 +196,8 @@ impl FileListing {
     fn add_folder(&mut self, folder: &Path, name: &OsStr) {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
-            Err(error) => return self.failures.push((folder.to_owned(), error)),
+            Err(error) if name.is_empty() => return self.failures.push((folder.to_owned(), error)),
+            Err(error) => return self.failures.push((folder.join(name), error)),
         };
         for entry in entries {
             let added = entry.and_then(|entry| {
@@ -293,5 +294,7 @@ mod tests {
         let rows = FileListing::load(&folder.path().join("rows.sqlite"));
         assert_eq!((rows.files.len(), rows.failures.len()), (2, 0));
         assert_eq!(FileListing::load(folder.path()).files.len(), 3);
+        let missing = folder.path().join("missing/file");
+        assert_eq!(FileListing::load(&missing).failures[0].0, missing);
     }
 }
