@@ -181,14 +181,7 @@ impl FileListing {
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
         let name = path.file_name().unwrap_or_default();
-        let folder = folder.unwrap_or(Path::new("."));
-        listing.add_folder(folder, name);
-        for (failed, _) in &mut listing.failures {
-            if failed == folder {
-                // Nobody asked for the folder.
-                path.clone_into(failed);
-            }
-        }
+        listing.add_folder(folder.unwrap_or(Path::new(".")), name);
         listing
     }
 
