@@ -2,7 +2,7 @@
 
 use es_framework::prelude::*;
 
-use crate::{book::BorrowError, reader::Reader, reservation::ReservationError};
+use crate::reader::Reader;
 
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 const CENTS_A_DAY: i64 = 50;
@@ -25,22 +25,14 @@ pub struct LendingRules {
 }
 
 impl LendingRules {
-    /// Rejects another loan of a reader who holds as many copies as allowed.
-    pub fn check_limit(&self, reader: &Reader) -> Result<(), BorrowError> {
-        let limit = self.loan_limit;
-        if is_below(limit, reader.loans.len()) {
-            return Ok(());
-        }
-        Err(BorrowError::LoanLimitReached { limit })
+    /// Returns true if the reader holds fewer copies than allowed.
+    pub fn allow_loan(&self, reader: &Reader) -> bool {
+        is_below(self.loan_limit, reader.loans.len())
     }
 
-    /// Rejects another reservation of a reader who has as many as allowed.
-    pub fn check_reservations(&self, reader: &Reader) -> Result<(), ReservationError> {
-        let limit = self.reservation_limit;
-        if is_below(limit, reader.reservations.len()) {
-            return Ok(());
-        }
-        Err(ReservationError::ReservationLimitReached { limit })
+    /// Returns true if the reader has fewer reservations than allowed.
+    pub fn allow_reservation(&self, reader: &Reader) -> bool {
+        is_below(self.reservation_limit, reader.reservations.len())
     }
 
     /// Returns the due date of a copy that is lent now.

@@ -73,7 +73,10 @@ fn borrow(
         Book::Lent { due_at, .. } => return Err(BorrowError::CopyLent { due_at }),
         Book::Removed => return Err(BorrowError::CopyRemoved),
     }
-    lending.check_limit(state)?;
+    if !lending.allow_loan(state) {
+        let limit = lending.loan_limit;
+        return Err(BorrowError::LoanLimitReached { limit });
+    }
     let due_at = lending.due_at(clock.now());
     let borrowed = BookBorrowedEvent { id, reader, due_at };
     let opened = LoanOpenedEvent::new(reader, id, due_at);

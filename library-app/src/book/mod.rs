@@ -16,9 +16,9 @@ use crate::{
     reservation::{CopyPutBackEvent, CopySetAsideEvent},
 };
 
+pub use borrow::BookBorrowedEvent;
 #[cfg(test)]
-pub use borrow::BorrowBookCommand;
-pub use borrow::{BookBorrowedEvent, BorrowError};
+pub use borrow::{BorrowBookCommand, BorrowError};
 pub use purchase::BookPurchasedEvent;
 pub use remove::BookRemovedEvent;
 #[cfg(test)]

@@ -41,7 +41,10 @@ fn reserve(
     if state.reservations.contains_key(&title) {
         return Err(ReservationError::TitleReserved);
     }
-    lending.check_reservations(state)?;
+    if !lending.allow_reservation(state) {
+        let limit = lending.reservation_limit;
+        return Err(ReservationError::ReservationLimitReached { limit });
+    }
     let opened = ReservationOpenedEvent {
         reader,
         title: title.clone(),

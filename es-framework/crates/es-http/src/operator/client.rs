@@ -26,7 +26,7 @@ pub(super) struct OperatorArguments {
     /// PEM file with the certificate chain of the application. With it, requests use https.
     #[arg(long, env = "HTTP_TLS_CERTIFICATE", value_name = "FILE", global = true)]
     http_tls_certificate: Option<PathBuf>,
-    /// How long the application lets a request take.
+    /// The time after which the application ends a request.
     #[arg(
         long,
         env = "HTTP_REQUEST_SECONDS",
