@@ -162,7 +162,11 @@ async fn a_table_of_an_older_release_is_rebuilt_and_takes_long_texts() {
         .await;
     // The indexes of releases that indexed whole texts.
     board.run_sql(
-        "DROP INDEX notes_name, notes_text; \
+        "DO $$ DECLARE index name; BEGIN \
+           FOR index IN SELECT indexname FROM pg_indexes \
+             WHERE tablename = 'notes' AND indexname NOT IN (SELECT conname FROM pg_constraint) \
+           LOOP EXECUTE format('DROP INDEX %I', index); END LOOP; \
+         END $$; \
          CREATE UNIQUE INDEX notes_name ON notes (name); \
          CREATE INDEX notes_text ON notes (text, es_place); \
          UPDATE es_checkpoint SET definition = split_part(definition, '.', 1) || '.older'",
