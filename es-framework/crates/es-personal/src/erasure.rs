@@ -4,7 +4,7 @@
 
 use std::{
     collections::BTreeSet,
-    fmt, mem,
+    mem,
     path::PathBuf,
     sync::{
         Arc,
@@ -26,7 +26,7 @@ use crate::{
     key_store::StoredKey,
     person_keys::SHARED_KEY,
     person_tables::PersonTables,
-    personal_store::PersonalStore,
+    personal_store::{PersonalStore, unavailable},
     redacted_store::RedactedStore,
 };
 
@@ -358,12 +358,5 @@ impl PersonalData {
                 Err(_) => {}
             }
         }
-    }
-}
-
-fn unavailable(error: impl fmt::Display) -> StoreError {
-    StoreError::Unavailable {
-        address: "with the keys of persons".to_owned(),
-        reason: error.to_string(),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The event store's own API, EventQL, backups and copies use the event store behind it, and see sealed values.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
@@ -192,7 +192,7 @@ pub(crate) fn corrupt(event: &RecordedEvent, error: &SealError) -> StoreError {
     }
 }
 
-fn unavailable(error: SealError) -> StoreError {
+pub(crate) fn unavailable(error: impl fmt::Display) -> StoreError {
     StoreError::Unavailable {
         address: "with the keys of persons".to_owned(),
         reason: error.to_string(),

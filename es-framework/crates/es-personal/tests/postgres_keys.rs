@@ -187,15 +187,20 @@ async fn the_keys_of_an_earlier_release_are_found() {
     }
 }
 
+async fn open_through_proxy(server: &PostgresServer) -> (ConnectionProxy, PostgresKeyStore) {
+    let proxy = ConnectionProxy::start(server.host()).await;
+    let through = format!("127.0.0.1:{}", proxy.port);
+    let url = server.url().replace(&server.host(), &through);
+    let keys = PostgresKeyStore::open(&url).await.unwrap();
+    (proxy, keys)
+}
+
 #[tokio::test]
 async fn a_connection_that_hangs_is_replaced() {
     let Some(server) = PostgresServer::start() else {
         return;
     };
-    let proxy = ConnectionProxy::start(server.host()).await;
-    let through = format!("127.0.0.1:{}", proxy.port);
-    let url = server.url().replace(&server.host(), &through);
-    let keys = PostgresKeyStore::open(&url).await.unwrap();
+    let (proxy, keys) = open_through_proxy(&server).await;
     for person in 1..=3 {
         let new = keys.find_or_insert(Uuid::from_u128(person), KEY.to_vec());
         new.await.unwrap();
@@ -210,10 +215,7 @@ async fn a_key_whose_insertion_gets_no_answer_is_found() {
     let Some(server) = PostgresServer::start() else {
         return;
     };
-    let proxy = ConnectionProxy::start(server.host()).await;
-    let through = format!("127.0.0.1:{}", proxy.port);
-    let url = server.url().replace(&server.host(), &through);
-    let keys = PostgresKeyStore::open(&url).await.unwrap();
+    let (proxy, keys) = open_through_proxy(&server).await;
     let mut other = PgConnection::connect(&server.url()).await.unwrap();
     let mut other = other.begin().await.unwrap();
     other.execute("LOCK TABLE es_persons").await.unwrap();

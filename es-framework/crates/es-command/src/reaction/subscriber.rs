@@ -96,12 +96,10 @@ impl Subscriber for ReactionSubscriber {
 
     async fn pass_unreadable(&self, poison: &PoisonEvent) -> Result<(), Interruption<Infallible>> {
         let mut slot = self.processor.lock().await;
-        let Some(processor) = slot.as_mut() else {
+        let is_skipped = self.executor.skipped.covers(poison);
+        let Some(processor) = slot.as_mut().filter(|_| is_skipped) else {
             return Err(Interruption::Parked(poison.clone()));
         };
-        if !self.executor.skipped.covers(poison) {
-            return Err(Interruption::Parked(poison.clone()));
-        }
         let passing = async {
             // The checkpoint passes the event only behind those before it.
             processor.finish_calls().await?;

@@ -109,6 +109,17 @@ fn world() -> (World, Arc<ParcelService>) {
     (world, courier)
 }
 
+/// Returns a world with parcels of twenty subjects, whose trips never end.
+async fn world_with_lost_parcels() -> (World, Arc<ParcelService>) {
+    let (world, courier) = world();
+    let lost: Vec<String> = (0..20).map(|number| format!("lost{number}-")).collect();
+    courier.lose(&lost.iter().map(String::as_str).collect::<Vec<_>>());
+    for id in &lost {
+        send(&world, id, 0).await;
+    }
+    (world, courier)
+}
+
 async fn send(world: &World, id: &str, second: i64) {
     let due_at = Timestamp::from_second(second).unwrap();
     let invoice = InvoiceSentEvent {
@@ -205,12 +216,7 @@ async fn a_long_call_whose_subject_was_held_goes_on_and_is_made_once() {
 
 #[tokio::test(start_paused = true)]
 async fn calls_of_held_subjects_leave_room_for_those_of_others() {
-    let (world, courier) = world();
-    let lost: Vec<String> = (0..20).map(|number| format!("lost{number}-")).collect();
-    courier.lose(&lost.iter().map(String::as_str).collect::<Vec<_>>());
-    for id in &lost {
-        send(&world, id, 0).await;
-    }
+    let (world, courier) = world_with_lost_parcels().await;
     let (running, operator) = world.start(&SENDER);
     // Each call fails after a minute.
     sleep(Duration::from_secs(130)).await;
@@ -230,12 +236,7 @@ async fn calls_of_held_subjects_leave_room_for_those_of_others() {
 
 #[tokio::test(start_paused = true)]
 async fn calls_that_an_operator_retries_and_that_hang_stop_no_other_subject() {
-    let (world, courier) = world();
-    let lost: Vec<String> = (0..20).map(|number| format!("lost{number}-")).collect();
-    courier.lose(&lost.iter().map(String::as_str).collect::<Vec<_>>());
-    for id in &lost {
-        send(&world, id, 0).await;
-    }
+    let (world, courier) = world_with_lost_parcels().await;
     let (running, operator) = world.start(&SENDER);
     sleep(Duration::from_secs(130)).await;
     assert_eq!(operator.held("ParcelSender").len(), 20);
