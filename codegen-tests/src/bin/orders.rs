@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, reason = "the tests are what it is for")]
 
+use std::collections::{BTreeMap, HashMap};
+
 use es_framework::{App, prelude::*, projection::Sql};
 
 /// Orders books from a shop.
@@ -23,6 +25,12 @@ pub struct PlaceOrderCommand {
     #[validate(items(min = 1, max = 50))]
     pub lines: Vec<OrderLine>,
     pub delivery: Delivery,
+    #[serde(default)]
+    pub note: serde_json::Value,
+    #[serde(default)]
+    pub codes: BTreeMap<String, u8>,
+    #[serde(default)]
+    pub counts: HashMap<Uuid, u8>,
 }
 
 /// So many copies of a book.

@@ -91,6 +91,37 @@ fn a_member_that_nobody_declares_is_told_at_its_place() {
 }
 
 #[test]
+fn a_member_that_stands_in_a_request_twice_is_told_at_its_place() {
+    let service = OrdersService::start(&[]);
+    for (place, once, twice) in [
+        ("/shop", r#""shop":"#, r#""shop":"A","shop":"#),
+        (
+            "/lines/0/isbn",
+            r#""isbn":"#,
+            r#""\u0069sbn":"978-0-345-53943-2","isbn":"#,
+        ),
+        ("/note", "{", r#"{"note":{"a":1},"note":{"a":2},"#),
+        ("/note/0/a", "{", r#"{"note":[{"a":1,"b":0,"a":2}],"#),
+        ("/codes/a~1b", "{", r#"{"codes":{"a/b":1,"a/b":1},"#),
+        (
+            "/counts/8d1ac1a5-4e9c-4b63-92fc-6e2a3d0ac1f2",
+            "{",
+            r#"{"counts":{"8d1ac1a5-4e9c-4b63-92fc-6e2a3d0ac1f2":1,"8D1AC1A5-4E9C-4B63-92FC-6E2A3D0AC1F2":2},"#,
+        ),
+    ] {
+        let order = order().to_string().replacen(once, twice, 1);
+        let (status, problem) = service.post("/orders/place", &order);
+        assert_eq!(status, 422, "{order}: {problem}");
+        let errors = problem["errors"].as_array().unwrap();
+        assert_eq!(errors.len(), 1, "{problem}");
+        assert_eq!(errors[0]["pointer"], place);
+    }
+    let apart = r#"{"note":[{"a":1},{"a":2}],"codes":{"a":1,"A":1},"#;
+    let order = order().to_string().replacen('{', apart, 1);
+    assert_eq!(service.post("/orders/place", &order).0, 201);
+}
+
+#[test]
 fn integers_are_accepted_in_every_spelling_that_the_schema_allows() {
     let service = OrdersService::start(&[]);
     for (number, copies) in ["2.0", "2e0", "0.2e1"].into_iter().enumerate() {

@@ -13,6 +13,8 @@ mod application_error;
 mod borrowed_event;
 mod caller;
 mod candidate;
+#[doc(hidden)]
+pub mod checked_json;
 mod clock;
 mod codec;
 mod const_text;
@@ -39,6 +41,8 @@ mod invalid_stream_line;
 mod json_impls;
 #[doc(hidden)]
 pub mod json_numbers;
+#[doc(hidden)]
+pub mod json_pointer;
 mod line_batches;
 #[doc(hidden)]
 pub mod map_keys;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::json_pointer::push_member;
+
 /// A value that would not be read back as it was written: the place in its JSON, and the reason.
 ///
 /// ```
@@ -35,8 +37,7 @@ impl UnreadableValue {
     ) -> Self {
         let mut pointer = String::new();
         for name in path {
-            pointer.push('/');
-            pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+            push_member(&mut pointer, name);
         }
         let reason = reason.into();
         Self { pointer, reason }

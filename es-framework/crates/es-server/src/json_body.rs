@@ -7,11 +7,12 @@ use axum::{
     http::header,
 };
 use bytes::Bytes;
+use es_event::checked_json::{CheckedJson, RepeatedMember};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::time::timeout;
 
-use super::{checked_json::CheckedJson, error_response::ErrorResponse, state::ServerState};
+use super::{error_response::ErrorResponse, state::ServerState};
 
 /// Extractor that reads the body as JSON, whatever its content type: several clients send none.
 pub(super) struct JsonBody<T>(pub(super) T);
@@ -63,7 +64,7 @@ impl JsonText {
     pub(super) fn check_members(&self) -> Result<(), ErrorResponse> {
         match &self.checked.repeated_member {
             None => Ok(()),
-            Some(name) => Err(ErrorResponse::invalid_request(format!(
+            Some(RepeatedMember { name, .. }) => Err(ErrorResponse::invalid_request(format!(
                 "invalid request: an object has two members {name:?}"
             ))),
         }

@@ -5,7 +5,6 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 mod auth;
-mod checked_json;
 pub mod cli;
 mod conditional_write;
 mod domain_error;

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Ident, Type, spanned::Spanned as _};
 
-use crate::codegen::{contents::Contents, framework::Framework};
+use crate::codegen::{contents::Contents, framework::Framework, types};
 
 /// Types that have no validation rules, so the macro generates no code for them.
 const PLAIN: [&str; 19] = [
@@ -32,7 +32,13 @@ fn types_with_rules(ty: &Type) -> Vec<&Type> {
         .into_iter()
         .flat_map(types_with_rules)
         .collect();
-    if matches!(contents, Contents::Value(_)) && matches!(ty, Type::Path(_)) && !is_plain(ty) {
+    let has_rules = match contents {
+        Contents::Value(_) => matches!(ty, Type::Path(_)) && !is_plain(ty),
+        // A request may spell one UUID in two ways.
+        Contents::Map(key, _) => types::last_word(key).is_some_and(|name| name == "Uuid"),
+        _ => false,
+    };
+    if has_rules {
         found.push(ty);
     }
     found

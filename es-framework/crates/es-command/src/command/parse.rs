@@ -1,6 +1,9 @@
 //! Parses and validates the body of a request.
 
-use es_event::json_numbers::{is_json, spell_out_integers};
+use es_event::{
+    checked_json::{CheckedJson, RepeatedMember},
+    json_numbers::{is_json, spell_out_integers},
+};
 use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
 
@@ -16,6 +19,7 @@ pub(super) fn parse_command<C: Command>(request: &CommandRequest<'_>) -> Result<
         return Err(NoJsonBody::Empty.into());
     }
     check_texts(request)?;
+    check_members(request.body)?;
     if request.path_parameters.is_empty() {
         check_is_object(request.body)?;
         return from_slice(request.body);
@@ -32,6 +36,19 @@ fn check_is_object(body: &[u8]) -> Result<(), CommandError> {
     let message = "the body must be a JSON object, not an array".to_owned();
     let pointer = String::new();
     Err(CommandError::Invalid(vec![Violation { pointer, message }]))
+}
+
+/// Refuses an object that has a member twice. A map and free JSON would keep one of the two values silently.
+fn check_members(body: &[u8]) -> Result<(), CommandError> {
+    // The next step describes text that is no JSON.
+    let checked: CheckedJson = serde_json::from_slice(body).unwrap_or_default();
+    match checked.repeated_member {
+        None => Ok(()),
+        Some(RepeatedMember { pointer, .. }) => {
+            let message = "stands here twice: leave one of them out".to_owned();
+            Err(CommandError::Invalid(vec![Violation { pointer, message }]))
+        }
+    }
 }
 
 /// Checks every validation rule of the command.

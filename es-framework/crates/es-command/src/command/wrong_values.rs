@@ -7,8 +7,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_path_to_error::Segment;
 
 use super::{Violation, json_members::JsonMembers};
-use crate::validate::push_member;
-use es_event::time_text;
+use es_event::{json_pointer::push_member, time_text};
 
 /// The number of times that a request is read. It limits what a hostile request costs.
 const MAX_READS: usize = 32;

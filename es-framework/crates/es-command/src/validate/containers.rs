@@ -10,7 +10,7 @@ use std::{
 };
 
 use es_event::time_text::check_time;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Validate, Violations};
 
@@ -55,13 +55,13 @@ fn check_ends<T: Validate>(start: &T, end: &T, violations: &mut Violations) {
     violations.check_member("end", |violations| end.validate(violations));
 }
 
-impl<K: Serialize, T: Validate> Validate for BTreeMap<K, T> {
+impl<K: Serialize + DeserializeOwned, T: Validate> Validate for BTreeMap<K, T> {
     fn validate(&self, violations: &mut Violations) {
         violations.check_entries(self, |_, value, violations| value.validate(violations));
     }
 }
 
-impl<K: Serialize, T: Validate, S> Validate for HashMap<K, T, S> {
+impl<K: Serialize + DeserializeOwned, T: Validate, S> Validate for HashMap<K, T, S> {
     fn validate(&self, violations: &mut Violations) {
         violations.check_entries(self, |_, value, violations| value.validate(violations));
     }

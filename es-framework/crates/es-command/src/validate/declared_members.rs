@@ -3,10 +3,11 @@
 
 use std::{cell::OnceCell, collections::BTreeMap, mem};
 
-use es_event::json_numbers::replace_numbers;
-use serde_json::Value;
+use es_event::{json_numbers::replace_numbers, json_pointer::push_member};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
-use super::{Violations, push_member};
+use super::Violations;
 
 /// The part of a pointer that stands for each item of a list and each member of an object. A client cannot send a
 /// member of this name.
@@ -175,13 +176,32 @@ impl Violations {
         }
     }
 
-    /// Returns true if the current object of the request has these members, or if there is no request.
-    pub(super) fn has_members<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> bool {
+    /// Returns how the request spells the keys of the current map: a UUID may be in capital letters. Refuses two
+    /// spellings of one key, because the map has kept the value of one of them only.
+    pub(super) fn find_spellings<K: Serialize + DeserializeOwned>(
+        &mut self,
+    ) -> BTreeMap<String, String> {
+        let mut spellings = BTreeMap::new();
+        let mut repeated = Vec::new();
         let object = self.search.value_at(&self.pointer);
-        object.is_none_or(|object| {
-            let mut names = names.into_iter();
-            names.all(|name| object.get(name).is_some())
-        })
+        for sent in object
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(Map::keys)
+        {
+            // Numbers and truths are no texts, and have one spelling.
+            let key = serde_json::from_value::<K>(Value::String(sent.clone())).ok();
+            if let Some(name) = key.and_then(|key| name_of_key(&key))
+                && let Some(other) = spellings.insert(name, sent.clone())
+            {
+                repeated.push((sent.clone(), other));
+            }
+        }
+        for (name, other) in repeated {
+            let message = format!("is the same key as `{other}`: leave one of them out");
+            self.check(&name, Err(message));
+        }
+        spellings
     }
 
     /// Checks all items of a set.
@@ -267,6 +287,15 @@ impl RequestJson {
             });
             serde_json::from_str(&json).unwrap_or_default()
         })
+    }
+}
+
+/// Returns the name of a map's entry in JSON.
+pub(super) fn name_of_key<K: Serialize>(key: &K) -> Option<String> {
+    match serde_json::to_value(key) {
+        Ok(Value::String(name)) => Some(name),
+        Ok(other) => Some(other.to_string()),
+        Err(_) => None,
     }
 }
 

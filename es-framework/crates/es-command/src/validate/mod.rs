@@ -10,9 +10,9 @@ pub mod rules;
 #[cfg(test)]
 mod undeclared_tests;
 
-use declared_members::MemberSearch;
+use declared_members::{MemberSearch, name_of_key};
 use rules::Items;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 
 /// A value that violates a rule.
 ///
@@ -56,12 +56,6 @@ pub struct Violations {
     pointer: String,
     violations: Vec<Violation>,
     search: MemberSearch,
-}
-
-/// Appends the name of a member to a JSON pointer (RFC 6901).
-pub(crate) fn push_member(pointer: &mut String, name: &str) {
-    pointer.push('/');
-    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
 }
 
 impl Violations {
@@ -135,34 +129,21 @@ impl Violations {
 
     /// Collects violations of each key and value of a map, at the pointer of the value.
     #[doc(hidden)]
-    pub fn check_entries<'a, K: Serialize + 'a, T: 'a>(
+    pub fn check_entries<'a, K: Serialize + DeserializeOwned + 'a, T: 'a>(
         &mut self,
         entries: impl IntoIterator<Item = (&'a K, &'a T)>,
         check: impl Fn(&K, &T, &mut Self),
     ) {
         self.declare_every_member();
-        let name = |key: &K| match serde_json::to_value(key) {
-            Ok(serde_json::Value::String(name)) => Some(name),
-            Ok(other) => Some(other.to_string()),
-            Err(_) => None,
-        };
-        let entries = entries.into_iter();
-        let entries = entries.filter_map(|(key, value)| Some((name(key)?, key, value)));
-        let entries: Vec<_> = entries.collect();
-        let has_names = self.has_members(entries.iter().map(|(name, ..)| name.as_str()));
-        let check_all = |violations: &mut Self| {
-            for (name, key, value) in entries {
-                if violations.is_full() {
-                    break;
-                }
-                violations.check_entry(&name, |violations| check(key, value, violations));
+        let spellings = self.find_spellings::<K>();
+        for (key, value) in entries {
+            if self.is_full() {
+                break;
             }
-        };
-        if has_names {
-            check_all(self);
-        } else {
-            // A key can have several spellings, such as a UUID in capital letters.
-            self.check_set(check_all);
+            if let Some(name) = name_of_key(key) {
+                let sent = spellings.get(&name).unwrap_or(&name);
+                self.check_entry(sent, |violations| check(key, value, violations));
+            }
         }
     }
 

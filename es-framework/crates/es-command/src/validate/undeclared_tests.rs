@@ -327,6 +327,67 @@ fn an_integer_that_any_json_would_round_is_refused() {
     );
 }
 
+/// A key with several spellings in JSON.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Value)]
+struct LineId(Uuid);
+
+#[derive(Value)]
+#[allow(dead_code, reason = "only its shape matters")]
+struct KeyedValue {
+    #[serde(default)]
+    by_id: HashMap<Uuid, u8>,
+    #[serde(default)]
+    by_time: BTreeMap<Timestamp, u8>,
+    #[serde(default)]
+    by_line: Vec<BTreeMap<LineId, HashMap<Uuid, u8>>>,
+    #[serde(default)]
+    by_name: BTreeMap<String, u8>,
+    #[serde(default)]
+    by_number: BTreeMap<u8, u8>,
+}
+
+#[test]
+fn two_spellings_of_one_key_of_a_map_are_refused() {
+    let (lower, upper) = (
+        "8d1ac1a5-4e9c-4b63-92fc-6e2a3d0ac1f2",
+        "8D1AC1A5-4E9C-4B63-92FC-6E2A3D0AC1F2",
+    );
+    let (zulu, offset) = ("2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00");
+    let twice = json!({ lower: 1, upper: 2 });
+    for (request, place) in [
+        (json!({ "byId": twice }), format!("/byId/{lower}")),
+        (
+            json!({ "byTime": { zulu: 1, offset: 2 } }),
+            format!("/byTime/{offset}"),
+        ),
+        (
+            json!({ "byLine": [{ upper: {}, lower: {} }] }),
+            format!("/byLine/0/{lower}"),
+        ),
+        (
+            json!({ "byLine": [{ upper: twice }] }),
+            format!("/byLine/0/{upper}/{lower}"),
+        ),
+    ] {
+        let value: KeyedValue = serde_json::from_value(request.clone()).unwrap();
+        let mut violations = Violations::of_request(request.to_string().as_bytes());
+        value.validate(&mut violations);
+        let found = violations.into_vec();
+        assert_eq!(found.len(), 1, "{request}: {found:?}");
+        assert_eq!(found[0].pointer, place);
+        assert!(found[0].message.contains("is the same key as"), "{found:?}");
+    }
+    let distinct = json!({
+        "byId": { upper: 1, "8d1ac1a5-4e9c-4b63-92fc-6e2a3d0ac1f3": 1 },
+        "byName": { lower: 1, upper: 1, "1": 1, "01": 1 },
+        "byNumber": { "1": 1, "2": 1 },
+    });
+    let value: KeyedValue = serde_json::from_value(distinct.clone()).unwrap();
+    let mut violations = Violations::of_request(distinct.to_string().as_bytes());
+    value.validate(&mut violations);
+    assert_eq!(violations.into_vec(), []);
+}
+
 #[test]
 fn a_value_that_no_request_contains_is_not_searched() {
     let mut violations = Violations::default();

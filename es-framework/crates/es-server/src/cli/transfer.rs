@@ -3,6 +3,7 @@
 use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
 use clap::Args;
+use es_event::checked_json::check_members;
 use futures_util::TryStreamExt as _;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,10 +15,7 @@ use super::{
     output::LineOutput,
     progress_bar::ProgressDisplay,
 };
-use crate::{
-    checked_json::check_members, server_settings::BODY_LIMIT,
-    written_subject::deserialize_written_subject,
-};
+use crate::{server_settings::BODY_LIMIT, written_subject::deserialize_written_subject};
 use es_event::{Dialect, EventCandidate, EventType, Subject, TraceContext, compact_object};
 use es_store::{AppendError, EventStore as _, ReadOptions};
 use es_store_sqlite::EmbeddedStore;

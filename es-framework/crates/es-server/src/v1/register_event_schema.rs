@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
+use es_event::checked_json::check_members;
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
 use super::{event_types::parse_event_type, ping::management_response};
 use crate::{
-    auth::RequireApiToken, checked_json::check_members, error_response::ErrorResponse,
-    json_body::JsonBody, state::ServerState,
+    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody, state::ServerState,
 };
 use es_store::{EventSchema, schema_work};
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::Response};
+use es_event::checked_json::check_members;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -14,7 +15,6 @@ use super::{
 };
 use crate::{
     auth::RequireApiToken,
-    checked_json::check_members,
     conditional_write::ConditionalWrite,
     domain_error::{DomainError, ErrorCode},
     envelope::END_LINE,

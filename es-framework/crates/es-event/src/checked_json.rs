@@ -8,38 +8,57 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
+use super::json_pointer::push_member;
+
 /// Any JSON value, parsed completely and discarded except for what is told here.
 ///
-/// The server stores an event's data as unparsed text. Without this check it would store lone
+/// The server of the event store stores an event's data as unparsed text. Without this check it would store lone
 /// surrogates, numbers out of range and unlimited nesting, which break every reader. Data has the same
 /// depth in a request and in a line of a stream, so text that passes the parser's depth limit here
 /// passes it there, too.
 #[derive(Debug, Default)]
-pub(super) struct CheckedJson {
+pub struct CheckedJson {
     /// The number of elements of a list.
     elements: usize,
     /// The length of the longest list that is a member of an object.
-    pub(super) longest_list: usize,
-    /// The name of a member that an object has twice, at any depth. A schema checks only the last one, and
-    /// clients disagree which one counts.
-    pub(super) repeated_member: Option<Box<str>>,
+    pub longest_list: usize,
+    /// A member that an object has twice, at any depth. A schema checks only the last one, clients disagree which
+    /// one counts, and a map keeps one of them silently.
+    pub repeated_member: Option<RepeatedMember>,
+}
+
+/// A member that an object has twice.
+#[derive(Debug)]
+pub struct RepeatedMember {
+    /// The name of the member.
+    pub name: String,
+    /// The JSON pointer of the member.
+    pub pointer: String,
 }
 
 /// Fails if an object in this JSON has two members of one name, at any depth.
-pub(super) fn check_members(json: &RawValue) -> Result<(), String> {
+///
+/// # Errors
+/// The JSON is malformed, or an object has two members of one name.
+pub fn check_members(json: &RawValue) -> Result<(), String> {
     let checked: CheckedJson =
         serde_json::from_str(json.get()).map_err(|error| error.to_string())?;
     match checked.repeated_member {
         None => Ok(()),
-        Some(name) => Err(format!("an object has two members {name:?}")),
+        Some(RepeatedMember { name, .. }) => Err(format!("an object has two members {name:?}")),
     }
 }
 
 impl CheckedJson {
     /// Takes over what a value in this one tells about its own members.
-    fn include(&mut self, repeated_member: Option<Box<str>>) {
+    fn include(&mut self, step: &str, inside: Option<RepeatedMember>) {
         if self.repeated_member.is_none() {
-            self.repeated_member = repeated_member;
+            self.repeated_member = inside.map(|inside| {
+                let mut pointer = String::new();
+                push_member(&mut pointer, step);
+                pointer.push_str(&inside.pointer);
+                RepeatedMember { pointer, ..inside }
+            });
         }
     }
 }
@@ -83,8 +102,10 @@ impl<'de> Visitor<'de> for CheckedJson {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self, A::Error> {
         while let Some(item) = items.next_element::<Self>()? {
+            if item.repeated_member.is_some() {
+                self.include(&self.elements.to_string(), item.repeated_member);
+            }
             self.elements = self.elements.saturating_add(1);
-            self.include(item.repeated_member);
         }
         Ok(self)
     }
@@ -93,9 +114,14 @@ impl<'de> Visitor<'de> for CheckedJson {
         let mut names = HashSet::new();
         while let Some((MemberName(name), member)) = members.next_entry::<_, Self>()? {
             self.longest_list = self.longest_list.max(member.elements);
-            self.include(member.repeated_member);
+            self.include(&name, member.repeated_member);
             if let Some(repeated) = names.replace(name) {
-                self.include(Some(repeated.into()));
+                let name = repeated.into_owned();
+                let here = RepeatedMember {
+                    name: name.clone(),
+                    pointer: String::new(),
+                };
+                self.include(&name, Some(here));
             }
         }
         Ok(self)
@@ -177,15 +203,17 @@ mod tests {
         for (json, repeated) in [
             (r#"{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}]}"#, None),
             (r#"{"a":1,"A":1,"é":1,"e\u0301":1}"#, None),
-            (r#"{"a":1,"b":2,"a":1}"#, Some("a")),
-            (r#"{"a":{"b":{"c":1,"c":2}}}"#, Some("c")),
-            (r#"[[],[{"d":null,"d":null}]]"#, Some("d")),
-            (r#"{"a":1,"\u0061":2}"#, Some("a")),
-            (r#"{"\n":1,"\u000a":2}"#, Some("\n")),
-            (r#"{"":1,"":2}"#, Some("")),
+            (r#"{"a":1,"b":2,"a":1}"#, Some(("a", "/a"))),
+            (r#"{"a":{"b/~":{"c":1,"c":2}}}"#, Some(("c", "/a/b~1~0/c"))),
+            (r#"[[],[0,{"d":null,"d":null}]]"#, Some(("d", "/1/1/d"))),
+            (r#"{"a":1,"\u0061":2}"#, Some(("a", "/a"))),
+            (r#"{"\n":1,"\u000a":2}"#, Some(("\n", "/\n"))),
+            (r#"{"":1,"":2}"#, Some(("", "/"))),
         ] {
             let checked: CheckedJson = serde_json::from_str(json).unwrap();
-            assert_eq!(checked.repeated_member.as_deref(), repeated, "{json}");
+            let found = checked.repeated_member.as_ref();
+            let found = found.map(|member| (&*member.name, &*member.pointer));
+            assert_eq!(found, repeated, "{json}");
         }
     }
 }
