@@ -4,6 +4,7 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericParam, Generics, M
 
 use super::{
     attribute, errors::Errors, generics, json_names::JsonNames, naming, round_trip, serde_words,
+    untagged,
 };
 
 /// The words of error messages that depend on the kind of item.
@@ -33,6 +34,7 @@ pub(crate) fn check_json_support(item: &DeriveInput, noun: ItemNoun, errors: &mu
                 errors.record(&item.ident, message);
             }
             let mut members = JsonNames::in_case(naming::lower_camel_case);
+            untagged::check_order(data, &item.attrs, errors);
             for variant in &data.variants {
                 members.assign_name(&variant.ident, serde_words::renamed(&variant.attrs), errors);
                 if noun.is_sent {

@@ -53,6 +53,7 @@ mod template;
 mod tests;
 mod types;
 mod unique;
+mod untagged;
 pub(crate) mod upcast;
 mod validate;
 pub(crate) mod value;

@@ -142,4 +142,39 @@ mod names_that_do_not_follow_from_the_declaration {
     }
 }
 
+mod untagged_variants_in_the_wrong_order {
+    //! A variant that is read in place of a later one with more members.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    #[serde(untagged)]
+    enum Size {
+        Nothing {},
+        Exact { mm: u32 },
+        Range { mm: u64, to: u64 },
+    }
+}
+
+mod untagged_variants_that_have_no_order {
+    //! Variants of which each is read in place of the other.
+
+    use es_framework::prelude::*;
+
+    #[derive(Value)]
+    #[serde(untagged)]
+    enum Contact {
+        Mail {
+            name: String,
+            mail: Option<String>,
+        },
+        Phone {
+            #[serde(rename = "name")]
+            person: Box<str>,
+            #[serde(default)]
+            number: String,
+        },
+    }
+}
+
 fn main() {}

@@ -40,6 +40,15 @@ enum Either {
     Text(String),
 }
 
+#[derive(Value)]
+#[serde(untagged)]
+enum Length {
+    Range { mm: u32, to: u32 },
+    Exact { mm: u32 },
+    Named { name: String },
+    Tolerant { name: bool, more: Option<u32> },
+}
+
 fn size_of<T: serde::Serialize + for<'de> serde::Deserialize<'de>>(value: &T) -> usize {
     size_of_val(value)
 }
@@ -64,6 +73,10 @@ fn works() {
         };
         assert_eq!(price_in_cents, 1);
     }
+    let range = serde_json::from_str(r#"{"mm":1,"to":2}"#).unwrap();
+    assert!(matches!(range, Length::Range { mm: 1, to: 2 }));
+    let tolerant = serde_json::from_str(r#"{"name":true,"more":2}"#).unwrap();
+    assert!(matches!(tolerant, Length::Tolerant { name: true, more: Some(2) }));
     for either in [Either::Number(1), Either::Text(String::new())] {
         match either {
             Either::Number(number) => assert_eq!(number, 1),
