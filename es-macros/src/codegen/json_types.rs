@@ -5,8 +5,10 @@ use syn::{Attribute, Type};
 use super::{contents::Contents, personal, serde_words};
 
 /// Types with JSON. A type of an application with such a name costs it only the short message.
-const KNOWN: [&str; 18] = [
+const KNOWN: [&str; 19] = [
     "String",
+    // Behind a pointer.
+    "str",
     "bool",
     "char",
     "f32",

@@ -1,5 +1,7 @@
 //! Fields of events whose values no two subjects may have at the same time.
 
+use std::{borrow::Cow, sync::Arc};
+
 use uuid::Uuid;
 
 /// The rules about unique values that an event declares.
@@ -140,6 +142,8 @@ macro_rules! displayed {
 displayed!(
     String,
     Box<str>,
+    Arc<str>,
+    Cow<'_, str>,
     Uuid,
     u8,
     u16,

@@ -1,6 +1,6 @@
 //! The columns of read models, and the conversion of fields to cells and back.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use es_event::{
     __private::HasJson,
@@ -124,7 +124,7 @@ macro_rules! columns {
 }
 
 columns! {
-    Text: String;
+    Text: String, Box<str>, Arc<str>, Cow<'static, str>;
     Name: uuid::Uuid;
     Integer: i8, i16, i32, i64, u8, u16, u32;
     Real: f32, f64;

@@ -1,5 +1,7 @@
 //! The types of a query's fields: one value, an `Option` of one, or a `Vec` of several.
 
+use std::{borrow::Cow, sync::Arc};
+
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -96,7 +98,22 @@ macro_rules! values {
 }
 
 values!(
-    String, Uuid, bool, i8, i16, i32, i64, u8, u16, u32, f32, f64, Timestamp
+    String,
+    Box<str>,
+    Arc<str>,
+    Cow<'static, str>,
+    Uuid,
+    bool,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    f32,
+    f64,
+    Timestamp
 );
 
 #[diagnostic::do_not_recommend]

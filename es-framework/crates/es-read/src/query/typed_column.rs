@@ -1,6 +1,6 @@
 //! The typed columns of a read model: conditions, sort orders and groups name columns through them.
 
-use std::{fmt, marker::PhantomData};
+use std::{borrow::Cow, fmt, marker::PhantomData, sync::Arc};
 
 use es_event::are_equal;
 use jiff::Timestamp;
@@ -261,7 +261,21 @@ macro_rules! ordered {
 }
 
 ordered!(
-    String, Uuid, i8, i16, i32, i64, u8, u16, u32, f32, f64, Timestamp
+    String,
+    Box<str>,
+    Arc<str>,
+    Cow<'static, str>,
+    Uuid,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    f32,
+    f64,
+    Timestamp
 );
 impl<T: OrderedValue> OrderedValue for Option<T> {
     type Value = T::Value;
@@ -322,7 +336,10 @@ impl<T: NumericValue> NumericValue for Option<T> {
 pub trait TextValue: ColumnType {}
 
 impl TextValue for String {}
-impl TextValue for Option<String> {}
+impl TextValue for Box<str> {}
+impl TextValue for Arc<str> {}
+impl TextValue for Cow<'static, str> {}
+impl<T: TextValue> TextValue for Option<T> {}
 
 /// Returns whether each column of this key is among the columns, with the number of values that they are compared
 /// with, and has one value.

@@ -32,7 +32,7 @@ static VISIBLE: Pattern =
 /// assert_eq!(text(&"The Ring".to_owned(), 1, 500), Ok(()));
 /// assert_eq!(text(&" ".to_owned(), 1, 500), Err("must not be blank".into()));
 /// assert_eq!(text(&"\u{200b}".to_owned(), 1, 500), Err("must not be blank".into()));
-/// assert_eq!(text(&None, 1, 500), Ok(()));
+/// assert_eq!(text(&None::<String>, 1, 500), Ok(()));
 /// ```
 ///
 /// # Errors
@@ -271,7 +271,7 @@ mod tests {
         ] {
             assert_eq!(check(visible), Ok(()), "{visible:?}");
         }
-        assert_eq!(super::text(&None, 1, 3), Ok(()));
+        assert_eq!(super::text(&None::<String>, 1, 3), Ok(()));
         assert_eq!(
             super::text(&"äö".to_owned(), 3, 9),
             Err("must have at least 3 characters, not 2".into())
@@ -320,7 +320,7 @@ mod tests {
             pattern(&"978-1\n".to_owned(), &ISBN),
             Err("must match ^97[89]-[0-9]+$".into())
         );
-        assert_eq!(pattern(&None, &ISBN), Ok(()));
+        assert_eq!(pattern(&None::<String>, &ISBN), Ok(()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The kinds of values that rules apply to: texts, numbers and lists.
 
-use std::fmt::Display;
+use std::{borrow::Cow, fmt::Display, sync::Arc};
 
 /// A string or an optional string.
 ///
@@ -27,17 +27,23 @@ pub trait Text {
     fn text(&self) -> Option<&str>;
 }
 
-impl Text for String {
-    fn text(&self) -> Option<&str> {
-        Some(self)
-    }
+macro_rules! texts {
+    ($($text:ty),*) => {$(
+        impl Text for $text {
+            fn text(&self) -> Option<&str> {
+                Some(self)
+            }
+        }
+
+        impl Text for Option<$text> {
+            fn text(&self) -> Option<&str> {
+                self.as_deref()
+            }
+        }
+    )*};
 }
 
-impl Text for Option<String> {
-    fn text(&self) -> Option<&str> {
-        self.as_deref()
-    }
-}
+texts!(String, Box<str>, Arc<str>, Cow<'_, str>);
 
 /// A number or an optional number.
 ///
