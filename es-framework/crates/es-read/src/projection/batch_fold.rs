@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::{
     DatabaseError, PoisonEvent, ProjectionError, RowKey, Table,
-    fold::{FoldFailure, ReadModelFold, RowChanges, RowPosition, TableRow, call_projection},
+    fold::{FoldFailure, ReadModelFold, call_projection},
+    row_changes::{RowChanges, RowPosition, TableRow},
     row_holds::{LateFailure, RowHolds},
 };
 use es_event::{EventId, RecordedEvent, Upcasters};
@@ -77,17 +78,6 @@ impl BatchFold {
     /// Returns the keys of the stored rows that the changes depend on.
     pub(super) fn required_keys(&self) -> Vec<RowKey> {
         self.fold.required_keys()
-    }
-
-    /// Returns the failures that hold each row which the events change, for one reason.
-    pub(super) fn fail_all_rows(&self, reason: &str) -> Vec<LateFailure> {
-        let rows = self.fold.touched_rows().into_iter();
-        let failure = |(event, row)| LateFailure {
-            event,
-            row,
-            reason: reason.to_owned(),
-        };
-        rows.map(failure).collect()
     }
 
     /// Applies the changes to the stored rows that they depend on.

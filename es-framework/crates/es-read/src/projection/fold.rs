@@ -5,39 +5,14 @@ use std::{marker::PhantomData, ops::Range};
 use indexmap::IndexMap;
 
 use super::{
-    Cell, Project, ProjectionError, RowChange, RowIdentity, RowKey,
+    Project, ProjectionError, RowChange, RowIdentity, RowKey,
     event_changes::key_in_subject,
     read_model::{Cells, EventRow, RowComputation, check_key},
-    row_holds::{LateFailure, RowHolds, subject_id},
+    row_changes::{RowChanges, RowPosition, RowVersion, TableRow},
+    row_holds::{LateFailure, RowHolds},
 };
 use es_event::{EventId, EventView};
-use es_subscribe::{HeldKey, HeldKeyId, catch_panic};
-
-/// The position of a row among all rows: the event that made it, and the number of that event among
-/// those that an upcaster made of the stored one.
-pub(crate) type RowPosition = i64;
-
-/// The changes that a batch of events makes to one table.
-#[derive(Debug, Default)]
-pub(super) struct RowChanges {
-    /// The rows to delete, including those that are written again at another position.
-    pub(super) removed: Vec<RowKey>,
-    /// The rows to write, in the order of their positions.
-    pub(super) rows: Vec<TableRow>,
-    /// The keys that are held from now on, or whose number of events has grown.
-    pub(super) held: Vec<HeldKey>,
-    /// The keys that are held no longer.
-    pub(super) released: Vec<HeldKeyId>,
-}
-
-/// A row of a table: a stored one, or one to write.
-#[derive(Debug, Clone)]
-pub(crate) struct TableRow {
-    pub(crate) place: RowPosition,
-    /// The subject of the event, if the row is an event.
-    pub(super) subject: Option<String>,
-    pub(crate) cells: Vec<Cell>,
-}
+use es_subscribe::catch_panic;
 
 /// The failure of a row at an event of a batch.
 #[derive(Debug)]
@@ -70,9 +45,6 @@ pub(super) trait ReadModelFold: Send {
 
     /// Returns the keys of the stored rows that the changes depend on.
     fn required_keys(&self) -> Vec<RowKey>;
-
-    /// Returns the identities of the rows that the changes touch, each with its first event.
-    fn touched_rows(&self) -> Vec<(EventId, HeldKeyId)>;
 
     /// Adds a stored row that the changes depend on.
     fn load_row(&mut self, row: TableRow) -> Result<(), ProjectionError>;
@@ -109,10 +81,12 @@ struct FoldedRow<R> {
     place: Option<RowPosition>,
     /// True if the changes depend on the stored row.
     is_required: bool,
-    /// True if a stored row was removed.
-    is_removed: bool,
-    /// The last event that changed the row, or the first one until changes are applied.
-    touched_by: EventId,
+    /// The last event that removed a row.
+    removed_by: Option<EventId>,
+    /// The first event that changes the row.
+    first: EventId,
+    /// The rows that the events left, the last of which is to be written if the row exists.
+    versions: Vec<RowVersion>,
     failure: Option<(EventId, ProjectionError)>,
 }
 
@@ -138,8 +112,9 @@ impl<R> KeyedRowFold<R> {
             row: None,
             place: None,
             is_required: needs_row,
-            is_removed: false,
-            touched_by: event,
+            removed_by: None,
+            first: event,
+            versions: Vec::new(),
             failure: None,
         });
         self.changes.push(PendingRowChange {
@@ -193,12 +168,6 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
         required.map(|(key, _)| key.clone()).collect()
     }
 
-    fn touched_rows(&self) -> Vec<(EventId, HeldKeyId)> {
-        let rows = self.slots.iter();
-        rows.map(|(key, slot)| (slot.touched_by, key.held_id()))
-            .collect()
-    }
-
     /// Another version of the code may have written a row that the read model cannot read. A rebuild helps.
     fn load_row(&mut self, stored: TableRow) -> Result<(), ProjectionError> {
         let key = RowIdentity::of::<R>().find_key(R::COLUMNS, &stored.cells);
@@ -211,7 +180,7 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
                 slot.row = Some(row);
                 slot.place = Some(stored.place);
             }
-            Err(error) => slot.failure = Some((slot.touched_by, ProjectionError::StoredRow(error))),
+            Err(error) => slot.failure = Some((slot.first, ProjectionError::StoredRow(error))),
         }
         Ok(())
     }
@@ -230,79 +199,71 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
             if let Some((key, slot)) = slots.get_index_mut(slot)
                 && slot.failure.is_none()
             {
-                slot.touched_by = event;
-                let applied = slot.apply(key, place, computation);
+                let applied = slot.apply(key, event, place, computation);
                 slot.failure = applied.err().map(|error| (event, error));
             }
         }
         let (mut changes, mut failures) = (RowChanges::default(), Vec::new());
         for (key, slot) in slots {
-            match slot.into_change() {
-                Err((event, error)) => failures.push(FoldFailure { event, key, error }),
-                Ok((is_removed, row)) => {
-                    if is_removed {
-                        changes.removed.push(key);
-                    }
-                    changes.rows.extend(row);
-                }
+            let FoldedRow {
+                row,
+                removed_by,
+                mut versions,
+                failure,
+                ..
+            } = slot;
+            if let Some((event, error)) = failure {
+                failures.push(FoldFailure { event, key, error });
+                continue;
             }
+            changes.removed.extend(removed_by.map(|event| (event, key)));
+            changes.rows.extend(row.and_then(|_| versions.pop()));
+            changes.replaced.extend(versions);
         }
         if !failures.is_empty() {
             return Err(failures);
         }
-        changes.rows.sort_unstable_by_key(|row| row.place);
+        changes
+            .rows
+            .sort_unstable_by_key(|version| version.row.place);
         Ok(changes)
     }
 }
 
 impl<R: Project> FoldedRow<R> {
-    /// Applies a change of the event at this position.
+    /// Applies a change of an event. A new row takes this position.
     fn apply(
         &mut self,
         key: &RowKey,
+        event: EventId,
         place: RowPosition,
         computation: RowComputation<R>,
     ) -> Result<(), ProjectionError> {
         let was_there = self.row.is_some();
         let before = self.row.take();
         self.row = call_projection(|| computation(before))?;
-        match &self.row {
-            None => {
-                self.is_removed |= was_there;
-                self.place = None;
+        let Some(row) = &self.row else {
+            if was_there {
+                self.removed_by = Some(event);
             }
-            Some(row) => {
-                check_key(key, row)?;
-                self.place = self.place.or(Some(place));
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns whether the stored row is removed, and the row to write.
-    fn into_change(self) -> Result<(bool, Option<TableRow>), (EventId, ProjectionError)> {
-        if let Some(failure) = self.failure {
-            return Err(failure);
-        }
-        let (Some(row), Some(place)) = (self.row, self.place) else {
-            return Ok((self.is_removed, None));
+            self.place = None;
+            return Ok(());
         };
-        let cells = row.to_cells();
-        let cells = cells.map_err(|error| (self.touched_by, error.into()))?;
+        check_key(key, row)?;
         let row = TableRow {
-            place,
+            place: *self.place.get_or_insert(place),
             subject: None,
-            cells,
+            cells: row.to_cells()?,
         };
-        Ok((self.is_removed, Some(row)))
+        self.versions.push(RowVersion { event, row });
+        Ok(())
     }
 }
 
 /// The fold of a read model whose rows are events. It adds one row for each event and depends on no
 /// stored row. A held row holds all rows of its subject, so that the first row of a subject is never a later event.
 pub(super) struct RowPerEventFold<E> {
-    rows: Vec<TableRow>,
-    touched: Vec<(EventId, HeldKeyId)>,
+    rows: Vec<RowVersion>,
     event: PhantomData<fn() -> E>,
 }
 
@@ -310,7 +271,6 @@ impl<E> Default for RowPerEventFold<E> {
     fn default() -> Self {
         Self {
             rows: Vec::new(),
-            touched: Vec::new(),
             event: PhantomData,
         }
     }
@@ -331,13 +291,13 @@ impl<E: EventRow> ReadModelFold for RowPerEventFold<E> {
         match cells.and_then(|row: E| Ok(row.to_cells()?)) {
             Err(error) => holds.hold(None, recorded, error),
             Ok(cells) => {
-                self.touched
-                    .push((recorded.id, subject_id(&recorded.subject)));
-                self.rows.push(TableRow {
+                let row = TableRow {
                     place: places.start,
                     subject: Some(recorded.subject.as_str().to_owned()),
                     cells,
-                });
+                };
+                let event = recorded.id;
+                self.rows.push(RowVersion { event, row });
             }
         }
         1
@@ -345,10 +305,6 @@ impl<E: EventRow> ReadModelFold for RowPerEventFold<E> {
 
     fn required_keys(&self) -> Vec<RowKey> {
         Vec::new()
-    }
-
-    fn touched_rows(&self) -> Vec<(EventId, HeldKeyId)> {
-        self.touched.clone()
     }
 
     fn load_row(&mut self, _: TableRow) -> Result<(), ProjectionError> {

@@ -4,14 +4,12 @@
 use std::{cmp::Ordering, sync::Arc, time::SystemTime};
 
 use async_trait::async_trait;
-use futures_util::future::BoxFuture;
 
 use super::{
     Database, DatabaseError, PoisonEvent,
     batch_fold::{BatchFold, FoldedChanges},
     database::{Checkpoint, CheckpointStep},
     pipeline_read_model::PipelineReadModel,
-    row_holds::LateFailure,
 };
 use es_event::{RecordedEvent, Upcasters};
 use es_store::EventStore;
@@ -167,6 +165,8 @@ impl ProjectionPipeline {
             match self.apply_new_events(model, events, fold).await {
                 Ok(None) => {}
                 Ok(Some(poison)) => model.halt_at(poison),
+                // The database refuses no single row, as with a constraint on several rows that somebody added.
+                Err(error) if error.is_refusal() => model.halt(error.to_failure()),
                 Err(error) => return Err(error),
             }
         }
@@ -189,7 +189,7 @@ impl ProjectionPipeline {
             // The fold contains events that were applied meanwhile.
             let fold = fold.take().filter(|_| new == 0);
             let begin = SystemTime::now();
-            let poison = match self.apply_to_model(model, events, fold).await {
+            let poison = match self.write_and_publish(model, events, fold).await {
                 Err(DatabaseError::AlreadyApplied) => continue,
                 result => result?,
             };
@@ -224,119 +224,19 @@ impl ProjectionPipeline {
         }
     }
 
-    /// Applies events to a read model: all at once, or half by half if the database refuses that, to find the event
-    /// at fault. Returns the event at which the read model has to stop, if there is one.
-    fn apply_to_model<'a>(
-        &'a self,
-        model: &'a PipelineReadModel,
-        events: &'a [RecordedEvent],
-        fold: Option<BatchFold>,
-    ) -> BoxFuture<'a, Result<Option<PoisonEvent>, DatabaseError>> {
-        Box::pin(async move {
-            let refusal = match self
-                .write_and_publish(model, events, fold, Vec::new())
-                .await
-            {
-                Err(error) if error.is_refusal() => error,
-                result => return result,
-            };
-            let half = events.len().div_ceil(2);
-            let (before, after) = events.split_at_checked(half).unwrap_or((events, &[]));
-            if !after.is_empty() {
-                let stopped = self.apply_to_model(model, before, None).await?;
-                return match stopped {
-                    None => self.apply_to_model(model, after, None).await,
-                    stopped => Ok(stopped),
-                };
-            }
-            self.apply_refused_event(model, before, &refusal.to_string())
-                .await
-        })
-    }
-
-    /// Applies an event that the database refuses. Its rows that the database refuses alone are held, or all of them if
-    /// it only refuses them together.
-    async fn apply_refused_event(
-        &self,
-        model: &PipelineReadModel,
-        event: &[RecordedEvent],
-        reason: &str,
-    ) -> Result<Option<PoisonEvent>, DatabaseError> {
-        let fold = model.fold(&self.upcasters, event, &[]);
-        let all = fold.fail_all_rows(reason);
-        let refused = self.find_refused_rows(model, event, &all).await?;
-        for failures in [refused, all] {
-            match self.write_and_publish(model, event, None, failures).await {
-                Err(error) if error.is_refusal() => {}
-                result => return result,
-            }
-        }
-        Ok(event.first().map(|event| PoisonEvent::new(event, reason)))
-    }
-
-    /// Finds the rows of an event that the database refuses alone: tries all rows, and half after half where it refuses
-    /// them.
-    fn find_refused_rows<'a>(
-        &'a self,
-        model: &'a PipelineReadModel,
-        event: &'a [RecordedEvent],
-        rows: &'a [LateFailure],
-    ) -> BoxFuture<'a, Result<Vec<LateFailure>, DatabaseError>> {
-        Box::pin(async move {
-            let refusal = match self.try_rows(model, event, rows).await {
-                Err(error) if error.is_refusal() => error,
-                result => return result.map(|()| Vec::new()),
-            };
-            if let [] | [_] = rows {
-                let reason = |row: &mut LateFailure| row.reason = refusal.to_string();
-                let mut refused = rows.to_vec();
-                refused.iter_mut().for_each(reason);
-                return Ok(refused);
-            }
-            let (before, after) = rows.split_at(rows.len().div_ceil(2));
-            let mut refused = self.find_refused_rows(model, event, before).await?;
-            refused.extend(self.find_refused_rows(model, event, after).await?);
-            Ok(refused)
-        })
-    }
-
-    /// Writes some rows of an event in a transaction that is undone.
-    async fn try_rows(
-        &self,
-        model: &PipelineReadModel,
-        event: &[RecordedEvent],
-        rows: &[LateFailure],
-    ) -> Result<(), DatabaseError> {
-        let mut late = Vec::new();
-        loop {
-            let held = model.progress.held_keys();
-            let rows = rows.iter().map(|row| (row.row.clone(), row.event));
-            let holds = model.row_holds(held, &late).select(rows);
-            let fold = model.fold_with_holds(&self.upcasters, event, holds);
-            let required = fold.required_keys();
-            let required = self.database.load_rows(&model.table, required).await?;
-            match fold.finish(&model.table, required)? {
-                FoldedChanges::Complete(changes) => {
-                    return self.database.try_batch(&model.table, changes).await;
-                }
-                FoldedChanges::Incomplete(failures) => late.extend(failures),
-            }
-        }
-    }
-
     /// Folds events, writes the rows with the checkpoint in one transaction, and publishes the position. A row that
-    /// cannot take an event is held. Returns the event at which the read model has to stop because it holds too many
-    /// rows, if there is one. The events before it are written.
+    /// cannot take an event is held, and so is one that the database refuses. Returns the event at which the read model
+    /// has to stop because it holds too many rows, if there is one. The events before it are written.
     async fn write_and_publish(
         &self,
         model: &PipelineReadModel,
         events: &[RecordedEvent],
         fold: Option<BatchFold>,
-        mut late: Vec<LateFailure>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
         let held = model.progress.held_keys();
         let mut fold = fold.filter(|fold| fold.is_based_on(&held));
         let (mut events, mut stopped) = (events, None);
+        let (mut late, mut refusal) = (Vec::new(), None);
         loop {
             let folded = fold
                 .take()
@@ -356,13 +256,25 @@ impl ProjectionPipeline {
                     continue;
                 }
             };
+            if let Some(refusal) = refusal.take() {
+                let refused = self.database.find_refusals(&model.table, changes).await?;
+                if refused.is_empty() {
+                    return Err(refusal);
+                }
+                late.extend(refused);
+                continue;
+            }
             if let Some(to) = events.last().map(Checkpoint::from_event) {
                 let from = model.progress.position();
                 let step = CheckpointStep { from, to };
                 let held = changes.held.clone();
-                self.database
-                    .write_batch(&model.table, changes, step)
-                    .await?;
+                match self.database.write_batch(&model.table, changes, step).await {
+                    Err(error) if error.is_refusal() => {
+                        refusal = Some(error);
+                        continue;
+                    }
+                    written => written?,
+                }
                 model.record_held_keys(&held);
                 model.progress.record_position(Some(to.id));
             }

@@ -24,7 +24,8 @@ pub(super) struct RowHolds {
     before: HeldKeys,
     /// The keys that the batch holds or counts.
     changed: BTreeMap<HeldKeyId, HeldKey>,
-    late: BTreeMap<(EventId, HeldKeyId), String>,
+    /// The last failure of each row that showed late. An earlier one was found before an event was skipped.
+    late: BTreeMap<HeldKeyId, LateFailure>,
     /// The only rows that the batch may change, each from an event on. `None` stands for all rows.
     selected: Option<BTreeMap<HeldKeyId, EventId>>,
     skipped: Arc<SkippedEvents>,
@@ -36,8 +37,7 @@ pub(super) struct RowHolds {
 
 impl RowHolds {
     pub(super) fn new(before: HeldKeys, skipped: Arc<SkippedEvents>, late: &[LateFailure]) -> Self {
-        let late = late.iter();
-        let late = late.map(|one| ((one.event, one.row.clone()), one.reason.clone()));
+        let late = late.iter().map(|one| (one.row.clone(), one.clone()));
         Self {
             before,
             changed: BTreeMap::new(),
@@ -146,13 +146,12 @@ impl RowHolds {
         if !self.is_selected(&id, event) || self.count(&id, event) {
             return false;
         }
-        match self.late.get(&(event.id, id)) {
-            None => true,
-            Some(reason) => {
-                self.hold_key(kind, key, event, reason.clone());
-                false
-            }
-        }
+        let late = self.late.get(&id).filter(|late| late.event == event.id);
+        let Some(reason) = late.map(|late| late.reason.clone()) else {
+            return true;
+        };
+        self.hold_key(kind, key, event, reason);
+        false
     }
 
     /// Returns true if the batch may change the row. A row that is read again contains the events before its hold.

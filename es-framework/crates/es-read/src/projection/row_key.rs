@@ -74,6 +74,11 @@ impl RowKey {
         }
     }
 
+    /// Returns true if the column of the key would contain the NUL character. JSON escapes it.
+    pub(super) fn has_nul_character(&self) -> bool {
+        matches!(self, Self::Text(text) if text.contains('\0'))
+    }
+
     fn to_json(&self) -> Value {
         match self {
             Self::Text(text) => text.as_str().into(),

@@ -293,12 +293,29 @@ pub(super) fn sqlite_upsert_statement(table: &Table) -> String {
     let columns = written_columns(table);
     let parameters = vec!["?"; columns.len()].join(", ");
     let values = format!("VALUES ({parameters})");
-    insert_statement(table, &columns, &values, &quoted_unique_column(table))
+    let insert = insert_statement(table, &columns, &values);
+    format!(
+        "{insert} ON CONFLICT ({}) {}",
+        quoted_unique_column(table),
+        conflict_action(table)
+    )
 }
 
 /// Returns the statement that writes many rows in PostgreSQL. Each column is an array.
 #[cfg(feature = "postgres")]
 pub(super) fn postgres_upsert_statement(table: &Table) -> String {
+    postgres_insert_statement(table, &conflict_action(table))
+}
+
+/// Returns the statement that tries many rows in PostgreSQL, which may have the same keys. The server checks each row
+/// before it looks for another one with its key.
+#[cfg(feature = "postgres")]
+pub(super) fn postgres_try_statement(table: &Table) -> String {
+    postgres_insert_statement(table, "DO NOTHING")
+}
+
+#[cfg(feature = "postgres")]
+fn postgres_insert_statement(table: &Table, on_conflict: &str) -> String {
     let columns = written_columns(table);
     let arrays: Vec<_> = (1..)
         .zip(&columns)
@@ -311,29 +328,29 @@ pub(super) fn postgres_upsert_statement(table: &Table) -> String {
     } else {
         quoted_unique_column(table)
     };
-    insert_statement(table, &columns, &values, &unique)
+    let insert = insert_statement(table, &columns, &values);
+    format!("{insert} ON CONFLICT ({unique}) {on_conflict}")
 }
 
-/// Returns the statement that inserts rows. `unique` is what the unique index contains.
-fn insert_statement(table: &Table, columns: &[TableColumn], values: &str, unique: &str) -> String {
+fn insert_statement(table: &Table, columns: &[TableColumn], values: &str) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+    let table = quote_name(&table.name());
+    format!("INSERT INTO {table} ({}) {values}", names.join(", "))
+}
+
+/// Returns what a statement that writes a row does with the stored row with the same key.
+fn conflict_action(table: &Table) -> String {
     let key = quoted_unique_column(table);
-    let changed = names
-        .iter()
-        .filter(|name| **name != POSITION_COLUMN && **name != key);
+    let columns = written_columns(table).into_iter().map(|column| column.name);
+    let changed = columns.filter(|name| *name != POSITION_COLUMN && *name != key);
     let set: Vec<_> = changed
         .map(|name| format!("{name} = excluded.{name}"))
         .collect();
-    let on_conflict = if is_event(table) || set.is_empty() {
-        format!("({unique}) DO NOTHING")
+    if is_event(table) || set.is_empty() {
+        "DO NOTHING".to_owned()
     } else {
-        format!("({unique}) DO UPDATE SET {}", set.join(", "))
-    };
-    format!(
-        "INSERT INTO {} ({}) {values} ON CONFLICT {on_conflict}",
-        quote_name(&table.name()),
-        names.join(", "),
-    )
+        format!("DO UPDATE SET {}", set.join(", "))
+    }
 }
 
 /// Returns the statement that deletes the row with a key.

@@ -27,6 +27,7 @@ mod person_rows;
 #[path = "../../../../tests/support/postgres_server.rs"]
 mod postgres_server;
 mod refused_rows;
+mod refused_rows_in_batches;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../../tests/support/requirement.rs"]
 mod requirement;

@@ -151,6 +151,16 @@ fn sqlite_cause(error: &rusqlite::Error) -> (TroubleCause, bool) {
     }
 }
 
+/// Returns true if SQLite refused the data, so that a retry fails again.
+pub(super) fn is_sqlite_refusal(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
+
+    matches!(
+        error.sqlite_error_code(),
+        Some(ConstraintViolation | TooBig | TypeMismatch)
+    )
+}
+
 impl From<rusqlite::Error> for DatabaseError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
@@ -222,13 +232,8 @@ impl DatabaseError {
 
     /// Returns true if the database refused the data, so that a retry fails again.
     pub(crate) fn is_refusal(&self) -> bool {
-        use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
-
         match self {
-            Self::Sqlite(error) => matches!(
-                error.sqlite_error_code(),
-                Some(ConstraintViolation | TooBig | TypeMismatch)
-            ),
+            Self::Sqlite(error) => is_sqlite_refusal(error),
             #[cfg(feature = "postgres")]
             Self::Postgres(sqlx::Error::Database(error)) => {
                 error.code().is_some_and(|code| is_refusal(&code))

@@ -1,6 +1,6 @@
 //! The rows that a statement selects, up to a size.
 
-use super::super::{Cell, fold::TableRow};
+use super::super::{Cell, row_changes::TableRow};
 
 /// The rows that a statement selects. A statement with a limit of bytes may select more rows.
 #[derive(Debug)]

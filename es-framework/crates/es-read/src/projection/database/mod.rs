@@ -27,8 +27,9 @@ use tokio::sync::Notify;
 
 use super::{
     Cell, ReadModels, RowKey, Table,
-    fold::{RowChanges, TableRow},
     held_rows::HeldRows,
+    row_changes::{RowChanges, TableRow},
+    row_holds::LateFailure,
 };
 use es_event::EventId;
 #[cfg(feature = "postgres")]
@@ -305,6 +306,9 @@ impl Database {
         table: &Table,
         keys: Vec<RowKey>,
     ) -> Result<Vec<TableRow>, DatabaseError> {
+        // A statement with such a key fails, and no row has it.
+        let is_storable = |key: &RowKey| !self.rejects_nul_character() || !key.has_nul_character();
+        let keys: Vec<_> = keys.into_iter().filter(is_storable).collect();
         if keys.is_empty() {
             Ok(Vec::new())
         } else {
@@ -367,16 +371,16 @@ impl Database {
         changes: RowChanges,
         step: CheckpointStep,
     ) -> Result<(), DatabaseError> {
-        self.store.write_batch(table, changes, Some(step)).await
+        self.store.write_batch(table, changes, step).await
     }
 
-    /// Writes the changes of a table in a transaction that is undone.
-    pub(super) async fn try_batch(
+    /// Finds the rows of a batch that the database refuses. Nothing is written.
+    pub(super) async fn find_refusals(
         &self,
         table: &Table,
         changes: RowChanges,
-    ) -> Result<(), DatabaseError> {
-        self.store.write_batch(table, changes, None).await
+    ) -> Result<Vec<LateFailure>, DatabaseError> {
+        self.store.find_refusals(table, changes).await
     }
 
     /// Deletes the checkpoint of a read model but not its rows.

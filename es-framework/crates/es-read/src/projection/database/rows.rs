@@ -1,6 +1,8 @@
 //! The columns that a table has and the cells that a row writes to them.
 
-use super::super::{Cell, ColumnKind, RowIdentity, Table, fold::TableRow, row_identity, sql_names};
+use super::super::{
+    Cell, ColumnKind, RowIdentity, Table, row_changes::TableRow, row_identity, sql_names,
+};
 
 /// A column of a table: one of the read model or one of the framework.
 #[derive(Debug)]

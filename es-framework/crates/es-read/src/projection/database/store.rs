@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use super::{
     super::{
         Cell, RowKey, Table,
-        fold::{RowChanges, TableRow},
+        row_changes::{RowChanges, TableRow},
+        row_holds::LateFailure,
     },
     CheckpointStep, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint,
     hold_table::HeldRow,
@@ -157,14 +158,21 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         keys: Vec<RowKey>,
     ) -> Result<Vec<TableRow>, DatabaseError>;
 
-    /// Writes the changes of a table and its checkpoint in one transaction. Without a step of the checkpoint, the
-    /// transaction is undone.
+    /// Writes the changes of a table and its checkpoint in one transaction.
     async fn write_batch(
         &self,
         table: &Table,
         changes: RowChanges,
-        step: Option<CheckpointStep>,
+        step: CheckpointStep,
     ) -> Result<(), DatabaseError>;
+
+    /// Finds the rows of a batch that the database refuses, each at the first event at which it does. It makes each
+    /// change in a savepoint, in the order of the events, and undoes them all.
+    async fn find_refusals(
+        &self,
+        table: &Table,
+        changes: RowChanges,
+    ) -> Result<Vec<LateFailure>, DatabaseError>;
 
     /// Deletes the position of a table but not its rows. Does nothing where no test needs it.
     #[cfg(test)]

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::{StreamExt as _, future::BoxFuture};
+use futures_util::StreamExt as _;
 
 use super::{
     super::{
         RowIdentity, RowKey, Table,
         batch_fold::FoldedChanges,
         database::CheckpointStep,
-        fold::{RowChanges, TableRow},
         pipeline_read_model::PipelineReadModel,
+        row_changes::{RowChanges, RowVersion, TableRow},
         row_holds::LateFailure,
     },
     CATCH_UP_BATCH, DatabaseError, Processor, ProcessorStartError,
@@ -28,7 +28,7 @@ pub(super) fn holds_one_row(table: &Table, held: &HeldKey) -> bool {
 #[derive(Default)]
 struct ReplayedRows {
     /// The rows with keys. `None` stands for a row that the events removed.
-    keyed: BTreeMap<RowKey, Option<TableRow>>,
+    keyed: BTreeMap<RowKey, Option<RowVersion>>,
     changes: RowChanges,
 }
 
@@ -65,34 +65,9 @@ impl Processor {
         let count = selected.len();
         let rows = selected.into_iter();
         let rows = rows.filter(|held| holds_one_row(table, held));
-        let rows: Vec<HeldKey> = rows.cloned().collect();
-        let released = self.replay_halves(table, progress, &rows).await?;
+        let rows: HeldKeys = rows.cloned().collect();
+        let released = self.replay(table, progress, &rows).await?;
         Ok((count, released))
-    }
-
-    /// Replays rows: all at once, or half by half if the database refuses that. A row that it refuses alone stays held.
-    /// Returns the number of keys that are held no longer.
-    fn replay_halves<'a>(
-        &'a self,
-        table: &'a Table,
-        progress: &'a SubscriberProgress,
-        rows: &'a [HeldKey],
-    ) -> BoxFuture<'a, Result<usize, ProcessorStartError>> {
-        Box::pin(async move {
-            let all = rows.iter().cloned().collect();
-            let refusal = match self.replay(table, progress, &all).await {
-                Err(ProcessorStartError::Database(error)) if error.is_refusal() => error,
-                replayed => return replayed,
-            };
-            if let [] | [_] = rows {
-                tracing::warn!(error = %refusal, "the database refuses a row, which stays held");
-                return Ok(0);
-            }
-            let (before, after) = rows.split_at(rows.len().div_ceil(2));
-            let released = self.replay_halves(table, progress, before).await?;
-            let others = self.replay_halves(table, progress, after).await?;
-            Ok(released.saturating_add(others))
-        })
     }
 
     /// Computes held rows from the events since their holds, and writes them in one transaction. Returns the number of
@@ -208,7 +183,14 @@ impl Processor {
                 .load(self, &model.table, fold.required_keys())
                 .await?;
             match fold.finish(&model.table, required)? {
-                FoldedChanges::Complete(changes) => return Ok(changes),
+                FoldedChanges::Complete(changes) => {
+                    let tried = changes.clone();
+                    let refused = self.database.find_refusals(&model.table, tried).await?;
+                    if refused.is_empty() {
+                        return Ok(changes);
+                    }
+                    late.extend(refused);
+                }
                 FoldedChanges::Incomplete(failures) => late.extend(failures),
             }
         }
@@ -227,7 +209,7 @@ impl ReplayedRows {
         let mut stored = Vec::new();
         for key in keys {
             match self.keyed.get(&key) {
-                Some(row) => rows.extend(row.clone()),
+                Some(version) => rows.extend(version.clone().map(|version| version.row)),
                 None => stored.push(key),
             }
         }
@@ -236,20 +218,21 @@ impl ReplayedRows {
     }
 
     fn add(&mut self, table: &Table, changes: RowChanges) {
-        for key in changes.removed {
+        for (event, key) in changes.removed {
             self.keyed.insert(key.clone(), None);
-            self.changes.removed.push(key);
+            self.changes.removed.push((event, key));
         }
-        for row in changes.rows {
+        for mut version in changes.rows {
             let model = &table.model;
-            match model.identity.find_key(model.columns, &row.cells) {
+            match model.identity.find_key(model.columns, &version.row.cells) {
                 Some(key) => {
                     // A row that was not loaded has the place of a new one.
-                    let before = self.keyed.get(&key).and_then(Option::as_ref);
-                    let place = before.map_or(row.place, |before| before.place);
-                    self.keyed.insert(key, Some(TableRow { place, ..row }));
+                    if let Some(Some(before)) = self.keyed.get(&key) {
+                        version.row.place = before.row.place;
+                    }
+                    self.keyed.insert(key, Some(version));
                 }
-                None => self.changes.rows.push(row),
+                None => self.changes.rows.push(version),
             }
         }
     }
@@ -257,7 +240,9 @@ impl ReplayedRows {
     fn into_changes(self, held: Vec<HeldKey>, released: Vec<HeldKeyId>) -> RowChanges {
         let Self { keyed, mut changes } = self;
         changes.rows.extend(keyed.into_values().flatten());
-        changes.rows.sort_unstable_by_key(|row| row.place);
+        changes
+            .rows
+            .sort_unstable_by_key(|version| version.row.place);
         RowChanges {
             held,
             released,

@@ -1,65 +1,26 @@
-//! A batch that the database rejects is applied event by event.
+//! Batches of rows that SQLite refuses.
 
-use std::sync::Arc;
-
-use futures_util::TryStreamExt as _;
-use serde_json::json;
-
-use super::{TREES, database, write};
+use super::database;
 use crate::projection::{
-    Cell, Database, DatabaseError, DatabaseUrl, QueryCost, ReadModels,
+    Cell, Database, DatabaseError, QueryCost,
     database::{Checkpoint, CheckpointStep},
-    fold::{RowChanges, TableRow},
-    pipeline::ProjectionPipeline,
-    pipeline_read_model::PipelineReadModel,
+    row_changes::{RowChanges, RowVersion, TableRow},
 };
-use es_event::{EventId, Hash, Subject, Upcasters};
-use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
-use es_subscribe::{SkippedEvents, SubscriberProgress, operator::ComponentKind};
-
-/// Rejects an elm while the read model has no checkpoint, and fails in another way afterwards.
-const TROUBLE: &str = "CREATE TRIGGER trouble BEFORE INSERT ON trees WHEN new.kind = 'elm' BEGIN \
-     SELECT CASE WHEN position IS NULL THEN RAISE(ABORT, 'no') ELSE json('{') END \
-     FROM es_checkpoint WHERE model = 'trees'; END";
-
-#[tokio::test]
-async fn what_was_written_before_a_failure_is_not_taken_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("trees.sqlite");
-    let models = ReadModels::new([TREES]).unwrap();
-    let url = DatabaseUrl::File(file.clone());
-    let database = Database::open(&url, &models).await.unwrap();
-    assert!(database.try_become_writer().await.unwrap());
-    let outside = rusqlite::Connection::open(file).unwrap();
-    outside.execute_batch(TROUBLE).unwrap();
-
-    let store = MemoryStore::new();
-    for (number, kind) in ["oak", "elm"].into_iter().enumerate() {
-        write(&store, number, &json!({ "kind": kind, "numLeaves": 1 })).await;
-    }
-    let events = store.read(Subject::root(), ReadOptions::recursive());
-    let events: Vec<_> = events.try_collect().await.unwrap();
-    let progress = SubscriberProgress::new(ComponentKind::ReadModel, "trees");
-    let pipeline = ProjectionPipeline {
-        store: Arc::new(store),
-        database: database.clone(),
-        upcasters: Upcasters::default(),
-        models: vec![PipelineReadModel::new(
-            database.find_table("trees").unwrap().clone(),
-            progress.clone(),
-            SkippedEvents::default(),
-        )],
-    };
-    let failure = pipeline.apply_events(&events).await.unwrap_err();
-    assert!(failure.to_string().contains("malformed"), "{failure}");
-    assert_eq!(progress.position(), EventId::new(0));
-    outside.execute_batch("DROP TRIGGER trouble").unwrap();
-    pipeline.apply_events(&events).await.unwrap();
-    assert_eq!(progress.position(), EventId::new(1));
-}
+use es_event::{EventId, Hash};
 
 /// These rows need several times the pages in SQLite's cache.
 const MANY: i64 = 50_000;
+
+fn tree(place: i64, num_leaves: Cell) -> RowVersion {
+    RowVersion {
+        event: EventId::new(place.unsigned_abs()).unwrap(),
+        row: TableRow {
+            place,
+            subject: Some(format!("/trees/{place}")),
+            cells: vec![Cell::Text("oak".into()), num_leaves],
+        },
+    }
+}
 
 /// Writes a tree for each of these numbers.
 async fn grow(
@@ -67,11 +28,7 @@ async fn grow(
     places: std::ops::Range<i64>,
     num_leaves: impl Fn(i64) -> Cell,
 ) -> Result<(), DatabaseError> {
-    let row = |place| TableRow {
-        place,
-        subject: Some(format!("/trees/{place}")),
-        cells: vec![Cell::Text("oak".into()), num_leaves(place)],
-    };
+    let row = |place| tree(place, num_leaves(place));
     let changes = RowChanges {
         rows: places.map(row).collect(),
         ..RowChanges::default()
@@ -129,25 +86,22 @@ async fn a_large_batch_in_memory_that_is_refused_at_its_end_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_tried_changes_nothing() {
+async fn the_refused_rows_of_a_batch_are_found_and_nothing_is_written() {
     let database = database().await;
     assert!(database.try_become_writer().await.unwrap());
     let table = database.find_table("trees").unwrap();
-    let tried = async |num_leaves: Cell| {
-        let row = TableRow {
-            place: 0,
-            subject: Some("/trees/0".into()),
-            cells: vec![Cell::Text("oak".into()), num_leaves],
-        };
-        let changes = RowChanges {
-            rows: vec![row],
-            ..RowChanges::default()
-        };
-        database.try_batch(table, changes).await
+    let many = || Cell::Text("many".into());
+    let leaves = [Cell::Integer(7), many(), Cell::Integer(8), many()];
+    let changes = RowChanges {
+        rows: (0..)
+            .zip(leaves)
+            .map(|(place, leaves)| tree(place, leaves))
+            .collect(),
+        ..RowChanges::default()
     };
-    tried(Cell::Integer(7)).await.unwrap();
-    let refused = tried(Cell::Text("many".into())).await;
-    assert!(refused.unwrap_err().is_refusal());
+    let refused = database.find_refusals(table, changes).await.unwrap();
+    let events: Vec<_> = refused.iter().map(|refused| refused.event.get()).collect();
+    assert_eq!(events, [1, 3]);
     assert_eq!(grown(&database).await.0, 0);
     let stored = database.load_checkpoint(table).await.unwrap();
     assert_eq!(stored.unwrap().checkpoint, None);

@@ -8,7 +8,7 @@ use super::{
     super::{
         Cell, RowKey,
         database::{Checkpoint, CheckpointStep},
-        fold::{RowChanges, TableRow},
+        row_changes::{RowChanges, RowVersion, TableRow},
     },
     PATIENCE, write_event,
 };
@@ -210,7 +210,8 @@ impl Notes {
                 self.rows.insert(place, note);
             }
             Step::Remove(number) => {
-                changes.removed.push(RowKey::Integer(number.into()));
+                let key = RowKey::Integer(number.into());
+                changes.removed.push((EventId::FIRST, key));
                 if let Some(place) = self.place(number) {
                     self.rows.remove(&place);
                 }
@@ -375,9 +376,9 @@ impl Question {
     }
 }
 
-fn stored(place: i64, note: &Note) -> TableRow {
+fn stored(place: i64, note: &Note) -> RowVersion {
     let text = |text: &String| Cell::Text(text.clone());
-    TableRow {
+    let row = TableRow {
         place,
         subject: None,
         cells: vec![
@@ -386,6 +387,10 @@ fn stored(place: i64, note: &Note) -> TableRow {
             note.other.as_ref().map_or(Cell::Null, text),
             Cell::Integer(note.size.into()),
         ],
+    };
+    RowVersion {
+        event: EventId::FIRST,
+        row,
     }
 }
 

@@ -9,7 +9,7 @@ use sqlx::{
 use super::super::{
     super::{
         Cell, ColumnDescriptor, ColumnKind, RowKey, Table,
-        fold::TableRow,
+        row_changes::TableRow,
         table_statements,
         text_prefix::{has_long_key, text_prefix},
     },

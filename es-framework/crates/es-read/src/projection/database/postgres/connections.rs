@@ -92,6 +92,18 @@ impl Connections {
         MutexGuard::try_map(writer, Option::as_mut).map_err(|_| DatabaseError::Lost)
     }
 
+    /// Closes the connection that writes after a failure that may have ended its session. The lock may be lost with
+    /// it, so another process may write.
+    pub(super) async fn close_ended_session<T>(
+        &self,
+        result: Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
+        if result.as_ref().is_err_and(DatabaseError::may_end_session) {
+            self.close_writer().await;
+        }
+        result
+    }
+
     /// Closes the connection that has the lock, and so releases it.
     pub(super) async fn close_writer(&self) {
         *self.writer.lock().await = None;

@@ -2,6 +2,7 @@
 //! of connections reads.
 
 mod cells;
+mod changes;
 mod connections;
 mod missing_search_index;
 mod reader_pool;
@@ -19,6 +20,7 @@ use sqlx::{AssertSqlSafe, PgConnection, Row as _, postgres::PgRow};
 
 use self::{
     cells::{bind, decode_row},
+    changes::find_refusals,
     connections::{Connections, with_write_timeout},
     missing_search_index::create_missing_search_index,
     write::{
@@ -29,7 +31,8 @@ use self::{
 use super::{
     super::{
         Cell, RowKey, Table,
-        fold::{RowChanges, TableRow},
+        row_changes::{RowChanges, TableRow},
+        row_holds::LateFailure,
         search_index::like_pattern,
         table_statements::{self, POSITION_COLUMN},
         text_prefix,
@@ -378,15 +381,22 @@ impl ReadModelStore for PostgresReadModelStore {
         &self,
         table: &Table,
         changes: RowChanges,
-        step: Option<CheckpointStep>,
+        step: CheckpointStep,
     ) -> Result<(), DatabaseError> {
         let mut connection = self.connections.writer().await?;
         let result = with_write_timeout(write_batch(&mut connection, table, changes, step)).await;
         drop(connection);
-        if result.as_ref().is_err_and(DatabaseError::may_end_session) {
-            // The lock may be lost with the connection, so another process may write.
-            self.connections.close_writer().await;
-        }
-        result
+        self.connections.close_ended_session(result).await
+    }
+
+    async fn find_refusals(
+        &self,
+        table: &Table,
+        changes: RowChanges,
+    ) -> Result<Vec<LateFailure>, DatabaseError> {
+        let mut connection = self.connections.writer().await?;
+        let result = find_refusals(&mut connection, table, changes).await;
+        drop(connection);
+        self.connections.close_ended_session(result).await
     }
 }

@@ -5,8 +5,8 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgExecutor, Row as _};
 use super::{
     super::{
         super::{
-            Cell, RowKey, Table,
-            fold::{RowChanges, TableRow},
+            RowKey, Table,
+            row_changes::{RowChanges, TableRow},
             table_statements,
         },
         Checkpoint, CheckpointStep, DatabaseError, TableCheckpoint,
@@ -14,7 +14,10 @@ use super::{
         rows,
     },
     cells::{bind_column, bind_keys, decode_row},
+    changes::try_rows,
 };
+
+pub(in crate::projection) use super::changes::write_rows;
 
 const READ_CHECKPOINT: &str =
     "SELECT definition, position, hash FROM es_checkpoint WHERE model = $1";
@@ -225,27 +228,27 @@ pub(in crate::projection) async fn load_rows(
         .collect()
 }
 
-/// Writes the changes of a table and its checkpoint in one transaction, which is undone if there is no step.
+/// Writes the changes of a table and its checkpoint in one transaction.
 pub(super) async fn write_batch(
     connection: &mut PgConnection,
     table: &Table,
-    changes: RowChanges,
-    step: Option<CheckpointStep>,
+    mut changes: RowChanges,
+    step: CheckpointStep,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    match step {
-        None => drop(lock_checkpoint(&mut transaction, table).await?),
-        Some(step) if table.model.inline => {
-            advance_checkpoint(&mut transaction, table, step).await?;
-        }
-        Some(step) => write_checkpoint(&mut transaction, table, Some(step.to)).await?,
+    if table.model.inline {
+        advance_checkpoint(&mut transaction, table, step).await?;
+    } else {
+        write_checkpoint(&mut transaction, table, Some(step.to)).await?;
     }
+    try_rows(
+        &mut transaction,
+        table,
+        std::mem::take(&mut changes.replaced),
+    )
+    .await?;
     write_rows(&mut transaction, table, changes).await?;
-    match step {
-        None => transaction.rollback().await?,
-        Some(_) => transaction.commit().await?,
-    }
-    Ok(())
+    Ok(transaction.commit().await?)
 }
 
 /// Moves the checkpoint of an inline read model, unless appends have moved it.
@@ -272,36 +275,6 @@ async fn advance_checkpoint(
     }
 }
 
-/// Writes the keys that are held, and deletes those that are held no longer.
-async fn write_held_rows(
-    connection: &mut PgConnection,
-    table: &Table,
-    changes: &RowChanges,
-) -> Result<(), DatabaseError> {
-    for id in &changes.released {
-        let release = sqlx::query(hold_table::RELEASE).bind(table.name());
-        release.bind(id.as_str()).execute(&mut *connection).await?;
-    }
-    for held in &changes.held {
-        let row = HeldRow::from(held);
-        sqlx::query(hold_table::HOLD)
-            .bind(table.name())
-            .bind(row.id)
-            .bind(row.kind)
-            .bind(row.key)
-            .bind(row.position)
-            .bind(row.subject)
-            .bind(row.event_type)
-            .bind(row.reason)
-            .bind(row.events)
-            .bind(row.first)
-            .bind(row.last)
-            .execute(&mut *connection)
-            .await?;
-    }
-    Ok(())
-}
-
 /// Loads the keys that a table holds.
 pub(in crate::projection) async fn load_held_rows(
     executor: impl PgExecutor<'_>,
@@ -325,38 +298,6 @@ pub(in crate::projection) async fn load_held_rows(
     });
     rows.collect::<Result<_, sqlx::Error>>()
         .map_err(DatabaseError::from)
-}
-
-/// Writes the changes of a table in a transaction of the caller.
-pub(in crate::projection) async fn write_rows(
-    connection: &mut PgConnection,
-    table: &Table,
-    changes: RowChanges,
-) -> Result<(), DatabaseError> {
-    write_held_rows(connection, table, &changes).await?;
-    if !changes.removed.is_empty() {
-        let name = table_statements::quote_name(&table.name());
-        let condition = table_statements::postgres_key_condition(table, &changes.removed);
-        let statement = format!("DELETE FROM {name} WHERE {condition}");
-        let query = sqlx::query(AssertSqlSafe(statement));
-        let query = bind_keys(query, table, changes.removed);
-        query.execute(&mut *connection).await?;
-    }
-    if !changes.rows.is_empty() {
-        let columns = rows::written_columns(table);
-        let mut cells: Vec<Vec<Cell>> = columns.iter().map(|_| Vec::new()).collect();
-        for row in changes.rows {
-            for (column, cell) in cells.iter_mut().zip(rows::arrange_cells(table, row)) {
-                column.push(cell);
-            }
-        }
-        let query = sqlx::query(AssertSqlSafe(table_statements::postgres_upsert_statement(
-            table,
-        )));
-        let query = columns.iter().zip(cells).fold(query, bind_column);
-        query.execute(connection).await?;
-    }
-    Ok(())
 }
 
 pub(super) async fn read_checkpoint(

@@ -2,7 +2,7 @@
 
 use rusqlite::types;
 
-use super::super::super::{Cell, fold::TableRow};
+use super::super::super::{Cell, row_changes::TableRow};
 
 /// Converts a row of SQLite: its position and its columns.
 pub(super) fn decode_row(

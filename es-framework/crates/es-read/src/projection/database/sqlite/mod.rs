@@ -17,15 +17,16 @@ use self::{
     cells::decode_row,
     readers::SqliteReaders,
     write::{
-        check_table, drop_table, load_held_rows, prepare_tables, read_checkpoint, reset_table,
-        swap_tables, write_checkpoint, write_rows,
+        check_table, drop_table, find_refusals, load_held_rows, prepare_tables, read_checkpoint,
+        reset_table, swap_tables, try_rows, write_checkpoint, write_rows,
     },
     write_connection::SqliteWriter,
 };
 use super::{
     super::{
         Cell, RowKey, Table,
-        fold::{RowChanges, TableRow},
+        row_changes::{RowChanges, TableRow},
+        row_holds::LateFailure,
         search_index::{quoted_fts_table_name, trigram_query},
         table_statements::{self, POSITION_COLUMN},
     },
@@ -315,20 +316,33 @@ impl ReadModelStore for SqliteReadModelStore {
     async fn write_batch(
         &self,
         table: &Table,
-        changes: RowChanges,
-        step: Option<CheckpointStep>,
+        mut changes: RowChanges,
+        step: CheckpointStep,
     ) -> Result<(), DatabaseError> {
         let table = table.clone();
         let write = move |connection: &mut rusqlite::Connection| {
-            let transaction = connection.transaction()?;
+            let mut transaction = connection.transaction()?;
+            try_rows(
+                &mut transaction,
+                &table,
+                std::mem::take(&mut changes.replaced),
+            )?;
             write_rows(&transaction, &table, changes)?;
-            let Some(step) = step else {
-                return transaction.rollback();
-            };
             write_checkpoint(&transaction, &table, Some(step.to))?;
             transaction.commit()
         };
         self.writer.run_statements(write).await
+    }
+
+    async fn find_refusals(
+        &self,
+        table: &Table,
+        changes: RowChanges,
+    ) -> Result<Vec<LateFailure>, DatabaseError> {
+        let table = table.clone();
+        let find =
+            move |connection: &mut rusqlite::Connection| find_refusals(connection, &table, changes);
+        self.writer.run_statements(find).await
     }
 
     #[cfg(test)]

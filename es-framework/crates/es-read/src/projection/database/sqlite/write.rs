@@ -1,11 +1,17 @@
 //! Writes rows, tables and checkpoints on a SQLite connection. The callers open the transaction.
 
-use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params_from_iter};
 
 use super::{
     super::{
-        super::{Cell, Table, fold::RowChanges, search_index, table_statements},
-        Checkpoint, TableCheckpoint,
+        super::{
+            Cell, Table,
+            row_changes::{RowChanges, RowVersion, SingleRowChange},
+            row_holds::LateFailure,
+            search_index, table_statements,
+        },
+        Checkpoint, DatabaseError, TableCheckpoint,
+        database_error::is_sqlite_refusal,
         hold_table::{self, HeldRow},
         rows,
     },
@@ -22,7 +28,7 @@ pub(super) fn write_rows(
     let mut index = SearchIndexUpdate::new(connection, table)?;
     if !changes.removed.is_empty() {
         let mut delete = connection.prepare_cached(&table_statements::delete_statement(table))?;
-        for key in changes.removed {
+        for (_, key) in changes.removed {
             let key = Cell::from(key);
             index.record_deletion(key.clone())?;
             delete.execute([key])?;
@@ -30,12 +36,61 @@ pub(super) fn write_rows(
     }
     let mut upsert =
         connection.prepare_cached(&table_statements::sqlite_upsert_statement(table))?;
-    for row in changes.rows {
+    for RowVersion { row, .. } in changes.rows {
         let cells: Vec<_> = rows::arrange_cells(table, row).collect();
         index.record_write(&cells)?;
         upsert.execute(params_from_iter(cells))?;
     }
     index.apply()
+}
+
+/// Writes rows in a savepoint that is undone.
+pub(super) fn try_rows(
+    transaction: &mut Transaction<'_>,
+    table: &Table,
+    rows: Vec<RowVersion>,
+) -> Result<(), rusqlite::Error> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let savepoint = transaction.savepoint()?;
+    let mut upsert = savepoint.prepare_cached(&table_statements::sqlite_upsert_statement(table))?;
+    for RowVersion { row, .. } in rows {
+        upsert.execute(params_from_iter(rows::arrange_cells(table, row)))?;
+    }
+    drop(upsert);
+    savepoint.finish()
+}
+
+/// Finds the rows that SQLite refuses.
+pub(super) fn find_refusals(
+    connection: &mut Connection,
+    table: &Table,
+    changes: RowChanges,
+) -> Result<Vec<LateFailure>, rusqlite::Error> {
+    let mut transaction = connection.transaction()?;
+    let mut refused: Vec<LateFailure> = Vec::new();
+    for SingleRowChange { event, id, change } in
+        changes.into_single_changes(table.model.identity, table.model.columns)
+    {
+        if refused.iter().any(|refused| refused.row == id) {
+            continue;
+        }
+        let savepoint = transaction.savepoint()?;
+        match write_rows(&savepoint, table, change) {
+            Err(error) if is_sqlite_refusal(&error) => refused.push(LateFailure {
+                event,
+                row: id,
+                reason: DatabaseError::from(error).to_string(),
+            }),
+            written => {
+                written?;
+                savepoint.commit()?;
+            }
+        }
+    }
+    transaction.rollback()?;
+    Ok(refused)
 }
 
 /// Writes the keys that are held, and deletes those that are held no longer.
