@@ -11,7 +11,7 @@ mod limits;
 use std::{
     net::{IpAddr, Ipv4Addr},
     num::NonZeroU32,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -200,10 +200,37 @@ impl Settings {
 
     /// The database with the keys of persons.
     pub(crate) fn key_store_url_or_default(&self) -> KeyStoreUrl {
-        // Without a slash at the end, behind which the file would be inside.
-        let folder: PathBuf = self.event_store_data_dir.components().collect();
-        let default = || KeyStoreUrl::File(with_suffix(&folder, "keys.sqlite"));
-        self.key_store_url.clone().unwrap_or_else(default)
+        let beside_data = || {
+            let folder = &self.event_store_data_dir;
+            // Without a slash at the end, behind which the file would be inside. A name such as `.` says nothing.
+            let folder = match folder.file_name() {
+                Some(_) => folder.components().collect(),
+                None => folder.canonicalize().unwrap_or_else(|_| folder.clone()),
+            };
+            KeyStoreUrl::File(with_suffix(&folder, "keys.sqlite"))
+        };
+        self.key_store_url.clone().unwrap_or_else(beside_data)
+    }
+
+    /// Refuses keys in the folder of the events, whose copies would hold both.
+    pub(crate) fn check_key_store_file(&self) -> crate::Result<()> {
+        let (KeyStoreUrl::File(file), None) =
+            (self.key_store_url_or_default(), &self.event_store_url)
+        else {
+            return Ok(());
+        };
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = real(&absolute(&self.event_store_data_dir));
+        let file = absolute(&file);
+        if !real(file.parent().unwrap_or(&file)).starts_with(&folder) {
+            return Ok(());
+        }
+        Err(crate::Error::new(format!(
+            "{} would lie in the folder of the events, {}, whose copies would hold the keys of persons: let KEY_STORE_URL name a file outside of it",
+            file.display(),
+            folder.display()
+        )))
     }
 
     /// The file with snapshots.

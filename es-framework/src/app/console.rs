@@ -7,12 +7,14 @@ use es_console::{Console, ConsoleLink, DeclaredCommand, DeclaredState};
 use es_event::subject_template;
 use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
+use es_personal::PersonalData;
 
 use crate::{
     catalog::{Catalog, StateParameter},
     command::CommandDescriptor,
     config::Settings,
     http::{HttpContext, auth::Auth, openapi, operator::DryRunner},
+    store::EventStore,
 };
 
 /// Returns the routes of the console, unless the settings turn it off.
@@ -28,12 +30,18 @@ pub(super) fn routes(
     }
     let findings = catalog.findings(context.auth.find_known_roles().as_ref());
     let model = catalog.to_model(name, &findings);
+    let (store, state_store): (Arc<dyn EventStore>, Arc<dyn EventStore>) = match context
+        .personal_data
+        .as_ref()
+        .map(PersonalData::redacted_store)
+    {
+        Some(redacted) => (Arc::new(redacted.clone().for_pages()), Arc::new(redacted)),
+        None => (context.health.store.clone(), context.health.store.clone()),
+    };
     Some(es_console::router(Console {
         name,
-        store: match &context.personal_data {
-            Some(personal) => Arc::new(personal.redacted_store()),
-            None => context.health.store.clone(),
-        },
+        store,
+        state_store,
         upcasters: catalog.upcasters().clone(),
         states: declared_states(catalog),
         snapshots: context.command_resources.snapshots(),

@@ -56,6 +56,9 @@ pub(super) async fn open_personal_store(
     if events.is_empty() && linked.is_none() && !has_unique_values {
         return Ok(None);
     }
+    if !store.is_volatile() {
+        settings.check_key_store_file()?;
+    }
     let keys = if store.is_volatile() && settings.key_store_url.is_none() {
         SqliteKeyStore::in_memory().map(|keys| Arc::new(keys) as _)
     } else {
@@ -197,6 +200,9 @@ impl ErasureTarget for States {
     }
 
     async fn last_erasure(&self) -> Result<Option<Hash>, String> {
+        if self.resources.states().has_no_snapshots() {
+            return Ok(self.lock_dropped().flatten());
+        }
         let stored = self.resources.states().load_last_erasure().await;
         // Nothing is cached at the first call.
         let own = *self.lock_dropped().get_or_insert(stored);
@@ -209,9 +215,8 @@ impl ErasureTarget for States {
         Ok(())
     }
 
-    async fn forget(&self, _: Hash, _: bool) -> Result<bool, String> {
-        let forgotten = self.resources.states().forget_states().await;
-        forgotten.map(|()| true)
+    async fn forget(&self, _: Hash) -> Result<(), String> {
+        self.resources.states().forget_states().await
     }
 }
 
@@ -256,18 +261,18 @@ impl ErasureTarget for ReadModelRows {
         recorded.map_err(|error| error.to_string())
     }
 
-    async fn forget(&self, erasure: Hash, is_forced: bool) -> Result<bool, String> {
+    async fn forget(&self, erasure: Hash) -> Result<(), String> {
         let begin = Instant::now();
         let Some(progress) = self.progress.find_progress(self.table.model.name) else {
-            return Ok(true);
+            return Ok(());
         };
         let known = *self.lock_requested();
-        let requested = match known.filter(|known| !is_forced && known.erasure == erasure) {
+        let requested = match known.filter(|known| known.erasure == erasure) {
             Some(known) => known,
             None => {
                 let requested = self.request_rebuild(progress, erasure, begin).await?;
                 let Some(requested) = requested else {
-                    return Ok(false);
+                    return self.wait_for_owner(erasure, begin).await;
                 };
                 *self.lock_requested() = Some(requested);
                 requested
@@ -281,7 +286,7 @@ impl ErasureTarget for ReadModelRows {
         }
         *self.lock_requested() = None;
         let scrubbed = self.database.scrub().await;
-        scrubbed.map(|()| true).map_err(|error| error.to_string())
+        scrubbed.map_err(|error| error.to_string())
     }
 }
 
@@ -305,6 +310,17 @@ impl ReadModelRows {
         self.requested
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the instance that keeps the read models has recorded the erasure in the database.
+    async fn wait_for_owner(&self, erasure: Hash, begin: Instant) -> Result<(), String> {
+        while self.last_erasure().await? != Some(erasure) {
+            if begin.elapsed() >= REBUILD_WAIT {
+                return Err("the instance that keeps it has not replaced its rows yet".to_owned());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(())
     }
 
     /// Requests a rebuild, once an earlier one has ended. Returns `None` if another instance keeps the read models: it reads

@@ -48,8 +48,8 @@ impl ErasureTarget for UniqueClaims {
         Ok(())
     }
 
-    async fn forget(&self, _: Hash, _: bool) -> Result<bool, String> {
+    async fn forget(&self, _: Hash) -> Result<(), String> {
         let released = release_claims_of_erased_persons(&*self.store, &self.source).await;
-        released.map(|()| true).map_err(|error| error.to_string())
+        released.map_err(|error| error.to_string())
     }
 }

@@ -12,7 +12,7 @@ use super::{
     environment::{SimulationEnvironment, lock},
     fault_injector::{inject_faults, start_instance},
     invariants::{RunRecord, find_plain_row, find_violations},
-    owner_domain::OwnerRow,
+    owner_domain::{OwnerNamedEvent, OwnerRow},
     simulated_client::{ClientHistory, SimulatedClient},
     simulated_instance::SimulatedInstance,
     simulated_key_store::SimulatedKeyStore,
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     command::RandomNumbers,
-    event::{EventId, RecordedEvent},
+    event::{EventDescriptor, EventId, RecordedEvent},
     projection::Project,
     store::memory::MemoryStore,
 };
@@ -142,7 +142,11 @@ async fn open_events(
         Arc::new(MemoryStore::new()),
         PersonKeys::new(Arc::new(keys)),
     );
-    let store = PersonalStore::new(store, PersonalEvents::default(), keys);
+    let store = PersonalStore::new(
+        store,
+        PersonalEvents::select(&[EventDescriptor::of::<OwnerNamedEvent>()]),
+        keys,
+    );
     let mut opened = Vec::new();
     for (event, _) in events {
         match store.open_events(vec![event.clone()]).await {
@@ -171,11 +175,8 @@ async fn settle(
     let begin = environment.elapsed();
     loop {
         let last = server.event_count().checked_sub(1).and_then(EventId::new);
-        // The operator repeats an erasure until it is finished.
+        // Nobody repeats an erasure.
         let open = keys.open_erasures();
-        for person in &open {
-            instances[0].erase_person(*person).await;
-        }
         let working = instances.iter();
         let working = working.filter_map(|instance| instance.find_unfinished_work(last));
         let open = open.iter().map(|person| format!("the erasure of {person}"));

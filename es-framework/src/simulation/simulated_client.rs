@@ -189,9 +189,10 @@ fn attempt_result(answer: RequestAnswer) -> AttemptResult {
             position, latest, ..
         }) => AttemptResult::Acknowledged { position, latest },
         Err(CommandError::Unknown { .. }) => AttemptResult::Unknown,
-        Err(CommandError::Contended(_) | CommandError::Store(StoreError::Unavailable { .. })) => {
-            AttemptResult::NotDone
-        }
+        Err(
+            CommandError::Contended(_)
+            | CommandError::Store(StoreError::Unavailable { .. } | StoreError::KeyStore(_)),
+        ) => AttemptResult::NotDone,
         Err(CommandError::Rejected(rejection)) => {
             AttemptResult::Refused(format!("{}: {rejection}", rejection.name()))
         }

@@ -255,18 +255,6 @@ impl SimulatedInstance {
         }
     }
 
-    /// Lets an operator erase a person, and reports in the trace how it ends.
-    pub(super) async fn erase_person(&self, person: Uuid) {
-        let personal = lock(&self.process)
-            .as_ref()
-            .map(|process| process.personal.clone());
-        if let Some(personal) = personal {
-            let report = personal.erase(person).await;
-            self.environment
-                .record_trace(self.name, format_args!("erases again: {report:?}"));
-        }
-    }
-
     /// Kills the process. Its database is lost with it, or it is kept.
     pub(super) fn kill(&self, keeps_database: bool) {
         let Some(process) = lock(&self.process).take() else {

@@ -158,6 +158,10 @@ impl KeyStore for SimulatedKeyStore {
         Ok(self.open_erasures())
     }
 
+    async fn check(&self) -> Result<(), KeyStoreError> {
+        self.send_request().await
+    }
+
     async fn has_longer_key(&self, _: usize) -> Result<bool, KeyStoreError> {
         Ok(false)
     }

@@ -38,8 +38,10 @@ const PAGE_WAIT: Duration = Duration::from_secs(5);
 pub struct Console {
     /// The application's name.
     pub name: &'static str,
-    /// The event store.
+    /// The event store. Personal values are not shown.
     pub store: Arc<dyn EventStore>,
+    /// The event store of which states are made. Personal values read as their replacements.
+    pub state_store: Arc<dyn EventStore>,
     /// The upcasters of old events.
     pub upcasters: Upcasters,
     /// The model of the application.
@@ -91,7 +93,7 @@ impl Console {
         fixed_head(command.map_or("", |command| command.template))
     }
 
-    /// Returns the fixed beginning of the subject of the first event with personal data, or an empty text.
+    /// Returns the fixed beginning of the first subject that ends with the id of a person, or an empty text.
     pub(crate) fn example_person(&self) -> &str {
         fixed_head(find_person_template(&self.model).unwrap_or_default())
     }
@@ -111,13 +113,21 @@ fn fixed_head(template: &str) -> &str {
     template.get(..end).unwrap_or(template)
 }
 
-/// Returns the template of the subject of the first event whose schema has a member with personal data.
+/// Returns the template of the subject of the first event that ends with the member that names its person.
 fn find_person_template(model: &ApplicationModel) -> Option<&str> {
-    let is_personal = |node: &&ModelNode| {
-        let schema = node.schema.as_ref().map(Value::to_string);
-        node.kind == NodeKind::Event && schema.is_some_and(|schema| schema.contains(KEYWORD))
+    let of_person = |node: &ModelNode| {
+        let member = node.subject.as_deref()?.rsplit_once("/{")?.1.to_owned();
+        let schema = node.schema.as_ref()?.get("properties")?.as_object()?;
+        let of = |property: &Value| {
+            property.get(KEYWORD).and_then(Value::as_str) == member.strip_suffix('}')
+        };
+        Some(node.kind == NodeKind::Event && schema.values().any(of))
     };
-    model.nodes.iter().find(is_personal)?.subject.as_deref()
+    let mut nodes = model.nodes.iter();
+    nodes
+        .find(|node| of_person(node) == Some(true))?
+        .subject
+        .as_deref()
 }
 
 /// A state that a command's handler takes, and the subjects that have it.
@@ -265,6 +275,10 @@ mod tests {
         let model = ApplicationModel {
             nodes: vec![
                 event("/doctors/{id}", json!({ "properties": {} })),
+                event(
+                    "/clubs/{id}",
+                    json!({ "properties": { "name": { "x-personal": "contact" } } }),
+                ),
                 event("/patients/{id}", name),
             ],
             ..ApplicationModel::default()

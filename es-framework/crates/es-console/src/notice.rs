@@ -71,7 +71,10 @@ impl NoticePage {
 
 impl From<StoreError> for NoticePage {
     fn from(error: StoreError) -> Self {
-        let heading = "The event store does not answer";
+        let heading = match error {
+            StoreError::KeyStore(_) => "The key store does not work",
+            _ => "The event store does not answer",
+        };
         Self::new(StatusCode::SERVICE_UNAVAILABLE, heading, error.to_string())
     }
 }

@@ -31,7 +31,7 @@ const LISTED: usize = 100;
 /// A person whom an operator looks at.
 struct Person<'a> {
     data: &'a PersonalData,
-    subject: String,
+    subject: Subject,
     id: Uuid,
 }
 
@@ -46,16 +46,24 @@ impl<'a> Person<'a> {
             NoticePage::not_found("No event of this application holds personal data.")
         })?;
         let values = QueryValues::parse(text);
-        let subject = values.value_or_empty("subject").to_owned();
-        let parsed = subject.parse::<Subject>();
-        let parsed = parsed.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
-        let id = person_of(&parsed);
+        let subject = values.value_or_empty("subject").parse::<Subject>();
+        let subject = subject.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
+        let id = person_of(&subject);
         let id = id.map_err(|error| NoticePage::invalid_input(format!("{error}.")))?;
         Ok(Self { data, subject, id })
     }
 
+    /// Refuses an id that no event names as a person.
+    async fn known(self) -> Result<Self, NoticePage> {
+        let unknown = self.data.find_unknown_person(&self.subject, self.id);
+        match unknown.await? {
+            Some(unknown) => Err(NoticePage::not_found(format!("{unknown}."))),
+            None => Ok(self),
+        }
+    }
+
     fn address(&self, page: &str) -> String {
-        let query = serde_urlencoded::to_string([("subject", &self.subject)]);
+        let query = serde_urlencoded::to_string([("subject", self.subject.as_str())]);
         format!("{PATH}{page}?{}", query.unwrap_or_default())
     }
 }
@@ -84,7 +92,7 @@ pub(crate) async fn show_person(
     let person = Person::find(console, visitor, query)?;
     let report = person.data.find(person.id, false).await?;
     let content = html! {
-        (search_form(console, visitor, &person.subject))
+        (search_form(console, visitor, person.subject.as_str()))
         (render_report(&report))
         section.card {
             h2 { "Act on this person" }
@@ -130,16 +138,16 @@ pub(crate) async fn confirm_erasure(
     visitor: &Visitor,
     query: &str,
 ) -> Result<Response, NoticePage> {
-    let person = Person::find(console, visitor, query)?;
+    let person = Person::find(console, visitor, query)?.known().await?;
     let counts = person.data.verify(person.id, None).await?;
     let controls = html! {
-        input type="hidden" name="subject" value=(person.subject);
+        input type="hidden" name="subject" value=(person.subject.as_str());
         button.send type="submit" { "Erase" }
         a.quiet-link href=(person.address("")) { "Cancel" }
     };
     let content = html! {
         div.notice {
-            h1 { "Erase " bdi { (person.subject) } "?" }
+            h1 { "Erase " bdi { (person.subject.as_str()) } "?" }
             ul.consequences {
                 li { (counted(count(counts.sealed), "value")) " in events cannot be read any more, nor in any backup or copy of the events. Nothing brings them back." }
                 li { "Cached states and snapshots are dropped, and the read models with personal data are rebuilt." }
@@ -164,6 +172,7 @@ pub(crate) async fn erase_person(
     body: &Bytes,
 ) -> Result<Response, NoticePage> {
     let (person, _) = read_form(state, visitor, headers, body)?;
+    let person = person.known().await?;
     tracing::warn!(person = %person.id, "an operator erases the personal data of a person from the console");
     let before = person.data.find_in_events(person.id, true).await?;
     let values = before.events.iter().filter_map(|one| one.value.as_ref());
@@ -194,6 +203,7 @@ pub(crate) async fn verify_person(
     body: &Bytes,
 ) -> Result<Response, NoticePage> {
     let (person, form) = read_form(state, visitor, headers, body)?;
+    let person = person.known().await?;
     let entered = QueryValues::parse(&form);
     let lines = entered.value_or_empty("values").lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty()).map(str::to_owned);
@@ -300,7 +310,7 @@ fn verify_form(visitor: &Visitor, person: &Person<'_>) -> Markup {
     let button = html! { button.send type="submit" { "Verify" } };
     html! {
         form.editor method="post" action={ (PATH) "/verify" } {
-            input type="hidden" name="subject" value=(person.subject);
+            input type="hidden" name="subject" value=(person.subject.as_str());
             div.field {
                 label for="values" { "Values that must be gone, one a line" }
                 textarea #values name="values" rows="3" spellcheck="false" autocomplete="off" {}
@@ -312,8 +322,9 @@ fn verify_form(visitor: &Visitor, person: &Person<'_>) -> Markup {
 
 fn render_verification(verification: &Verification) -> Markup {
     html! {
+        @for pending in &verification.pending { p.bad role="alert" { "Not erased yet: " (pending) "." } }
         p {
-            @if verification.is_erased { "No value of the person can be read from the events." }
+            @if verification.sealed == 0 && verification.plain == 0 { "No value of the person can be read from the events." }
             @else { "Values of the person can be read from the events: " (verification.sealed) " sealed, " (verification.plain) " never sealed, in " (counted(count(verification.plain_event_count), "event")) "." }
         }
         @if let Some(search) = &verification.search {
@@ -330,6 +341,7 @@ const fn form_name(form: StoredForm) -> &'static str {
     match form {
         StoredForm::Sealed => "sealed",
         StoredForm::Erased => "erased",
+        StoredForm::Unreadable => "sealed, and does not open",
         StoredForm::Plain => "plain: it cannot be erased",
     }
 }

@@ -165,7 +165,7 @@ impl LimitedEvents {
             ..ReadOptions::default()
         };
         Self {
-            events: console.store.read(subject.clone(), options),
+            events: console.state_store.read(subject.clone(), options),
             begin: Instant::now(),
             count: 0,
             is_too_long: false,

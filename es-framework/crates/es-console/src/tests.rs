@@ -47,6 +47,7 @@ impl TestConsole {
         let console = Console {
             name: "library-service",
             store: store.clone(),
+            state_store: store.clone(),
             upcasters: Upcasters::default(),
             model: ApplicationModel::default(),
             states: vec![],

@@ -145,8 +145,11 @@ impl RecordedEvent {
     /// Deserializes the payload, which is the application's event.
     ///
     /// # Errors
-    /// Fails if the data has no payload or if the payload has another shape.
+    /// Fails if the data has no payload, if the payload has another shape, or if a sealed value in it does not open.
     pub fn payload<P: DeserializeOwned>(&self) -> Result<P, DecodeError> {
+        if let Some(reason) = &self.unopened {
+            return self.decoded(Err(serde::de::Error::custom(reason)));
+        }
         self.decoded(json_numbers::read_json::<PayloadOnly<P>>(self.data.get()))
             .map(|whole| whole.payload)
     }

@@ -69,6 +69,7 @@ impl<'a> EventMembers<'a> {
             predecessor_hash: parsed(&self.predecessorhash)?,
             data: self.data,
             hash: parsed(&hash)?,
+            unopened: None,
         })
     }
 }

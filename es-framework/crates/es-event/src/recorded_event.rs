@@ -61,6 +61,9 @@ pub struct RecordedEvent {
     pub data: Box<RawValue>,
     /// The hash of all members above. Only version 2 covers the trace.
     pub hash: Hash,
+    /// The reason why a sealed value in the data does not open. Then the data stays sealed, and the payload cannot be read.
+    #[doc(hidden)]
+    pub unopened: Option<Arc<str>>,
 }
 
 /// The error for an event that breaks the hash chain.
@@ -146,6 +149,7 @@ impl RecordedEvent {
             predecessor_hash,
             data,
             hash,
+            unopened: None,
         };
         event.hash = event.computed_hash();
         event

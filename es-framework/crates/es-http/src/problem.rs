@@ -229,6 +229,13 @@ impl From<StoreError> for Problem {
                     "the event store does not answer at the moment; nothing was written",
                 )
             }
+            StoreError::KeyStore(_) => {
+                tracing::warn!(%error, "a request found the key store away");
+                Self::new(
+                    kind::KEY_STORE_UNAVAILABLE,
+                    "the store of the keys of persons fails at the moment; nothing was written",
+                )
+            }
             StoreError::Full(_) => {
                 tracing::error!(%error, "a request found the event store full");
                 Self::new(

@@ -1,56 +1,32 @@
 //! The erasure of a person: the key is destroyed, an event announces it, and all that holds plain values drops them.
 //!
-//! Each step can be repeated, so an erasure that was interrupted is completed by the next start or by repeating it.
+//! Each step can be repeated. The key store holds the intent from the transaction on that destroys the key, so an erasure that was
+//! interrupted is completed by every instance that runs, by the next start, or by repeating it.
 
-use std::{
-    collections::BTreeSet,
-    mem,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-use es_event::Subject;
-use es_store::{EventStore, ObserveOptions, StoreError};
+use es_store::{EventStore, ObserveOptions, StoreError, latest_event};
 use futures_util::{StreamExt as _, future};
 use serde::{Deserialize, Serialize};
-use tokio::{sync::Mutex, time::timeout};
+use tokio::{sync::Mutex, time::MissedTickBehavior};
 use uuid::Uuid;
 
 use crate::{
-    erasure_announcement::{AnnouncedErasure, all_subject, announce_erasure, read_announcements},
+    erasure_announcement::{
+        AnnouncedErasure, all_subject, announce_erasure, find_announcement, read_announcements,
+    },
     erasure_target::{DroppedValues, ErasureTarget, drop_until},
     key_store::StoredKey,
-    person_keys::SHARED_KEY,
     person_tables::PersonTables,
-    personal_store::{PersonalStore, unavailable},
+    personal_store::PersonalStore,
     redacted_store::RedactedStore,
 };
 
 /// The most persons of one look-up, and the most announcements that are followed at once.
 const MAX_LOOKUP: usize = 1_000;
 
-/// The time after which plain values are dropped again where that failed, or where another instance should do it.
+/// The time after which open erasures are completed, and plain values are dropped again where that failed.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
-
-/// The subject does not end with the id of a person.
-#[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0} does not end with the id of a person, which is a UUID, as in /readers/0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55"
-)]
-pub struct SubjectWithoutPerson(pub Subject);
-
-/// Returns the person whom a subject names with its last segment.
-#[doc(hidden)]
-pub fn person_of(subject: &Subject) -> Result<Uuid, SubjectWithoutPerson> {
-    let last = subject.as_str().rsplit('/').next().unwrap_or_default();
-    let person = last.parse().ok().filter(|id: &Uuid| *id != SHARED_KEY);
-    person.ok_or_else(|| SubjectWithoutPerson(subject.clone()))
-}
 
 /// The result of an erasure.
 #[doc(hidden)]
@@ -64,15 +40,6 @@ pub struct ErasureReport {
     pub unreached: Vec<String>,
 }
 
-/// The erasures that this instance knows.
-#[derive(Debug, Default)]
-struct FollowedErasures {
-    /// The last erasure after which this instance stopped using a key.
-    last: Option<AnnouncedErasure>,
-    /// The targets, by number, that have to drop plain values again and have not done so yet.
-    open: BTreeSet<usize>,
-}
-
 /// Finds, erases and verifies the personal data of persons.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
@@ -84,10 +51,10 @@ pub struct PersonalData {
     pub(crate) files: Arc<[PathBuf]>,
     /// The most values and events of a report, if it is not the usual number.
     pub(crate) max_records: Option<usize>,
-    /// Only its holder drops plain values.
-    followed: Arc<Mutex<FollowedErasures>>,
-    /// True after an erasure failed. If it destroyed the key, it has to be completed.
-    has_failed: Arc<AtomicBool>,
+    /// The last erasure after which this instance stopped using a key. Only its holder drops plain values.
+    followed: Arc<Mutex<Option<AnnouncedErasure>>>,
+    /// The persons whom this instance has announced, until the key store has recorded that.
+    announced: Arc<Mutex<BTreeSet<Uuid>>>,
 }
 
 impl PersonalData {
@@ -106,7 +73,7 @@ impl PersonalData {
             files: Arc::default(),
             max_records: None,
             followed: Arc::default(),
-            has_failed: Arc::default(),
+            announced: Arc::default(),
         }
     }
 
@@ -142,68 +109,56 @@ impl PersonalData {
         let erasing = tokio::spawn(async move { data.erase(person).await });
         erasing
             .await
-            .unwrap_or_else(|error| Err(unavailable(error)))
+            .unwrap_or_else(|error| Err(StoreError::Refused(format!("the erasure ended: {error}"))))
     }
 
     /// Erases a person, or completes an erasure that was interrupted. If it fails after the key is destroyed, the report names
     /// the reason, and the loop that follows erasures completes it.
     pub async fn erase(&self, person: Uuid) -> Result<ErasureReport, StoreError> {
-        // A key that came back with an old copy of the key store may have opened values since the erasure before.
-        let had_key = matches!(self.find_key(person).await?, Some(StoredKey::Key(_)));
-        let dropped = match self.destroy_and_drop(person, had_key).await {
-            Ok(dropped) => dropped,
-            Err(error) => {
-                self.has_failed.store(true, Ordering::SeqCst);
-                let Ok(Some(StoredKey::Erased)) = self.find_key(person).await else {
-                    return Err(error);
-                };
-                DroppedValues {
-                    unreached: vec![error.to_string()],
-                    ..DroppedValues::default()
-                }
-            }
+        let erased = async {
+            self.destroy_key(person).await?;
+            self.drop_plain_values().await
         };
-        let elsewhere = dropped.elsewhere.into_iter();
-        let elsewhere = elsewhere.map(|name| format!("{name}, by the instance that keeps it"));
-        Ok(ErasureReport {
-            person,
-            done: dropped.done.into_iter().chain(elsewhere).collect(),
-            unreached: dropped.unreached,
-        })
-    }
-
-    /// Erases a person. If `drops_again`, plain values are dropped even though an earlier erasure did it.
-    async fn destroy_and_drop(
-        &self,
-        person: Uuid,
-        drops_again: bool,
-    ) -> Result<DroppedValues, StoreError> {
-        let is_first = self.destroy_key(person).await?;
-        let is_forced = drops_again && !is_first;
-        let dropped = self.drop_plain_values(is_forced).await?;
-        // Otherwise the targets know what is left.
-        if !is_forced || dropped.is_complete() {
-            self.finish_erasure(person).await?;
+        match erased.await {
+            Ok(DroppedValues { done, unreached }) => Ok(ErasureReport {
+                person,
+                done,
+                unreached,
+            }),
+            Err(error) => {
+                let stored = self.store.keys().store().find(vec![person]).await;
+                let stored = stored?.remove(&person);
+                if stored != Some(StoredKey::Erased) {
+                    return Err(error);
+                }
+                Ok(ErasureReport {
+                    person,
+                    done: Vec::new(),
+                    unreached: vec![error.to_string()],
+                })
+            }
         }
-        Ok(dropped)
     }
 
-    /// Destroys the key of a person and announces it. Returns true if it was not announced before. From here on, nothing of the
-    /// person can be sealed or opened.
-    async fn destroy_key(&self, person: Uuid) -> Result<bool, StoreError> {
-        let erased = self.store.keys().erase(person).await;
-        erased.map_err(unavailable)?;
-        announce_erasure(&self.store, &self.source, person).await
-    }
-
-    async fn find_key(&self, person: Uuid) -> Result<Option<StoredKey>, StoreError> {
-        let stored = self.store.keys().store().find(vec![person]).await;
-        Ok(stored.map_err(unavailable)?.remove(&person))
-    }
-
-    async fn finish_erasure(&self, person: Uuid) -> Result<(), StoreError> {
-        let finished = self.store.keys().store().finish_erasure(person).await;
-        finished.map_err(unavailable)
+    /// Destroys the key of a person. From here on, nothing of the person can be sealed or opened. The key store holds the
+    /// intent to erase from the same transaction on, and until the announcement is in the event store.
+    async fn destroy_key(&self, person: Uuid) -> Result<(), StoreError> {
+        let before = find_announcement(&self.store, person).await?;
+        let keys = self.store.keys();
+        keys.erase(person).await?;
+        let open = keys.store().unfinished_erasures().await;
+        if !open?.contains(&person) {
+            return Ok(());
+        }
+        let mut announced = self.announced.lock().await;
+        if !announced.contains(&person) {
+            announce_erasure(&self.store, &self.source, person, before).await?;
+            announced.insert(person);
+        }
+        let finished = keys.store().finish_erasure(person).await;
+        finished?;
+        announced.remove(&person);
+        Ok(())
     }
 
     async fn read_announcements(
@@ -216,19 +171,18 @@ impl PersonalData {
     /// Stops using the keys of all persons who were announced, and returns the last announcement.
     async fn follow_announcements(
         &self,
-        followed: &mut FollowedErasures,
+        followed: &mut Option<AnnouncedErasure>,
     ) -> Result<Option<AnnouncedErasure>, StoreError> {
-        let last = followed.last;
-        let mut announced = self.read_announcements(last).await?;
+        let mut announced = self.read_announcements(*followed).await?;
         // After a restore or a loss, the event store has other announcements.
-        if last.is_some() && announced.first() != last.as_ref() {
+        if followed.is_some() && announced.first() != followed.as_ref() {
             announced = self.read_announcements(None).await?;
         }
         for person in announced.iter().filter_map(|erasure| erasure.person) {
             self.store.keys().forget(person);
         }
-        followed.last = announced.last().copied();
-        Ok(followed.last)
+        *followed = announced.last().copied();
+        Ok(*followed)
     }
 
     /// Records the erasures so far in targets that hold nothing yet: they will be filled without erased values. Called before
@@ -249,83 +203,85 @@ impl PersonalData {
         Ok(())
     }
 
-    /// Drops the plain values of all persons who are erased by now, where that was not done after the newest announcement,
-    /// or everywhere.
-    async fn drop_plain_values(&self, is_forced: bool) -> Result<DroppedValues, StoreError> {
+    /// Drops the plain values of all persons who are erased by now, where that was not done after the newest announcement.
+    async fn drop_plain_values(&self) -> Result<DroppedValues, StoreError> {
         let mut dropped = DroppedValues::default();
         let mut followed = self.followed.lock().await;
         let Some(newest) = self.follow_announcements(&mut followed).await? else {
             return Ok(dropped);
         };
-        if is_forced {
-            followed.open.extend(0..self.targets.len());
-        }
         // Each rebuild takes its time.
-        let results = self.targets.iter().enumerate().map(|(number, target)| {
-            let is_open = followed.open.contains(&number);
-            async move {
-                let is_done = !is_open && target.last_erasure().await? == Some(newest.hash);
-                if is_done {
-                    return Ok(true);
-                }
-                drop_until(&**target, newest.hash, is_forced).await
-            }
-        });
+        let results = self.targets.iter();
+        let results = results.map(|target| drop_until(&**target, newest.hash));
         let results = future::join_all(results).await;
-        for (number, (target, result)) in self.targets.iter().zip(results).enumerate() {
-            if result == Ok(true) {
-                followed.open.remove(&number);
-            }
+        for (target, result) in self.targets.iter().zip(results) {
             dropped.record(target.name(), result);
         }
         Ok(dropped)
     }
 
-    /// Returns the announced persons who have a key: the key store was restored from an old copy.
-    async fn find_revived_persons(&self) -> Result<Vec<Uuid>, StoreError> {
+    /// Returns what is left of the erasures so far: the announcement of a person, and the parts of this instance that may hold
+    /// plain values of erased persons.
+    pub(crate) async fn find_open_steps(&self, person: Uuid) -> Result<Vec<String>, StoreError> {
+        let mut open = Vec::new();
+        let unfinished = self.store.keys().store().unfinished_erasures().await;
+        if unfinished?.contains(&person) {
+            open.push(
+                "the erasure is not announced yet, which a running instance does within seconds"
+                    .to_owned(),
+            );
+        }
+        let newest = latest_event(&**self.store.sealed(), all_subject()?, true).await?;
+        for target in self.targets.iter().filter(|_| newest.is_some()) {
+            match target.last_erasure().await {
+                Ok(last) if last == newest.as_ref().map(|newest| newest.hash) => {}
+                Ok(_) => open.push(format!(
+                    "{}: it has not dropped the plain values yet",
+                    target.name()
+                )),
+                Err(reason) => open.push(format!("{}: {reason}", target.name())),
+            }
+        }
+        Ok(open)
+    }
+
+    /// Returns the announced persons who are not erased in the key store, which was restored from an old copy.
+    async fn find_revived_persons(&self) -> Result<BTreeSet<Uuid>, StoreError> {
         let announced = self.read_announcements(None).await?.into_iter();
-        let persons: Vec<_> = announced.filter_map(|erasure| erasure.person).collect();
-        let mut revived = Vec::new();
+        let mut revived: BTreeSet<_> = announced.filter_map(|erasure| erasure.person).collect();
+        let persons: Vec<_> = revived.iter().copied().collect();
         for persons in persons.chunks(MAX_LOOKUP) {
             let stored = self.store.keys().store().find(persons.to_vec()).await;
-            let stored = stored.map_err(unavailable)?.into_iter();
-            let revived_now = stored.filter(|(_, key)| matches!(key, StoredKey::Key(_)));
-            revived.extend(revived_now.map(|(person, _)| person));
+            for (person, key) in stored? {
+                if key == StoredKey::Erased {
+                    revived.remove(&person);
+                }
+            }
         }
         Ok(revived)
     }
 
-    /// Destroys and announces again what interrupted erasures left, beside those that are open. Returns true if there was some.
-    async fn resume_erasures(&self, open: &mut BTreeSet<Uuid>) -> Result<bool, StoreError> {
-        self.has_failed.store(false, Ordering::SeqCst);
-        let unfinished = self.store.keys().store().unfinished_erasures().await;
-        let open_before = open.len();
-        for person in unfinished.map_err(unavailable)? {
-            if open.contains(&person) {
-                continue;
-            }
+    /// Completes the erasures whose intents are open in the key store: their instance was interrupted, or something failed.
+    async fn complete_erasures(&self) {
+        let open = self.store.keys().store().unfinished_erasures().await;
+        let open = open.inspect_err(|error| tracing::warn!(%error, "open erasures cannot be read"));
+        for person in open.unwrap_or_default() {
             match self.destroy_key(person).await {
-                Ok(_) => {
+                Ok(()) => {
                     tracing::info!(%person, "an interrupted erasure of personal data is completed");
-                    open.insert(person);
                 }
                 Err(error) => {
                     tracing::warn!(%person, %error, "an interrupted erasure of personal data cannot be completed yet");
-                    self.has_failed.store(true, Ordering::SeqCst);
                 }
             }
         }
-        Ok(open.len() > open_before)
     }
 
     /// Completes erasures that were interrupted, and follows those of other instances, until the store fails.
     pub async fn follow(&self) -> Result<(), StoreError> {
-        let mut open = BTreeSet::new();
-        self.resume_erasures(&mut open).await?;
         for person in self.find_revived_persons().await? {
-            tracing::warn!(%person, "the key store has the key of an erased person: it is destroyed again");
+            tracing::warn!(%person, "the key store does not know that a person is erased: the erasure is repeated");
             self.destroy_key(person).await?;
-            open.insert(person);
         }
         let followed = {
             let mut followed = self.followed.lock().await;
@@ -334,28 +290,23 @@ impl PersonalData {
         let options = ObserveOptions::recursive_after(followed.map(|last| last.id));
         let later = self.store.sealed().observe(all_subject()?, options);
         let mut later = later.ready_chunks(MAX_LOOKUP);
-        let (mut is_due, mut is_forced) = (true, !open.is_empty());
+        let mut pauses = tokio::time::interval(RETRY_PAUSE);
+        pauses.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut is_due = true;
         loop {
             if is_due {
-                let dropped = self.drop_plain_values(mem::take(&mut is_forced)).await?;
-                is_due = !dropped.is_complete();
+                is_due = !self.drop_plain_values().await?.unreached.is_empty();
             }
-            if !is_due {
-                for person in mem::take(&mut open) {
-                    self.finish_erasure(person).await?;
-                }
-            }
-            match timeout(RETRY_PAUSE, later.next()).await {
-                Ok(None) => return Ok(()),
-                Ok(Some(announced)) => {
-                    announced.into_iter().collect::<Result<Vec<_>, _>>()?;
-                    is_due = true;
-                }
-                Err(_) if self.has_failed.load(Ordering::SeqCst) => {
-                    is_forced = self.resume_erasures(&mut open).await?;
-                    is_due |= is_forced;
-                }
-                Err(_) => {}
+            tokio::select! {
+                biased;
+                announced = later.next() => match announced {
+                    None => return Ok(()),
+                    Some(announced) => {
+                        announced.into_iter().collect::<Result<Vec<_>, _>>()?;
+                        is_due = true;
+                    }
+                },
+                _ = pauses.tick() => self.complete_erasures().await,
             }
         }
     }

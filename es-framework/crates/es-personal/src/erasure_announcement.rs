@@ -6,7 +6,9 @@ use es_event::{
     EventCandidate, EventId, Hash, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
     SubjectTemplatePart,
 };
-use es_store::{AppendError, Bound, EventStore, Precondition, ReadOptions, StoreError};
+use es_store::{
+    AppendError, Bound, EventStore, Precondition, ReadOptions, StoreError, latest_event,
+};
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -31,12 +33,23 @@ pub(crate) struct AnnouncedErasure {
     pub(crate) person: Option<Uuid>,
 }
 
-/// Appends the announcement, unless it is there. Returns true if it was not.
+/// Returns the last announcement of a person.
+pub(crate) async fn find_announcement(
+    store: &PersonalStore,
+    person: Uuid,
+) -> Result<Option<EventId>, StoreError> {
+    let subject = subject_of(person).map_err(|error| StoreError::Refused(error.to_string()))?;
+    let latest = latest_event(&**store.sealed(), subject, false).await?;
+    Ok(latest.map(|event| event.id))
+}
+
+/// Appends the announcement behind the one that was there before the key was destroyed, unless another instance has done it.
 pub(crate) async fn announce_erasure(
     store: &PersonalStore,
     source: &Arc<str>,
     person: Uuid,
-) -> Result<bool, StoreError> {
+    before: Option<EventId>,
+) -> Result<(), StoreError> {
     let refused = |error: String| StoreError::Refused(error);
     let subject = subject_of(person).map_err(|error| refused(error.to_string()))?;
     store.link().ensure().await?;
@@ -50,10 +63,9 @@ pub(crate) async fn announce_erasure(
         data: data.map_err(|error| refused(error.to_string()))?,
         trace: None,
     };
-    let pristine = vec![Precondition::SubjectIsPristine(subject)];
-    match store.append(vec![candidate], pristine).await {
-        Ok(_) => Ok(true),
-        Err(AppendError::Conflict(_)) => Ok(false),
+    let unchanged = vec![Precondition::subject_is_unchanged(subject, before)];
+    match store.append(vec![candidate], unchanged).await {
+        Ok(_) | Err(AppendError::Conflict(_)) => Ok(()),
         Err(AppendError::Store(error)) => Err(error),
         // Repeating the erasure finds out.
         Err(AppendError::Unknown { address, reason }) => {

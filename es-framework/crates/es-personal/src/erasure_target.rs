@@ -23,45 +23,37 @@ pub trait ErasureTarget: fmt::Debug + Send + Sync + 'static {
     /// Records that erasure.
     async fn record_erasure(&self, erasure: Hash) -> Result<(), String>;
 
-    /// Drops the plain values of the persons who were erased up to an erasure; if `is_forced`, also if that was done
-    /// before. Returns false if another instance does it when it reads the announcement. Fails if it takes too long; the
-    /// next call goes on.
-    async fn forget(&self, erasure: Hash, is_forced: bool) -> Result<bool, String>;
+    /// Drops the plain values of the persons who were erased up to an erasure, or waits for the instance that keeps them. Fails
+    /// if it takes too long; the next call goes on.
+    async fn forget(&self, erasure: Hash) -> Result<(), String>;
 }
 
 /// The parts of an application that dropped plain values, and those that did not.
 #[derive(Debug, Default)]
 pub(crate) struct DroppedValues {
     pub(crate) done: Vec<String>,
-    /// The parts that another instance keeps.
-    pub(crate) elsewhere: Vec<String>,
     pub(crate) unreached: Vec<String>,
 }
 
 impl DroppedValues {
-    pub(crate) const fn is_complete(&self) -> bool {
-        self.elsewhere.is_empty() && self.unreached.is_empty()
-    }
-
     /// Records the result of [`drop_until`] under the name of the target.
-    pub(crate) fn record(&mut self, target: String, result: Result<bool, String>) {
+    pub(crate) fn record(&mut self, target: String, result: Result<(), String>) {
         match result {
-            Ok(true) => self.done.push(target),
-            Ok(false) => self.elsewhere.push(target),
+            Ok(()) => self.done.push(target),
             Err(reason) => self.unreached.push(format!("{target}: {reason}")),
         }
     }
 }
 
-/// Lets a target drop its plain values, and records that. Returns false if another instance does it.
-pub(crate) async fn drop_until(
-    target: &dyn ErasureTarget,
-    erasure: Hash,
-    is_forced: bool,
-) -> Result<bool, String> {
-    let is_dropped = target.forget(erasure, is_forced).await?;
-    if is_dropped {
-        target.record_erasure(erasure).await?;
+/// Lets a target drop its plain values and records that, unless it was done.
+pub(crate) async fn drop_until(target: &dyn ErasureTarget, erasure: Hash) -> Result<(), String> {
+    if target.last_erasure().await? == Some(erasure) {
+        return Ok(());
     }
-    Ok(is_dropped)
+    target.forget(erasure).await?;
+    // The instance that keeps the rows has recorded it.
+    if target.last_erasure().await? == Some(erasure) {
+        return Ok(());
+    }
+    target.record_erasure(erasure).await
 }

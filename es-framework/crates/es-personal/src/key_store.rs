@@ -1,6 +1,6 @@
 //! The port to the store of the persons' keys.
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, path::Path};
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -45,14 +45,23 @@ pub trait KeyStore: fmt::Debug + Send + Sync + 'static {
     /// Stores the key of a person who has none, and returns what is stored then.
     async fn find_or_insert(&self, person: Uuid, key: Vec<u8>) -> Result<StoredKey, KeyStoreError>;
 
-    /// Destroys the key of a person, and makes sure that there will be no other one.
+    /// Destroys the key of a person, makes sure that there will be no other one, and records the intent to erase the person, all
+    /// at once. Changes nothing if the person is erased.
     async fn erase(&self, person: Uuid) -> Result<(), KeyStoreError>;
 
-    /// Records that the erasure of a person was announced.
+    /// Ends the intent to erase a person, because the erasure is announced.
     async fn finish_erasure(&self, person: Uuid) -> Result<(), KeyStoreError>;
 
-    /// Returns the erased persons without such a record.
+    /// Returns the erased persons whose intents are open.
     async fn unfinished_erasures(&self) -> Result<Vec<Uuid>, KeyStoreError>;
+
+    /// Writes something, to find out whether new keys can be stored.
+    async fn check(&self) -> Result<(), KeyStoreError>;
+
+    /// Returns the file of the store, if it is one.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
 
     /// Returns true if a key is longer than this number of bytes.
     async fn has_longer_key(&self, length: usize) -> Result<bool, KeyStoreError>;

@@ -75,7 +75,7 @@ impl MasterKeys {
         let mut keys = std::iter::once(&master.current).chain(&master.earlier);
         let opened = keys.find_map(|key| unwrap_with(key, person, stored).ok());
         opened.ok_or_else(|| {
-            KeyStoreError("no key in KEY_STORE_MASTER_KEY_FILE unwraps its keys: add the master key with which another start wrapped them, and start again".to_owned())
+            KeyStoreError(format!("no key in KEY_STORE_MASTER_KEY_FILE unwraps the key of {person}: add the master key with which another start wrapped it, or restore the key if it is damaged, and start again"))
         })
     }
 

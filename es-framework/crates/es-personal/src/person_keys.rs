@@ -26,7 +26,7 @@ const CACHE_TIME: Duration = Duration::from_secs(60);
 pub(crate) const SHARED_KEY: Uuid = Uuid::from_u128(0x6573_6b65_7973_8def_8000_7368_6172_6564);
 
 /// The state of a person. `None` stands for an erased one.
-type CachedKey = Option<Arc<PersonKey>>;
+pub(crate) type CachedKey = Option<Arc<PersonKey>>;
 
 /// The keys of persons, read from a key store and remembered for a while.
 #[doc(hidden)]
@@ -95,11 +95,6 @@ impl PersonKeys {
         &self.store
     }
 
-    /// Returns an error if the store does not answer.
-    pub async fn check_store(&self) -> Result<(), KeyStoreError> {
-        self.store.find(Vec::new()).await.map(drop)
-    }
-
     /// Returns the key of a person, who gets one if need be.
     pub(crate) async fn find_or_create(&self, person: Uuid) -> Result<Arc<PersonKey>, SealError> {
         if person == SHARED_KEY {
@@ -145,11 +140,12 @@ impl PersonKeys {
         }
     }
 
-    /// Returns the keys of these persons. A person whom the store does not know is missing.
+    /// Returns the keys of these persons. A person whom the store does not know is missing, and a key that is damaged is an
+    /// error of its person alone.
     pub(crate) async fn find(
         &self,
         persons: impl IntoIterator<Item = Uuid>,
-    ) -> Result<HashMap<Uuid, CachedKey>, SealError> {
+    ) -> Result<HashMap<Uuid, Result<CachedKey, SealError>>, KeyStoreError> {
         let mut found = HashMap::new();
         let mut missing = HashSet::new();
         let erasures = {
@@ -158,7 +154,7 @@ impl PersonKeys {
                 if let Entry::Vacant(entry) = found.entry(person) {
                     match cache.keys.get(&person) {
                         Some(known) => {
-                            entry.insert(known.clone());
+                            entry.insert(Ok(known.clone()));
                         }
                         None => {
                             missing.insert(person);
@@ -170,7 +166,7 @@ impl PersonKeys {
         };
         if !missing.is_empty() {
             for (person, stored) in self.store.find(missing.into_iter().collect()).await? {
-                found.insert(person, self.remember(person, stored, erasures)?);
+                found.insert(person, self.remember(person, stored, erasures));
             }
         }
         Ok(found)

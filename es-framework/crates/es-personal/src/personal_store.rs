@@ -2,7 +2,7 @@
 //!
 //! The event store's own API, EventQL, backups and copies use the event store behind it, and see sealed values.
 
-use std::{collections::HashSet, fmt, sync::Arc};
+use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
 use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
@@ -12,10 +12,10 @@ use es_store::{
     SubjectStream,
 };
 use futures_util::{StreamExt as _, future, stream};
-use serde_json::value::RawValue;
 
 use crate::{
     key_link::{KeyLink, LinkedSchema},
+    key_store::KeyStoreError,
     person_keys::PersonKeys,
     sealed_event::{self, COMMAND_RECORD, PersonalEvents, SealError, SealedValue, ValueOpener},
 };
@@ -82,19 +82,20 @@ impl PersonalStore {
             let values = values.map_err(refused)?;
             marked.extend(values.map(|values| (index, values)));
         }
-        let first = marked.first().and_then(|(_, data)| data.values.first());
-        let Some(person) = first.map(|value| value.person) else {
-            return Ok(());
-        };
-        for (index, candidate) in candidates.iter().enumerate() {
-            if candidate.event_type.as_str() == COMMAND_RECORD {
-                let record = sealed_event::mark_command_record(candidate, person);
-                marked.push((index, record.map_err(refused)?));
-            }
-        }
-        self.link.ensure().await?;
+        // A value that equals its replacement, such as `None`, tells nothing and needs no key.
         let values = marked.iter().flat_map(|(_, data)| &data.values);
-        let persons: HashSet<_> = values.map(|value| value.person).collect();
+        let values = values.filter(|value| !value.is_erased());
+        let persons: Vec<_> = values.map(|value| value.person).collect();
+        if let Some(person) = persons.first() {
+            for (index, candidate) in candidates.iter().enumerate() {
+                if candidate.event_type.as_str() == COMMAND_RECORD {
+                    let record = sealed_event::mark_command_record(candidate, *person);
+                    marked.push((index, record.map_err(refused)?));
+                }
+            }
+            self.link.ensure().await?;
+        }
+        let persons: HashSet<_> = persons.into_iter().collect();
         // The key store makes the keys that are asked for together durable at once.
         let keys = persons.into_iter().map(|person| async move {
             let key = self.keys.find_or_create(person).await;
@@ -110,39 +111,50 @@ impl PersonalStore {
         Ok(())
     }
 
-    /// Opens the personal values of events.
+    /// Opens the personal values of events. An event with a value that does not open stays sealed and tells the reason, so
+    /// that it holds its own subject and nothing else.
     async fn open(
         &self,
         mut events: Vec<Result<RecordedEvent, StoreError>>,
     ) -> Vec<Result<RecordedEvent, StoreError>> {
-        let sealed: Vec<_> = events.iter().map(values_in).collect();
+        let sealed: Vec<_> = events.iter().map(|event| self.values_in(event)).collect();
         let persons = sealed.iter().flatten().flatten();
         let keys = match self.keys.find(persons.map(|value| value.person)).await {
             Ok(keys) => keys,
             // Every event stays unread. The first error ends the stream.
-            Err(error) => return vec![Err(unavailable(error))],
-        };
-        let find_key = |person| match keys.get(&person) {
-            Some(key) => Ok(key.as_deref()),
-            None => Err(SealError::UnknownPerson(person)),
+            Err(error) => return vec![Err(error.into())],
         };
         let mut opener = ValueOpener::default();
         let opened = events.iter().zip(sealed).map(|(event, values)| {
-            let (Ok(event), values) = (event, values?) else {
-                return Ok(None);
-            };
-            let opened = opener.open_event(event, &values, find_key);
-            opened.map_err(|error| corrupt(event, &error))
+            let Ok(event) = event else { return Ok(None) };
+            opener.open_event(event, &values?, |person| match keys.get(&person) {
+                Some(Ok(key)) => Ok(key.as_deref()),
+                Some(Err(error)) => Err(SealError::Invalid(error.to_string())),
+                None => Err(SealError::UnknownPerson),
+            })
         });
         let opened: Vec<_> = opened.collect();
         for (event, opened) in events.iter_mut().zip(opened) {
-            match (opened, event) {
-                (Ok(Some(data)), Ok(event)) => event.data = data,
-                (Ok(_), _) => {}
-                (Err(error), event) => *event = Err(error),
+            match (event, opened) {
+                (Ok(event), Ok(Some(data))) => event.data = data,
+                (Ok(event), Err(error)) => event.unopened = Some(error.to_string().into()),
+                _ => {}
             }
         }
         events
+    }
+
+    /// Returns the sealed values of an event that could be read. Those of other types are foreign, and stay as they are.
+    fn values_in<'a>(
+        &self,
+        event: &'a Result<RecordedEvent, StoreError>,
+    ) -> Result<Vec<SealedValue<'a>>, SealError> {
+        match event {
+            Ok(event) if self.events.may_be_sealed(&event.event_type) => {
+                sealed_event::sealed_values(event.data.get())
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn open_stream(&self, events: EventStream) -> EventStream {
@@ -156,33 +168,17 @@ impl PersonalStore {
     }
 }
 
-/// Returns the sealed values of an event that could be read.
-fn values_in(
-    event: &Result<RecordedEvent, StoreError>,
-) -> Result<Vec<SealedValue<'_>>, StoreError> {
-    let Ok(event) = event else {
-        return Ok(Vec::new());
-    };
-    let values = sealed_event::sealed_values(event.data.get());
-    values.map_err(|error| corrupt(event, &error))
-}
-
-fn replace_data(
+/// Replaces each sealed value of an event by this JSON, or by its own replacement.
+pub(crate) fn redact(
     mut event: RecordedEvent,
-    data: Option<Box<RawValue>>,
+    shown: Option<&str>,
 ) -> Result<RecordedEvent, StoreError> {
-    if let Some(data) = data {
-        event.data = data;
+    match sealed_event::redact(event.data.get(), shown) {
+        Ok(None) => {}
+        Ok(Some(data)) => event.data = data,
+        Err(error) => return Err(corrupt(&event, &error)),
     }
     Ok(event)
-}
-
-/// Replaces each sealed value of an event by its replacement.
-pub(crate) fn redact(event: RecordedEvent) -> Result<RecordedEvent, StoreError> {
-    let redacted = sealed_event::sealed_values(event.data.get())
-        .and_then(|values| ValueOpener::default().open_event(&event, &values, |_| Ok(None)));
-    let redacted = redacted.map_err(|error| corrupt(&event, &error))?;
-    replace_data(event, redacted)
 }
 
 pub(crate) fn corrupt(event: &RecordedEvent, error: &SealError) -> StoreError {
@@ -192,17 +188,16 @@ pub(crate) fn corrupt(event: &RecordedEvent, error: &SealError) -> StoreError {
     }
 }
 
-pub(crate) fn unavailable(error: impl fmt::Display) -> StoreError {
-    StoreError::Unavailable {
-        address: "with the keys of persons".to_owned(),
-        reason: error.to_string(),
+impl From<KeyStoreError> for StoreError {
+    fn from(error: KeyStoreError) -> Self {
+        Self::KeyStore(error.to_string())
     }
 }
 
 fn refused(error: SealError) -> AppendError {
     match error {
         SealError::Erased(person) => AppendError::ErasedPerson(person.to_string()),
-        error @ SealError::KeyStore(_) => unavailable(error).into(),
+        SealError::KeyStore(error) => StoreError::from(error).into(),
         error => StoreError::Refused(error.to_string()).into(),
     }
 }

@@ -41,6 +41,7 @@ const SCHEMA: &str = "
             EXECUTE format('CREATE TABLE IF NOT EXISTS es_persons_%s PARTITION OF es_persons FOR VALUES WITH (MODULUS 64, REMAINDER %s)', part, part);
         END LOOP;
         ALTER TABLE es_persons ALTER COLUMN key SET STATISTICS 0;
+        CREATE INDEX IF NOT EXISTS es_open_erasures ON es_persons (person) WHERE key IS NULL AND NOT is_finished;
         IF to_regclass('es_persons_of_one_table') IS NOT NULL THEN
             INSERT INTO es_persons SELECT person, key, is_finished FROM es_persons_of_one_table;
             DROP TABLE es_persons_of_one_table;
@@ -281,6 +282,12 @@ impl KeyStore for PostgresKeyStore {
             person.parse().map_err(|error| failed(&error))
         })
         .collect()
+    }
+
+    async fn check(&self) -> Result<(), KeyStoreError> {
+        // It waits for a lock that keeps new persons out.
+        self.execute_all("UPDATE es_persons SET is_finished = is_finished WHERE person = ''; UPDATE es_key_store SET id = id")
+            .await
     }
 
     async fn has_longer_key(&self, length: usize) -> Result<bool, KeyStoreError> {

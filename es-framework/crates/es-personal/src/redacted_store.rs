@@ -1,4 +1,4 @@
-//! The event store as the console sees it: each sealed value reads as its replacement.
+//! The event store as the console sees it: no sealed value can be read.
 
 use std::sync::Arc;
 
@@ -12,21 +12,37 @@ use futures_util::StreamExt as _;
 
 use crate::personal_store::redact;
 
+/// Stands on pages for a personal value, whether its person is erased or not.
+const HIDDEN: &str = r#""(personal, not shown)""#;
+
 /// Replaces sealed values without a key.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
-pub struct RedactedStore(Arc<dyn EventStore>);
-
-impl RedactedStore {
-    /// Reads from the store that holds the sealed values.
-    #[must_use]
-    pub fn new(store: Arc<dyn EventStore>) -> Self {
-        Self(store)
-    }
+pub struct RedactedStore {
+    store: Arc<dyn EventStore>,
+    /// The JSON that stands for each value. Without it, a value reads as if its person were erased, which fits its declaration.
+    shown: Option<&'static str>,
 }
 
-fn redact_stream(events: EventStream) -> EventStream {
-    events.map(|event| event.and_then(redact)).boxed()
+impl RedactedStore {
+    /// Reads from the store that holds the sealed values. Each one reads as its replacement.
+    #[must_use]
+    pub fn new(store: Arc<dyn EventStore>) -> Self {
+        Self { store, shown: None }
+    }
+
+    /// Reads each sealed value as a text which says that it is not shown.
+    #[must_use]
+    pub fn for_pages(self) -> Self {
+        let shown = Some(HIDDEN);
+        Self { shown, ..self }
+    }
+
+    fn redact_stream(&self, events: EventStream) -> EventStream {
+        let shown = self.shown;
+        let redacted = events.map(move |event| event.and_then(|event| redact(event, shown)));
+        redacted.boxed()
+    }
 }
 
 #[async_trait]
@@ -40,15 +56,15 @@ impl EventStore for RedactedStore {
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        redact_stream(self.0.read(subject, options))
+        self.redact_stream(self.store.read(subject, options))
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        redact_stream(self.0.observe(subject, options))
+        self.redact_stream(self.store.observe(subject, options))
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {
-        self.0.read_subjects(base)
+        self.store.read_subjects(base)
     }
 
     async fn read_child_subjects(
@@ -57,32 +73,32 @@ impl EventStore for RedactedStore {
         after: Option<Subject>,
         limit: usize,
     ) -> Result<Vec<Subject>, StoreError> {
-        self.0.read_child_subjects(base, after, limit).await
+        self.store.read_child_subjects(base, after, limit).await
     }
 
     fn read_event_types(&self) -> EventTypeStream {
-        self.0.read_event_types()
+        self.store.read_event_types()
     }
 
     async fn read_event_type(
         &self,
         event_type: EventType,
     ) -> Result<Option<KnownEventType>, StoreError> {
-        self.0.read_event_type(event_type).await
+        self.store.read_event_type(event_type).await
     }
 
     async fn find_table_flaw(
         &self,
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<Option<String>, StoreError> {
-        self.0.find_table_flaw(progress).await
+        self.store.find_table_flaw(progress).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {
-        self.0.health().await
+        self.store.health().await
     }
 
     fn description(&self) -> String {
-        self.0.description()
+        self.store.description()
     }
 }

@@ -46,6 +46,11 @@ impl PersonalEvents {
     pub fn contains(&self, event_type: &str) -> bool {
         self.0.contains_key(event_type)
     }
+
+    /// Returns true if the application seals values in events of this type. Idempotency records belong to them.
+    pub(crate) fn may_be_sealed(&self, event_type: &EventType) -> bool {
+        self.contains(event_type.as_str()) || event_type.as_str() == COMMAND_RECORD
+    }
 }
 
 /// The error of sealing or opening an event.
@@ -58,11 +63,11 @@ pub enum SealError {
     /// The key store fails.
     #[error(transparent)]
     KeyStore(#[from] KeyStoreError),
-    /// The key store has never had a key of the person.
+    /// The key store has no key of the person.
     #[error(
-        "the key store has no key of {0}, whose personal data the event holds: let KEY_STORE_URL name the key store with which it was sealed"
+        "the key store has no key of its person: let KEY_STORE_URL name the key store with which it was sealed, or restore it from a newer copy"
     )]
-    UnknownPerson(Uuid),
+    UnknownPerson,
     /// The event cannot be sealed, or was changed or moved after it was.
     #[error("{0}")]
     Invalid(String),
@@ -261,7 +266,7 @@ impl MarkedData {
                     subject: candidate.subject.as_str(),
                     path: &path,
                 };
-                let key = keys.get(&person).ok_or(SealError::UnknownPerson(person))?;
+                let key = keys.get(&person).ok_or(SealError::UnknownPerson)?;
                 let value = key.seal(&value, place)?;
                 format!(r#"{{"{SEAL}":{{"of":"{person}","value":"{value}","erased":{erased}}}}}"#)
             };
@@ -304,6 +309,19 @@ pub(crate) fn sealed_values(data: &str) -> Result<Vec<SealedValue<'_>>, SealErro
         })
     });
     Ok(values.collect())
+}
+
+/// Replaces each sealed value in the data of an event by this JSON, or by its own replacement. Returns `None` if there are none.
+pub(crate) fn redact(data: &str, shown: Option<&str>) -> Result<Option<Box<RawValue>>, SealError> {
+    let values = sealed_values(data)?;
+    if values.is_empty() {
+        return Ok(None);
+    }
+    let parts = values.into_iter().map(|value| {
+        let replacement = shown.unwrap_or(value.erased).to_owned();
+        (value.span, replacement)
+    });
+    Ok(Some(RawValue::from_string(personal::splice(data, parts))?))
 }
 
 /// Opens the sealed values of events. Its buffer serves one value after the other.

@@ -86,6 +86,8 @@ pub enum StoredForm {
     Sealed,
     /// Sealed, and the key is destroyed.
     Erased,
+    /// Sealed, and it does not open: the value or the key was changed, moved or lost. Only an export tells.
+    Unreadable,
     /// As the client sent it: the event is older than the declaration, or another program wrote it. The path of an event
     /// that the declaration cannot read is that of its payload.
     Plain,
@@ -152,13 +154,13 @@ impl PersonalData {
         person: Uuid,
         with_values: bool,
     ) -> Result<BoxStream<'_, Result<EventAboutPerson, StoreError>>, StoreError> {
-        let keys = self.store.keys().find([person]).await;
-        let mut keys = keys.map_err(|error| StoreError::Refused(error.to_string()))?;
+        let mut keys = self.store.keys().find([person]).await?;
         let reader = PersonEventReader {
             declared: self.store.events(),
             person,
             id: person.to_string(),
-            key: keys.remove(&person),
+            // A damaged key opens nothing, and is not destroyed.
+            key: keys.remove(&person).and_then(Result::ok),
             with_values,
         };
         let options = ReadOptions::recursive();
@@ -179,7 +181,7 @@ struct PersonEventReader<'a> {
     declared: &'a PersonalEvents,
     person: Uuid,
     id: String,
-    /// `None` if the key store does not know the person, `Some(None)` if the key is destroyed.
+    /// `None` if the key store has no usable key of the person, `Some(None)` if the key is destroyed.
     key: Option<Option<Arc<PersonKey>>>,
     with_values: bool,
 }
@@ -201,16 +203,17 @@ impl PersonEventReader<'_> {
     fn records(&self, event: &RecordedEvent) -> Result<Vec<PersonalRecord>, SealError> {
         let sealed = sealed_event::sealed_values(event.data.get())?;
         let mut opener = ValueOpener::default();
-        let redacted = opener.open_event(event, &sealed, |_| Ok(None))?;
+        let redacted = sealed_event::redact(event.data.get(), None)?;
         let mut records =
             self.plain_records(event, redacted.as_ref().unwrap_or(&event.data), &sealed)?;
         for value in sealed.iter().filter(|value| value.person == self.person) {
             let (state, opened) = match &self.key {
                 Some(None) => (StoredForm::Erased, None),
-                Some(Some(key)) if self.with_values => {
-                    let json = opener.open_value(event, value, key)?;
-                    (StoredForm::Sealed, Some(serde_json::from_str(json)?))
-                }
+                Some(Some(key)) if self.with_values => match opener.open_value(event, value, key) {
+                    Ok(json) => (StoredForm::Sealed, Some(serde_json::from_str(json)?)),
+                    Err(_) => (StoredForm::Unreadable, None),
+                },
+                None if self.with_values => (StoredForm::Unreadable, None),
                 Some(Some(_)) | None => (StoredForm::Sealed, None),
             };
             records.push(record(event, value.path.clone(), state, opened));
@@ -278,7 +281,7 @@ fn link(event: RecordedEvent, with_data: bool) -> Result<LinkedEvent, StoreError
         subject: event.subject.as_str().to_owned(),
         time: event.time.as_str().to_owned(),
         data: with_data
-            .then(|| redact(event).map(|event| event.data))
+            .then(|| redact(event, None).map(|event| event.data))
             .transpose()?,
     })
 }

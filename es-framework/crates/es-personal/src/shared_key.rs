@@ -53,7 +53,7 @@ impl SharedKey {
             Ok(None) | Err(StoreError::Refused(_)) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let key = self.keys.shared_key(false).await.map_err(unavailable)?;
+        let key = self.keys.shared_key(false).await.map_err(failed)?;
         let found = key.map_or(Uuid::nil(), |key| (self.name)(&key));
         if found == expected {
             return Ok(());
@@ -74,8 +74,8 @@ impl SharedKey {
     async fn load(&self) -> Result<Vec<u8>, StoreError> {
         // A lost key is not replaced by a new one.
         self.check().await?;
-        let key = self.keys.shared_key(true).await.map_err(unavailable)?;
-        let key = key.ok_or_else(|| unavailable("the shared key is erased"))?;
+        let key = self.keys.shared_key(true).await.map_err(failed)?;
+        let key = key.ok_or_else(|| failed("the shared key is erased"))?;
         let store = Arc::clone(&self.store);
         let link = KeyLink::new(store, self.place.clone(), (self.name)(&key));
         link.ensure().await?;
@@ -83,11 +83,8 @@ impl SharedKey {
     }
 }
 
-fn unavailable(error: impl std::fmt::Display) -> StoreError {
-    StoreError::Unavailable {
-        address: "with the shared key".to_owned(),
-        reason: error.to_string(),
-    }
+fn failed(error: impl std::fmt::Display) -> StoreError {
+    StoreError::KeyStore(error.to_string())
 }
 
 #[cfg(test)]

@@ -6,8 +6,10 @@
 use std::{
     collections::HashMap,
     fmt, fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::mpsc,
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -28,14 +30,15 @@ const SCHEMA: &str = "
         key BLOB,
         is_finished INTEGER NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS open_erasures ON persons (person) WHERE key IS NULL AND is_finished = 0;
     PRAGMA wal_checkpoint(TRUNCATE);
 ";
 
 /// The most jobs of one transaction.
 const MAX_BATCH: usize = 1_000;
 
-/// Executes a statement within the transaction, and returns what has to be done once it is committed.
-type Job = Box<dyn FnOnce(&Connection) -> Answer + Send>;
+/// Executes a statement within the transaction, unless it could not begin, and returns what has to be done once it is committed.
+type Job = Box<dyn FnOnce(Result<&Connection, KeyStoreError>) -> Answer + Send>;
 type Answer = Box<dyn FnOnce(Result<(), KeyStoreError>) + Send>;
 
 /// A key store in a SQLite file.
@@ -76,7 +79,7 @@ impl SqliteKeyStore {
     }
 
     fn from_connection(file: &Path, connection: Connection) -> Result<Self, KeyStoreError> {
-        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        connection.busy_timeout(Duration::from_secs(5))?;
         connection.execute_batch(SCHEMA)?;
         connection.execute(
             "INSERT INTO identity (only, id) VALUES (1, ?1) ON CONFLICT DO NOTHING",
@@ -84,9 +87,10 @@ impl SqliteKeyStore {
         )?;
         let identity = connection.query_row("SELECT id FROM identity", [], |row| row.get(0))?;
         let (jobs, queue) = mpsc::channel();
+        let opened = OpenedFile(file.to_owned(), file_number(file));
         std::thread::Builder::new()
             .name("keys".to_owned())
-            .spawn(move || execute_jobs(&connection, &queue))
+            .spawn(move || execute_jobs(&connection, &opened, &queue))
             .map_err(|error| KeyStoreError(error.to_string()))?;
         Ok(Self {
             file: file.to_owned(),
@@ -101,7 +105,7 @@ impl SqliteKeyStore {
         // A checkpoint cannot run inside the transaction of the jobs.
         let scrub = move || -> Result<(), KeyStoreError> {
             let connection = Connection::open(file)?;
-            connection.busy_timeout(std::time::Duration::from_secs(5))?;
+            connection.busy_timeout(Duration::from_secs(5))?;
             let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
             let busy: i64 = connection.query_row(checkpoint, [], |row| row.get(0))?;
             if busy != 0 {
@@ -121,8 +125,8 @@ impl SqliteKeyStore {
     ) -> Result<T, KeyStoreError> {
         let stopped = || KeyStoreError("its thread has ended".to_owned());
         let (sender, receiver) = oneshot::channel();
-        let job = move |connection: &Connection| -> Answer {
-            let result = act(connection);
+        let job = move |connection: Result<&Connection, KeyStoreError>| -> Answer {
+            let result = connection.and_then(act);
             Box::new(move |committed| {
                 let _ = sender.send(committed.and(result));
             })
@@ -132,17 +136,50 @@ impl SqliteKeyStore {
     }
 }
 
+/// The file as it was when it was opened. A file in memory has no number.
+struct OpenedFile(PathBuf, Option<(u64, u64)>);
+
+impl OpenedFile {
+    /// Fails if the path leads to another file by now. SQLite goes on with the removed one, whose keys end with the process.
+    fn check(&self) -> Result<(), KeyStoreError> {
+        let Self(path, number) = self;
+        if file_number(path) == *number {
+            return Ok(());
+        }
+        Err(KeyStoreError(format!(
+            "{} was removed or replaced while the application runs: put back the newest copy of it, and start again",
+            path.display()
+        )))
+    }
+}
+
+/// Returns the numbers by which the operating system knows a file.
+fn file_number(file: &Path) -> Option<(u64, u64)> {
+    let metadata = fs::metadata(file).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
 /// Executes jobs until the last handle is gone.
-fn execute_jobs(connection: &Connection, queue: &mpsc::Receiver<Job>) {
+fn execute_jobs(connection: &Connection, file: &OpenedFile, queue: &mpsc::Receiver<Job>) {
     while let Ok(first) = queue.recv() {
         let jobs = std::iter::once(first)
             .chain(queue.try_iter())
             .take(MAX_BATCH);
-        let begun = connection.execute_batch("BEGIN IMMEDIATE");
-        let answers: Vec<Answer> = jobs.map(|job| job(connection)).collect();
-        let committed = begun
-            .and_then(|()| connection.execute_batch("COMMIT"))
-            .map_err(KeyStoreError::from);
+        let begin = || Ok(connection.execute_batch("BEGIN IMMEDIATE")?);
+        let begun = file.check().and_then(|()| begin());
+        let answers: Vec<Answer> = jobs
+            .map(|job| {
+                // A full disk ends the transaction. What came after it would be committed statement by statement.
+                job(match &begun {
+                    Ok(()) if connection.is_autocommit() => Err(KeyStoreError(
+                        "an earlier change of its batch failed".to_owned(),
+                    )),
+                    Ok(()) => Ok(connection),
+                    Err(error) => Err(error.clone()),
+                })
+            })
+            .collect();
+        let committed = begun.and_then(|()| Ok(connection.execute_batch("COMMIT")?));
         if committed.is_err() && !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
@@ -222,6 +259,20 @@ impl KeyStore for SqliteKeyStore {
             Ok(persons.collect::<Result<_, _>>()?)
         })
         .await
+    }
+
+    async fn check(&self) -> Result<(), KeyStoreError> {
+        self.execute(|connection| {
+            connection.execute("UPDATE identity SET id = id", [])?;
+            Ok(())
+        })
+        .await
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.file)
+            .filter(|file| file.exists())
+            .map(PathBuf::as_path)
     }
 
     async fn has_longer_key(&self, length: usize) -> Result<bool, KeyStoreError> {
@@ -316,5 +367,38 @@ mod tests {
             store.find_or_insert(ADA, vec![1; 32]).await.unwrap(),
             StoredKey::Erased
         );
+    }
+
+    #[tokio::test]
+    async fn a_transaction_that_cannot_begin_executes_no_job() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.sqlite");
+        let store = SqliteKeyStore::open(&file).unwrap();
+        let other = Connection::open(&file).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let refused = store.find_or_insert(ADA, vec![1; 32]).await.unwrap_err();
+        assert!(refused.to_string().contains("locked"), "{refused}");
+        assert!(store.check().await.is_err());
+        other.execute_batch("ROLLBACK").unwrap();
+        assert!(store.find(vec![ADA]).await.unwrap().is_empty());
+        store.check().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_removed_or_replaced_under_the_store_takes_no_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.sqlite");
+        let store = SqliteKeyStore::open(&file).unwrap();
+        store.check().await.unwrap();
+        fs::remove_file(&file).unwrap();
+        for _ in 0..2 {
+            let refused = store.find_or_insert(ADA, vec![1; 32]).await.unwrap_err();
+            assert!(
+                refused.to_string().contains("was removed or replaced"),
+                "{refused}"
+            );
+            assert!(store.check().await.is_err());
+            fs::write(&file, "").unwrap();
+        }
     }
 }

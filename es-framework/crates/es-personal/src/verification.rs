@@ -24,8 +24,10 @@ const MAX_PLACES: usize = 100;
 pub struct Verification {
     /// The id of the person.
     pub person: Uuid,
-    /// True if no value of the person can be read from the events.
+    /// True if no value of the person can be read from the events, and nothing of an erasure is pending in this instance.
     pub is_erased: bool,
+    /// The parts of this instance that may hold plain values of erased persons, and an announcement that is missing.
+    pub pending: Vec<String>,
     /// The number of values that can be opened.
     pub sealed: usize,
     /// The number of values whose key is destroyed.
@@ -77,7 +79,8 @@ impl PersonalData {
             verification.count(&event);
         }
         let count = verification.sealed.saturating_add(verification.plain);
-        verification.is_erased = count == 0;
+        verification.pending = self.find_open_steps(person).await?;
+        verification.is_erased = count == 0 && verification.pending.is_empty();
         verification.is_complete =
             verification.plain_events.len() == verification.plain_event_count;
         if let Some(values) = values {

@@ -179,6 +179,7 @@ impl From<&StoreError> for DomainError {
             StoreError::Full(_) => ErrorCode::DiskFull,
             StoreError::Options(_) => ErrorCode::SelectionConflicting,
             StoreError::Unavailable { .. }
+            | StoreError::KeyStore(_)
             | StoreError::Unauthorized { .. }
             | StoreError::Refused(_)
             | StoreError::Corrupt { .. } => ErrorCode::StoreFailed,

@@ -213,7 +213,9 @@ impl From<&StoreError> for ErrorResponse {
     fn from(error: &StoreError) -> Self {
         let status = match error {
             StoreError::Refused(_) | StoreError::Options(_) => StatusCode::BAD_REQUEST,
-            StoreError::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            StoreError::Unavailable { .. } | StoreError::KeyStore(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             StoreError::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
             StoreError::Unauthorized { .. } | StoreError::Corrupt { .. } => {
                 StatusCode::INTERNAL_SERVER_ERROR

@@ -86,7 +86,7 @@ impl From<InvalidOptions> for RequestFailure {
 impl From<&StoreError> for RequestFailure {
     fn from(error: &StoreError) -> Self {
         match error {
-            StoreError::Unavailable { .. } | StoreError::Refused(_) => {
+            StoreError::Unavailable { .. } | StoreError::KeyStore(_) | StoreError::Refused(_) => {
                 Self::Transport(error.into())
             }
             StoreError::Options(_) | StoreError::Full(_) => Self::Domain(error.into()),

@@ -33,6 +33,9 @@ pub enum StoreError {
     /// The options of the request contradict each other.
     #[error(transparent)]
     Options(#[from] InvalidOptions),
+    /// The store of the persons' keys fails, so no personal value can be sealed or opened. Nothing was written; retry later.
+    #[error("{0}")]
+    KeyStore(String),
     /// The store has no space for more events.
     #[error("the event store is full: {0}")]
     Full(String),
@@ -50,7 +53,10 @@ impl StoreError {
     /// Returns true if the same request may succeed later.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Full(_))
+        matches!(
+            self,
+            Self::Unavailable { .. } | Self::KeyStore(_) | Self::Full(_)
+        )
     }
 }
 

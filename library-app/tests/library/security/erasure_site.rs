@@ -278,7 +278,7 @@ impl Site {
         let subject = format!("/es-framework/personal-data/{}", reader.id);
         if let Engine::Postgres(server) = &self.engine {
             let count = format!("SELECT count(*) FROM es_events WHERE subject = '{subject}'");
-            return server.query(&count).trim() == "1";
+            return server.query(&count).trim() != "0";
         }
         let body = json!({ "subject": subject, "options": { "recursive": false } });
         let request = client().post(format!("{}/api/v1/read-events", library.store_url));

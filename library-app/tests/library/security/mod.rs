@@ -8,3 +8,4 @@ mod issued_tokens;
 mod large_events;
 mod own_loans;
 mod personal_data;
+mod personal_faults;

@@ -48,7 +48,10 @@ async fn an_operator_finds_and_erases_a_reader_and_others_do_not() {
         .await;
     let event = browser.text("//main").await;
     assert!(event.contains("verified: it fits"), "{event}");
-    assert!(!event.contains(&name), "{event}");
+    assert!(
+        !event.contains(&name) && event.contains("(personal, not shown)"),
+        "{event}"
+    );
     browser.click("//nav//a[text()='People']").await;
     let subject = format!("/readers/{reader}");
     browser.fill("Subject of the person", &subject).await;

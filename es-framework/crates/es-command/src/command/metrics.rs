@@ -97,6 +97,7 @@ impl CommandError {
             Self::Contended(_) => (CONFLICT, "contended"),
             Self::Unknown { .. } => ("unknown", "outcome-unknown"),
             Self::Store(StoreError::Unavailable { .. }) => ("failed", "event-store-unavailable"),
+            Self::Store(StoreError::KeyStore(_)) => ("failed", "key-store-unavailable"),
             Self::Store(StoreError::Full(_)) => ("failed", "event-store-full"),
             Self::Store(_) | Self::Decode(_) | Self::Encode(_) | Self::NotProvided(_) => {
                 ("failed", "internal-error")

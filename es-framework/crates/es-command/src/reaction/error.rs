@@ -149,9 +149,10 @@ pub(super) fn append_failure(error: AppendError) -> ReactionError {
 
 const fn store_recovery(error: &StoreError) -> Recovery {
     match error {
-        StoreError::Unavailable { .. } | StoreError::Full(_) | StoreError::Unauthorized { .. } => {
-            Recovery::Wait
-        }
+        StoreError::Unavailable { .. }
+        | StoreError::KeyStore(_)
+        | StoreError::Full(_)
+        | StoreError::Unauthorized { .. } => Recovery::Wait,
         StoreError::Refused(_) | StoreError::Options(_) | StoreError::Corrupt { .. } => {
             Recovery::Retry
         }

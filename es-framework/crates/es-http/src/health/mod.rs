@@ -151,10 +151,17 @@ impl Health {
     async fn check_keys(&self) -> Option<(&'static str, HealthComponent)> {
         let keys = self.keys.as_ref()?;
         let checked = within_limit(async {
-            match keys.check_store().await {
-                Ok(()) => HealthComponent::up(json!({ "identity": keys.store().identity() })),
-                Err(error) => HealthComponent::down(json!({ "error": error.to_string() })),
+            let store = keys.store();
+            if let Err(error) = store.check().await {
+                return HealthComponent::down(json!({ "error": error.to_string() }));
             }
+            if let Some(file) = store.file() {
+                let disk = disk::check_disk(file.to_owned()).await;
+                if disk.status == HealthStatus::Down {
+                    return disk;
+                }
+            }
+            HealthComponent::up(json!({ "identity": store.identity() }))
         });
         Some(("keystore", checked.await))
     }

@@ -75,8 +75,13 @@ pub fn document(name: &str, catalog: &Catalog) -> Value {
         let mut declared = catalog.events().iter();
         let has_unique_values =
             declared.any(|one| events.contains(&one.event_type) && !one.unique.fields.is_empty());
+        let of_persons: &[_] = if is_personal {
+            &[kind::ERASED_PERSON, kind::KEY_STORE_UNAVAILABLE]
+        } else {
+            &[]
+        };
         let operation = command_operation::operation(command, &mut schemas)
-            .with_problems(is_personal.then_some(kind::ERASED_PERSON))
+            .with_problems(of_persons.iter().copied())
             .with_problems(has_unique_values.then_some(kind::NOT_UNIQUE));
         paths.add(command.path, "post", operation);
     }

@@ -210,6 +210,12 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
     });
     let method = if action.is_post() { "post" } else { "get" };
     let answer = OpenApiResponse::new(200, "The personal data, or the report.", &[]);
+    let incomplete = OpenApiResponse::new(
+        202,
+        "The key is destroyed, and the application goes on to drop the plain values that `unreached` names.",
+        &[],
+    );
+    let incomplete = incomplete.with_json(json!({ "type": "object" }));
     let verb = match action {
         PersonalDataAction::Search => "search",
         action => action.verb(),
@@ -222,10 +228,12 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
             kind::INVALID_PARAMETER,
             kind::NOT_FOUND,
             kind::EVENT_STORE_UNAVAILABLE,
+            kind::KEY_STORE_UNAVAILABLE,
             kind::INTERNAL_ERROR,
         ])
         .for_operators(OperatorAccess::Always);
     let operation = match action {
+        PersonalDataAction::Erase => operation.with_answer(incomplete),
         PersonalDataAction::Search => {
             let texts = json!({ "type": "array", "items": { "type": "string" } });
             let body_problems = [

@@ -6,7 +6,7 @@ use crate::operator::generated_token;
 use clap::Args;
 use es_event::{Error, Result};
 use es_net::Secret;
-use reqwest::{Method, header};
+use reqwest::{Method, StatusCode, header};
 use serde_json::Value;
 
 use super::{application_host::ApplicationHost, client_tls};
@@ -120,7 +120,8 @@ impl OperatorArguments {
             request = request.header(json.0, json.1).body(body);
         }
         let response = request.send().await.map_err(failed)?;
-        let is_success = response.status().is_success();
+        let is_report = response.status() == StatusCode::CONFLICT && !is_problem(&response);
+        let is_success = response.status().is_success() || is_report;
         let body = response.bytes().await.map_err(failed)?;
         let json: Value = serde_json::from_slice(&body).unwrap_or_default();
         if is_success {
@@ -129,4 +130,10 @@ impl OperatorArguments {
         let detail = json.get("detail").and_then(Value::as_str);
         Err(Error::new(detail.unwrap_or("the application refuses")))
     }
+}
+
+/// Returns true if an answer is a problem, and not a report of what an operator has to look at.
+fn is_problem(response: &reqwest::Response) -> bool {
+    let content_type = response.headers().get(header::CONTENT_TYPE);
+    content_type.is_none_or(|value| value != "application/json")
 }

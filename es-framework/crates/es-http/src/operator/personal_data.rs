@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::{Query, Request, State, rejection::QueryRejection},
+    http::StatusCode,
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
 };
@@ -12,7 +13,7 @@ use es_event::Subject;
 use es_personal::{PersonalData, PlainValues, Verification, person_of};
 use es_store::StoreError;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::authorization::RequireOperator;
@@ -121,14 +122,29 @@ async fn act(
         let detail = "no event of this application holds personal data";
         return Err(Problem::new(kind::NOT_FOUND, detail));
     };
+    if !matches!(
+        action,
+        PersonalDataAction::Find | PersonalDataAction::Export
+    ) && let Some(unknown) = data.find_unknown_person(&subject, person).await?
+    {
+        return Err(Problem::new(kind::NOT_FOUND, unknown.to_string()));
+    }
     match action {
         PersonalDataAction::Find => respond(data.find(person, false).await),
         PersonalDataAction::Export => respond(data.find(person, true).await),
-        PersonalDataAction::Erase => respond(erase(data, person).await),
+        PersonalDataAction::Erase => erase(data, person).await,
         PersonalDataAction::Verify => respond(data.verify(person, None).await),
         PersonalDataAction::Search => {
             let values = read_values(request, context).await?;
-            respond(data.verify(person, Some(&values)).await)
+            let verification = data.verify(person, Some(&values)).await?;
+            let search = verification.search.as_ref();
+            let is_found = search.is_some_and(|search| !search.found.is_empty());
+            let status = if is_found {
+                StatusCode::CONFLICT
+            } else {
+                StatusCode::OK
+            };
+            Ok((status, Json(verification)).into_response())
         }
     }
 }
@@ -147,7 +163,8 @@ async fn read_values(request: Request, context: &HttpContext) -> Result<PlainVal
     PlainValues::new(values).map_err(|error| invalid(error.to_string()))
 }
 
-async fn erase(data: &PersonalData, person: Uuid) -> Result<Value, StoreError> {
+/// Answers `202` while something may hold plain values that the application goes on to drop.
+async fn erase(data: &PersonalData, person: Uuid) -> Result<Response, Problem> {
     tracing::warn!(%person, "an operator erases the personal data of a person");
     let mut report = data.erase_in_background(person).await?;
     let verification = data.verify(person, None).await;
@@ -156,11 +173,17 @@ async fn erase(data: &PersonalData, person: Uuid) -> Result<Value, StoreError> {
         report.unreached.push(unsearched);
         Verification::default()
     });
-    Ok(json!({
+    let status = if report.unreached.is_empty() {
+        StatusCode::OK
+    } else {
+        StatusCode::ACCEPTED
+    };
+    let answer = json!({
         "person": person,
         "done": report.done,
         "unreached": report.unreached,
         "plainEvents": verification.plain_events,
         "plainEventCount": verification.plain_event_count,
-    }))
+    });
+    Ok((status, Json(answer)).into_response())
 }

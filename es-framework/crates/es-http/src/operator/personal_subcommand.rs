@@ -90,22 +90,32 @@ struct ErasureAnswer {
 /// The text of an answer.
 struct PersonalAnswer {
     text: String,
-    /// False if the answer is cut, or a place was not searched.
-    is_complete: bool,
+    /// The reason why the command fails after the text.
+    failure: Option<&'static str>,
 }
+
+/// The answer is cut, or a place was not searched.
+const INCOMPLETE: &str = "the answer is not complete: it names what is left out, or has more events or rows than an answer can have";
+
+/// A search was successful, or an erasure was not.
+const VALUES_LEFT: &str = "values of the person can be read or were found, perhaps those of another person: the answer names where";
 
 impl PersonalAnswer {
     /// Prints the answer of the application as it is.
     fn from_json(answer: &Value) -> Self {
         Self {
             text: format!("{answer:#}\n"),
-            is_complete: is_complete(answer),
+            failure: failure_of(answer),
         }
     }
 }
 
-fn is_complete(answer: &Value) -> bool {
-    answer.get(IS_COMPLETE) == Some(&Value::Bool(true))
+fn failure_of(answer: &Value) -> Option<&'static str> {
+    let found = answer.pointer("/search/found").and_then(Value::as_array);
+    if found.is_some_and(|found| !found.is_empty()) {
+        return Some(VALUES_LEFT);
+    }
+    (answer.get(IS_COMPLETE) != Some(&Value::Bool(true))).then_some(INCOMPLETE)
 }
 
 /// An action on a person in the application that runs.
@@ -117,18 +127,13 @@ struct PersonRequest<'a> {
 
 /// Prints the answer, and fails if it is not complete.
 pub(super) fn run(matches: &ArgMatches) -> Result<()> {
-    let mut is_complete = true;
+    let mut failure = None;
     print_text(async {
         let answer = send_and_render(matches).await?;
-        is_complete = answer.is_complete;
+        failure = answer.failure;
         Ok(answer.text)
     })?;
-    if is_complete {
-        return Ok(());
-    }
-    Err(Error::new(
-        "the answer is not complete: it names what is left out, or has more events or rows than an answer can have",
-    ))
+    failure.map_or(Ok(()), |failure| Err(Error::new(failure)))
 }
 
 async fn send_and_render(matches: &ArgMatches) -> Result<PersonalAnswer> {
@@ -184,10 +189,11 @@ impl PersonRequest<'_> {
         let answer = ErasureAnswer::deserialize(&answer).map_err(|error| {
             Error::because("the response of the application has an unknown form", error)
         })?;
-        let mut is_complete = answer.plain_events.len() == answer.plain_event_count;
+        let mut failure =
+            (answer.plain_events.len() != answer.plain_event_count).then_some(INCOMPLETE);
         let mut text = answer.into_text()?;
-        if !self::is_complete(&before) {
-            is_complete = false;
+        if failure_of(&before).is_some() {
+            failure = Some(INCOMPLETE);
             text.push_str(
                 "the export before the erasure was cut, so perhaps not all values are searched for\n",
             );
@@ -200,10 +206,13 @@ impl PersonRequest<'_> {
             text.push_str("no values were readable before, so nothing was searched for them: use `personal verify --values`\n");
         } else {
             let verification = self.search(&values).await?;
-            is_complete &= self::is_complete(&verification);
+            // Another person may have such a value, so it does not refute the erasure.
+            if verification.get(IS_COMPLETE) != Some(&Value::Bool(true)) {
+                failure = Some(INCOMPLETE);
+            }
             text.push_str(&search_text(&verification));
         }
-        Ok(PersonalAnswer { text, is_complete })
+        Ok(PersonalAnswer { text, failure })
     }
 
     /// Returns the verification of the application, with a search of its files by this process.
@@ -355,10 +364,12 @@ mod tests {
 
     #[test]
     fn an_answer_is_complete_only_if_it_says_so() {
-        let answer = |text: &str| PersonalAnswer::from_json(&serde_json::from_str(text).unwrap());
-        assert!(answer(r#"{"isComplete":true}"#).is_complete);
-        assert!(!answer(r#"{"isComplete":false}"#).is_complete);
-        assert!(!answer("{}").is_complete);
+        let failure = |text: &str| failure_of(&serde_json::from_str(text).unwrap());
+        assert_eq!(failure(r#"{"isComplete":true}"#), None);
+        assert_eq!(failure(r#"{"isComplete":false}"#), Some(INCOMPLETE));
+        assert_eq!(failure("{}"), Some(INCOMPLETE));
+        let found = r#"{"isComplete":true,"search":{"found":["event 1"]}}"#;
+        assert_eq!(failure(found), Some(VALUES_LEFT));
     }
 
     #[test]

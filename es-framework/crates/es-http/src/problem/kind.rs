@@ -224,6 +224,13 @@ pub(crate) const NOT_VISIBLE: ProblemKind = ProblemKind::new(
     "This is not visible to the caller",
 );
 
+pub(crate) const KEY_STORE_UNAVAILABLE: ProblemKind = ProblemKind::new(
+    StatusCode::SERVICE_UNAVAILABLE,
+    "key-store-unavailable",
+    "The key store does not work",
+)
+.retry_later();
+
 pub(crate) const ERASED_PERSON: ProblemKind = ProblemKind::new(
     StatusCode::CONFLICT,
     "erased-person",

@@ -101,6 +101,7 @@ impl StoredRowDecoder {
             predecessor_hash: row.hash(predecessor_hash, "predecessor_hash")?,
             hash: row.hash(hash, "hash")?,
             data: data.map_err(|error| row.flawed_column("data", error))?,
+            unopened: None,
         })
     }
 }

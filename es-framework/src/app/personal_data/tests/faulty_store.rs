@@ -111,11 +111,12 @@ async fn an_instance_that_runs_while_the_event_store_loses_events_follows_the_er
     assert_eq!(rows.drops(), 3);
 }
 
-/// Waits until the key store knows no erasure that is not finished.
-async fn all_are_finished(party: &Party) -> bool {
+/// Waits until the key store knows no erasure that is not finished, and the rows have dropped their values.
+async fn all_are_finished(party: &Party, rows: &CountingTarget) -> bool {
     for _ in 0..1_000 {
         let keys = party.opened.keys().store();
-        if keys.unfinished_erasures().await.unwrap().is_empty() {
+        let unfinished = keys.unfinished_erasures().await.unwrap();
+        if unfinished.is_empty() && rows.drops() == 1 {
             return true;
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -139,7 +140,7 @@ async fn an_erasure_that_cannot_be_announced_is_completed_once_there_is_room_aga
         tokio::time::sleep(Duration::from_secs(20)).await;
         assert_eq!(rows.drops(), 0);
         store.is_full.store(false, Ordering::SeqCst);
-        all_are_finished(&party).await
+        all_are_finished(&party, &rows).await
     };
     let is_finished = tokio::select! {
         ended = data.follow() => panic!("{ended:?}"),

@@ -100,7 +100,8 @@ async fn an_event_that_its_declaration_cannot_read_is_not_taken_for_erased() {
 async fn a_lost_key_is_not_taken_for_an_erasure() {
     let party = Party::new();
     party.append(&self::party()).await.unwrap();
-    let keys = Party::new().opened.keys().clone();
+    let other = Party::new();
+    let keys = other.opened.keys().clone();
     let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
     let opened = PersonalStore::new(Arc::new(party.sealed.clone()), events, keys);
     let data = PersonalData::new(opened, "test".into(), Vec::new());
