@@ -2,7 +2,8 @@
 //! storing: both in processes of their own, in turns, with the load from this process on the same
 //! cores. Read the ratios; the absolute figures are the machine's.
 //!
-//! `cargo bench -p library-app --bench purchase -- [--seconds 4] [--rounds 3]`; with `--million`
+//! `cargo bench -p library-app --bench purchase -- [--seconds 4] [--rounds 3]`; each `--program name=path` adds another
+//! program with the same route, and one whose name is `library@…` is compared with `library`; with `--million`
 //! instead the memory over a million purchases and the time to open them; with `--observed` what the
 //! log and traces cost; with `--instances` two instances on one PostgreSQL beside one; with `--followed` what read models cost and how far they are behind; with
 //! `--load 127.0.0.1:8080 [--connections 64]` a library that runs already.
@@ -31,7 +32,7 @@ mod support;
 use std::{
     fs::File,
     io::{BufRead as _, BufReader, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
@@ -55,6 +56,13 @@ struct Settings {
     instances: bool,
     load: Option<String>,
     connections: usize,
+    programs: Vec<Program>,
+}
+
+/// A program that purchases and stores.
+struct Program {
+    name: String,
+    path: PathBuf,
 }
 
 impl Settings {
@@ -66,6 +74,10 @@ impl Settings {
         };
         let value = |name: &str| text(name)?.parse::<f64>().ok();
         let flag = |name: &str| arguments.iter().any(|argument| argument == name);
+        let library = ("library", env!("CARGO_BIN_EXE_library-app"));
+        let others = arguments.windows(2).filter(|pair| pair[0] == "--program");
+        let others = others.map(|pair| pair[1].split_once('=').expect("--program name=path"));
+        let programs = std::iter::once(library).chain(others);
         Self {
             seconds: value("--seconds").unwrap_or(4.0),
             rounds: value("--rounds").map_or(3, |rounds| rounds.max(1.0) as usize),
@@ -75,6 +87,12 @@ impl Settings {
             instances: flag("--instances"),
             load: text("--load"),
             connections: value("--connections").map_or(64, |count| count.max(1.0) as usize),
+            programs: programs
+                .map(|(name, path)| Program {
+                    name: name.into(),
+                    path: path.into(),
+                })
+                .collect(),
         }
     }
 }
@@ -112,55 +130,78 @@ fn main() {
     if settings.instances {
         return instances::run(&settings, folder.path());
     }
-    let flush = flush_time(folder.path());
+    print_purchases(&settings, folder.path());
+}
+
+fn print_purchases(settings: &Settings, folder: &Path) {
+    let flush = flush_time(folder);
     println!(
         "one fdatasync of 4 KiB into a growing file, median: {} µs\n",
         flush.as_micros()
     );
     println!(
-        "connections |   bare /s | durable /s | ratio (goal)  | bare p50 | durable p50 /  p99 ms | longest standstill ms"
+        "| connections | program | purchases/s | of the bare route | goal | median / 99th percentile | longest standstill | of the other revision |"
     );
+    println!("|---|---|---|---|---|---|---|---|");
     for (connections, goal) in GOALS {
-        let (bare, durable) = measure(&settings, folder.path(), connections);
-        let ratio = durable.rate / bare.rate;
-        let goal = match goal {
-            Some(goal) => format!("{ratio:.2} (≥ {goal:.2})"),
-            None => format!("{ratio:.2}         "),
-        };
+        let (bare, durable) = measure(settings, folder, connections);
         println!(
-            "{connections:>11} | {:>9.0} | {:>10.0} | {goal:>13} | {:>8.3} | {:>11.3} / {:>8.2} | {:>21.1}",
-            bare.rate,
-            durable.rate,
-            bare.median_ms,
-            durable.median_ms,
-            durable.p99_ms,
-            durable.standstill_ms,
+            "| {connections} | bare route | {:.0} | | | {:.3} / {:.2} ms | {:.1} ms | |",
+            bare.rate, bare.median_ms, bare.p99_ms, bare.standstill_ms
         );
-        if connections == 1 {
-            let flushes = (durable.median_ms - bare.median_ms) / (flush.as_secs_f64() * 1e3);
+        for (program, result) in settings.programs.iter().zip(&durable) {
+            let other = settings.programs.iter().zip(&durable).find(|(other, _)| {
+                let name = other.name.split_once('@');
+                name.is_some_and(|(name, _)| name == program.name)
+            });
             println!(
-                "{:>11} | a durable purchase takes the bare time + {flushes:.2} flushes (≤ 1.5)",
-                ""
+                "| {connections} | {} | {:.0} | {:.2} | {} | {:.3} / {:.2} ms | {:.1} ms | {} |",
+                program.name,
+                result.rate,
+                result.rate / bare.rate,
+                goal.map_or(String::new(), |goal| format!("{goal:.2}")),
+                result.median_ms,
+                result.p99_ms,
+                result.standstill_ms,
+                other.map_or(String::new(), |(_, other)| format!(
+                    "{:.2}",
+                    result.rate / other.rate
+                )),
             );
+            if connections == 1 {
+                let flushes = (result.median_ms - bare.median_ms) / (flush.as_secs_f64() * 1e3);
+                let name = &program.name;
+                eprintln!(
+                    "{name}: a durable purchase takes the bare time + {flushes:.2} flushes (≤ 1.5)"
+                );
+            }
         }
     }
 }
 
-/// Medians of interleaved rounds.
-fn measure(settings: &Settings, folder: &Path, connections: usize) -> (LoadResult, LoadResult) {
-    let (mut bare, mut durable) = (Vec::new(), Vec::new());
+/// Medians of interleaved rounds: of the bare route, and of each program.
+fn measure(
+    settings: &Settings,
+    folder: &Path,
+    connections: usize,
+) -> (LoadResult, Vec<LoadResult>) {
+    let mut bare = Vec::new();
+    let mut durable: Vec<_> = settings.programs.iter().map(|_| Vec::new()).collect();
     let time = Duration::from_secs_f64(settings.seconds);
-    for round in 0..settings.rounds {
+    for _ in 0..settings.rounds {
         let server = Server::bare();
         bare.push(load::run(&server.address, connections, time));
         drop(server);
-        let data = folder.join(format!("{connections}-{round}"));
-        let server = Server::with_store(&mut library(), &data);
-        durable.push(load::run(&server.address, connections, time));
-        drop(server);
-        std::fs::remove_dir_all(data).unwrap();
+        for (program, results) in settings.programs.iter().zip(&mut durable) {
+            let data = folder.join("data");
+            let server = Server::with_store(&mut Command::new(&program.path), &data);
+            results.push(load::run(&server.address, connections, time));
+            drop(server);
+            std::fs::remove_dir_all(data).unwrap();
+        }
     }
-    (LoadResult::median(bare), LoadResult::median(durable))
+    let durable = durable.into_iter().map(LoadResult::median).collect();
+    (LoadResult::median(bare), durable)
 }
 
 fn library() -> Command {
@@ -184,7 +225,7 @@ impl Server {
             .env("HTTP_PORT", "0")
             .env("EVENT_STORE_PORT", "0")
             .env("EVENT_STORE_DATA_DIR", data);
-        Self::start(command, "library-service listens on")
+        Self::start(command, "-service listens on")
     }
 
     fn start(command: &mut Command, mark: &str) -> Self {
