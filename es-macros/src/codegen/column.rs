@@ -120,7 +120,7 @@ fn is_sql_name(name: &str) -> bool {
 
 /// Returns the name of a field's column.
 pub(crate) fn name_of(field: &Field) -> String {
-    naming::snake_case(&field.name())
+    naming::column_name(&field.ident)
 }
 
 /// Returns the descriptors of the columns.

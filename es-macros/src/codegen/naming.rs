@@ -35,6 +35,11 @@ pub(crate) fn snake_case(field: &str) -> String {
     field.to_snake_case()
 }
 
+/// Returns the name of a field's column.
+pub(crate) fn column_name(field: &Ident) -> String {
+    snake_case(&field.unraw().to_string())
+}
+
 /// Returns the machine-readable name of a rejection.
 pub(crate) fn kebab_case(ident: &Ident) -> String {
     ident.unraw().to_string().to_kebab_case()

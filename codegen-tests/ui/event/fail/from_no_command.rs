@@ -10,6 +10,7 @@ struct Book {
 #[event(package = "com.example.library", from = Book)]
 struct BookPurchasedEvent {
     id: Uuid,
+    title: String,
 }
 
 fn main() {}

@@ -29,6 +29,8 @@ impl BookCopy {
 struct BrowseStock {
     #[filter(eq)]
     titel: Option<String>,
+    #[filter(eq)]
+    kind: Option<String>,
 }
 
 fn main() {}

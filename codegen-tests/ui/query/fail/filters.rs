@@ -75,6 +75,19 @@ mod no_filter {
     }
 }
 
+mod filter_with_two_arguments {
+    //! The field of the row is in the parentheses of the comparison.
+
+    use es_framework::prelude::*;
+
+    #[derive(Query)]
+    #[query(path = "/books", rows = BookCopy)]
+    struct BrowseStock {
+        #[filter(at_least, num_pages)]
+        pages: Option<u32>,
+    }
+}
+
 mod two_filters {
     //! A field is compared once.
 

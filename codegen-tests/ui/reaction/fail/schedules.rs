@@ -65,6 +65,11 @@ mod expression_that_is_none {
             CountStockCommand { day: String::new() }
         }
 
+        #[schedule(cron = "0 25 0 13 FOO")]
+        fn count_of_no_day() -> CountStockCommand {
+            CountStockCommand { day: String::new() }
+        }
+
         #[schedule(cron = "0 6 * *")]
         fn count_b() -> CountStockCommand {
             CountStockCommand { day: String::new() }

@@ -1,14 +1,15 @@
 //! Generates the code of a command.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
-use syn::{ext::IdentExt as _, spanned::Spanned as _};
+use syn::{DeriveInput, ext::IdentExt as _, spanned::Spanned as _};
 
 use super::{ast::CommandField, check::CheckedCommand};
 use crate::codegen::{
     declaration,
     declaration_kind::DeclarationKind,
-    fields::{self, borrow_fields, variable_of},
+    errors::Errors,
+    fields::{self, Field, borrow_fields, variable_of},
     framework::Framework,
     json_impls::{self, FieldWithConstraints, JsonStruct},
     template,
@@ -158,8 +159,13 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
 
 /// Generates stub implementations for a command with mistakes, so that the compiler reports only
 /// those mistakes.
-pub(crate) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream {
+pub(crate) fn generate_stub(item: &DeriveInput, framework: &Framework) -> TokenStream {
+    let ident = &item.ident;
     let json = json_impls::generate_stub(ident, framework);
+    // An event takes fields from the command.
+    let fields = fields::parse_fields(item, DeclarationKind::Command, &mut Errors::default());
+    let fields = fields.unwrap_or_default();
+    let fields = fields.iter().map(Field::name);
     let declaration = declaration(ident, framework);
     quote! {
         #json
@@ -184,6 +190,7 @@ pub(crate) fn generate_stub(ident: &Ident, framework: &Framework) -> TokenStream
             const PATH: &'static str = "";
             const CONDITION: #framework::command::SubjectCondition =
                 #framework::command::SubjectCondition::None;
+            const FIELDS: &'static [&'static str] = &[#(#fields),*];
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn subject(

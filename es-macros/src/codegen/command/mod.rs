@@ -19,6 +19,6 @@ pub(crate) fn derive_command(input: TokenStream, manifest: &Manifest) -> TokenSt
             check::check_command(ast::parse_item(item, errors), errors)
         },
         |_, command, framework| expand::expand_command(&command, framework),
-        |item, framework| expand::generate_stub(&item.ident, framework),
+        expand::generate_stub,
     )
 }

@@ -1,7 +1,7 @@
 //! Generates the code of an event.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::{LitStr, Path, spanned::Spanned as _};
 
 use super::check::{CheckedEvent, EventSubject};
@@ -9,7 +9,7 @@ use crate::codegen::{
     column, declaration,
     declaration_kind::DeclarationKind,
     fields,
-    framework::{Framework, respanned},
+    framework::Framework,
     json_impls::{self, FieldWithConstraints, JsonStruct},
     template, unique,
 };
@@ -160,13 +160,14 @@ fn conversion(event: &CheckedEvent, command: &Path, framework: &Framework) -> To
     let ident = &event.ident;
     // The rest of the call has the span of the field, whose variables are perhaps those of another macro.
     let whole = Ident::new("command", Span::call_site());
+    // The compiler reports a type that is no command once, where the event names it.
+    let named = Ident::new("__Command", command.span());
     let checks = event.fields.iter().map(|field| {
         let span = field.ident.span();
         let (framework, name) = (framework.with_span(span), field.name());
-        let command = respanned(command.to_token_stream(), span);
-        let has_field =
-            quote_spanned!(span=> { #framework::command::has_field::<#command>(#name) });
-        quote_spanned!(span=> <#command as #framework::command::HasField<#has_field>>::checked(#whole))
+        let at_field = Ident::new("__Command", span);
+        let has_field = quote_spanned!(span=> { #framework::command::has_field::<#named>(#name) });
+        quote_spanned!(span=> <#at_field as #framework::command::HasField<#has_field>>::checked(#whole))
     });
     let values = event.fields.iter().map(|field| {
         let (ident, ty, value) = (&field.ident, &field.ty, fields::variable_of(field));
@@ -180,7 +181,10 @@ fn conversion(event: &CheckedEvent, command: &Path, framework: &Framework) -> To
     let (parameter, boxed) = match event.fields.as_slice() {
         [] => (quote!(_), None),
         _ => {
-            let boxed = quote!(let command = ::std::boxed::Box::new(command););
+            let boxed = quote! {
+                type __Command = #command;
+                let command = ::std::boxed::Box::new(command);
+            };
             (quote!(command), Some(boxed))
         }
     };

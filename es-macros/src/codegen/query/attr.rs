@@ -188,7 +188,14 @@ pub(crate) fn read_filter(attr: &Attribute, errors: &mut Errors) -> Option<Filte
         if !is_whole {
             return None;
         }
-        let message = "say how the field is compared: write `#[filter(eq)]`, or another one of `contains`, `at_least`, `at_most` and `one_of`";
+        let message = match elements.as_slice() {
+            [] => {
+                "say how the field is compared: write `#[filter(eq)]`, or another one of `contains`, `at_least`, `at_most` and `one_of`"
+            }
+            _ => {
+                "a field is compared once, with the field of the row in parentheses if it has another name: write `#[filter(at_least(due_at))]`"
+            }
+        };
         errors.record(attr, message);
         return None;
     };

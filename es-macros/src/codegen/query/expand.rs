@@ -8,7 +8,7 @@ use super::{
     attr::FilterKind,
     check::{self, CheckedQuery, CheckedQueryField, RowSource},
 };
-use crate::codegen::{declaration, doc_comment, fields::Field, framework::Framework};
+use crate::codegen::{declaration, doc_comment, fields::Field, framework::Framework, naming};
 
 /// Returns all code that the derive generates.
 pub(crate) fn expand_query(query: &CheckedQuery, framework: &Framework) -> TokenStream {
@@ -44,8 +44,8 @@ fn implementation(query: &CheckedQuery, framework: &Framework) -> TokenStream {
     let caller = query.caller.generate_items(framework);
     let source = query.source.as_ref();
     let tables = source.map(|source| table(source, framework));
-    let indexes = source.map(|source| indexes(query, source));
-    let compared = source.map(|source| compared_columns(query, source));
+    let indexes = source.map(|source| indexes(query, source, framework));
+    let compared = source.map(|source| compared_columns(query, source, framework));
     let sort_choices = source.and_then(|source| sort_choices(source, framework));
     let fields = query.parameters.iter().map(|parameter| {
         let Field {
@@ -128,15 +128,17 @@ fn row_field(parameter: &CheckedQueryField) -> Option<&Ident> {
 
 /// Returns the typed column of a row's field. The compiler reports a field that the row does not have
 /// at the place where the query names it.
-fn column(source: &RowSource, field: &Ident) -> TokenStream {
-    let model = &source.model;
-    quote_spanned!(field.span()=> #model::#field())
+fn column(source: &RowSource, field: &Ident, framework: &Framework) -> TokenStream {
+    let (model, span) = (&source.model, field.span());
+    let (framework, name) = (framework.with_span(span), naming::column_name(field));
+    let read = quote_spanned!(span=> |row: &#model| &row.#field);
+    quote_spanned!(span=> #framework::query::Column::of_field(#name, #read))
 }
 
 /// Returns the indexes of the columns that the query compares, searches and sorts by.
-fn indexes(query: &CheckedQuery, source: &RowSource) -> TokenStream {
+fn indexes(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> TokenStream {
     let filtered = query.parameters.iter().filter_map(|parameter| {
-        let column = column(source, row_field(parameter)?);
+        let column = column(source, row_field(parameter)?, framework);
         match parameter.filter.as_ref()?.kind {
             FilterKind::Contains => Some(quote!(#column.search_index())),
             // The key finds the row.
@@ -147,7 +149,7 @@ fn indexes(query: &CheckedQuery, source: &RowSource) -> TokenStream {
         }
     });
     let sorted = sorted_fields(source).map(|field| {
-        let column = column(source, field);
+        let column = column(source, field, framework);
         quote!(#column.comparison_index())
     });
     let indexes = filtered.chain(sorted);
@@ -162,11 +164,15 @@ fn sorted_fields(source: &RowSource) -> impl Iterator<Item = &Ident> {
 }
 
 /// Returns the constant of the columns that the query compares, searches and sorts by.
-fn compared_columns(query: &CheckedQuery, source: &RowSource) -> TokenStream {
+fn compared_columns(
+    query: &CheckedQuery,
+    source: &RowSource,
+    framework: &Framework,
+) -> TokenStream {
     let filtered = query.parameters.iter().filter_map(row_field);
     let columns = filtered.chain(sorted_fields(source));
     let names = columns.map(|field| {
-        let column = column(source, field);
+        let column = column(source, field, framework);
         quote!(#column.name())
     });
     quote!(const COMPARED_COLUMNS: &'static [&'static str] = &[#(#names),*];)
@@ -175,7 +181,7 @@ fn compared_columns(query: &CheckedQuery, source: &RowSource) -> TokenStream {
 /// Returns the columns among which clients choose the sort order, if there are any.
 fn sort_choices(source: &RowSource, framework: &Framework) -> Option<TokenStream> {
     let choices = source.sort.iter().map(|field| {
-        let column = column(source, field);
+        let column = column(source, field, framework);
         let choice = Ident::new("sort_choice", field.span());
         quote!(#column.#choice())
     });
@@ -192,7 +198,7 @@ fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> T
     let parameters = query.parameters.iter();
     let filters = parameters.filter_map(|parameter| filter(parameter, source, framework));
     let order = source.order.as_ref().map(|order| {
-        let column = column(source, &order.field);
+        let column = column(source, &order.field, framework);
         let sort = if order.descending {
             quote_spanned!(order.field.span()=> sort_descending)
         } else {
@@ -241,7 +247,10 @@ fn names_key(query: &CheckedQuery, source: &RowSource, framework: &Framework) ->
     let model = &source.model;
     let compared = query.parameters.iter().filter_map(|parameter| {
         let is_equal = matches!(parameter.filter.as_ref()?.kind, FilterKind::Equal);
-        let (column, ty) = (column(source, row_field(parameter)?), &parameter.field.ty);
+        let (column, ty) = (
+            column(source, row_field(parameter)?, framework),
+            &parameter.field.ty,
+        );
         let count = quote!(<#ty as #framework::query::QueryField>::COUNT);
         is_equal.then(|| quote!((#column.comparison_index(), #count)))
     });
@@ -266,7 +275,7 @@ fn filter(
     framework: &Framework,
 ) -> Option<TokenStream> {
     let row_field = row_field(parameter)?;
-    let column = column(source, row_field);
+    let column = column(source, row_field, framework);
     let kind = parameter.filter.as_ref()?.kind;
     let method = match kind {
         FilterKind::Contains => "contains",

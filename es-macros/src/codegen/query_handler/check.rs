@@ -89,7 +89,14 @@ fn query(parameter: &PatType, errors: &mut Errors) -> Option<Type> {
     match &*parameter.ty {
         ty @ Type::Path(_) => Some(ty.clone()),
         other => {
-            let message = "the first parameter is the query, a struct with `#[derive(Query)]`, without `&`: write `query: ListLoans`";
+            let query = match other {
+                Type::Reference(reference) => types::last_word(&reference.elem),
+                _ => None,
+            };
+            let message = format!(
+                "the first parameter is the query, a struct with `#[derive(Query)]`, without `&`: write `query: {}`",
+                query.as_deref().unwrap_or("ListLoans")
+            );
             errors.record(other, message);
             None
         }

@@ -2,6 +2,7 @@
 
 use croner::{
     Cron,
+    errors::CronError,
     parser::{CronParser, Seconds, Year},
 };
 use jiff::{civil::date, tz::TimeZoneDatabase};
@@ -70,13 +71,48 @@ fn check_cron(text: &LitStr, errors: &mut Errors) -> bool {
     let message = match parser.parse(&value) {
         Ok(cron) if has_time(&cron) => return true,
         Ok(_) => format!("no day meets `{value}`: correct the day or the month"),
-        Err(error) => format!(
-            "`{value}` is no cron expression: {}: write the minute, the hour, the day of the month, the month and the day of the week, as in `{CRON}`",
-            error.to_string().trim_end_matches('.')
-        ),
+        Err(error) => describe_mistake(&value, &error, |one| parser.parse(one).is_ok()),
     };
     errors.record(text, message);
     false
+}
+
+/// The fields of a cron expression, with their values.
+const FIELDS: [(&str, &str); 5] = [
+    ("minute", "from 0 to 59"),
+    ("hour", "from 0 to 23"),
+    ("day of the month", "from 1 to 31, or `L` for the last one"),
+    ("month", "from 1 to 12, or a name such as `JAN`"),
+    ("day of the week", "from 0 to 7, or a name such as `MON`"),
+];
+
+/// Says which field of a cron expression is at fault. The parser does not.
+fn describe_mistake(value: &str, error: &CronError, is_cron: impl Fn(&str) -> bool) -> String {
+    let written: Vec<_> = value.split_whitespace().collect();
+    if written.len() != FIELDS.len() {
+        return format!(
+            "`{value}` has {} fields of 5: write the minute, the hour, the day of the month, the month and the day of the week, as in `{CRON}`",
+            written.len()
+        );
+    }
+    let is_wrong = |(index, field): &(usize, &&str)| {
+        let mut alone = ["*"; 5];
+        alone
+            .iter_mut()
+            .skip(*index)
+            .take(1)
+            .for_each(|one| *one = field);
+        !is_cron(&alone.join(" "))
+    };
+    let wrong = written.iter().enumerate().filter(is_wrong);
+    let wrong = wrong.filter_map(|(index, field)| {
+        let (name, values) = FIELDS.get(index)?;
+        Some(format!("`{field}` is no {name}: write numbers {values}"))
+    });
+    match wrong.collect::<Vec<_>>().as_slice() {
+        [] => format!("`{value}` is no cron expression: {error}"),
+        wrong => format!("{}, or `*` for each one", wrong.join("; ")),
+    }
 }
 
 /// Returns false for the 30th of February.

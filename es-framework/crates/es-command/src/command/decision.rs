@@ -209,7 +209,7 @@ impl UntypedDecision {
 #[diagnostic::on_unimplemented(
     message = "a handler cannot return `{Self}`",
     label = "this is not what a handler decides on",
-    note = "return a struct with `#[derive(Event)]`, a tuple of two to four, a `Vec` or an `Option` of such structs, a `Decision` of these and a reply with `#[derive(Value)]`, or a `Result` of any of these and an error with `#[derive(Rejection)]`"
+    note = "return a struct with `#[derive(Event)]`, a tuple of two to four, in which each may be a tuple again, a `Vec` or an `Option` of such structs, a `Decision` of these and a reply with `#[derive(Value)]`, or a `Result` of any of these and an error with `#[derive(Rejection)]`"
 )]
 pub trait IntoDecision {
     /// Adds the events and the reply to a decision.

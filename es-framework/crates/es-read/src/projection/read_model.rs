@@ -37,7 +37,7 @@ use es_event::{Declaration, DecodeError, Event, EventView};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a read model",
     label = "this is no read model",
-    note = "put `#[derive(ReadModel)]` on the struct `{Self}`"
+    note = "a read model is a struct with `#[derive(ReadModel)]`, whose rows the functions below `#[projection]` make from events"
 )]
 pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'static {
     /// The type of the key; a tuple if it has several fields.

@@ -73,6 +73,14 @@ impl<R, T> Column<R, T> {
         Self { name, types }
     }
 
+    /// Names the column of a field. A declared query takes it so, because the compiler's message about a field that the
+    /// row does not have names its fields.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_field(name: &'static str, _: fn(&R) -> &T) -> Self {
+        Self::new(name)
+    }
+
     /// Returns the column's name in SQL.
     #[must_use]
     pub const fn name(self) -> &'static str {
