@@ -183,6 +183,11 @@ fn check_owner(
 }
 
 impl CheckedCallerRules {
+    /// Returns the field with the owner id.
+    pub(crate) fn owner_field(&self) -> Option<&Ident> {
+        self.owner.as_ref().map(|(field, ..)| field)
+    }
+
     /// Generates the constants and the check of the trait.
     pub(crate) fn generate_items(&self, framework: &Framework) -> TokenStream {
         let Self {

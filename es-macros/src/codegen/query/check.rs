@@ -108,6 +108,7 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
     let parameters =
         parameters.map(|field| parameter(field, &in_path, source.as_ref(), is_paged, errors));
     let parameters: Vec<_> = parameters.collect();
+    check_owner_filter(&caller, &parameters, errors);
     // Clients see the names of JSON, in the path as in the query string.
     let path = template?.render(|name| {
         let mut fields = parameters.iter().map(|parameter| &parameter.field);
@@ -125,6 +126,27 @@ pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<C
         source,
         parameters,
     })
+}
+
+/// Refuses a comparison of the owner id that also finds rows of others.
+fn check_owner_filter(
+    caller: &CheckedCallerRules,
+    parameters: &[CheckedQueryField],
+    errors: &mut Errors,
+) {
+    for CheckedQueryField { field, filter, .. } in parameters {
+        if caller.owner_field() == Some(&field.ident)
+            && filter
+                .as_ref()
+                .is_some_and(|filter| filter.kind != FilterKind::Equal)
+        {
+            let message = format!(
+                "`{}` holds the id of the owner, and only equality finds no row of anybody else: write `#[filter(eq)]` above it",
+                field.name()
+            );
+            errors.record(&field.ident, message);
+        }
+    }
 }
 
 /// Returns the read model whose rows are the output, and checks what needs one.

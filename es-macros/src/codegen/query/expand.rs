@@ -220,8 +220,11 @@ fn handler(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> T
         )
     };
     let names_key = source.is_one.then(|| names_key(query, source, framework));
+    let compares_owner = compares_owner(query, source, framework);
     quote! {
         #names_key
+
+        #compares_owner
 
         #[automatically_derived]
         impl #module::QueryHandler for #ident {
@@ -266,6 +269,33 @@ fn names_key(query: &CheckedQuery, source: &RowSource, framework: &Framework) ->
             #message,
         );
     }
+}
+
+/// Generates a check at compile time that the column of the owner id is compared as it is, because the ids of two
+/// owners can have the same letters and digits.
+fn compares_owner(
+    query: &CheckedQuery,
+    source: &RowSource,
+    framework: &Framework,
+) -> Option<TokenStream> {
+    let owner = query.caller.owner_field()?;
+    let mut parameters = query.parameters.iter();
+    let parameter = parameters.find(|parameter| parameter.field.ident == *owner)?;
+    let (column, model) = (column(source, row_field(parameter)?), &source.model);
+    let message = format!(
+        "`{owner}` holds the id of the owner, and the field of the row has `#[search(alphanumeric)]`, which finds rows of others: write `#[search]` above that field"
+    );
+    let span = owner.span();
+    let framework = framework.with_span(span);
+    Some(quote_spanned! {span=>
+        const _: () = ::core::assert!(
+            #framework::projection::compares_exactly(
+                <#model as #framework::projection::ReadModel>::SEARCHED,
+                #column.name(),
+            ),
+            #message,
+        );
+    })
 }
 
 /// Returns the statement that filters the rows by a parameter.

@@ -45,6 +45,8 @@ pub use read_model::{Cells, EventRow, KeyRef, Project, ProjectionError, ReadMode
 pub(crate) use row_changes::TableRow;
 pub use row_identity::RowIdentity;
 pub use row_key::{KeyError, RowKey};
+#[doc(hidden)]
+pub use search_form::compares_exactly;
 pub use search_form::{SearchForm, SearchedColumn};
 pub(crate) use search_index::like_pattern;
 pub use text_folding::fold_text;

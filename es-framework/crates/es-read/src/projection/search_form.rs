@@ -1,6 +1,7 @@
 //! The form of a text that searches compare.
 
 use super::text_folding::fold_text;
+use es_event::are_equal;
 
 /// The form of a text that searches compare. A table stores it in a column beside the text.
 ///
@@ -49,6 +50,19 @@ pub struct SearchedColumn {
     pub column: &'static str,
     /// The form that searches compare.
     pub form: SearchForm,
+}
+
+/// Returns true if a comparison with a column finds no other text than the one that it names.
+#[doc(hidden)]
+#[must_use]
+pub const fn compares_exactly(mut searched: &[SearchedColumn], column: &str) -> bool {
+    while let [first, others @ ..] = searched {
+        if are_equal(first.column, column) && matches!(first.form, SearchForm::Alphanumeric) {
+            return false;
+        }
+        searched = others;
+    }
+    true
 }
 
 impl SearchForm {
