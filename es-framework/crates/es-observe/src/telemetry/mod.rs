@@ -113,16 +113,18 @@ pub fn milliseconds_since(begin: Instant) -> u64 {
     u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Parses the log filter of `RUST_LOG`. It has levels and modules alone, because the log has no spans.
+/// Parses the log filter of `RUST_LOG`. It has levels and modules alone, because the log has no spans. The notices of
+/// PostgreSQL, such as that a table exists already, are logged only if the filter names them.
 fn filter(text: &str) -> Result<Targets> {
-    let directives: Vec<_> = text
-        .split(',')
-        .map(str::trim)
-        .filter(|one| !one.is_empty())
-        .collect();
-    if directives.is_empty() {
-        return Ok(Targets::new().with_default(LevelFilter::INFO));
-    }
+    const NOTICES: &str = "sqlx::postgres::notice=warn";
+    let directives = text.split(',').map(str::trim);
+    let directives: Vec<_> = directives.filter(|one| !one.is_empty()).collect();
+    let directives = if directives.is_empty() {
+        vec!["info"]
+    } else {
+        directives
+    };
+    let directives: Vec<_> = [NOTICES].into_iter().chain(directives).collect();
     directives.join(",").parse().map_err(|error| {
         let message = "RUST_LOG is not a filter, such as info or es_framework=debug";
         Error::because(message, error)
@@ -189,6 +191,13 @@ mod tests {
         ));
         assert!(enables("es_store=debug", "es_store::write", Level::DEBUG));
         assert!(!enables("es_store=debug", "es_read", Level::ERROR));
+        let notices = "sqlx::postgres::notice";
+        for text in ["", "info", "debug"] {
+            assert!(!enables(text, notices, Level::INFO), "{text}");
+            assert!(enables(text, notices, Level::WARN), "{text}");
+        }
+        let asked = format!("info,{notices}=info");
+        assert!(enables(&asked, notices, Level::INFO));
         assert!(
             filter("a=b=c")
                 .unwrap_err()
