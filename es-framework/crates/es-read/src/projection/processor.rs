@@ -212,7 +212,9 @@ impl Processor {
                     progress.record_held_keys(held);
                     progress.record_position(position);
                     progress.record_success();
-                    if position >= newest {
+                    if position.is_none() && newest.is_some() {
+                        progress.record_rebuild_start();
+                    } else if position >= newest {
                         progress.record_catch_up();
                     }
                 }
@@ -249,7 +251,7 @@ impl Processor {
                     request = received;
                     break;
                 }
-                () = self.database.damage_reported() => if self.has_damaged_table().await {
+                () = self.database.damage_reported() => if self.record_damaged_tables().await {
                     is_damaged = true;
                     break;
                 },
@@ -266,18 +268,25 @@ impl Processor {
             self.answer(request).await;
         }
         if is_damaged {
+            self.record_damaged_tables().await;
             return Err(ProcessorStartError::TableDamaged);
         }
         self.swap_rebuilt_tables().await
     }
 
-    async fn has_damaged_table(&self) -> bool {
+    /// Lets queries wait for the rebuild of the tables that are damaged or have lost their checkpoints, before empty
+    /// ones are created. Returns true if there are some.
+    async fn record_damaged_tables(&self) -> bool {
+        let mut is_any_damaged = false;
         for table in self.models.iter() {
-            if matches!(self.database.is_table_whole(table).await, Ok(false)) {
-                return true;
+            let is_damaged = matches!(self.database.is_table_whole(table).await, Ok(false))
+                || matches!(self.database.load_checkpoint(table).await, Ok(None));
+            if is_damaged && let Some(progress) = self.positions.find_progress(table.model.name) {
+                progress.record_rebuild_start();
             }
+            is_any_damaged |= is_damaged;
         }
-        false
+        is_any_damaged
     }
 
     /// Returns true if a read model has stopped for a reason that may be removed without a command.

@@ -104,6 +104,10 @@ impl Processor {
         if !is_current {
             self.database.reset_table(table).await?;
         }
+        if position.is_none() && progress.position().is_some() {
+            // The table was lost, and an empty one was created.
+            progress.record_rebuild_start();
+        }
         progress.record_held_keys(self.database.load_held_keys(table).await?);
         progress.record_position(position);
         Ok(true)

@@ -14,7 +14,7 @@ use futures_util::{StreamExt as _, future::ready, stream};
 use serde_json::json;
 
 use super::{PATIENCE, TREES, rows, write};
-use crate::projection::{Database, Processor, ReadModels};
+use crate::projection::{Database, DatabaseUrl, Processor, QueryCost, ReadModels};
 use es_event::{EventCandidate, EventId, EventSelection, RecordedEvent, Subject};
 use es_store::{
     AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
@@ -242,6 +242,52 @@ async fn a_refused_subscription_is_retried_and_told() {
 }
 
 /// Plants 600 trees, each second of which has leaves that are no number, and one without a kind.
+#[tokio::test]
+async fn a_table_that_is_lost_while_the_event_store_is_away_answers_no_query() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trees.db");
+    let store = Arc::new(DamagedStore::default());
+    let models = ReadModels::new([TREES]).unwrap();
+    let url = DatabaseUrl::File(file.clone());
+    let database = Database::open(&url, &models).await.unwrap();
+    let port: Arc<dyn EventStore> = Arc::<DamagedStore>::clone(&store);
+    let processor = Processor::new(port, database.clone(), models);
+    let progress = processor.progress().find_progress("trees").unwrap().clone();
+    tokio::spawn(processor.run());
+    plant(&store, 0).await;
+    let reach = async || progress.wait_until_reached(EventId::new(0), PATIENCE).await;
+    reach().await.unwrap();
+
+    store.refuses_subscriptions.store(true, Ordering::Relaxed);
+    let outside = rusqlite::Connection::open(&file).unwrap();
+    outside.busy_timeout(PATIENCE).unwrap();
+    outside
+        .execute_batch("DROP TABLE trees; DROP TABLE es_checkpoint")
+        .unwrap();
+    let count = async || {
+        let count = "SELECT count(*) FROM trees".to_owned();
+        database
+            .fetch_count(QueryCost::Page, count, Vec::new())
+            .await
+    };
+    assert!(count().await.is_err());
+    while count().await.is_err() {
+        assert!(
+            progress
+                .wait_until_reached(None, Duration::ZERO)
+                .await
+                .is_err()
+        );
+    }
+    assert_eq!(count().await.unwrap(), 0);
+    let answers = progress.wait_until_reached(None, Duration::from_millis(500));
+    assert!(answers.await.is_err());
+
+    store.refuses_subscriptions.store(false, Ordering::Relaxed);
+    reach().await.unwrap();
+    assert_eq!(count().await.unwrap(), 1);
+}
+
 async fn plant_bad_trees(store: &DamagedStore) {
     for number in 0..600 {
         let leaves = match number % 2 {
