@@ -265,6 +265,7 @@ impl From<QueryError> for Problem {
                 kind::TOOK_TOO_LONG,
                 "the database ended the query: ask for less",
             ),
+            QueryError::SumTooLarge { .. } => Self::new(kind::SUM_TOO_LARGE, error.to_string()),
             QueryError::Database(DatabaseError::Busy) => Self::too_busy(),
             QueryError::TooManyRows { limit, .. } => {
                 tracing::error!(%error, "a query has too many rows");
@@ -291,7 +292,6 @@ impl From<QueryError> for Problem {
             QueryError::Database(_)
             | QueryError::Row(_)
             | QueryError::Json(_)
-            | QueryError::SumTooLarge { .. }
             | QueryError::LongSortValues
             | QueryError::UnsortableValue
             | QueryError::NotProvided { .. }

@@ -193,6 +193,12 @@ pub(crate) const TOO_BUSY: ProblemKind = ProblemKind::new(
 )
 .retry_later();
 
+pub(crate) const SUM_TOO_LARGE: ProblemKind = ProblemKind::new(
+    StatusCode::UNPROCESSABLE_ENTITY,
+    "sum-too-large",
+    "A sum exceeds the range of its type",
+);
+
 pub(crate) const TOOK_TOO_LONG: ProblemKind = ProblemKind::new(
     StatusCode::SERVICE_UNAVAILABLE,
     "took-too-long",

@@ -10,7 +10,7 @@ use super::{
     sql_fragment::SqlFragment, table_view::TableView,
 };
 use crate::projection::{
-    ColumnKind, ColumnType, QueryCost, ReadModel, table_statements::quote_name,
+    ColumnKind, ColumnType, DatabaseError, QueryCost, ReadModel, table_statements::quote_name,
 };
 
 /// A value that the database computes from a column of several rows; the methods of a [`Column`] make it. Rows without a
@@ -197,17 +197,17 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
         if T::KIND == ColumnKind::Integer {
             Aggregate::new(AggregateFunction::IntegerSum, self.name(), read_integer_sum)
         } else {
-            Aggregate::new(AggregateFunction::RealSum, self.name(), read_value)
+            Aggregate::new(AggregateFunction::RealSum, self.name(), read_real)
         }
     }
 
-    /// Returns the mean of the values of this column, or `None` without any value.
+    /// Returns the mean of the values of this column, or `None` without any value. A sum that does not fit is an error.
     #[must_use]
     pub fn average(self) -> Aggregate<R, Option<f64>>
     where
         T: NumericValue,
     {
-        Aggregate::new(AggregateFunction::Average, self.name(), read_value)
+        Aggregate::new(AggregateFunction::Average, self.name(), read_real)
     }
 }
 
@@ -217,6 +217,20 @@ fn read_value<V: DeserializeOwned>(
     values: &mut AggregateValues,
 ) -> Result<V, QueryError> {
     values.next()
+}
+
+/// Reads a sum or a mean of floats, behind which stands the number of values. SQLite has an infinity for a sum that
+/// does not fit, or nothing for the difference of two infinities.
+fn read_real<V: DeserializeOwned>(
+    column: &'static str,
+    values: &mut AggregateValues,
+) -> Result<Option<V>, QueryError> {
+    let (value, count): (Box<RawValue>, u64) = (values.next()?, values.next()?);
+    match serde_json::from_str(value.get()) {
+        Ok(Some(value)) => Ok(Some(value)),
+        Ok(None) if count == 0 => Ok(None),
+        Ok(None) | Err(_) => Err(QueryError::SumTooLarge { column }),
+    }
 }
 
 /// Joins the halves of a sum.
@@ -278,8 +292,8 @@ impl<R: ReadModel> AggregateExpression<R> {
         };
         Ok(match self.function {
             AggregateFunction::Count => call("count"),
-            AggregateFunction::RealSum => call("sum"),
-            AggregateFunction::Average => call("avg"),
+            AggregateFunction::RealSum => SqlFragment::join([call("sum"), call("count")], ", "),
+            AggregateFunction::Average => SqlFragment::join([call("avg"), call("count")], ", "),
             AggregateFunction::Min => call("min"),
             AggregateFunction::Max => call("max"),
             AggregateFunction::IntegerSum => {
@@ -327,10 +341,33 @@ impl<R: ReadModel> RowQuery<'_, R> {
         let statement = database.replace_question_marks(&statement, 0);
         let cost = QueryCost::Aggregate;
         let texts = database.fetch_texts(cost, statement, parameters.collect(), usize::MAX);
-        let text = texts.await?.rows.into_iter().next().unwrap_or_default();
+        let texts = texts
+            .await
+            .map_err(|error| explain_overflow(error, &aggregates))?;
+        let text = texts.rows.into_iter().next().unwrap_or_default();
         let mut values = AggregateValues::parse(&text)?;
         let _count: u64 = values.next()?;
         aggregates.read(&mut values)
+    }
+}
+
+/// Returns the error of a statement with aggregates. PostgreSQL ends one whose sum of floats does not fit.
+pub(super) fn explain_overflow<R>(
+    error: DatabaseError,
+    aggregates: &impl Aggregates<R>,
+) -> QueryError {
+    let is_real = |one: &&AggregateExpression<R>| {
+        matches!(
+            one.function,
+            AggregateFunction::RealSum | AggregateFunction::Average
+        )
+    };
+    let expressions = aggregates.expressions();
+    match expressions.into_iter().find(is_real) {
+        Some(AggregateExpression { column, .. }) if error.is_overflow() => {
+            QueryError::SumTooLarge { column }
+        }
+        _ => error.into(),
     }
 }
 

@@ -52,8 +52,8 @@ pub enum QueryError {
         /// The highest number of rows that the query returns.
         limit: u32,
     },
-    /// A sum has more digits than its type.
-    #[error("the sum of `{column}` does not fit an `i64`: add fewer rows")]
+    /// A sum exceeds the range of its type: `i64` for integers, `f64` for floats.
+    #[error("the sum of `{column}` exceeds the range of its type: add fewer rows")]
     SumTooLarge {
         /// The column.
         column: &'static str,

@@ -2,7 +2,7 @@
 
 use super::{
     Aggregates, Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
-    aggregate::{AggregateValues, aggregate_list},
+    aggregate::{AggregateValues, aggregate_list, explain_overflow},
     condition::prefix_of,
     cursor::{PageCursor, PageStart, SortedRow},
     sql_fragment::SqlFragment,
@@ -116,7 +116,8 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
                 parameters,
                 paging.most_bytes,
             )
-            .await?;
+            .await
+            .map_err(|error| explain_overflow(error, &aggregates))?;
         let groups = groups.try_map(|json| parse(&json, &aggregates))?;
         let page = Page::new(groups, paging, total, |groups| {
             self.cursor_between(table, groups)

@@ -197,6 +197,48 @@ async fn a_sum_is_exact_or_an_error() {
 }
 
 #[tokio::test]
+async fn a_sum_of_floats_beyond_their_range_is_told() {
+    let most = f64::MAX;
+    let cases = [
+        ("above", [most, most, 1.0]),
+        ("none", [1.0, 2.0, 3.0]),
+        ("between", [most, most, -most]),
+    ];
+    let rates = cases.iter();
+    let rates = rates.flat_map(|(account, rates)| rates.iter().map(move |rate| (account, *rate)));
+    let payments = (1..)
+        .zip(rates)
+        .map(|(number, (account, rate))| PaymentReceivedEvent {
+            rate: Some(rate),
+            ..payment(number, account, 1)
+        });
+    let payments: Vec<_> = payments.collect();
+    for location in NoteBoard::locations() {
+        let ledger = Ledger::fill(location, &payments).await;
+        for (account, _) in &cases {
+            let context = ledger.context();
+            let rows = || {
+                let rows = context.rows::<Payment>();
+                rows.filter(Payment::account().eq(&(*account).to_owned()))
+            };
+            let sum = rows().aggregate((Payment::cents().sum(), Payment::rate().sum()));
+            let average = rows().aggregate(Payment::rate().average());
+            let groups = rows().group_by([Payment::account()]);
+            let groups = groups.page(Payment::rate().sum(), context.paging()).await;
+            let results = [
+                sum.await.map(|(_, sum)| sum),
+                average.await,
+                groups.map(|page| page.items[0].values),
+            ];
+            for result in results {
+                let is_told = matches!(result, Err(QueryError::SumTooLarge { column: "rate" }));
+                assert_eq!(is_told, *account != "none", "{account}: {result:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn without_rows_only_the_count_has_a_value() {
     for location in NoteBoard::locations() {
         let ledger = Ledger::fill(location, &[payment(1, "a", 5)]).await;

@@ -63,6 +63,12 @@ pub enum DatabaseError {
         /// The defect of the row.
         reason: String,
     },
+    /// The database cannot hold the read models as it is set up.
+    #[error("the database of read models {defect}")]
+    Unsuitable {
+        /// What is wrong with it, and what to do.
+        defect: String,
+    },
     /// The file cannot be used.
     #[error("{path} cannot be used: {source}")]
     File {
@@ -206,6 +212,17 @@ impl DatabaseError {
         }
     }
 
+    /// Returns true if the database ended a statement because a number does not fit.
+    pub(crate) fn is_overflow(&self) -> bool {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(sqlx::Error::Database(error)) => {
+                error.code().as_deref() == Some("22003")
+            }
+            _ => false,
+        }
+    }
+
     /// Returns the state that a read model has after this error.
     pub(crate) fn to_failure(&self) -> SubscriberFailure {
         let (cause, is_transient) = match self {
@@ -225,7 +242,7 @@ impl DatabaseError {
             | Self::Lost
             | Self::AlreadyApplied
             | Self::Interrupted => (TroubleCause::Database, true),
-            Self::File { .. } => (TroubleCause::Database, false),
+            Self::Unsuitable { .. } | Self::File { .. } => (TroubleCause::Database, false),
         };
         SubscriberFailure::new(cause, is_transient, self)
     }
