@@ -110,11 +110,15 @@ impl Health {
         }
     }
 
-    /// Checks that no read model is being rebuilt. A stopped one is ignored: waiting does not repair
-    /// it, and the others still answer.
+    /// Checks that no read model is being rebuilt. One that has stopped with rows is ignored: waiting does not repair
+    /// it, and the others still answer. Without rows, its table may never have been created.
     fn rebuilt(&self) -> HealthComponent {
+        let is_ignored = |model: &SubscriberProgress| {
+            let state = model.state();
+            state.is_stopped_at_event() || state.is_stopped() && model.position().is_some()
+        };
         let positions = self.positions.iter();
-        let missing = positions.filter(|model| !model.has_caught_up() && !model.is_stopped());
+        let missing = positions.filter(|model| !model.has_caught_up() && !is_ignored(model));
         let missing: Vec<_> = missing.map(SubscriberProgress::name).collect();
         if missing.is_empty() {
             HealthComponent::up(Value::Null)

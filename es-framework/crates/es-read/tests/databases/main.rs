@@ -35,4 +35,5 @@ mod running_read_model;
 mod sort_choices;
 mod spellings;
 mod substring_search;
+mod unsuitable_databases;
 mod visible_columns;

@@ -42,6 +42,10 @@ const ACQUIRE: &str = "SELECT \
      WHERE pg_try_advisory_lock($1 + coalesce( \
          (SELECT oid::bigint FROM pg_namespace WHERE nspname = current_schema()), 0))";
 
+/// Returns the encoding of the database, and the schema of new tables with the right to create them in it.
+const SUITABILITY: &str = "SELECT current_setting('server_encoding'), current_schema()::text, \
+     has_schema_privilege(current_schema(), 'CREATE')";
+
 /// The connections to a database.
 #[derive(Debug)]
 pub(super) struct Connections {
@@ -68,6 +72,7 @@ impl Connections {
             .connection_options(server)
             .ok_or(DatabaseError::Lost)?;
         refuse_transaction_pool(&mut connection, options).await?;
+        refuse_unsuitable_database(&mut connection).await?;
         let readers = RwLock::new(ReaderPool::new(options, server, &query_time));
         let writer = Arc::default();
         tokio::spawn(send_heartbeats(Arc::downgrade(&writer)));
@@ -190,6 +195,23 @@ async fn send_heartbeats(writer: Weak<Mutex<Option<PgConnection>>>) {
             *writer = None;
         }
     }
+}
+
+/// Refuses a database that cannot store each text, and one in which the role cannot create the tables.
+async fn refuse_unsuitable_database(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    let found = sqlx::query_as(SUITABILITY).fetch_one(connection).await?;
+    let (encoding, schema, may_create): (String, Option<String>, Option<bool>) = found;
+    let defect = match schema {
+        _ if encoding != "UTF8" => format!(
+            "has the encoding {encoding}, in which some texts cannot be stored: create one with ENCODING 'UTF8' and name it in DATABASE_URL"
+        ),
+        None => "has no schema of the search path: create one, or name another one in DATABASE_URL with ?options[search_path]=".to_owned(),
+        Some(schema) if may_create != Some(true) => format!(
+            "does not let this role create the tables in the schema {schema}: run GRANT CREATE ON SCHEMA {schema} TO the role of DATABASE_URL"
+        ),
+        Some(_) => return Ok(()),
+    };
+    Err(DatabaseError::Unsuitable { defect })
 }
 
 /// Ends an operation on tables or checkpoints if the server does not answer in time. Another server may have taken
