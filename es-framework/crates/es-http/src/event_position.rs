@@ -16,49 +16,30 @@ const GRACE: Duration = Duration::from_millis(20);
 /// The longest wait for that check. Without an answer, the query waits as if the event existed.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Waits until the read models are rebuilt and have applied the event that the caller names, if any. Returns the event.
+/// Waits until the read models are rebuilt and have applied the event that the caller names, if any.
 pub(super) async fn wait_for_position(
     context: &HttpContext,
     tables: &[&str],
     headers: &HeaderMap,
-) -> Result<Option<EventId>, Problem> {
-    let requested = headers.get(EVENT_POSITION);
-    let requested = requested.map(parse_position).transpose()?;
+) -> Result<(), Problem> {
+    let position = headers.get(EVENT_POSITION);
+    let position = position.map(parse_position).transpose()?;
     let longest = context.limits.position_wait;
     let wait = preferred_wait(headers).map_or(longest, |preferred| preferred.min(longest));
     let grace = wait.min(GRACE);
     let positions = &context.positions;
-    let position = match requested {
-        // Appends have written the rows, although the projection does not know that yet.
-        Some(event)
-            if !is_reached(context, tables, event).await
-                && context.database.inline_rows_contain(tables, event).await =>
-        {
-            None
-        }
-        position => position,
-    };
     if positions
         .wait_until_reached(tables, position, grace)
         .await
         .is_ok()
     {
-        return Ok(requested);
+        return Ok(());
     }
     if let Some(position) = position {
         check_event_exists(context, position).await?;
     }
     let rest = wait.saturating_sub(grace);
-    positions.wait_until_reached(tables, position, rest).await?;
-    Ok(requested)
-}
-
-/// Returns true if no wait is necessary.
-async fn is_reached(context: &HttpContext, tables: &[&str], event: EventId) -> bool {
-    let reached = context
-        .positions
-        .wait_until_reached(tables, Some(event), Duration::ZERO);
-    reached.await.is_ok()
+    Ok(positions.wait_until_reached(tables, position, rest).await?)
 }
 
 /// Returns true if the event store does not have an event that it once had, as after a restored backup.

@@ -15,7 +15,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// the `-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OutputId {
-    /// The output contains this event and all events before it. It can contain later ones.
+    /// Each row of the output contains this event and all events before it, as far as they concern it. It can contain later ones.
     pub(super) position: Option<EventId>,
     /// A digest of the output's JSON.
     pub(super) digest: String,

@@ -116,14 +116,13 @@ impl QueryRequest {
 
     async fn try_run(&self) -> Result<QueryOutput, QueryFailure> {
         let query = self.parse()?;
-        let requested = wait_for_position(&self.context, self.tables(), &self.headers).await?;
-        // Rows that appends write can be ahead of the position that the projection knows.
-        let position = self.applied_position().max(requested);
+        wait_for_position(&self.context, self.tables(), &self.headers).await?;
+        let position = self.applied_position();
         let held = self.held_rows();
         let database = self.database.with_held_rows(held.clone());
         let services = self.context.command_resources.services();
         let json = query.run(&database, services).await?;
-        let id = OutputId::new(position, &json);
+        let id = OutputId::new(held.contained_position(position), &json);
         let stopped_at = self.first_poison_event();
         Ok(QueryOutput {
             json,

@@ -40,6 +40,16 @@ async fn held_rows(library: &Library, path: &str, position: &str) -> (StatusCode
     (answer.status(), held.unwrap_or_default())
 }
 
+/// Returns the entity tag of an answer.
+async fn entity_tag(library: &Library, path: &str, position: &str) -> String {
+    let asked = client().get(format!("{}{path}", library.url));
+    let answer = asked.header("event-position", position).send().await;
+    let tag = answer.unwrap().headers()["etag"]
+        .to_str()
+        .map(str::to_owned);
+    tag.unwrap()
+}
+
 /// Waits until a live query says which rows are held.
 async fn until_held_rows(live: &mut LiveQuery, expected: &str) {
     let expected = format!("event: held-rows\ndata: {expected}");
@@ -59,6 +69,14 @@ async fn release_rows(library: &Library, live: &mut LiveQuery, id: Uuid, lent: U
     assert_eq!(old, (StatusCode::OK, marked.clone()));
     let page = held_rows(library, "/books", "5").await;
     assert_eq!(page, (StatusCode::OK, marked.clone()));
+    // The tag names the last event before the one at which the row waits, so `If-Match` refuses to overwrite that one.
+    for path in [&format!("/books/{lent}"), "/books", "/books?total=true"] {
+        let tag = entity_tag(library, path, "5").await;
+        assert!(tag.starts_with("\"3-"), "{path}: {tag}");
+    }
+    // A page without the row is not concerned.
+    let others = entity_tag(library, "/books?title=Nothing&total=true", "5").await;
+    assert!(others.starts_with("\"5-"), "{others}");
     until_held_rows(live, &marked).await;
     // This query reads another table, and a query with code of its own may read any.
     let reader = held_rows(library, &format!("/readers/{id}"), "5").await;

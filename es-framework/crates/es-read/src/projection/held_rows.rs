@@ -6,7 +6,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use es_subscribe::{HeldKeyKind, HeldKeys, ProgressRegistry};
+use es_event::EventId;
+use es_subscribe::{HeldKey, HeldKeyKind, HeldKeys, ProgressRegistry};
 
 use super::{RowIdentity, RowKey, Table, TableRow};
 
@@ -27,6 +28,10 @@ struct ReturnedRows {
     keys: BTreeSet<RowKey>,
     /// True if held rows may be among the returned ones without being known.
     is_unknown: bool,
+    /// True if held rows may be among those that were counted.
+    is_counted: bool,
+    /// The first event that a returned row lacks.
+    first_missing: Option<EventId>,
 }
 
 impl HeldRows {
@@ -58,15 +63,39 @@ impl HeldRows {
             self.record_unknown_rows();
         }
         let model = &table.model;
-        let rows = rows.iter();
-        let keys = rows.filter_map(|row| model.identity.find_key(model.columns, &row.cells));
-        let keys = keys.filter(|key| held.find(&key.held_id()).is_some());
-        self.lock().keys.extend(keys);
+        let mut returned = self.lock();
+        for row in rows {
+            if let Some(key) = model.identity.find_key(model.columns, &row.cells)
+                && let Some(held) = held.find(&key.held_id())
+            {
+                returned.record_missing(held);
+                returned.keys.insert(key);
+            }
+        }
     }
 
-    /// Notes that a statement may have read held rows, as one that counts rows.
+    /// Notes that a statement may have read held rows.
     pub(crate) fn record_unknown_rows(&self) {
-        self.lock().is_unknown = true;
+        let mut returned = self.lock();
+        returned.is_unknown = true;
+        for held in self.tables.values().flat_map(HeldKeys::iter) {
+            returned.record_missing(held);
+        }
+    }
+
+    /// Notes that a statement has counted rows, without returning any.
+    pub(crate) fn record_count(&self) {
+        self.lock().is_counted = true;
+    }
+
+    /// Returns the last event up to which the returned rows contain all events, given the position of their read
+    /// models.
+    #[must_use]
+    pub fn contained_position(&self, position: Option<EventId>) -> Option<EventId> {
+        match self.lock().first_missing {
+            Some(missing) => position.min(missing.get().checked_sub(1).and_then(EventId::new)),
+            None => position,
+        }
     }
 
     /// Returns the value of the header `Held-Rows`, a dictionary as in RFC 9651, unless no row is held: the number of
@@ -81,7 +110,8 @@ impl HeldRows {
         let mut value = format!("total={total}");
         let returned = self.lock();
         let mut keys = returned.keys.iter();
-        if returned.is_unknown || !keys.all(|key| contains_key(output, key)) {
+        if returned.is_unknown || returned.is_counted || !keys.all(|key| contains_key(output, key))
+        {
             return Some(value);
         }
         let keys: Vec<_> = returned.keys.iter().map(key_item).collect();
@@ -95,6 +125,17 @@ impl HeldRows {
     /// Locks the rows. A poisoned lock is safe, because each change is complete.
     fn lock(&self) -> MutexGuard<'_, ReturnedRows> {
         self.returned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ReturnedRows {
+    /// Notes that a row lacks the event at which it is held, and all later ones.
+    fn record_missing(&mut self, held: &HeldKey) {
+        let missing = held.poison.id;
+        self.first_missing = Some(
+            self.first_missing
+                .map_or(missing, |first| first.min(missing)),
+        );
     }
 }
 

@@ -217,7 +217,7 @@ impl Database {
         parameters: Vec<Cell>,
     ) -> Result<u64, DatabaseError> {
         let statement = self.replace_question_marks(&statement, 0);
-        self.held.record_unknown_rows();
+        self.held.record_count();
         let _permit = self.acquire_share(cost).await?;
         let count = self.store.fetch_count(cost, statement, parameters);
         self.report_damage(count.await)
