@@ -173,6 +173,11 @@ impl UntypedDecision {
         Ok(())
     }
 
+    /// Returns whether the decision has no events.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
     /// Iterates over the events in order.
     pub(super) fn events(&self) -> impl Iterator<Item = &NewEvent> {
         self.events.iter()

@@ -125,7 +125,7 @@ pub async fn dry_run(
     let has_role = roles.is_empty() || roles.iter().any(|role| caller.has_role(role));
     let decision = if has_role {
         match (command.decide)(&past, request).await {
-            Err(error) if !is_rejection(&error) => return Err(error.into()),
+            Err(error) if !error.is_rejection() => return Err(error.into()),
             decision => decision.map_err(DryRunRejection::from),
         }
     } else {
@@ -145,22 +145,6 @@ fn describe_newest(newest: Option<EventId>) -> String {
     newest.map_or_else(
         || "there is no event yet".to_owned(),
         |newest| format!("the newest event is {newest}"),
-    )
-}
-
-/// Returns whether the framework or the handler rejects the command because of its values or of the states.
-const fn is_rejection(error: &CommandError) -> bool {
-    matches!(
-        error,
-        CommandError::Malformed(_)
-            | CommandError::Invalid(_)
-            | CommandError::AlreadyExists(_)
-            | CommandError::NotFound(_)
-            | CommandError::NotAsExpected { .. }
-            | CommandError::NotOwner(_)
-            | CommandError::ErasedPerson(_)
-            | CommandError::NotUnique { .. }
-            | CommandError::Rejected(_)
     )
 }
 

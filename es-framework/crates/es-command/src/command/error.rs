@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Rejection, Violation};
+use super::{Rejection, RejectionKind, Violation};
 use crate::{state::RebuildError, unique::ClaimError};
 use es_event::{DecodeError, EventId, InvalidSubjectValue, NotOwner, Subject, UnreadableValue};
 use es_store::StoreError;
@@ -109,6 +109,36 @@ pub enum CommandError {
     /// The application does not provide a service that the handler takes.
     #[error("the application does not provide `{0}`")]
     NotProvided(&'static str),
+}
+
+impl CommandError {
+    /// Returns whether the framework or the handler rejects the command because of its values or of the states.
+    pub(super) const fn is_rejection(&self) -> bool {
+        matches!(
+            self,
+            Self::Malformed(_)
+                | Self::Invalid(_)
+                | Self::AlreadyExists(_)
+                | Self::NotFound(_)
+                | Self::NotAsExpected { .. }
+                | Self::NotOwner(_)
+                | Self::ErasedPerson(_)
+                | Self::NotUnique { .. }
+                | Self::Rejected(_)
+        )
+    }
+
+    /// Returns whether the command names something that does not exist or that its sender may not change. Such a
+    /// sender does not learn whether it has changed (RFC 9110, section 13.2.1).
+    pub(super) fn precedes_expected_version(&self) -> bool {
+        match self {
+            Self::Rejected(rejection) => matches!(
+                rejection.kind(),
+                RejectionKind::NotFound | RejectionKind::Forbidden
+            ),
+            other => matches!(other, Self::NotFound(_) | Self::NotOwner(_)),
+        }
+    }
 }
 
 impl From<InvalidSubjectValue> for CommandError {

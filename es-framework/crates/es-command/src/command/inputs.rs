@@ -69,7 +69,7 @@ impl<C: Handle> DecisionInputs<C> {
         guard.map_err(|_| CommandError::Contended(self.subject.clone()))
     }
 
-    /// Reads events, rebuilds the states, and checks the conditions of the command.
+    /// Reads events, rebuilds the states, and checks that a subject that has to exist does.
     pub(super) async fn read(
         &mut self,
         resources: &CommandResources,
@@ -78,6 +78,29 @@ impl<C: Handle> DecisionInputs<C> {
         let (own, mut states) = self.parts(context);
         try_join_all(states.iter_mut().map(|state| state.rebuild(resources))).await?;
         own.check(&*resources.store, &states).await
+    }
+
+    /// Checks `If-Match`, if the request has it. `latest` is the last event of the command's own subject.
+    pub(super) async fn check_expected_version(
+        &self,
+        store: &dyn EventStore,
+        context: &CommandContext,
+        latest: Option<EventId>,
+    ) -> Result<(), CommandError> {
+        let Some(expected) = &context.expected else {
+            return Ok(());
+        };
+        let newest = if expected.has_position() {
+            newest_id(store).await?
+        } else {
+            latest
+        };
+        if expected.is_met_by(latest, newest) {
+            Ok(())
+        } else {
+            let subject = self.subject.clone();
+            Err(CommandError::NotAsExpected { subject, latest })
+        }
     }
 
     /// Calls the handler, which adds its events and its reply to a decision. A state without `Option` must exist.
@@ -114,7 +137,7 @@ impl SubjectRequirements<'_> {
         self.condition == SubjectCondition::Exists || self.expected.is_some()
     }
 
-    /// Checks `If-Match` and the command's condition, and derives the preconditions of the append.
+    /// Checks that a subject that has to exist does, and derives the preconditions of the append.
     async fn check(
         self,
         store: &dyn EventStore,
@@ -137,7 +160,6 @@ impl SubjectRequirements<'_> {
             }
             None => None,
         };
-        check_expected_version(store, subject, expected, latest).await?;
         if condition == SubjectCondition::Exists && latest.is_none() {
             return Err(CommandError::NotFound(subject.clone()));
         }
@@ -161,28 +183,6 @@ impl SubjectRequirements<'_> {
             latest,
             preconditions,
         })
-    }
-}
-
-async fn check_expected_version(
-    store: &dyn EventStore,
-    subject: &Subject,
-    expected: Option<&ExpectedVersion>,
-    latest: Option<EventId>,
-) -> Result<(), CommandError> {
-    let Some(expected) = expected else {
-        return Ok(());
-    };
-    let newest = if expected.has_position() {
-        newest_id(store).await?
-    } else {
-        latest
-    };
-    if expected.is_met_by(latest, newest) {
-        Ok(())
-    } else {
-        let subject = subject.clone();
-        Err(CommandError::NotAsExpected { subject, latest })
     }
 }
 

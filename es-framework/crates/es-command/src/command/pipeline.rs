@@ -2,7 +2,12 @@
 //! reaction or a test sends it:
 //!
 //! parse → check the owner → validate → lock the subjects → idempotency check → read events and rebuild states →
-//! check conditions → decide → append with claims of unique values → after a conflict, retry from the lock.
+//! `condition = exists` → decide → `If-Match` → append with claims of unique values → after a conflict, retry from the
+//! lock.
+//!
+//! A subject that has to be pristine and is not answers before everything that follows the idempotency check, because
+//! a repeated request may be rejected for what it did itself. The append finds this out, so it costs no read of its
+//! own; only a command without an append is checked by a read.
 //!
 //! A dry run passes the same steps as far as the decision, on a read-only view of the event store, without
 //! the locks and the idempotency check.
@@ -54,17 +59,20 @@ pub(super) fn decide_request<'a, C: Handle>(
         check_owner(&command, request.context)?;
         validate_command(&command, request.body)?;
         let mut inputs = DecisionInputs::from_command(&command, resources, request.context)?;
-        inputs.read(resources, request.context).await?;
-        let decision = decide(resources, command, &inputs, request.context)?;
+        let decided = read_and_decide(resources, command, &mut inputs, request.context).await;
+        if decided
+            .as_ref()
+            .err()
+            .is_none_or(CommandError::is_rejection)
+        {
+            check_pristine::<C>(resources, &inputs.subject).await?;
+        }
+        let (_, decision) = decided?;
         let owned = decision.owned_values();
         plan_claims(&*resources.store, resources.unique_keys(), owned).await?;
         let (events, reply) = decision.into_parts();
-        let subject = inputs.subject;
-        if !events.is_empty() {
-            check_pristine::<C>(resources, &subject).await?;
-        }
         Ok(DryRunDecision {
-            subject,
+            subject: inputs.subject,
             events,
             reply,
         })
@@ -148,7 +156,8 @@ async fn attempt_once<C: Handle>(
         // An append whose result is unknown stays unknown.
         Err(error) => return result.and(Err(error)),
     }
-    if matches!(result, Ok(AppendResult::Conflict)) {
+    // An append whose result is unknown stays unknown: the events of the subject may be its own.
+    if result.as_ref().err().is_none_or(CommandError::is_rejection) {
         check_pristine::<C>(resources, &inputs.subject).await?;
     }
     result
@@ -162,13 +171,14 @@ async fn decide_and_append<C: Handle>(
     context: &CommandContext,
     idempotency: Option<&IdempotentRequest>,
 ) -> Result<AppendResult, CommandError> {
+    let (read, decision) = read_and_decide(resources, command.clone(), inputs, context).await?;
+    if decision.is_empty() {
+        check_pristine::<C>(resources, &inputs.subject).await?;
+    }
     let ReadEvents {
         latest,
         preconditions,
-    } = inputs.read(resources, context).await?;
-    let decision = decide(resources, command.clone(), inputs, context);
-    // The states are current even if the handler rejects the command.
-    inputs.cache_states(resources);
+    } = read;
     let outcome = CommandOutcome {
         subject: inputs.subject.clone(),
         created: C::CONDITION == SubjectCondition::Pristine,
@@ -178,13 +188,35 @@ async fn decide_and_append<C: Handle>(
     };
     append_decision(
         resources,
-        decision?,
+        decision,
         preconditions,
         outcome,
         context,
         idempotency,
     )
     .await
+}
+
+/// Reads, and decides on what was read.
+async fn read_and_decide<C: Handle>(
+    resources: &CommandResources,
+    command: C,
+    inputs: &mut DecisionInputs<C>,
+    context: &CommandContext,
+) -> Result<(ReadEvents, UntypedDecision), CommandError> {
+    let read = inputs.read(resources, context).await?;
+    let decision = decide(resources, command, inputs, context);
+    // The states are current even if the handler rejects the command.
+    inputs.cache_states(resources);
+    let decision = match decision {
+        Err(error) if error.precedes_expected_version() => return Err(error),
+        decision => decision,
+    };
+    let store = &*resources.store;
+    inputs
+        .check_expected_version(store, context, read.latest)
+        .await?;
+    Ok((read, decision?))
 }
 
 /// Returns the outcome of an earlier command with the same idempotency key.
@@ -232,8 +264,8 @@ fn check_upcasts(
     Ok(())
 }
 
-/// Checks that a subject that has to be pristine has no events. In a real command, the append checks it, and
-/// this function only explains the conflict.
+/// Checks that a subject that has to be pristine has no events. Where a command appends, the append checks it, and this
+/// function only explains the conflict.
 async fn check_pristine<C: Handle>(
     resources: &CommandResources,
     subject: &Subject,

@@ -1,6 +1,7 @@
 //! Tests of the command pipeline over a store with injected faults.
 
 mod again;
+mod answer_order;
 mod bank;
 mod late_copy;
 mod personal_values;
