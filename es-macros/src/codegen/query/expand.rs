@@ -281,7 +281,10 @@ fn compares_owner(
     let owner = query.caller.owner_field()?;
     let mut parameters = query.parameters.iter();
     let parameter = parameters.find(|parameter| parameter.field.ident == *owner)?;
-    let (column, model) = (column(source, row_field(parameter)?), &source.model);
+    let (column, model) = (
+        column(source, row_field(parameter)?, framework),
+        &source.model,
+    );
     let message = format!(
         "`{owner}` holds the id of the owner, and the field of the row has `#[search(alphanumeric)]`, which finds rows of others: write `#[search]` above that field"
     );
