@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident};
 
-use super::{errors::Errors, framework::Framework, manifest::Manifest, types};
+use super::{doc_comment, errors::Errors, framework::Framework, manifest::Manifest, types};
 
 /// Returns the code of a derive, or the compile errors and a stub.
 pub(crate) fn expand_derive<T>(
@@ -35,19 +35,23 @@ pub(crate) fn expand_derive<T>(
 }
 
 /// Silences lints that would report the generated code: formatting of type names, and use of
-/// deprecated items.
+/// deprecated items. Removes the stars of block comments.
 fn prepare(item: &mut DeriveInput) {
     let is_deprecated = has_deprecated(item);
+    doc_comment::remove_stars(&mut item.attrs);
     if is_deprecated {
         expand_here(&mut item.ident);
     }
-    if let Data::Enum(data) = &mut item.data
-        && is_deprecated
-    {
-        let variants = data.variants.iter_mut();
-        variants.for_each(|variant| expand_here(&mut variant.ident));
+    if let Data::Enum(data) = &mut item.data {
+        for variant in &mut data.variants {
+            doc_comment::remove_stars(&mut variant.attrs);
+            if is_deprecated {
+                expand_here(&mut variant.ident);
+            }
+        }
     }
     for field in fields(&mut item.data) {
+        doc_comment::remove_stars(&mut field.attrs);
         types::ungroup(&mut field.ty);
         if let Some(ident) = field.ident.as_mut().filter(|_| is_deprecated) {
             expand_here(ident);

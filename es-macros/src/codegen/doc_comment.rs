@@ -141,6 +141,35 @@ fn part(attrs: &[Attribute], part: DocPart) -> DocText {
     DocText::Known(part.of_text(lines.join("\n").trim()))
 }
 
+/// Removes the stars at the beginning of the lines of block comments, as rustdoc does.
+pub(crate) fn remove_stars(attrs: &mut [Attribute]) {
+    for attr in attrs.iter_mut().filter(|attr| attr.path().is_ident("doc")) {
+        if let Meta::NameValue(meta) = &mut attr.meta
+            && let Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            }) = &mut meta.value
+            && let Some(plain) = without_stars(&text.value())
+        {
+            *text = LitStr::new(&plain, text.span());
+        }
+    }
+}
+
+/// Returns the text without stars, if each line after the first one begins with a star.
+fn without_stars(text: &str) -> Option<String> {
+    let (first, starred) = text.trim_end().split_once('\n')?;
+    let star = |line: &str| line.trim_start().strip_prefix('*').map(str::to_owned);
+    let mut lines = vec![first.to_owned()];
+    for line in starred.lines() {
+        lines.push(star(line)?);
+    }
+    let lines = lines
+        .iter()
+        .map(|line| line.strip_prefix(' ').unwrap_or(line));
+    Some(lines.collect::<Vec<_>>().join("\n").trim().to_owned())
+}
+
 /// Returns the content of a `#[doc = …]` attribute, without the space before each of its lines, or `None`
 /// for another attribute.
 fn piece(attr: &Attribute) -> Option<DocPiece> {
@@ -195,6 +224,33 @@ mod tests {
             "Adds a copy to the inventory"
         );
         assert!(summary(&[]).is_none());
+    }
+
+    #[test]
+    fn a_block_comment_has_no_stars() {
+        let mut item: syn::DeriveInput = syn::parse_quote! {
+            /** Adds a copy
+             * to the inventory.
+             *
+             * * One of *many*.
+             */
+            #[doc = "Kinds:\n* one\nand another"]
+            struct Purchase;
+        };
+        remove_stars(&mut item.attrs);
+        let text = whole(&item.attrs);
+        assert_eq!(
+            known(&text),
+            "Adds a copy\nto the inventory.\n\n* One of *many*.\nKinds:\n* one\nand another"
+        );
+        let mut item: syn::DeriveInput = syn::parse_quote! {
+            /**
+             * Adds a copy.
+             */
+            struct Purchase;
+        };
+        remove_stars(&mut item.attrs);
+        assert_eq!(known(&whole(&item.attrs)), "Adds a copy.");
     }
 
     #[test]

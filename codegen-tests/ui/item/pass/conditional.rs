@@ -91,3 +91,42 @@ fn missing(_: BorrowBookCommand) -> MissingEvent {
 fn borrow(command: BorrowBookCommand, _book: &Book) -> HappenedEvent {
     HappenedEvent { id: command.id }
 }
+
+struct Reminder;
+
+#[reaction]
+#[cfg(any())]
+impl Reminder {
+    fn missing(_: &MissingEvent) -> MissingCommand {
+        MissingCommand
+    }
+}
+
+#[reaction]
+#[cfg(unix)]
+impl Reminder {
+    #[cfg(unix)]
+    fn happened(event: &HappenedEvent) -> BorrowBookCommand {
+        BorrowBookCommand { id: event.id }
+    }
+
+    #[cfg(any())]
+    #[deadline(at = at)]
+    fn missing(_: &MissingEvent) -> MissingCommand {
+        MissingCommand
+    }
+
+    #[cfg(any())]
+    #[schedule(cron = "0 6 * * *")]
+    async fn missing_call() -> Result<(), MissingError> {
+        Err(MissingError)
+    }
+}
+
+#[test]
+fn a_reaction_has_the_steps_that_are_compiled() {
+    use es_framework::reaction::React;
+
+    let steps = <Reminder as React>::STEPS.iter().map(|step| step.name);
+    assert_eq!(steps.collect::<Vec<_>>(), ["happened"]);
+}

@@ -1,7 +1,9 @@
 //! Checks the functions of a reaction.
 
 use quote::ToTokens as _;
-use syn::{FnArg, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::IdentExt as _};
+use syn::{
+    Attribute, FnArg, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::IdentExt as _,
+};
 
 use super::{
     attr::{self, DeadlineAttr, ReactionAttr},
@@ -9,6 +11,7 @@ use super::{
 };
 use crate::codegen::{
     annotated_impl::{AnnotatedImpl, BlockFunction},
+    annotated_item,
     errors::Errors,
     handler::parameter::{self, InjectedParameter},
     impl_block, naming,
@@ -25,11 +28,15 @@ pub(crate) struct CheckedReaction {
     pub(crate) attempts: Option<LitInt>,
     /// True if the reaction may start itself.
     pub(crate) repeats: bool,
+    /// The conditions under which the block is compiled.
+    pub(crate) conditions: Vec<Attribute>,
     pub(crate) steps: Vec<ReactionStep>,
 }
 
 /// A function that reacts to one event type, or that is called at the times of a schedule.
 pub(crate) struct ReactionStep {
+    /// The conditions under which the function is compiled.
+    pub(crate) conditions: Vec<Attribute>,
     pub(crate) function: Ident,
     pub(crate) cause: StepCause,
     pub(crate) leads_to: ReactionEffect,
@@ -108,6 +115,7 @@ pub(crate) fn check_reaction(
         begin: begin?,
         attempts: attr.attempts,
         repeats: attr.repeats,
+        conditions: annotated_item::conditions(&block.attrs),
         steps,
     })
 }
@@ -211,6 +219,7 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ReactionStep> {
         Some(_) => call(function, &parameters, errors),
     };
     Some(ReactionStep {
+        conditions: annotated_item::conditions(&function.item.attrs),
         function: sig.ident.clone(),
         cause: cause?,
         leads_to: leads_to?,

@@ -26,6 +26,7 @@ pub(crate) fn expand_reaction(
         begin,
         attempts,
         repeats,
+        conditions,
         steps,
     } = reaction;
     let begin = format_ident!("{begin}");
@@ -43,6 +44,7 @@ pub(crate) fn expand_reaction(
     quote! {
         #block
 
+        #(#conditions)*
         #[automatically_derived]
         impl #module::React for #ty {
             const NAME: &'static str = #name;
@@ -54,6 +56,7 @@ pub(crate) fn expand_reaction(
 
         }
 
+        #(#conditions)*
         #framework::__private::inventory::submit! {
             #module::ReactionDescriptor::of::<#ty>()
         }
@@ -63,6 +66,7 @@ pub(crate) fn expand_reaction(
 fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
     let module = quote!(#framework::reaction);
     let ReactionStep {
+        conditions,
         function,
         cause,
         leads_to,
@@ -104,6 +108,7 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
         ),
     };
     quote! {
+        #(#conditions)*
         #module::ReactionStep {
             name: #name,
             event: #event,

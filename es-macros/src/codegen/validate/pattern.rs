@@ -3,7 +3,7 @@
 
 use regex_syntax::ast::{
     AssertionKind, Ast, ClassPerlKind, ClassSetItem, ClassUnicodeKind, GroupKind, HexLiteralKind,
-    LiteralKind, Span, Visitor, parse::Parser, visit,
+    Literal, LiteralKind, Repetition, Span, SpecialLiteralKind, Visitor, parse::Parser, visit,
 };
 use syn::LitStr;
 
@@ -31,7 +31,11 @@ fn foreign(pattern: &str) -> Result<Option<String>, String> {
     let ast = Parser::new().parse(pattern).map_err(|error| none(&error))?;
     // The pattern may be valid but too large to compile.
     regex::Regex::new(pattern).map_err(|error| none(&error))?;
-    let found = visit(&ast, ForeignSyntaxFinder(None)).unwrap_or_default();
+    let finder = ForeignSyntaxFinder {
+        pattern,
+        found: None,
+    };
+    let found = visit(&ast, finder).unwrap_or_default();
     Ok(found.map(|(span, instead)| {
         let part = pattern.get(span.start.offset..span.end.offset);
         let part = part.unwrap_or(pattern);
@@ -39,13 +43,51 @@ fn foreign(pattern: &str) -> Result<Option<String>, String> {
     }))
 }
 
-/// Finds the first part of a pattern that JavaScript interprets differently.
-struct ForeignSyntaxFinder(Option<(Span, &'static str)>);
+/// The classes of characters that JavaScript knows under the same names: general categories and properties.
+const CLASSES: &str = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf \
+    Co Cn Letter Uppercase_Letter Lowercase_Letter Titlecase_Letter Modifier_Letter Other_Letter Mark Nonspacing_Mark \
+    Spacing_Mark Enclosing_Mark Number Decimal_Number Letter_Number Other_Number Punctuation Connector_Punctuation \
+    Dash_Punctuation Open_Punctuation Close_Punctuation Initial_Punctuation Final_Punctuation Other_Punctuation Symbol \
+    Math_Symbol Currency_Symbol Modifier_Symbol Other_Symbol Separator Space_Separator Line_Separator \
+    Paragraph_Separator Other Control Format Private_Use Unassigned Any ASCII Alphabetic Uppercase Lowercase White_Space \
+    Emoji Emoji_Presentation Emoji_Modifier Emoji_Modifier_Base Emoji_Component Extended_Pictographic Math Ideographic \
+    Dash Hex_Digit ASCII_Hex_Digit ID_Start ID_Continue XID_Start XID_Continue Default_Ignorable_Code_Point \
+    Quotation_Mark Diacritic Extender Cased Case_Ignorable";
 
-impl ForeignSyntaxFinder {
+/// Returns true for `Lu`, `Script=Greek` and other names of classes that JavaScript knows.
+fn is_known_class(name: &str) -> bool {
+    let is_name = |name: &str| CLASSES.split_whitespace().any(|known| known == name);
+    match name.split_once('=') {
+        None => is_name(name),
+        Some(("Script" | "sc" | "Script_Extensions" | "scx", script)) => {
+            let is_capitalized = |word: &str| {
+                let mut letters = word.chars();
+                letters
+                    .next()
+                    .is_some_and(|first| first.is_ascii_uppercase())
+                    && letters.all(|letter| letter.is_ascii_lowercase())
+            };
+            script.split('_').all(is_capitalized)
+        }
+        Some(_) => false,
+    }
+}
+
+/// Finds the first part of a pattern that JavaScript interprets differently.
+struct ForeignSyntaxFinder<'a> {
+    pattern: &'a str,
+    found: Option<(Span, &'static str)>,
+}
+
+impl ForeignSyntaxFinder<'_> {
+    fn part(&self, span: Span) -> &str {
+        let part = self.pattern.get(span.start.offset..span.end.offset);
+        part.unwrap_or_default()
+    }
+
     fn note(&mut self, span: Span, instead: Option<&'static str>) {
         if let Some(instead) = instead {
-            self.0.get_or_insert((span, instead));
+            self.found.get_or_insert((span, instead));
         }
     }
 
@@ -59,31 +101,68 @@ impl ForeignSyntaxFinder {
     }
 
     fn note_unicode(&mut self, span: Span, kind: &ClassUnicodeKind) {
-        let is_short = matches!(kind, ClassUnicodeKind::OneLetter(_));
-        self.note(
-            span,
-            is_short.then_some("write it with braces, as in `\\p{L}`"),
-        );
+        let written = self.part(span).trim_start_matches(['\\', 'p', 'P']);
+        let name = written
+            .strip_prefix('{')
+            .and_then(|name| name.strip_suffix('}'));
+        let instead = if matches!(kind, ClassUnicodeKind::OneLetter(_)) {
+            Some("write it with braces, as in `\\p{L}`")
+        } else if !name.is_some_and(is_known_class) {
+            Some(
+                "write a category or a script as Unicode spells it, as in `\\p{Lu}` or `\\p{Script=Greek}`",
+            )
+        } else {
+            None
+        };
+        self.note(span, instead);
     }
 
-    fn note_literal(&mut self, span: Span, kind: &LiteralKind) {
-        let is_foreign = match kind {
-            LiteralKind::HexBrace(kind) => *kind != HexLiteralKind::UnicodeShort,
-            LiteralKind::HexFixed(kind) => *kind == HexLiteralKind::UnicodeLong,
-            LiteralKind::Special(kind) => *kind == regex_syntax::ast::SpecialLiteralKind::Bell,
-            _ => false,
+    /// JavaScript knows fewer characters with a backslash before them, and requires it before a closing bracket.
+    fn note_literal(&mut self, literal: &Literal, is_in_brackets: bool) {
+        let Literal {
+            span,
+            kind,
+            c: character,
+        } = literal;
+        let is_mark =
+            r"^$\.*+?()[]{}|/".contains(*character) || (is_in_brackets && *character == '-');
+        let instead = match kind {
+            LiteralKind::HexBrace(HexLiteralKind::UnicodeShort)
+            | LiteralKind::HexFixed(HexLiteralKind::X | HexLiteralKind::UnicodeShort) => None,
+            LiteralKind::HexBrace(_)
+            | LiteralKind::HexFixed(_)
+            | LiteralKind::Special(SpecialLiteralKind::Bell) => {
+                Some("write the character itself, or `\\u` and four digits")
+            }
+            LiteralKind::Meta | LiteralKind::Superfluous if !is_mark => {
+                Some("write it without `\\`")
+            }
+            LiteralKind::Verbatim
+                if *character == ']' || (*character == '}' && !is_in_brackets) =>
+            {
+                Some("write `\\` before it")
+            }
+            _ => None,
         };
-        let instead = "write the character itself, or `\\u` and four digits";
-        self.note(span, is_foreign.then_some(instead));
+        self.note(*span, instead);
+    }
+
+    fn note_repetition(&mut self, repetition: &Repetition) {
+        let has_space = self.part(repetition.op.span).contains(char::is_whitespace);
+        let instead = has_space.then_some("write the numbers alone, as in `{0,9}`");
+        self.note(repetition.op.span, instead);
+        let is_repeated = matches!(*repetition.ast, Ast::Repetition(_) | Ast::Assertion(_));
+        let instead = is_repeated.then_some("repeat a part once, or write it in parentheses");
+        self.note(repetition.span, instead);
     }
 }
 
-impl Visitor for ForeignSyntaxFinder {
+impl Visitor for ForeignSyntaxFinder<'_> {
     type Output = Option<(Span, &'static str)>;
     type Err = ();
 
     fn finish(self) -> Result<Self::Output, ()> {
-        Ok(self.0)
+        Ok(self.found)
     }
 
     fn visit_pre(&mut self, ast: &Ast) -> Result<(), ()> {
@@ -92,9 +171,11 @@ impl Visitor for ForeignSyntaxFinder {
             Ast::Flags(flags) => self.note(flags.span, Some(WITHOUT_FLAGS)),
             Ast::Group(group) => match &group.kind {
                 GroupKind::CaptureName {
-                    starts_with_p: true,
-                    ..
-                } => self.note(group.span, Some("a group needs no name here")),
+                    starts_with_p,
+                    name,
+                } if *starts_with_p || name.name.contains(['.', '[', ']']) => {
+                    self.note(group.span, Some("a group needs no name here"));
+                }
                 GroupKind::NonCapturing(flags) if !flags.items.is_empty() => {
                     self.note(flags.span, Some(WITHOUT_FLAGS));
                 }
@@ -106,7 +187,8 @@ impl Visitor for ForeignSyntaxFinder {
             },
             Ast::ClassPerl(class) => self.note_perl(class.span, &class.kind),
             Ast::ClassUnicode(class) => self.note_unicode(class.span, &class.kind),
-            Ast::Literal(literal) => self.note_literal(literal.span, &literal.kind),
+            Ast::Literal(literal) => self.note_literal(literal, false),
+            Ast::Repetition(repetition) => self.note_repetition(repetition),
             _ => {}
         }
         Ok(())
@@ -116,7 +198,11 @@ impl Visitor for ForeignSyntaxFinder {
         match item {
             ClassSetItem::Perl(class) => self.note_perl(class.span, &class.kind),
             ClassSetItem::Unicode(class) => self.note_unicode(class.span, &class.kind),
-            ClassSetItem::Literal(literal) => self.note_literal(literal.span, &literal.kind),
+            ClassSetItem::Literal(literal) => self.note_literal(literal, true),
+            ClassSetItem::Range(range) => {
+                self.note_literal(&range.start, true);
+                self.note_literal(&range.end, true);
+            }
             ClassSetItem::Ascii(class) => {
                 self.note(class.span, Some("write the characters, as in `a-z`"));
             }
@@ -200,6 +286,8 @@ mod tests {
             "^97[89]-[0-9]{9}[0-9X]$",
             r"^\p{L}[\p{L} '\-]*$",
             r"^(?:a|b)+?\s\.\u00e9$",
+            r"^(?:a+)+(?<année>b{2,})(?:^)*\/[a\-][-a&{}()][\^\]\\]\t",
+            r"\p{Lu}\P{Letter}\p{Script=Greek}\p{scx=Old_Italic}\p{Emoji}\u{1F600}\x41",
         ] {
             assert_eq!(foreign(pattern), Ok(None), "{pattern}");
         }
@@ -221,9 +309,31 @@ mod tests {
             (r"\x{41}", r"\x{41}"),
             (r"\U00000041", r"\U00000041"),
             ("(?P<year>[0-9]+)", "(?P<year>[0-9]+)"),
+            ("(?<a.b>x)", "(?<a.b>x)"),
+            ("^a++$", "a++"),
+            ("a{2}{3}", "a{2}{3}"),
+            ("^*", "^*"),
+            ("a{2, 3}", "{2, 3}"),
+            (r"\p{Greek}", r"\p{Greek}"),
+            (r"\p{lu}", r"\p{lu}"),
+            (r"[\p{Script=GREEK}]", r"\p{Script=GREEK}"),
+            (r"\p{script=Greek}", r"\p{script=Greek}"),
+            (r"a\-b", r"\-"),
+            (r"[\#]", r"\#"),
+            (r"[\&-a]", r"\&"),
+            (r"a]", "]"),
+            (r"a}", "}"),
+            (r"[]a]", "]"),
         ] {
             let found = foreign(pattern).unwrap().unwrap();
             assert!(found.starts_with(&format!("`{part}` means")), "{found}");
+        }
+    }
+
+    #[test]
+    fn each_class_of_characters_is_one_in_rust() {
+        for name in CLASSES.split_whitespace() {
+            assert_eq!(foreign(&format!(r"\p{{{name}}}")), Ok(None), "{name}");
         }
     }
 

@@ -112,10 +112,17 @@ pub fn pattern(value: &impl Text, pattern: &Pattern) -> Result<(), String> {
 /// # Errors
 /// Fails with a message for the client.
 pub fn email(value: &impl Text) -> Result<(), String> {
-    value
-        .text()
-        .map_or(Ok(()), garde::rules::email::parse_email)
-        .map_err(|error| format!("must be an e-mail address such as reader@example.com: {error}"))
+    let Some(text) = value.text() else {
+        return Ok(());
+    };
+    let wrong =
+        |why: &dyn Display| format!("must be an e-mail address such as reader@example.com: {why}");
+    garde::rules::email::parse_email(text).map_err(|error| wrong(&error))?;
+    // RFC 5321 has addresses of hosts without a name, such as `a@[192.0.2.1]`. Browsers refuse them.
+    match text.ends_with(']') {
+        true => Err(wrong(&"value has no domain name")),
+        false => Ok(()),
+    }
 }
 
 /// Requires an absolute URL with `http://` or `https://`. Other schemes such as `javascript:` could
@@ -328,7 +335,17 @@ mod tests {
         for taken in ["reader@example.com", "a.b+c@localhost"] {
             assert_eq!(email(&taken.to_owned()), Ok(()));
         }
-        for refused in ["", "reader", "@a.b", "a@b@c", "a b@c.d", "a@b\n", "a@-b"] {
+        for refused in [
+            "",
+            "reader",
+            "@a.b",
+            "a@b@c",
+            "a b@c.d",
+            "a@b\n",
+            "a@-b",
+            "a@[1.2.3.4]",
+            "a@[::1]",
+        ] {
             assert!(email(&refused.to_owned()).is_err(), "{refused:?}");
         }
     }
