@@ -228,7 +228,8 @@ impl DatabaseError {
         let (cause, is_transient) = match self {
             Self::Full => (TroubleCause::Space, false),
             Self::Row { .. } => (TroubleCause::Rows, false),
-            error if error.is_table_damage() => (TroubleCause::Rows, false),
+            // The table is made again.
+            error if error.is_table_damage() => (TroubleCause::Rows, true),
             Self::Sqlite(error) => sqlite_cause(error),
             #[cfg(feature = "postgres")]
             Self::Postgres(error) => postgres_cause(error),

@@ -272,12 +272,7 @@ async fn a_table_that_is_lost_while_the_event_store_is_away_answers_no_query() {
     };
     assert!(count().await.is_err());
     while count().await.is_err() {
-        assert!(
-            progress
-                .wait_until_reached(None, Duration::ZERO)
-                .await
-                .is_err()
-        );
+        tokio::task::yield_now().await;
     }
     assert_eq!(count().await.unwrap(), 0);
     let answers = progress.wait_until_reached(None, Duration::from_millis(500));
