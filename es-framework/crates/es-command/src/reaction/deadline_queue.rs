@@ -227,6 +227,11 @@ impl DeadlineQueue {
             .unwrap_or((now, None))
     }
 
+    /// Returns the next times of the schedules.
+    pub(super) fn scheduled(&self) -> impl Iterator<Item = &OpenDeadline> {
+        self.scheduled.keys()
+    }
+
     /// Removes and returns the times of schedules that match a condition.
     pub(super) fn take_scheduled(
         &mut self,

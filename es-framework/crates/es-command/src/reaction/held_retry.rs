@@ -187,6 +187,9 @@ impl ReactionProcessor {
         selection: Option<&EventSelection>,
     ) -> Result<Vec<Subject>, ReactionError> {
         self.checkpoints.load_checkpoint().await?;
+        if selection.is_none() {
+            self.restart_schedules_ahead().await?;
+        }
         let held = self.checkpoints.holds.subjects().iter();
         let selected = held.filter(|(subject, held)| held.to_key(subject).is_selected(selection));
         let selected: Vec<Subject> = selected.map(|(subject, _)| subject.clone()).collect();

@@ -8,7 +8,8 @@ use super::{
     ReactionError, deadline_queue::OpenDeadline, processor::ReactionProcessor,
     schedule_start::ScheduleStart,
 };
-use es_event::{EventId, Subject};
+use es_event::{EventId, RecordedEvent, Subject};
+use es_subscribe::{SubscriberFailure, TroubleCause};
 
 impl ReactionProcessor {
     /// Opens the deadline of the next time of each schedule: the first one after its start that no checkpoint covers.
@@ -39,6 +40,74 @@ impl ReactionProcessor {
         self.deadlines.remove(due);
         self.open_schedule(due.step);
         Ok(true)
+    }
+
+    /// Opens a schedule anew at another start than the known one, which this process or another has recorded.
+    pub(super) fn restart_schedule(&mut self, event: &RecordedEvent) {
+        if self.schedule_starts.is_empty() {
+            return;
+        }
+        let Some(recorded) = ScheduleStart::from_event(event) else {
+            return;
+        };
+        let mut starts = self.schedule_starts.iter_mut();
+        let known = starts.find(|(_, known)| known.subject == recorded.subject);
+        if let Some((step, known)) = known.filter(|(_, known)| known.event < recorded.event) {
+            let step = *step;
+            *known = recorded;
+            self.deadlines.take_scheduled(|due, _| due.step == step);
+            self.open_schedule(step);
+        }
+    }
+
+    /// Returns the steps whose schedules leave out times that are still to come, with the times at which they go on. A
+    /// clock that was ahead has met the others.
+    fn schedules_ahead(&self) -> Vec<(usize, Timestamp)> {
+        let now = self.executor.runtime.services.clock().now();
+        let is_ahead = |due: &OpenDeadline| {
+            let schedule = self.executor.schedules.get(&due.step);
+            schedule.is_some_and(|schedule| schedule.has_time_between(now, due.at))
+        };
+        let ahead = self.deadlines.scheduled().filter(|due| is_ahead(due));
+        ahead.map(|due| (due.step, due.at)).collect()
+    }
+
+    /// Reports the schedules that leave out times until somebody retries the reaction.
+    pub(super) fn publish_schedules_ahead(&mut self) {
+        let ahead = self.schedules_ahead();
+        let progress = &self.executor.progress;
+        if let Some((step, at)) = ahead.first() {
+            let step = self.executor.step_name(*step);
+            let reason = format!(
+                "the clock was ahead, so the schedule of `{step}` has met all times before {at}: check the clock, \
+                 then retry the reaction to let it go on with the next time"
+            );
+            if !self.is_schedule_ahead {
+                tracing::error!(
+                    reaction = self.executor.reaction.name,
+                    reason,
+                    "a schedule waits"
+                );
+            }
+            progress.record_failure(SubscriberFailure::new(TroubleCause::Action, false, reason));
+        } else if self.is_schedule_ahead {
+            progress.record_success();
+        }
+        self.is_schedule_ahead = !ahead.is_empty();
+    }
+
+    /// Lets the schedules that leave out times start now. The events with which they start tell it to all instances.
+    pub(super) async fn restart_schedules_ahead(&self) -> Result<(), ReactionError> {
+        let runtime = &self.executor.runtime;
+        let now = runtime.services.clock().now();
+        for (step, _) in self.schedules_ahead() {
+            if let Some(start) = self.schedule_starts.get(&step) {
+                start
+                    .record_anew(&*runtime.store, &runtime.source, now)
+                    .await?;
+            }
+        }
+        Ok(())
     }
 
     /// Opens the schedule of a held subject, which is retried.
@@ -75,6 +144,8 @@ impl ReactionProcessor {
         }
         let held = holds.find(subject).map(|held| &held.progress);
         let known = held.or(self.checkpoints.last_progress());
+        // Times that were met before the start of the schedule do not count.
+        let known = known.filter(|known| known.has_passed(before.event));
         let after = known.map_or(before.at, |known| known.settled.max(before.at));
         let mut next = schedule.next_after(after);
         if let (Some(at), Some(known)) = (next, known)

@@ -108,6 +108,7 @@ impl ReactionProcessor {
     /// Plans and executes the steps that follow from an event. An event of a held or a busy subject waits.
     pub(super) async fn handle_event(&mut self, event: RecordedEvent) -> Result<(), StopReason> {
         let id = event.id;
+        self.restart_schedule(&event);
         if self.event_types.contains(&event.event_type) {
             let is_busy = self.calls.is_busy(&event.subject);
             let waits = is_busy && !self.checkpoints.holds.is_waiting(&event);

@@ -45,6 +45,8 @@ pub(super) struct ReactionProcessor {
     pub(super) is_dirty: bool,
     /// The starts of the schedules, by the index of the step.
     pub(super) schedule_starts: BTreeMap<usize, ScheduleStart>,
+    /// True if a schedule was found to wait because the clock was ahead.
+    pub(super) is_schedule_ahead: bool,
     /// The held subjects to retry at once: because the program has started, or because a call of theirs has succeeded.
     pub(super) retry_now: Vec<Subject>,
     /// True if a failure ends the work instead of holding a subject, as in a test of a reaction.
@@ -76,6 +78,7 @@ impl ReactionProcessor {
             events_since_save: 0,
             is_dirty: false,
             schedule_starts: BTreeMap::new(),
+            is_schedule_ahead: false,
             retry_now: Vec::new(),
             is_strict: false,
         };
@@ -257,7 +260,7 @@ impl ReactionProcessor {
     }
 
     /// Publishes the position, the deadlines and the held subjects for the health check and the metrics.
-    pub(super) fn publish_progress(&self) {
+    pub(super) fn publish_progress(&mut self) {
         let progress = &self.executor.progress;
         progress.record_position(self.handled_position());
         let held = self.checkpoints.holds.to_keys();
@@ -268,5 +271,6 @@ impl ReactionProcessor {
             count: self.deadlines.len(),
             next: self.deadlines.next_time(),
         });
+        self.publish_schedules_ahead();
     }
 }

@@ -1,6 +1,6 @@
 //! The event with which a schedule starts. It gives each of its times an event, as a deadline has one, and its start a
 //! place in the event store: times before that were not missed. It is recorded when the first time is due, so that an
-//! application that has nothing to do writes nothing.
+//! application that has nothing to do writes nothing. After a later start, the schedule forgets the times that it has met.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl ScheduleStart {
             SubjectTemplatePart::Field("step", &step),
         ]);
         let subject = subject.map_err(ReactionError::Name)?;
-        let recorded = Self::read(store, &subject).await?.ok();
+        let (recorded, _) = Self::read_last(store, &subject).await?;
         Ok(recorded.unwrap_or(Self {
             subject,
             event: None,
@@ -62,23 +62,13 @@ impl ScheduleStart {
         store: &dyn EventStore,
         source: &Arc<str>,
     ) -> Result<Self, ReactionError> {
-        let Self { subject, at, .. } = self;
         loop {
-            let last = match Self::read(store, &subject).await? {
-                Ok(recorded) => return Ok(recorded),
-                Err(last) => last,
+            let precondition = match Self::read_last(store, &self.subject).await? {
+                (Some(recorded), _) => return Ok(recorded),
+                (None, Some(last)) => Precondition::SubjectIsOnEventId(self.subject.clone(), last),
+                (None, None) => Precondition::SubjectIsPristine(self.subject.clone()),
             };
-            let precondition = match last {
-                Some(last) => Precondition::SubjectIsOnEventId(subject.clone(), last),
-                None => Precondition::SubjectIsPristine(subject.clone()),
-            };
-            let candidate = EventCandidate {
-                source: Arc::clone(source),
-                subject: subject.clone(),
-                event_type: EventType::declared(SCHEDULE_STARTED),
-                data: es_event::encode(&Metadata::default(), &StartPayload { at })?,
-                trace: None,
-            };
+            let candidate = self.to_candidate(source)?;
             match store.append(vec![candidate], vec![precondition]).await {
                 Ok(_) | Err(AppendError::Conflict(_)) => {}
                 Err(error) => return Err(append_failure(error)),
@@ -86,30 +76,49 @@ impl ScheduleStart {
         }
     }
 
-    /// Reads the recorded start, or returns the last event of the subject.
-    async fn read(
+    /// Records another start, at this time.
+    pub(super) async fn record_anew(
+        &self,
+        store: &dyn EventStore,
+        source: &Arc<str>,
+        at: Timestamp,
+    ) -> Result<(), ReactionError> {
+        let candidate = Self { at, ..self.clone() }.to_candidate(source)?;
+        let appended = store.append(vec![candidate], Vec::new()).await;
+        appended.map(drop).map_err(append_failure)
+    }
+
+    fn to_candidate(&self, source: &Arc<str>) -> Result<EventCandidate, ReactionError> {
+        Ok(EventCandidate {
+            source: Arc::clone(source),
+            subject: self.subject.clone(),
+            event_type: EventType::declared(SCHEDULE_STARTED),
+            data: es_event::encode(&Metadata::default(), &StartPayload { at: self.at })?,
+            trace: None,
+        })
+    }
+
+    /// Reads the last recorded start, and the id of the last event of the subject.
+    async fn read_last(
         store: &dyn EventStore,
         subject: &Subject,
-    ) -> Result<Result<Self, Option<EventId>>, ReactionError> {
-        let mut last = None;
+    ) -> Result<(Option<Self>, Option<EventId>), ReactionError> {
+        let (mut start, mut last) = (None, None);
         let mut events = store.read(subject.clone(), ReadOptions::default());
         while let Some(event) = events.try_next().await? {
             last = Some(event.id);
-            if let Some(start) = Self::from_event(event) {
-                return Ok(Ok(start));
-            }
+            start = Self::from_event(&event).or(start);
         }
-        Ok(Err(last))
+        Ok((start, last))
     }
 
     /// Returns `None` for another event: anybody with the API token can write on the subject.
-    fn from_event(event: RecordedEvent) -> Option<Self> {
+    pub(super) fn from_event(event: &RecordedEvent) -> Option<Self> {
         if event.event_type.as_str() != SCHEDULE_STARTED {
             return None;
         }
         let StartPayload { at } = event.payload().ok()?;
-        let RecordedEvent { id, subject, .. } = event;
-        let event = Some(id);
+        let (subject, event) = (event.subject.clone(), Some(event.id));
         Some(Self { subject, event, at })
     }
 }

@@ -86,6 +86,12 @@ impl ScheduleTimes {
         }
     }
 
+    /// Returns true if a time lies more than a minute behind one moment and before another one.
+    pub(super) fn has_time_between(&self, from: Timestamp, until: Timestamp) -> bool {
+        let from = from.saturating_add(PUNCTUAL).unwrap_or(Timestamp::MAX);
+        from < until && self.next_after(from).is_some_and(|next| next < until)
+    }
+
     /// Returns the time that comes next if the first open time has passed: this one, or a later one if missed times
     /// are left out.
     pub(super) fn skip_missed(&self, first: Timestamp, now: Timestamp) -> Timestamp {
@@ -113,9 +119,16 @@ impl ScheduleTimes {
         };
         let shown = self.zone.to_datetime(until);
         let mut shown = shown.checked_add(margin).unwrap_or(DateTime::MAX);
+        let mut last = None;
         let times = std::iter::from_fn(move || {
-            shown = self.cron.find_previous_occurrence(&shown, false).ok()?;
-            self.find_moment(shown)
+            loop {
+                shown = self.cron.find_previous_occurrence(&shown, false).ok()?;
+                // All times that the clock skips are met at the same moment.
+                let moment = Some(self.find_moment(shown)?);
+                if moment != std::mem::replace(&mut last, moment) {
+                    return moment;
+                }
+            }
         });
         times.skip_while(move |time| *time > until)
     }

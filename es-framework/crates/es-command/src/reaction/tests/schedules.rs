@@ -140,6 +140,19 @@ async fn the_newest_hundred_missed_times_are_made_up_for() {
 }
 
 #[tokio::test]
+async fn the_minutes_that_the_clock_skips_are_one_missed_time() {
+    // On 29 March in Berlin, the minute after 01:59 is 03:00.
+    let world = World::at("2026-03-28T23:00:00Z");
+    let sent = world.sent_at::<EachMinute>(&["2026-03-29T01:30:00Z"]).await;
+    let minutes = (51..=150).map(|minute| (minute + 23 * 60) % (24 * 60));
+    let expected = minutes.map(|minute| {
+        let day = if minute >= 23 * 60 { 28 } else { 29 };
+        format!("03-{day}T{:02}-{:02}-00", minute / 60, minute % 60)
+    });
+    assert_eq!(sent, expected.collect::<Vec<_>>());
+}
+
+#[tokio::test]
 async fn a_clock_that_goes_back_repeats_no_time() {
     let world = World::at("2026-07-01T12:00:00Z");
     let times = [
@@ -236,6 +249,65 @@ async fn the_next_time_is_an_open_deadline_that_reads_no_event_again() {
     running.abort();
     let last = checkpoints().await.pop().unwrap();
     assert_eq!(last["openFrom"], serde_json::Value::Null);
+}
+
+#[tokio::test]
+async fn a_clock_that_was_ahead_for_a_moment_is_reported_and_a_retry_lets_the_schedule_go_on() {
+    let world = World::at("2026-07-01T12:00:00Z");
+    let reactions = [ReactionDescriptor::of::<LastMissed>()];
+    let (first, operator) = world.start(&reactions);
+    let (second, other) = world.start(&reactions);
+    let next = |operator: &Operator| {
+        let open = operator.progress("LastMissed").open_deadlines();
+        open.next.map(|next| next.to_string()).unwrap_or_default()
+    };
+    let trouble = |operator: &Operator| {
+        let state = operator.progress("LastMissed").state();
+        state.trouble().map(|trouble| trouble.reason.clone())
+    };
+    eventually(async || next(&operator) == "2026-07-02T00:30:00Z").await;
+    world.set("2026-07-02T00:30:00Z");
+    for operator in [&operator, &other] {
+        eventually(async || next(operator) == "2026-07-03T00:30:00Z").await;
+        assert_eq!(trouble(operator), None);
+    }
+    world.set("2026-07-13T12:00:00Z");
+    eventually(async || next(&operator) == "2026-07-14T00:30:00Z").await;
+    world.set("2026-07-02T12:00:05Z");
+    eventually(async || trouble(&operator).is_some()).await;
+    let reason = trouble(&operator).unwrap();
+    assert!(
+        reason.contains("before 2026-07-14T00:30:00Z: check the clock, then retry"),
+        "{reason}"
+    );
+    assert_eq!(
+        operator.progress("LastMissed").exits(),
+        [OperatorCommand::Retry]
+    );
+
+    let retried = operator.retried("LastMissed", OperatorCommand::Retry, None);
+    assert_eq!(retried.await, (0, 0));
+    for operator in [&operator, &other] {
+        eventually(async || next(operator) == "2026-07-03T00:30:00Z").await;
+        eventually(async || trouble(operator).is_none()).await;
+    }
+    let sent = [
+        "07-02T00-30-00",
+        "07-13T00-30-00",
+        "07-03T00-30-00",
+        "07-04T00-30-00",
+    ];
+    world.set("2026-07-03T00:30:00Z");
+    eventually(async || world.sent_times().await == sent[..3]).await;
+    eventually(async || next(&operator) == "2026-07-04T00:30:00Z").await;
+    first.abort();
+    second.abort();
+    // A start goes on behind the checkpoints of the two.
+    let (third, operator) = world.start(&reactions);
+    eventually(async || next(&operator) == "2026-07-04T00:30:00Z").await;
+    world.set("2026-07-04T00:30:00Z");
+    eventually(async || world.sent_times().await == sent).await;
+    third.abort();
 }
 
 static IS_BROKEN: AtomicBool = AtomicBool::new(true);
