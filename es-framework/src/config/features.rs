@@ -44,7 +44,29 @@ impl Settings {
     pub(crate) fn check(&self, has_store: bool) -> Result<()> {
         self.check_features(has_store)?;
         self.check_limits()?;
+        self.check_texts()?;
         self.check_metadata_headers()
+    }
+
+    /// Refuses empty texts. A deployment file that names an unset variable passes one.
+    fn check_texts(&self) -> Result<()> {
+        let texts = [
+            ("AUTH_ISSUER", self.auth_issuer.as_ref()),
+            ("AUTH_AUDIENCE", self.auth_audience.as_ref()),
+            ("AUTH_ROLES_CLAIM", Some(&self.auth_roles_claim)),
+            ("AUTH_OWNER_CLAIM", Some(&self.auth_owner_claim)),
+            ("EVENT_SOURCE", self.event_source.as_ref()),
+        ];
+        let is_empty = |text: &String| text.trim().is_empty();
+        let mut empty = texts
+            .into_iter()
+            .filter(|(_, text)| text.is_some_and(is_empty));
+        match empty.next() {
+            Some((name, _)) => Err(Error::new(format!(
+                "{name} is empty: set it to a text, or do not set it"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Refuses settings that need a feature that the program lacks. `has_store` is

@@ -32,6 +32,20 @@ fn in_folder(folder: &Path) -> Settings {
 }
 
 #[tokio::test]
+async fn an_empty_text_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in ["", " "] {
+        let settings = in_folder(folder.path()).event_source(Some(text.into()));
+        let text = refusal(settings).await;
+        let sentence = "EVENT_SOURCE is empty: set it to a text, or do not set it";
+        assert!(text.contains(sentence), "{text}");
+    }
+    let settings = in_folder(folder.path()).auth_roles_claim(String::new());
+    let text = refusal(settings).await;
+    assert!(text.contains("AUTH_ROLES_CLAIM is empty"), "{text}");
+}
+
+#[tokio::test]
 async fn a_url_as_folder_is_refused_without_its_password() {
     let url = format!("postgres://me:{PASSWORD}@localhost/events");
     let text = refusal(in_folder(Path::new(&url))).await;
