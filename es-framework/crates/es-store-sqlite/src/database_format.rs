@@ -101,7 +101,8 @@ pub(super) fn reopen_writer(
     if !file.exists() {
         return Err(OpenError::Database {
             file: file.to_owned(),
-            reason: "it is missing: check whether its volume is mounted".into(),
+            reason: "it is missing: check whether its volume is mounted, or restore a backup"
+                .into(),
         });
     }
     open_existing_file(file, settings, |connection, is_empty| {
@@ -161,7 +162,7 @@ fn open_existing_file(
 
 /// Sets whether the write-ahead log stays as it is when the connection is closed. Nothing of a damaged
 /// store is overwritten.
-fn keep_log(connection: &Connection, keeps: bool) -> rusqlite::Result<()> {
+pub(super) fn keep_log(connection: &Connection, keeps: bool) -> rusqlite::Result<()> {
     let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(no_checkpoint, keeps)?;
     Ok(())

@@ -1,17 +1,19 @@
 //! The data directory: created when it is missing, locked by one process, removed when it is temporary.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{self, File},
     path::{Path, PathBuf},
 };
 
 use uuid::Uuid;
 
 use super::{database_error::OpenError, durable_end};
-use es_store::durable_end::create_directory;
+use es_store::{durable_end::create_directory, secret_file};
 
 /// The name of the database file.
 pub(super) const DATABASE: &str = "events.sqlite";
+/// The name of the file whose lock gives the right to write. It exists while a process has the directory open.
+pub(super) const LOCK: &str = "events.lock";
 
 /// Returns true if a directory holds a store, even if one of its files is missing.
 pub(super) fn has_store(path: &Path) -> bool {
@@ -34,21 +36,17 @@ impl DataDirectory {
             source,
         };
         create_directory(path).map_err(unusable)?;
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let lock = options.open(path.join("events.lock")).map_err(unusable)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self {
-                path: path.to_owned(),
-                lock,
-            }),
-            Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
-                directory: path.to_owned(),
-            }),
-            Err(TryLockError::Error(source)) => Err(unusable(source)),
+        let lock = secret_file::try_lock(&path.join(LOCK)).map_err(unusable)?;
+        let path = path.to_owned();
+        match lock {
+            Some(lock) => Ok(Self { path, lock }),
+            None => Err(OpenError::InUse { directory: path }),
         }
+    }
+
+    /// Returns false if another process may lock the directory, because the file of the lock was removed or replaced.
+    pub(super) fn is_locked(&self) -> bool {
+        secret_file::leads_to(&self.path.join(LOCK), &self.lock)
     }
 
     /// Returns the path of the database file.
@@ -61,6 +59,10 @@ impl DataDirectory {
 /// the handle, and the lock ends with the last copy.
 impl Drop for DataDirectory {
     fn drop(&mut self) {
+        // A process that has opened the file meanwhile sees that it is removed.
+        if self.is_locked() {
+            let _ = fs::remove_file(self.path.join(LOCK));
+        }
         if let Err(error) = self.lock.unlock() {
             tracing::warn!(directory = %self.path.display(), %error, "the lock of a data directory stays");
         }

@@ -14,6 +14,7 @@ mod index;
 mod index_check;
 mod latest_events;
 mod line_renderer;
+mod open_files;
 mod reader;
 mod recent;
 mod recent_events_reader;

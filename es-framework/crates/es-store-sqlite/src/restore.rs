@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use super::{
     database_error::{OpenError, SqliteError},
     database_format,
-    directory::{DATABASE, DataDirectory},
+    directory::{DATABASE, DataDirectory, LOCK},
     durable_end::EndFileWriter,
     recent, row, startup,
     store_settings::EngineSettings,
@@ -277,7 +277,7 @@ fn is_empty(directory: &Path) -> io::Result<bool> {
     for entry in entries {
         let name = entry?.file_name();
         let name = name.to_string_lossy();
-        if name != "events.lock" && !name.starts_with(UNFINISHED) {
+        if name != LOCK && !name.starts_with(UNFINISHED) {
             return Ok(false);
         }
     }

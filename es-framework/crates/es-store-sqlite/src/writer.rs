@@ -26,6 +26,7 @@ use super::{
     durable_end::{self, EndFileWriter},
     index::{CompactionProgress, EventKeys, MemtableCompaction},
     latest_events::IndexedLatestEvents,
+    open_files::OpenFiles,
     recent::CommittedEvents,
     row,
     shared::{IndexedLog, SharedState},
@@ -60,7 +61,9 @@ pub(super) struct EventWriter {
     queue: Arc<WriteQueue>,
     shared: Arc<SharedState>,
     length: watch::Sender<u64>,
-    _directory: DataDirectory,
+    directory: DataDirectory,
+    /// The files that the connection has open.
+    files: OpenFiles,
 }
 
 impl EventWriter {
@@ -83,6 +86,7 @@ impl EventWriter {
         end.record_end(&head, catalogue.schemas(), true);
         let (length, seen) = watch::channel(index.len());
         let check = IndexCheck::after_start(index.covered(), &settings);
+        let files = OpenFiles::of_database(&file);
         let shared = Arc::new(SharedState {
             file,
             log: RwLock::new(IndexedLog {
@@ -108,7 +112,8 @@ impl EventWriter {
             queue,
             shared: Arc::clone(&shared),
             length,
-            _directory: directory,
+            directory,
+            files,
         };
         Ok((writer, shared, seen))
     }

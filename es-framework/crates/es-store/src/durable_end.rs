@@ -3,7 +3,7 @@
 //! A start that finds less has lost something that was acknowledged.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder, File},
     io::{self, Seek as _, Write as _},
     path::{Path, PathBuf},
     sync::Arc,
@@ -11,7 +11,7 @@ use std::{
 
 use uuid::Uuid;
 
-use crate::write::ChainHead;
+use crate::{secret_file, write::ChainHead};
 use es_event::Hash;
 
 /// The length of the file, without and with an identity. Each fits into one sector, so a crash leaves the
@@ -152,12 +152,8 @@ impl EndFile {
 
 /// Opens the file for writing. Its name must be durable, too.
 fn create_file(path: &Path, length: usize) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let is_new = !path.exists();
-    let file = options.open(path)?;
+    let file = secret_file::open_or_create(path)?;
     file.set_len(u64::try_from(length).unwrap_or_default())?;
     if let Some(directory) = path.parent().filter(|_| is_new) {
         File::open(directory)?.sync_all()?;

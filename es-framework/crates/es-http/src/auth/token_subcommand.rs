@@ -3,7 +3,6 @@
 use std::{
     fs::{self, File},
     io::{self, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -153,9 +152,7 @@ fn parse(file: &Path, text: &str) -> Result<FileTokens> {
 /// replaced.
 fn lock(file: &Path) -> Result<File> {
     let lock_file = secret_file::with_suffix(file, "lock");
-    let mut options = fs::OpenOptions::new();
-    let options = options.write(true).create(true).truncate(false).mode(0o600);
-    let locked = options.open(&lock_file).and_then(|lock| {
+    let locked = secret_file::open_or_create(&lock_file).and_then(|lock| {
         lock.lock()?;
         Ok(lock)
     });

@@ -1,13 +1,12 @@
 //! The output of a subcommand: a new file or standard output.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File},
     io::{self, BufWriter, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
-use es_store::secret_file::{restrict_to_owner, with_suffix};
+use es_store::secret_file::{self, with_suffix};
 
 /// A new file or standard output. A file has its name only when it is complete, because half of the lines could look
 /// like all of them. Only its owner can use it: it has the content of the store.
@@ -26,25 +25,23 @@ pub(super) struct UnfinishedFile {
 }
 
 impl UnfinishedFile {
-    /// Creates the file. A draft that a killed process left is written again.
+    /// Creates the file. A draft that a killed process left is removed: somebody may read it or have given it a second
+    /// name.
     fn create(name: &Path) -> io::Result<(File, Self)> {
         refuse_existing(name)?;
         let draft = with_suffix(name, "partial");
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        let file = options.open(&draft)?;
-        file.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => io::Error::other("another command is writing it"),
-            TryLockError::Error(error) => error,
-        })?;
+        let is_written = || io::Error::other("another command is writing it");
+        let left = secret_file::try_lock(&draft)?.ok_or_else(is_written)?;
+        fs::remove_file(&draft)?;
+        let file = secret_file::create_new(&draft)?;
+        file.try_lock().map_err(|_| is_written())?;
+        drop(left);
         let name = name.to_owned();
         let unfinished = Self {
             draft,
             name,
             is_finished: false,
         };
-        restrict_to_owner(&unfinished.draft)?;
-        file.set_len(0)?;
         Ok((file, unfinished))
     }
 
@@ -163,11 +160,32 @@ mod tests {
         let draft = directory.path().join("backup.partial");
         fs::write(&draft, "what a killed command left").unwrap();
         fs::set_permissions(&draft, fs::Permissions::from_mode(0o644)).unwrap();
+        let mut reader = File::open(&draft).unwrap();
         let mut output = LineOutput::create(Some(&file)).unwrap();
         output.write(b"all\n").unwrap();
         output.finish().unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"all\n");
         let mode = fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+        let read = io::read_to_string(&mut reader).unwrap();
+        assert_eq!(
+            read, "what a killed command left",
+            "who read it before reads nothing new"
+        );
+    }
+
+    #[test]
+    fn a_file_is_not_written_through_a_link_under_its_temporary_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("backup");
+        let target = directory.path().join("target");
+        fs::write(&target, "mine").unwrap();
+        std::os::unix::fs::symlink(&target, directory.path().join("backup.partial")).unwrap();
+        let refused = LineOutput::create(Some(&file)).unwrap_err().to_string();
+        assert!(
+            refused.ends_with("backup.partial is a link: remove it"),
+            "{refused}"
+        );
+        assert_eq!(fs::read(&target).unwrap(), b"mine");
     }
 }

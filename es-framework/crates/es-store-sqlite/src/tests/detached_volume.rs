@@ -79,3 +79,42 @@ async fn a_store_does_not_continue_on_another_file_after_a_failure() {
     let events: Vec<_> = read.try_collect().await.unwrap();
     assert_chain(&events);
 }
+
+#[tokio::test]
+async fn a_store_whose_files_are_removed_or_replaced_acknowledges_nothing() {
+    let missing = "it is missing";
+    for (removed, expected) in [
+        (&FILES[..], missing),
+        (&["events.sqlite"], missing),
+        (&["events.sqlite-wal"], "cannot open"),
+        (&["events.lock"], "start this process again"),
+    ] {
+        let directory = TempDir::new().unwrap();
+        let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
+        append(&store, &["/a", "/b"]).await.unwrap();
+        for name in removed {
+            fs::remove_file(directory.path().join(name)).unwrap();
+        }
+        let unwell = store.health().await.unwrap_err().to_string();
+        assert!(unwell.contains(expected), "{unwell}");
+        assert_refused(&store, expected).await;
+    }
+}
+
+#[tokio::test]
+async fn a_store_does_not_write_to_a_copy_of_its_files_and_leaves_the_copy_whole() {
+    let (directory, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let store = EmbeddedStore::open_with(directory.path(), tiny(), None).unwrap();
+    append(&store, &["/a", "/b"]).await.unwrap();
+    copy(directory.path(), elsewhere.path());
+    for name in FILES {
+        fs::remove_file(directory.path().join(name)).unwrap();
+    }
+    copy(elsewhere.path(), directory.path());
+    assert_refused(&store, "start this process again").await;
+    store.close().await;
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let read = store.read(Subject::root(), ReadOptions::recursive());
+    let events: Vec<_> = read.try_collect().await.unwrap();
+    assert_eq!(events.len(), 2);
+}

@@ -3,17 +3,18 @@
 
 use super::EventWriter;
 use crate::{
-    database_error::SqliteError, database_format, index::MemtableCompaction, shared::IndexedLog,
-    startup,
+    database_error::SqliteError, database_format, index::MemtableCompaction, open_files::OpenFiles,
+    shared::IndexedLog, startup,
 };
 use es_store::{StoreError, durable_end::EndRecord};
 
 impl EventWriter {
-    /// Loads the state from the disk again after a failure.
+    /// Loads the state from the disk again after a failure, and after its files were removed or replaced.
     pub(super) fn refresh(&mut self) -> Result<(), SqliteError> {
-        if !self.is_stale {
+        if !self.is_stale && self.has_its_files() {
             return Ok(());
         }
+        self.is_stale = true;
         self.roll_back();
         self.reopen()?;
         let (head, index) = startup::load_log(&self.connection, &self.settings)?;
@@ -32,14 +33,36 @@ impl EventWriter {
         Ok(())
     }
 
+    /// Returns true if what is written will be found at the next start, and by this process alone.
+    fn has_its_files(&self) -> bool {
+        self.files.are_in_place(&self.shared.file) && self.directory.is_locked()
+    }
+
     fn reopen(&mut self) -> Result<(), SqliteError> {
+        if !self.directory.is_locked() {
+            let reason = "the file events.lock beside it was removed or replaced, so another process may write: \
+                          start this process again";
+            return Err(SqliteError::Unopened(reason.into()));
+        }
         #[cfg(test)]
         let pages: u32 = self
             .connection
             .pragma_query_value(None, "max_page_count", |row| row.get(0))?;
         let end = EndRecord::new(&self.head, self.shared.catalogue().schemas());
-        self.connection = database_format::reopen_writer(&self.shared.file, &self.settings, &end)
+        let file = &self.shared.file;
+        if !self.files.are_in_place(file) {
+            // The end of the connection would remove the write-ahead log of that name, whosever it is.
+            database_format::keep_log(&self.connection, true)?;
+        }
+        let reopened = database_format::reopen_writer(file, &self.settings, &end)
             .map_err(|error| SqliteError::Unopened(error.to_string()))?;
+        let files = OpenFiles::of_database(file);
+        if !files.have_database_of(&self.files) {
+            let reason =
+                "it is another file than before with the same events: start this process again";
+            return Err(SqliteError::Unopened(reason.into()));
+        }
+        (self.connection, self.files) = (reopened, files);
         #[cfg(test)]
         self.connection
             .pragma_update(None, "max_page_count", pages)?;
@@ -48,7 +71,7 @@ impl EventWriter {
 
     /// Checks whether writing works. After a failure it tries to write.
     pub(super) fn probe_writing(&mut self) -> Result<(), StoreError> {
-        if !self.shared.has_failed() {
+        if !self.shared.has_failed() && self.has_its_files() {
             return Ok(());
         }
         if let Err(error) = self.refresh().and_then(|()| self.write_scratch()) {

@@ -2,9 +2,11 @@
 //! lock when the process ends.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::File,
     path::{Path, PathBuf},
 };
+
+use es_store::secret_file;
 
 use super::DatabaseError;
 
@@ -22,17 +24,8 @@ impl WriteLease {
             path: path.clone(),
             source,
         };
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Self { file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(failed(error)),
-        }
+        let lock = secret_file::try_lock(&path).map_err(failed)?;
+        Ok(lock.map(|file| Self { file }))
     }
 }
 
