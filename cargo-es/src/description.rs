@@ -1,11 +1,12 @@
 //! The description of an application, which the application prints as `describe`. The tools work from it.
 
 use std::{
-    env, fs,
+    env,
     path::Path,
     process::{Command, Stdio},
 };
 
+use es_event::foreign_text::read_file;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ impl ServiceDescription {
         let Some(file) = &arguments.description else {
             return Self::of_application(ScaffoldTarget::find(folder)?.folder());
         };
-        let json = fs::read(file).map_err(|error| ToolError::io(file, &error))?;
+        let json = read_file(file).map_err(|error| ToolError::io(file, &error))?;
         serde_json::from_slice(&json).map_err(|error| {
             let file = file.display();
             ToolError::new(format!(

@@ -33,6 +33,7 @@ use std::{
 };
 
 use clap::Parser as _;
+use es_event::foreign_text::escape_for_terminal;
 
 use command_line::{CommandLine, Subcommand};
 use error::ToolError;
@@ -42,7 +43,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing can be done about a standard error that is closed.
-            let _ = writeln!(io::stderr(), "error: {error}");
+            let sentence = escape_for_terminal(&error.to_string());
+            let _ = writeln!(io::stderr(), "error: {sentence}");
             ExitCode::FAILURE
         }
     }
@@ -65,6 +67,6 @@ fn run() -> Result<(), ToolError> {
         Subcommand::Client(arguments) => client_helper::source_text(arguments.language).to_owned(),
     };
     io::stdout()
-        .write_all(report.as_bytes())
+        .write_all(escape_for_terminal(&report).as_bytes())
         .map_err(|error| ToolError::new(format!("standard output cannot be written: {error}")))
 }

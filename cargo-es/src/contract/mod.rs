@@ -15,8 +15,9 @@ mod schema_shape;
 #[cfg(test)]
 mod tests;
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
+use es_event::foreign_text::read_text;
 use serde_json::Value;
 
 use crate::{command_line::ContractArguments, description::ServiceDescription, error::ToolError};
@@ -48,7 +49,7 @@ pub(crate) fn compare_with_committed(
 
 fn read_committed(file: &Path) -> Result<Value, ToolError> {
     let name = file.display();
-    let text = fs::read_to_string(file).map_err(|error| match error.kind() {
+    let text = read_text(file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => ToolError::new(format!(
             "there is no {name}: write it with `cargo es openapi > {name}` and commit it"
         )),

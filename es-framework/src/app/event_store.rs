@@ -48,7 +48,7 @@ fn create_client(settings: &Settings, url: &str) -> Result<OpenedStore> {
     })?;
     let mut client = ClientSettings::new(url, token.reveal());
     if let Some(file) = &settings.event_store_ca_file {
-        client.certificates = std::fs::read(file).map_err(|error| {
+        client.certificates = es_event::foreign_text::read_file(file).map_err(|error| {
             Error::because(format!("EVENT_STORE_CA_FILE {}", file.display()), error)
         })?;
     }

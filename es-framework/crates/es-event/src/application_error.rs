@@ -2,6 +2,8 @@
 
 use std::{error, fmt};
 
+use super::foreign_text::escape_for_terminal;
+
 /// An error for the person who starts the application. `Debug` shows the sentence, since that is
 /// what a `main` that returns it prints.
 ///
@@ -90,7 +92,7 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        f.write_str(&escape_for_terminal(&self.to_string()))
     }
 }
 

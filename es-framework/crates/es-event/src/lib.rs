@@ -1,5 +1,5 @@
 //! Events before and after the store records them, with their subjects, types, hash chain and upcasters.
-//! It does no I/O.
+//! It does no I/O, except that it reads the files that people name.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
@@ -31,6 +31,8 @@ mod event_type;
 mod event_view;
 mod field_interner;
 mod finite_numbers;
+#[doc(hidden)]
+pub mod foreign_text;
 mod hash;
 mod hash_version;
 mod hidden_values;

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use es_event::{Error, Result};
+use es_event::{Error, Result, foreign_text::read_file};
 use rustls::{
     ServerConfig,
     crypto::ring,
@@ -112,14 +112,14 @@ impl TlsFiles {
 }
 
 /// Reads the bytes of a file.
-fn read_file(file: &Path) -> Result<Vec<u8>, TlsFilesError> {
-    fs::read(file).map_err(|error| TlsFilesError::File(file.to_owned(), error))
+fn read_bytes(file: &Path) -> Result<Vec<u8>, TlsFilesError> {
+    read_file(file).map_err(|error| TlsFilesError::File(file.to_owned(), error))
 }
 
 /// Loads the certificates of a PEM file.
 #[doc(hidden)]
 pub fn load_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFilesError> {
-    let text = read_file(file)?;
+    let text = read_bytes(file)?;
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let chain = chain.ok().filter(|chain| !chain.is_empty());
     chain.ok_or_else(|| TlsFilesError::NoCertificate(file.to_owned()))
@@ -128,7 +128,7 @@ pub fn load_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Tl
 /// Loads a private key. A group may read the file, because services that share a certificate often
 /// use a group.
 fn load_private_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsFilesError> {
-    let text = read_file(file)?;
+    let text = read_bytes(file)?;
     let state = fs::metadata(file).map_err(|error| TlsFilesError::File(file.to_owned(), error))?;
     if state.mode() & 0o007 != 0 {
         return Err(TlsFilesError::WorldReadableKey(file.to_owned()));

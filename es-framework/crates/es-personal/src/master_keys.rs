@@ -3,6 +3,7 @@
 use std::{fmt, path::Path};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use es_event::foreign_text;
 use es_store::secret_file;
 use ring::error::Unspecified;
 use uuid::Uuid;
@@ -35,7 +36,7 @@ impl MasterKeys {
             ))
         };
         secret_file::check_owner_only(file).map_err(|error| failed(&error))?;
-        let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
+        let text = foreign_text::read_text(file).map_err(|error| failed(&error))?;
         Self::parse(&text).map_err(|Unspecified| {
             failed(&"write a key on each line, 32 bytes in base64 as `openssl rand -base64 32` prints them")
         })

@@ -198,7 +198,7 @@ pub fn run(matches: &ArgMatches) -> u8 {
         Ok(is_whole) => u8::from(!is_whole),
         Err(error) => {
             // Printed instead of logged, because a log filter must not hide it.
-            eprintln!("error: {error}");
+            output::report(format_args!("error: {error}"));
             match command {
                 EventStoreSubcommand::Verify(_) => 2,
                 _ => 1,

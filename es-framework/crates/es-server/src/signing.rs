@@ -9,7 +9,7 @@ use rustls::{
     sign::Signer,
 };
 
-use es_event::Hash;
+use es_event::{Hash, foreign_text};
 
 /// An Ed25519 key that signs the events of responses.
 ///
@@ -49,7 +49,7 @@ impl SigningKey {
     /// # Errors
     /// The file cannot be read or contains something else.
     pub fn load(path: &Path) -> Result<Self, InvalidSigningKey> {
-        let pem = std::fs::read(path).map_err(|error| error.to_string());
+        let pem = foreign_text::read_file(path).map_err(|error| error.to_string());
         pem.and_then(|pem| Self::parse(&pem))
             .map_err(|reason| InvalidSigningKey {
                 path: path.display().to_string().into(),

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, fs, io, path::Path};
 
-use es_event::{Error, Result};
+use es_event::{Error, Result, foreign_text::read_text};
 use es_net::program_name;
 use es_store::secret_file::check_owner_only;
 use sha2::{Digest as _, Sha256};
@@ -58,7 +58,7 @@ impl FileTokens {
             if fs::metadata(file)?.len() > MAX_FILE {
                 return Err(FileTokensError::TooLarge);
             }
-            Self::parse_tokens(&fs::read_to_string(file)?)
+            Self::parse_tokens(&read_text(file)?)
         };
         let problem = |error| {
             let file = file.display();

@@ -46,7 +46,7 @@ struct CheckedCertificates {
 
 impl CheckedCertificates {
     fn add_file(&mut self, file: &Path) -> Result<(), String> {
-        let text = std::fs::read(file).map_err(|error| error.to_string())?;
+        let text = es_event::foreign_text::read_file(file).map_err(|error| error.to_string())?;
         let mut blocks = Pem::iter_from_buffer(&text).peekable();
         if blocks.peek().is_none() {
             return Err("the file holds no certificate".into());

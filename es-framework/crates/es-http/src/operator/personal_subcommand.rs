@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _, value_parser};
-use es_event::{Error, Result};
+use es_event::{Error, Result, foreign_text::escape_for_terminal};
 use es_personal::PlainValues;
 use reqwest::Method;
 use serde::Deserialize;
@@ -285,7 +285,7 @@ fn confirm(subject: &str, counts: &Value) -> Result<()> {
         "{count} personal values of {subject} will be gone for good, in the events and in all that follows from them.\nWrite `erase` to go on: "
     );
     let failed = |error| Error::because("the confirmation cannot be read", error);
-    out.write_all(question.as_bytes())
+    out.write_all(escape_for_terminal(&question).as_bytes())
         .and_then(|()| out.flush())
         .map_err(failed)?;
     let mut answer = String::new();

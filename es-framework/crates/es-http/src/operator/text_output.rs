@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use es_event::{Error, Result};
+use es_event::{Error, Result, foreign_text::escape_for_terminal};
 
 /// Waits for a text and writes it to standard output.
 pub(super) fn print_text(text: impl Future<Output = Result<String>>) -> Result<()> {
@@ -12,7 +12,7 @@ pub(super) fn print_text(text: impl Future<Output = Result<String>>) -> Result<(
         .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?
         .block_on(text)?;
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
+    out.write_all(escape_for_terminal(&text).as_bytes())
         .and_then(|()| out.flush())
         .map_err(|error| Error::because("cannot write to standard output", error))
 }

@@ -4,7 +4,7 @@
 use std::io::{self, Write as _};
 
 use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches as _, value_parser};
-use es_event::{Error, EventId, Result};
+use es_event::{Error, EventId, Result, foreign_text::escape_for_terminal};
 use reqwest::Method;
 use serde::Deserialize;
 
@@ -99,9 +99,6 @@ fn print_duplicate(duplicate: &DuplicateAnswer) -> io::Result<()> {
         event,
         subject,
     } = duplicate;
-    let mut out = io::stdout();
-    writeln!(
-        out,
-        "{subject}: `{member}` of event {event} is taken, by the rule {rule}"
-    )
+    let line = format!("{subject}: `{member}` of event {event} is taken, by the rule {rule}");
+    writeln!(io::stdout(), "{}", escape_for_terminal(&line))
 }

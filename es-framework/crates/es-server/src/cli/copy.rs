@@ -10,6 +10,7 @@ use super::{
     cli_error::CliError,
     engine::{OpenEngine, open_existing, refuse_url},
     offline::count_events,
+    output::report,
     progress_bar::{ProgressDisplay, verify_with_progress},
 };
 use es_event::{EventId, Hash, Subject};
@@ -143,7 +144,7 @@ pub(super) async fn copy(arguments: &CopyArguments) -> Result<bool, CliError> {
     let mut target = CopyTarget::begin(&arguments.to).await?;
     let start = check_start(&*source, target.chain()).await?;
     if start > 0 {
-        eprintln!("{start} events are copied already");
+        report(format_args!("{start} events are copied already"));
     }
     let mut progress = ProgressDisplay::new("copy", Some(total));
     let mut schemas = backup::stream_schemas(&source);
@@ -205,10 +206,10 @@ async fn verify_copy(
     let verified = verify_with_progress(&*copy.port(), Some(chain.events())).await?;
     copy.close().await;
     if let Some(flaw) = verified.flaw {
-        eprintln!(
+        report(format_args!(
             "the copy is broken at event {}: {}",
             flaw.event, flaw.reason
-        );
+        ));
         return Ok(false);
     }
     if (verified.events, verified.hash) != (chain.events(), chain.hash()) {
@@ -221,9 +222,9 @@ async fn verify_copy(
             "the copy has other schemas than the source".into(),
         ));
     }
-    eprintln!(
+    report(format_args!(
         "copied {} events, the last with the hash {}",
         verified.events, verified.hash
-    );
+    ));
     Ok(true)
 }

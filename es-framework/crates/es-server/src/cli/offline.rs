@@ -10,7 +10,7 @@ use super::{
     cli_error::CliError,
     engine::{ExistingStoreArguments, refuse_url},
     line_input::{BACKUP_LINE, NumberedLines},
-    output::LineOutput,
+    output::{LineOutput, report},
     progress_bar::{ProgressDisplay, verify_with_progress},
 };
 use es_event::EventId;
@@ -32,24 +32,24 @@ pub(super) async fn verify_store(arguments: &ExistingStoreArguments) -> Result<b
     let verified = verify_with_progress(&*store, count_events(&*store).await.ok()).await?;
     engine.close().await;
     if let Some(flaw) = verified.flaw {
-        eprintln!(
+        report(format_args!(
             "broken at event {}: {}\n{} events before it are whole",
             flaw.event, flaw.reason, verified.events
-        );
+        ));
         return Ok(false);
     }
     if let Some(flaw) = verified.table_flaw {
-        eprintln!(
+        report(format_args!(
             "broken table: {flaw}\n\
              all {} events are whole: an event store that runs builds its indexes again",
             verified.events
-        );
+        ));
         return Ok(false);
     }
-    eprintln!(
+    report(format_args!(
         "whole: {} events, the last with the hash {}",
         verified.events, verified.hash
-    );
+    ));
     Ok(true)
 }
 
@@ -81,7 +81,7 @@ pub(super) async fn back_up(arguments: &BackupArguments) -> Result<(), CliError>
     progress.finish();
     drop(lines);
     engine.close().await;
-    eprintln!("backed up {events} events");
+    report(format_args!("backed up {events} events"));
     Ok(())
 }
 
@@ -117,10 +117,10 @@ pub(super) fn restore(arguments: &RestoreArguments) -> Result<(), CliError> {
     }
     let chain = restore.finish()?;
     progress.finish();
-    eprintln!(
+    report(format_args!(
         "restored {} events, the last with the hash {}",
         chain.events(),
         chain.hash()
-    );
+    ));
     Ok(())
 }

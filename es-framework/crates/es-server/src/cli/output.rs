@@ -1,12 +1,19 @@
 //! The output of a subcommand: a new file or standard output.
 
 use std::{
+    fmt,
     fs::{self, File},
     io::{self, BufWriter, Write as _},
     path::{Path, PathBuf},
 };
 
+use es_event::foreign_text::escape_for_terminal;
 use es_store::secret_file::{self, with_suffix};
+
+/// Prints a sentence on standard error. It may quote what a store or a file says.
+pub(super) fn report(sentence: impl fmt::Display) {
+    eprintln!("{}", escape_for_terminal(&sentence.to_string()));
+}
 
 /// A new file or standard output. A file has its name only when it is complete, because half of the lines could look
 /// like all of them. Only its owner can use it: it has the content of the store.

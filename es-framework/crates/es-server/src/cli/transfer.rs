@@ -12,7 +12,7 @@ use super::{
     cli_error::CliError,
     engine::{ExistingStoreArguments, refuse_url},
     line_input::NumberedLines,
-    output::LineOutput,
+    output::{LineOutput, report},
     progress_bar::ProgressDisplay,
 };
 use crate::{server_settings::BODY_LIMIT, written_subject::deserialize_written_subject};
@@ -60,7 +60,7 @@ pub(super) async fn export(arguments: &ExportArguments) -> Result<(), CliError> 
     output.finish()?;
     progress.finish();
     engine.close().await;
-    eprintln!("exported {count} events");
+    report(format_args!("exported {count} events"));
     Ok(())
 }
 
@@ -95,7 +95,7 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), CliError> 
     progress.finish();
     let written = import.written;
     store.close().await;
-    eprintln!("imported {written} events");
+    report(format_args!("imported {written} events"));
     Ok(())
 }
 

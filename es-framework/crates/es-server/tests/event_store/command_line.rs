@@ -377,3 +377,22 @@ fn help_teaches_by_example() {
     );
     assert!(help(&["verify", "--help"]).contains("exit code"));
 }
+
+#[test]
+fn an_import_that_is_refused_sends_no_command_to_the_terminal() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("events.ndjson");
+    let line = r#"{"source":"tag:a","subject":"/a","type":"io.example.a","data":{"b":1,"ESC[2J":2,"ESC[2J":3}}"#;
+    // The shorter control sequence introducer of eight bits, which JSON may hold unescaped.
+    std::fs::write(&file, line.replace("ESC[", "\u{9b}")).unwrap();
+    let output = run(
+        &["import", "--input", file.to_str().unwrap()],
+        &directory.path().join("data"),
+    );
+    let text = said(&output);
+    assert!(
+        !output.status.success() && text.contains(r"\u009b2J"),
+        "{text}"
+    );
+    assert!(!text.contains('\u{9b}'), "{text:?}");
+}
