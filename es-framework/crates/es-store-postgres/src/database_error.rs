@@ -28,6 +28,22 @@ pub enum PostgresOpenError {
         /// The version of the server.
         found: String,
     },
+    /// The database cannot hold all texts.
+    #[error(
+        "the database has the encoding {found}, which cannot hold all texts: create another one with `CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0`"
+    )]
+    Encoding {
+        /// The encoding of the database.
+        found: String,
+    },
+    /// The role of the URL lacks rights.
+    #[error(
+        "the role of the URL may not write the tables of the event store: let their owner run `{grants}`"
+    )]
+    MissingRights {
+        /// The statements that grant the rights.
+        grants: String,
+    },
     /// The server may lose what it has confirmed.
     #[error(
         "PostgreSQL runs with {setting} and may lose what it has confirmed: turn it on, or accept the loss with ?durability=unsafe in the URL"

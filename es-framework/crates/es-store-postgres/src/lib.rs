@@ -163,6 +163,7 @@ impl PostgresStore {
             state.publish(length);
             let mut is_checked = false;
             if !options.skip_table_check {
+                migration::check_rights(&mut found.connection, &limits).await?;
                 let checked = table_monitor::correct_at_start(reader.clone(), length).await;
                 is_checked = checked.map_err(|error| failed(&error))?;
             }

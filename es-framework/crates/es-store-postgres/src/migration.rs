@@ -67,6 +67,16 @@ const TABLES: [&str; 8] = [
     "INSERT INTO es_head (id, hash, time, schemas) VALUES (1, $1, $2, 0) ON CONFLICT (id) DO NOTHING",
 ];
 
+/// The statements that grant what the role lacks, one for each table.
+const MISSING_RIGHTS: &str = "\
+    SELECT 'GRANT ' || string_agg(needed, ', ') || ' ON ' || name || ' TO ' || quote_ident(current_user) \
+    FROM (VALUES ('es_events', 'SELECT'), ('es_events', 'INSERT'), \
+        ('es_subtrees', 'SELECT'), ('es_subtrees', 'INSERT'), \
+        ('es_subjects', 'SELECT'), ('es_subjects', 'INSERT'), ('es_subjects', 'UPDATE'), \
+        ('es_event_types', 'SELECT'), ('es_event_types', 'INSERT'), ('es_event_types', 'UPDATE'), \
+        ('es_head', 'SELECT'), ('es_head', 'UPDATE')) AS rights (name, needed) \
+    WHERE NOT has_table_privilege(name, needed) GROUP BY name ORDER BY name";
+
 /// The row of a copy: its version is 1 while the tables have only a part of the events, and then 0.
 const MARK_COPY: &str = "INSERT INTO es_store_version (id, version) VALUES (2, 1) \
      ON CONFLICT (id) DO UPDATE SET version = 1";
@@ -92,6 +102,21 @@ pub(super) async fn open_tables(
     timeout(limits.write_time, open)
         .await
         .unwrap_or(Err(DatabaseError::Timeout))
+}
+
+/// Refuses a role that lacks a right that appends need. The error has the statements that grant them.
+pub(super) async fn check_rights(
+    connection: &mut PgConnection,
+    limits: &StoreLimits,
+) -> Result<(), DatabaseError> {
+    let missing = sqlx::query_scalar(MISSING_RIGHTS).fetch_all(connection);
+    let missing = timeout(limits.write_time, missing).await;
+    let grants: Vec<String> = missing.map_err(|_| DatabaseError::Timeout)??;
+    if grants.is_empty() {
+        return Ok(());
+    }
+    let grants = grants.join("; ");
+    Err(PostgresOpenError::MissingRights { grants }.into())
 }
 
 /// Records that the tables have only a part of the events.

@@ -19,7 +19,7 @@ const OLDEST_VERSION: i64 = 130_000;
 
 /// An engine that lacks a setting does not list it, and then there is nothing to object to.
 const SETTINGS: &str = "SELECT name, setting FROM pg_settings \
-     WHERE name IN ('server_version', 'server_version_num', 'fsync', 'synchronous_commit')";
+     WHERE name IN ('server_version', 'server_version_num', 'server_encoding', 'fsync', 'synchronous_commit')";
 
 /// A writer that stops in the middle of a batch keeps all other writers waiting for its lock, so the
 /// server ends its session. A writer that waits for the lock gives up before its client does, because
@@ -155,7 +155,7 @@ impl StoreAddress {
     }
 }
 
-/// Refuses a server that is too old, or that may lose what it has confirmed.
+/// Refuses a server that is too old, that cannot hold all texts, or that may lose what it has confirmed.
 ///
 /// # Errors
 /// The server is refused, which is a configuration error ([`PostgresOpenError`]), or the connection fails.
@@ -181,6 +181,10 @@ async fn check_settings(
     if version.is_none_or(|version: i64| version < OLDEST_VERSION) {
         let found = setting("server_version").unwrap_or("unknown").to_owned();
         return Err(PostgresOpenError::Version { found }.into());
+    }
+    if let Some(found) = setting("server_encoding").filter(|found| *found != "UTF8") {
+        let found = found.to_owned();
+        return Err(PostgresOpenError::Encoding { found }.into());
     }
     if accepts_data_loss {
         return Ok(());

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use es_store::EventStore as _;
-use es_store_postgres::PostgresStore;
+use es_store_postgres::{PostgresStore, PostgresStoreOptions};
 
-use crate::store_fixture::{StoreFixture, open};
+use crate::store_fixture::{StoreFixture, candidate, open};
 
 async fn refusal(url: &str) -> String {
     let opened = PostgresStore::open(url.parse().unwrap()).await;
@@ -124,4 +124,57 @@ async fn a_server_that_is_away_is_named_without_its_password() {
     let start = "no server of the PostgreSQL database events on 127.0.0.1:1 accepts writes:";
     assert!(refused.starts_with(start), "{refused}");
     assert!(!refused.contains("secret"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_hold_all_texts_is_refused() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let server = &fixture.server;
+    for (database, encoding) in [("latin", "LATIN1"), ("ascii", "SQL_ASCII")] {
+        server.query(&format!(
+            "CREATE DATABASE {database} ENCODING '{encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'"
+        ));
+        let url = format!("postgres://postgres@{}/{database}", server.host());
+        for durability in ["", "?durability=unsafe"] {
+            assert_eq!(
+                refusal(&format!("{url}{durability}")).await,
+                format!(
+                    "the database has the encoding {encoding}, which cannot hold all texts: create another one with \
+                     `CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0`"
+                )
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_role_that_may_not_append_is_refused_at_the_start_with_the_statements_that_let_it() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    fixture.open(&schema, "").await.close().await;
+    fixture.server.query(&format!(
+        "CREATE USER \"Reader\"; GRANT USAGE ON SCHEMA {schema} TO \"Reader\"; \
+         GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO \"Reader\""
+    ));
+    let url = fixture.url(&schema, "").replace("postgres@", "Reader@");
+    let refused = refusal(&url).await;
+    let statements = refused.split('`').nth(1).unwrap();
+    assert!(
+        statements.contains("GRANT INSERT ON es_events TO \"Reader\""),
+        "{refused}"
+    );
+    // A backup needs no more than it has.
+    let mut options = PostgresStoreOptions::default();
+    options.skip_table_check = true;
+    let opened = PostgresStore::open_with_options(url.parse().unwrap(), options).await;
+    assert!(opened.is_ok());
+    let granted = format!("SET search_path = {schema}; {statements}");
+    fixture.server.query(&granted);
+    let store = open(&url).await;
+    let appended = store.append(vec![candidate("/a", 0)], vec![]).await;
+    assert_eq!(appended.unwrap().len(), 1);
 }
