@@ -63,6 +63,15 @@ impl ScaffoldTarget {
             .filter(move |declared| declared.name == name)
     }
 
+    /// Returns the subject on which an event occurs, if its attribute or that of its command says it.
+    pub(crate) fn subject_of<'a>(&'a self, event: &'a DeclaredType) -> Option<&'a str> {
+        let command = || self.types_named(event.command.as_deref()?).next();
+        let subject = event.subject.as_ref();
+        let subject = subject.or_else(|| command()?.subject.as_ref())?;
+        // A subject below that of a command is not known here.
+        subject.starts_with('/').then_some(subject.as_str())
+    }
+
     /// Fails if the application declares a type of this name.
     pub(crate) fn check_type_is_new(&self, name: &str) -> Result<(), ToolError> {
         match self.types_named(name).next() {

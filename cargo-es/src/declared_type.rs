@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use quote::ToTokens as _;
-use syn::{GenericArgument, Item, PathArguments, Type, Visibility, ext::IdentExt as _};
+use syn::{
+    Attribute, Expr, GenericArgument, Item, Lit, Meta, MetaNameValue, PathArguments, Token, Type,
+    Visibility, ext::IdentExt as _, punctuated::Punctuated,
+};
 
 use crate::{
     error::ToolError,
@@ -22,6 +25,10 @@ pub(crate) struct DeclaredType {
     pub(crate) path: Option<String>,
     /// The fields of a struct.
     fields: Vec<DeclaredField>,
+    /// The subject that the attribute of an event or a command names.
+    pub(crate) subject: Option<String>,
+    /// The command from which the attribute of an event makes it.
+    pub(crate) command: Option<String>,
 }
 
 /// A field of a struct.
@@ -45,7 +52,44 @@ impl DeclaredType {
             path: None,
             fields,
             name,
+            subject: None,
+            command: None,
         }
+    }
+
+    /// Adds what the attribute of an event or a command says.
+    pub(crate) fn with_attributes(mut self, attrs: &[Attribute]) -> Self {
+        let is_own = |attr: &&Attribute| {
+            ["event", "command"]
+                .iter()
+                .any(|own| attr.path().is_ident(own))
+        };
+        let parse = Punctuated::<Meta, Token![,]>::parse_terminated;
+        let metas = attrs.iter().filter(is_own);
+        let metas = metas.filter_map(|attr| attr.parse_args_with(parse).ok());
+        for meta in metas.flatten() {
+            match meta {
+                Meta::NameValue(MetaNameValue {
+                    path,
+                    value: Expr::Lit(value),
+                    ..
+                }) if path.is_ident("subject") => {
+                    if let Lit::Str(text) = value.lit {
+                        self.subject = Some(text.value());
+                    }
+                }
+                Meta::NameValue(MetaNameValue {
+                    path,
+                    value: Expr::Path(value),
+                    ..
+                }) if path.is_ident("from") => {
+                    let last = value.path.segments.last();
+                    self.command = last.map(|last| last.ident.to_string());
+                }
+                _ => {}
+            }
+        }
+        self
     }
 
     /// Returns the expression for a field that takes its value from a reference `event` to this type, if

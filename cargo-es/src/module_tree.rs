@@ -130,7 +130,7 @@ impl ModuleTree {
         });
         let fields = fields_of(item, |visibility| scope_of(visibility, module).is_empty());
         let declared = DeclaredType::new(name, file.path.clone(), &file.text, fields);
-        self.types.push(declared);
+        self.types.push(declared.with_attributes(attrs));
     }
 
     fn visit_module(

@@ -35,6 +35,16 @@ impl SubjectTemplate {
         &self.0.fields
     }
 
+    /// Returns true if subjects can have this template and another one. A field matches each text.
+    pub(crate) fn may_match(&self, other: &str) -> bool {
+        let is_field = |segment: &str| segment.starts_with('{');
+        let (own, others) = (self.0.text.split('/'), other.split('/'));
+        own.clone().count() == others.clone().count()
+            && own
+                .zip(others)
+                .all(|(one, other)| one == other || is_field(one) || is_field(other))
+    }
+
     /// Returns the first segment, which is fixed text.
     pub(crate) fn first_segment(&self) -> &str {
         let mut segments = self.0.text.split('/').skip(1);

@@ -26,7 +26,9 @@ pub(super) fn generate_read_model(
         (Some(subject), _) => {
             attribute.push(format!("subject = \"{}\"", subject.as_str()));
             let fields = subject.complete_fields(&arguments.fields)?;
-            (key_of_subject(subject, &fields, &events)?, fields)
+            let key = key_of_subject(subject, &fields, &events)?;
+            check_subjects(application, subject, &events)?;
+            (key, fields)
         }
         (None, list) => {
             check_distinct(&arguments.fields)?;
@@ -122,13 +124,35 @@ fn key_of_elements<'a>(
     Ok(key)
 }
 
-/// Returns the name of a table: the plural of most nouns.
+/// Fails if an event is known to occur on another subject. Its rows would never see the event, and the application would
+/// not start.
+fn check_subjects(
+    application: &ScaffoldTarget,
+    subject: &SubjectTemplate,
+    events: &[(&TypeName, &DeclaredType)],
+) -> Result<(), ToolError> {
+    for (_, event) in events {
+        if let Some(own) = application.subject_of(event)
+            && !subject.may_match(own)
+        {
+            return Err(ToolError::new(format!(
+                "{} occurs on the subject {own}, and not on {}: write `--subject {own}`",
+                event.name,
+                subject.as_str()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name of a table: the plural of most nouns. A noun that ends in one `s` is a plural already.
 fn plural(noun: &str) -> String {
     let ends_in_vowel_and_y = ["ay", "ey", "oy", "uy"]
         .iter()
         .any(|end| noun.ends_with(end));
     match noun.strip_suffix('y') {
         Some(stem) if !ends_in_vowel_and_y => format!("{stem}ies"),
+        _ if noun.ends_with('s') && !noun.ends_with("ss") => noun.to_owned(),
         _ if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => format!("{noun}es"),
         _ => format!("{noun}s"),
     }
@@ -140,7 +164,15 @@ mod tests {
 
     #[test]
     fn a_table_is_named_with_the_plural() {
-        let nouns = ["book_copy", "day", "box", "loan"];
-        assert_eq!(nouns.map(plural), ["book_copies", "days", "boxes", "loans"]);
+        let nouns = ["book_copy", "day", "box", "loan", "class", "club_totals"];
+        let tables = [
+            "book_copies",
+            "days",
+            "boxes",
+            "loans",
+            "classes",
+            "club_totals",
+        ];
+        assert_eq!(nouns.map(plural), tables);
     }
 }

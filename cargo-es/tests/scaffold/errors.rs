@@ -65,6 +65,10 @@ const MISTAKES: &[(&str, &str)] = &[
         "the field `id` of BookBorrowedEvent is a Uuid, not a u32",
     ),
     (
+        "add read-model Loan --subject /loans/{id} --event BookBorrowed",
+        "BookBorrowedEvent occurs on the subject /books/{id}, and not on /loans/{id}: write `--subject /books/{id}`",
+    ),
+    (
         "add read-model Loan --subject /books --event BookBorrowed",
         "has no field that could be the key of a row",
     ),
@@ -248,5 +252,29 @@ fn a_declaration_belongs_into_an_application() {
         fs::write(folder.join("Cargo.toml"), manifest).unwrap();
         let found = sentence(&folder, COMMAND);
         assert!(found.contains(expected), "{manifest}: {found}");
+    }
+}
+
+#[test]
+fn a_description_commands_no_terminal_and_may_not_be_endless() {
+    let folder = empty_folder("hostile-description");
+    let document = r#"{"info":{"title":"\u001b[2Jgarden"},"paths":{"/trees":{"post":{"operationId":"\u009b1A"}}}}"#;
+    let description = format!(r#"{{"model":{{}},"openapi":{document}}}"#);
+    fs::write(folder.join("description.json"), description).unwrap();
+    for format in ["markdown", "json"] {
+        let text = es(
+            &folder,
+            &format!("openapi --format {format} --description description.json"),
+        );
+        let is_control = |one: char| one.is_control() && one != '\n';
+        assert!(!text.contains(is_control), "{text:?}");
+        assert!(text.contains(r"\u001b[2Jgarden"), "{text:?}");
+    }
+    for arguments in [
+        "draw --description /dev/zero",
+        "contract /dev/zero --description description.json",
+    ] {
+        let found = sentence(&folder, arguments);
+        assert!(found.contains("larger than 64 MiB"), "{found}");
     }
 }

@@ -22,7 +22,7 @@ fn add_each_kind(folder: &Path, length: usize) {
             "state T{state} --event BookPurchased --event {event} --field {field}:Vec<Timestamp>"
         ),
         format!(
-            "read-model {model} --subject /books/{{id}} --event {event} --field {field}:Option<String>"
+            "read-model {model} --subject /books/{{id}}/{path} --event {event} --field {field}:Option<String>"
         ),
         format!("event H{event} --subject /{path} --field {field}:Vec<String>"),
         format!("read-model E{model} --each {field} --event H{event} --field {field}:String"),

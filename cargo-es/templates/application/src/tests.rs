@@ -10,6 +10,15 @@ fn stored_events_stay_readable() {
     es_framework::schema_lock!();
 }
 
+/// A start refuses declarations that contradict each other.
+#[tokio::test]
+async fn the_application_starts() -> es_framework::Result<()> {
+    let store = Arc::new(MemoryStore::new());
+    let service = app().settings(Settings::default()).event_store(store);
+    service.build().await?.shutdown().await;
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_client_sends_the_command() -> Result<(), Box<dyn Error>> {
     let service = app()

@@ -114,6 +114,7 @@ fn an_update_loses_no_stored_data() {
         let text = application.failed_test(variables);
         for part in [
             "2 changes would orphan stored events",
+            "SCHEMA_LOCK=update SCHEMA_LOCK_ACCEPT_LOSS=",
             "tests/schema_lock_update.rs:",
             "the member shelf is stored, and nothing is left of it",
             "the member numPages may be stored as 1.5",

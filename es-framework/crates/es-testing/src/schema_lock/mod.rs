@@ -17,7 +17,7 @@ mod sample_generator;
 mod samples;
 mod scalar_samples;
 
-use std::{env, ffi::OsString, path::Path};
+use std::{collections::BTreeSet, env, ffi::OsString, path::Path};
 
 pub use breaking_change::{BreakingChange, DataLoss};
 pub use lock_file::{LockDifference, LockFileError, SchemaLock};
@@ -305,6 +305,12 @@ fn breaking_changes(breaking_changes: &[BreakingChange]) -> String {
         text.push_str("\n\n");
         text.push_str(&breaking_change.to_string());
     }
+    let types = breaking_changes.iter().map(BreakingChange::event_type);
+    let types: Vec<_> = types.collect::<BTreeSet<_>>().into_iter().collect();
+    let types = types.join(",");
+    text.push_str(&format!(
+        "\n\nIf none of these events was ever stored, as before the first release, nothing is lost: write the lock again with `{UPDATE}=update {ACCEPT_LOSS}={types} cargo test`"
+    ));
     text
 }
 
