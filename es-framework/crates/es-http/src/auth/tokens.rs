@@ -48,6 +48,8 @@ pub(super) enum FileTokensError {
     Malformed(usize),
     #[error("line {0} has the name of another token: give each a name of its own")]
     Twice(usize),
+    #[error("line {0} has the hash of another token: make a token for each name")]
+    SameHash(usize),
 }
 
 impl FileTokens {
@@ -69,7 +71,7 @@ impl FileTokens {
 
     /// Parses the text of a file of tokens.
     pub(super) fn parse_tokens(text: &str) -> Result<Self, FileTokensError> {
-        let mut names = BTreeSet::new();
+        let (mut names, mut hashes) = (BTreeSet::new(), BTreeSet::new());
         let mut tokens = Vec::new();
         for (line, number) in text.lines().zip(1..) {
             let line = line.trim();
@@ -79,6 +81,9 @@ impl FileTokens {
             let token = FileToken::parse(line).ok_or(FileTokensError::Malformed(number))?;
             if !names.insert(token.name.clone()) {
                 return Err(FileTokensError::Twice(number));
+            }
+            if !hashes.insert(token.hash) {
+                return Err(FileTokensError::SameHash(number));
             }
             tokens.push(token);
         }
@@ -269,6 +274,12 @@ mod tests {
         assert!(matches!(
             FileTokens::parse_tokens(&twice),
             Err(FileTokensError::Twice(2))
+        ));
+        // A caller would be one or the other, depending on the order of the lines.
+        let same = format!("a - {hash}\nb staff {hash}\n");
+        assert!(matches!(
+            FileTokens::parse_tokens(&same),
+            Err(FileTokensError::SameHash(2))
         ));
     }
 

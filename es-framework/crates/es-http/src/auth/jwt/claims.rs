@@ -27,6 +27,28 @@ pub(super) fn read_caller(
     is_valid_subject(subject).then(|| VerifiedCaller::new(subject, roles, owner_id.as_deref()))
 }
 
+/// Checks that the claims can be those of an access token, because not every issuer writes the kind of a token into its
+/// header. RFC 7519, section 4.1.1: one text names the issuer, though `jsonwebtoken` accepts a list.
+pub(super) fn check_kind(claims: &Claims) -> Result<(), &'static str> {
+    // OpenID Connect Core 1.0, section 3.1.3.6, and Back-Channel Logout 1.0, section 2.4.
+    if ["at_hash", "c_hash", "events"]
+        .iter()
+        .any(|name| claims.contains_key(*name))
+    {
+        return Err("it is an ID token or tells of an event");
+    }
+    // Keycloak's name of the kind.
+    let kind = claims.get("typ").and_then(Value::as_str);
+    if kind.is_some_and(|kind| ["ID", "Refresh", "Offline", "Logout"].contains(&kind)) {
+        return Err("its claim `typ` is that of another kind of token");
+    }
+    if claims.get("iss").is_some_and(Value::is_string) {
+        Ok(())
+    } else {
+        Err("its issuer is not a text")
+    }
+}
+
 /// Returns the time at which the token expires; `leeway` is in seconds.
 pub(super) fn read_expiry(claims: &Claims, leeway: u64) -> Option<Instant> {
     let exp = claims.get("exp")?.as_f64()?;
@@ -59,11 +81,14 @@ fn owner_id(value: &Value) -> Option<String> {
     is_valid_subject(&id).then_some(id)
 }
 
-/// Returns a claim by its name or its path, such as `realm_access.roles`.
+/// Returns a claim by its name or its path, such as `realm_access.roles`. Names in a path may have dots, too, as that of
+/// the client in `resource_access.library.example.com.roles`.
 fn find<'a>(claims: &'a Claims, name: &str) -> Option<&'a Value> {
     claims.get(name).or_else(|| {
-        let (first, rest) = name.split_once('.')?;
-        find(claims.get(first)?.as_object()?, rest)
+        name.match_indices('.').find_map(|(dot, _)| {
+            let (first, rest) = name.split_at(dot);
+            find(claims.get(first)?.as_object()?, rest.strip_prefix('.')?)
+        })
     })
 }
 
@@ -85,6 +110,13 @@ mod tests {
             (
                 json!({ "sub": "a", "realm_access": { "roles": ["staff", "reader"] } }),
                 "realm_access.roles",
+            ),
+            (
+                json!({ "sub": "a", "resource_access": {
+                    "library": { "roles": [] },
+                    "library.example.com": { "roles": ["staff", "reader"] },
+                } }),
+                "resource_access.library.example.com.roles",
             ),
             (
                 json!({ "sub": "a", "https://library.test/roles": ["staff", "reader"] }),

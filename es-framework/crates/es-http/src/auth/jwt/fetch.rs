@@ -1,10 +1,10 @@
 //! Fetches the keys of an issuer from the URL in its discovery document.
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
 use jsonwebtoken::{
-    Algorithm, DecodingKey,
-    jwk::{Jwk, PublicKeyUse},
+    Algorithm, DecodingKey, Header,
+    jwk::{Jwk, KeyOperations, PublicKeyUse},
 };
 use reqwest::{Client, Url, redirect};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -39,13 +39,30 @@ pub(super) enum FetchError {
 /// A key of the issuer with its algorithm.
 #[derive(Debug)]
 pub(super) struct IssuerKey {
+    id: Option<String>,
     pub(super) decoding: DecodingKey,
     /// `None` allows any algorithm of the key's family.
-    pub(super) algorithm: Option<Algorithm>,
+    algorithm: Option<Algorithm>,
 }
 
-/// The keys of an issuer by their ids. A key without an id has the empty id.
-pub(super) type IssuerKeys = HashMap<String, IssuerKey>;
+/// The keys of an issuer. Several may have one id, for different algorithms (RFC 7517, section 4.5), or none.
+#[derive(Debug)]
+pub(super) struct IssuerKeys(Vec<IssuerKey>);
+
+impl IssuerKeys {
+    /// Returns the keys that may have signed a token with this header. A token without an id names none of them.
+    pub(super) fn candidates(&self, header: &Header) -> impl Iterator<Item = &IssuerKey> {
+        self.0.iter().filter(|key| {
+            (header.kid.is_none() || key.id == header.kid)
+                && key.algorithm.is_none_or(|only| only == header.alg)
+                && key.decoding.family() == header.alg.family()
+        })
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.0.len()
+    }
+}
 
 /// The members of an issuer's OpenID Connect discovery document that are used.
 #[derive(Deserialize)]
@@ -88,13 +105,9 @@ async fn fetch(client: &Client, issuer: &str, at: &Url) -> Result<IssuerKeys, Fe
     let keys_at = parse_safe_url(&discovery.jwks_uri);
     let keys_at = keys_at.ok_or_else(|| FetchError::Insecure(shown(&discovery.jwks_uri)))?;
     let set: KeySet = get(client, &keys_at).await?;
-    let keys: IssuerKeys = set
-        .keys
-        .into_iter()
-        .take(MAX_KEYS)
-        .filter_map(key)
-        .collect();
-    if keys.is_empty() {
+    let keys = set.keys.into_iter().take(MAX_KEYS).filter_map(key);
+    let keys = IssuerKeys(keys.collect());
+    if keys.len() == 0 {
         Err(FetchError::NoKeys)
     } else {
         Ok(keys)
@@ -134,29 +147,29 @@ fn shown(text: &str) -> String {
     text.escape_debug().to_string()
 }
 
-/// Returns a key for signatures. Other keys and unknown kinds of keys are ignored.
-fn key(value: Value) -> Option<(String, IssuerKey)> {
+/// Returns a key that verifies signatures (RFC 7517, sections 4.2 and 4.3). Other keys and unknown kinds of keys are
+/// ignored.
+fn key(value: Value) -> Option<IssuerKey> {
     let jwk: Jwk = serde_json::from_value(value).ok()?;
-    let usage = &jwk.common.public_key_use;
-    if usage
+    let (usage, operations) = (&jwk.common.public_key_use, &jwk.common.key_operations);
+    let verifies = usage
         .as_ref()
-        .is_some_and(|usage| *usage != PublicKeyUse::Signature)
-    {
+        .is_none_or(|usage| *usage == PublicKeyUse::Signature)
+        && operations
+            .as_ref()
+            .is_none_or(|all| all.contains(&KeyOperations::Verify));
+    if !verifies {
         return None;
     }
     let algorithm = match jwk.common.key_algorithm {
         None => None,
         Some(algorithm) => Some(Algorithm::try_from(algorithm).ok()?),
     };
-    let decoding = DecodingKey::from_jwk(&jwk).ok()?;
-    let id = jwk.common.key_id.unwrap_or_default();
-    Some((
-        id,
-        IssuerKey {
-            decoding,
-            algorithm,
-        },
-    ))
+    Some(IssuerKey {
+        decoding: DecodingKey::from_jwk(&jwk).ok()?,
+        id: jwk.common.key_id,
+        algorithm,
+    })
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::{
 };
 
 use es_event::{Error, Result};
-use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
+use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header, errors::ErrorKind};
 use reqwest::{Client, Url};
 use tokio::sync::Mutex;
 
@@ -121,17 +121,23 @@ impl Issuer {
         if header.crit.is_some() {
             return Err(invalid(&"it has critical extensions"));
         }
-        let id = header.kid.unwrap_or_default();
-        let keys = self.keys_with(&id).await?;
-        let key = keys.get(&id).ok_or_else(|| invalid(&"no key has its id"))?;
-        if key.algorithm.is_some_and(|only| only != header.alg) {
-            return Err(invalid(&"its key is for another algorithm"));
+        if !header.typ.as_deref().is_none_or(is_access_token_type) {
+            return Err(invalid(&"it is another kind of token"));
         }
+        let keys = self.keys_for(&header).await?;
         let mut validation = self.validation.clone();
-        // `decode` also checks that the algorithm is of the key's family.
         validation.algorithms = vec![header.alg];
-        let decoded = decode::<Claims>(token, &key.decoding, &validation);
+        let mut decoded = Err(ErrorKind::InvalidSignature.into());
+        for key in keys.candidates(&header) {
+            decoded = decode::<Claims>(token, &key.decoding, &validation);
+            let is_of_key =
+                |error: &jsonwebtoken::errors::Error| *error.kind() != ErrorKind::InvalidSignature;
+            if decoded.as_ref().err().is_none_or(is_of_key) {
+                break;
+            }
+        }
         let claims = decoded.map_err(|error| invalid(&error))?.claims;
+        claims::check_kind(&claims).map_err(|reason| invalid(&reason))?;
         let caller = claims::read_caller(
             &claims,
             &self.settings.roles_claim,
@@ -141,10 +147,11 @@ impl Issuer {
         caller.ok_or_else(|| invalid(&"its subject is missing or unprintable"))
     }
 
-    /// Returns the keys. It fetches them again if the key of this id is unknown.
-    async fn keys_with(self: &Arc<Self>, id: &str) -> Result<Arc<IssuerKeys>, AccessDenied> {
+    /// Returns the keys. It fetches them again if none of them may have signed a token with this header.
+    async fn keys_for(self: &Arc<Self>, header: &Header) -> Result<Arc<IssuerKeys>, AccessDenied> {
+        let is_known = |keys: &IssuerKeys| keys.candidates(header).next().is_some();
         match self.fetched() {
-            Some(fetched) if fetched.keys.contains_key(id) => {
+            Some(fetched) if is_known(&fetched.keys) => {
                 if fetched.at.elapsed() >= REFRESH {
                     // The request does not wait for it.
                     let issuer = Arc::clone(self);
@@ -157,7 +164,7 @@ impl Issuer {
                 let answered = self.fetch_since(since).await;
                 let keys = self.fetched().map(|fetched| fetched.keys);
                 match keys {
-                    Some(keys) if answered || keys.contains_key(id) => Ok(keys),
+                    Some(keys) if answered || is_known(&keys) => Ok(keys),
                     // The token may be valid. Its owner would discard one that is called invalid.
                     _ => Err(AccessDenied::IssuerAway),
                 }
@@ -201,4 +208,14 @@ impl Issuer {
             }
         }
     }
+}
+
+/// Returns whether the type in a token's header is that of an access token (RFC 9068, section 2.1) or says nothing
+/// about its kind. RFC 8725, section 3.11: a token of another kind is not taken for one.
+fn is_access_token_type(text: &str) -> bool {
+    let name = text.to_ascii_lowercase();
+    matches!(
+        name.strip_prefix("application/").unwrap_or(&name),
+        "jwt" | "at+jwt"
+    )
 }

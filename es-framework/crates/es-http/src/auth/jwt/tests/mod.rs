@@ -2,11 +2,20 @@
 
 mod login;
 
-use std::sync::Arc;
+use std::{os::unix::fs::PermissionsExt as _, sync::Arc};
 
+use axum::http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
+use es_net::reloaded_value::ReloadedValue;
 use serde_json::{Value, json};
 
-use super::{super::denied::AccessDenied, Issuer};
+use super::{
+    super::{
+        Auth, Authenticator,
+        denied::AccessDenied,
+        tokens::{FileToken, FileTokens},
+    },
+    Issuer,
+};
 use login::{Login, SigningKey, encoded};
 
 fn now() -> i64 {
@@ -97,6 +106,16 @@ async fn a_token_that_is_wrong_in_one_claim_is_refused() {
         with(&good, "nbf", "soon"),
         without(&good, "sub"),
         with(&good, "sub", "alice\r\nx-role: staff"),
+        with(&good, "iss", json!([login.url])),
+        // An ID token, those of Keycloak, and a logout token.
+        with(&good, "at_hash", "77QmUPtjPfzWtF2AnpK9RQ"),
+        with(&good, "typ", "ID"),
+        with(&good, "typ", "Refresh"),
+        with(
+            &good,
+            "events",
+            json!({ "http://schemas.openid.net/event/backchannel-logout": {} }),
+        ),
     ] {
         let token = key.token(&head, &claims);
         assert_eq!(name(&issuer, &token).await, REFUSED, "{claims}");
@@ -108,6 +127,7 @@ async fn a_token_that_is_wrong_in_one_claim_is_refused() {
         with(&good, "nbf", now() + 30),
         without(&good, "nbf"),
         with(&good, "aud", "library"),
+        with(&good, "typ", "Bearer"),
     ] {
         let token = key.token(&head, &claims);
         assert_eq!(name(&issuer, &token).await.unwrap(), "alice", "{claims}");
@@ -154,7 +174,10 @@ async fn a_token_that_the_issuer_did_not_sign_is_refused() {
             forged.token(&header("ES256", "k3"), &good),
         ),
         ("a key of its own", forged.token(&own_key, &good)),
-        ("no key", key.token(&json!({ "alg": "ES256" }), &good)),
+        (
+            "an unnamed key",
+            forged.token(&json!({ "alg": "ES256" }), &good),
+        ),
         ("a critical extension", key.token(&critical, &good)),
         ("other claims", format!("{head}.{other_claims}.{signature}")),
         ("no signature", format!("{message}.")),
@@ -171,6 +194,98 @@ async fn a_token_that_the_issuer_did_not_sign_is_refused() {
         assert_eq!(name(&issuer, &forgery).await, REFUSED, "{what}");
     }
     assert_eq!(name(&issuer, &token).await.unwrap(), "alice");
+}
+
+#[tokio::test]
+async fn keys_may_share_an_id_or_have_none() {
+    let (ec, other, rsa) = (SigningKey::ec(), SigningKey::ec(), SigningKey::rsa());
+    // As Keycloak and Hydra publish keys: one id for several algorithms, and keys without an id.
+    let shared = [rsa.jwk("k1"), ec.jwk("k1")];
+    let nameless = [ec.jwk("k1"), other.jwk("k2"), rsa.jwk("k3")].map(|key| without(&key, "kid"));
+    for published in [shared.clone().to_vec(), nameless.to_vec()] {
+        let login = Login::start(&published).await;
+        let issuer = login.trusted();
+        let id = published[0].get("kid");
+        for (key, algorithm) in [(&ec, "ES256"), (&rsa, "RS256"), (&rsa, "PS256")] {
+            let mut head = json!({ "alg": algorithm });
+            if let Some(id) = id {
+                head["kid"] = id.clone();
+            }
+            let token = key.token(&head, &claims(&login));
+            assert_eq!(name(&issuer, &token).await.unwrap(), "alice", "{head}");
+        }
+        let by_other = other.token(&json!({ "alg": "ES256" }), &claims(&login));
+        assert_eq!(name(&issuer, &by_other).await.is_ok(), id.is_none());
+    }
+    // OpenID Connect Core 1.0, section 10.1: a token needs no id if there is one key.
+    let login = Login::start(&[ec.jwk("k1")]).await;
+    let token = ec.token(&json!({ "alg": "ES256" }), &claims(&login));
+    assert_eq!(name(&login.trusted(), &token).await.unwrap(), "alice");
+}
+
+#[tokio::test]
+async fn a_key_for_another_use_verifies_nothing() {
+    let key = SigningKey::ec();
+    for (member, value, is_taken) in [
+        ("use", json!("sig"), true),
+        ("use", json!("enc"), false),
+        ("key_ops", json!(["verify"]), true),
+        ("key_ops", json!(["sign", "verify"]), true),
+        ("key_ops", json!(["sign"]), false),
+        ("key_ops", json!([]), false),
+    ] {
+        let jwk = with(&key.jwk("k1"), member, value);
+        let login = Login::start(&[jwk.clone(), SigningKey::ed().jwk("k2")]).await;
+        let token = key.token(&header("ES256", "k1"), &claims(&login));
+        let found = name(&login.trusted(), &token).await;
+        assert_eq!(found.is_ok(), is_taken, "{jwk}");
+    }
+}
+
+#[tokio::test]
+async fn the_type_of_a_token_is_that_of_an_access_token_if_it_has_one() {
+    let key = SigningKey::ec();
+    let login = Login::start(&[key.jwk("k1")]).await;
+    let issuer = login.trusted();
+    for (typ, is_taken) in [
+        ("JWT", true),
+        ("jwt", true),
+        ("at+jwt", true),
+        ("application/at+jwt", true),
+        ("logout+jwt", false),
+        ("application/logout+jwt", false),
+        ("secevent+jwt", false),
+        ("dpop+jwt", false),
+        ("", false),
+    ] {
+        let token = key.token(&with(&header("ES256", "k1"), "typ", typ), &claims(&login));
+        assert_eq!(name(&issuer, &token).await.is_ok(), is_taken, "{typ}");
+    }
+    let token = key.token(&json!({ "alg": "ES256", "kid": "k1" }), &claims(&login));
+    assert_eq!(name(&issuer, &token).await.unwrap(), "alice");
+}
+
+#[tokio::test]
+async fn a_subject_with_the_name_of_a_token_in_the_file_is_refused() {
+    let key = SigningKey::ec();
+    let login = Login::start(&[key.jwk("k1")]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tokens");
+    let line = FileToken::new("alice", &[], None, "secret").to_line();
+    std::fs::write(&file, line).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let read = move || FileTokens::read_file(&file);
+    let tokens = ReloadedValue::load_and_watch("the tokens", Vec::new(), read).unwrap();
+    let authenticator = Authenticator::new(Some(tokens), Some(login.trusted()));
+    for (subject, is_taken) in [("alice", false), ("bob", true)] {
+        let claims = with(&claims(&login), "sub", subject);
+        let token = key.token(&header("ES256", "k1"), &claims);
+        let mut headers = HeaderMap::new();
+        let bearer = HeaderValue::from_str(&format!("Bearer {token}")).unwrap();
+        headers.insert(AUTHORIZATION, bearer);
+        let caller = Auth::Guarded(authenticator.clone()).caller(&headers).await;
+        assert_eq!(caller.is_ok(), is_taken, "{subject}: {caller:?}");
+    }
 }
 
 #[tokio::test]
