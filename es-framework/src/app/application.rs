@@ -138,7 +138,7 @@ impl OpenedResources {
     }
 
     fn command_resources(&self, services: Services, catalog: &Catalog) -> CommandResources {
-        let source = source(self.name, &self.settings);
+        let source = self.settings.source(self.name);
         let resources = CommandResources::new(self.application_store(), source)
             .with_upcasters(catalog.upcasters().clone())
             .with_services(services)
@@ -219,10 +219,10 @@ impl Application {
             catalog.read_models().clone(),
         )
         .with_upcasters(upcasters.clone())
-        .with_source(source(name, &resources.settings).into());
+        .with_source(resources.settings.source(name).into());
         let command_resources = resources.command_resources(services.clone(), &catalog);
         let runtime = ReactionRuntime {
-            source: source(name, &resources.settings).into(),
+            source: resources.settings.source(name).into(),
             command_resources: command_resources.clone(),
             store: resources.application_store(),
             services,
@@ -233,7 +233,7 @@ impl Application {
         let models = catalog.read_models();
         let personal = personal_data(
             resources.personal.clone(),
-            source(name, &resources.settings),
+            resources.settings.source(name),
             &resources.settings,
             &command_resources,
             models,
@@ -377,11 +377,6 @@ impl fmt::Debug for Application {
             .field("settings", &self.resources.settings)
             .finish_non_exhaustive()
     }
-}
-
-/// Returns the source of events: the application's name, unless the settings name another one.
-fn source<'a>(name: &'a str, settings: &'a Settings) -> &'a str {
-    settings.event_source.as_deref().unwrap_or(name)
 }
 
 /// Returns the file with snapshots. With a store that code provides, snapshots are stored only if the

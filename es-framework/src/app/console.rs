@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use es_console::{Console, ConsoleLink, DeclaredCommand, DeclaredState};
+use es_console::{Console, ConsoleLink, DeclaredCommand, DeclaredState, SessionLog};
 use es_event::subject_template;
 use es_eventql::QueryLimits;
 use es_model::ApplicationModel;
@@ -58,6 +58,10 @@ pub(super) fn routes(
         reactions: context.health.reactions.clone(),
         read_model_operator: context.read_models.clone(),
         reaction_operator: context.reactions.clone(),
+        session_log: SessionLog {
+            store: context.health.store.clone(),
+            source: settings.source(name).into(),
+        },
         link: link_key.and_then(|key| ConsoleLink::new(key).ok()),
         operator_token: context.operator_token.clone(),
         personal_data: context.personal_data.clone(),

@@ -100,6 +100,11 @@ impl Settings {
         }
     }
 
+    /// The source of events: the application's name, unless the settings name another one.
+    pub(crate) fn source<'a>(&'a self, name: &'a str) -> &'a str {
+        self.event_source.as_deref().unwrap_or(name)
+    }
+
     /// The limits of an EventQL query.
     #[cfg(any(feature = "console", feature = "server"))]
     pub(crate) fn eventql_limits(&self) -> es_eventql::QueryLimits {

@@ -43,13 +43,13 @@ struct FormToken {
 }
 
 /// Finds out who sends a request.
-fn identify(
+async fn identify(
     state: &ConsoleState,
     headers: &HeaderMap,
     address: IpAddr,
 ) -> Result<Visitor, RateLimitExceeded> {
     let console = &state.console;
-    let session = state.sessions.find_in_cookies(headers);
+    let session = state.sessions.find_open(headers).await;
     match session.as_ref().map(|session| session.role) {
         Some(SessionRole::Operator) if console.operator_token.is_some() => {
             let form_token = session.map(|session| state.sessions.form_token(&session));
@@ -80,7 +80,7 @@ pub(crate) async fn require_access(
 ) -> Response {
     let console = &state.console;
     let address = client_address(request.extensions().get().copied());
-    let visitor = match identify(&state, request.headers(), address) {
+    let visitor = match identify(&state, request.headers(), address).await {
         Ok(Visitor::Stranger) => return sign_in_page(console, StatusCode::UNAUTHORIZED, None),
         Ok(visitor) => visitor,
         Err(exceeded) => return too_many_attempts(console, exceeded),
@@ -101,7 +101,7 @@ pub(crate) async fn open_by_link(
     address: Uri,
 ) -> Response {
     let sessions = &state.sessions;
-    if sessions.find_in_cookies(&headers).is_some() {
+    if sessions.find_open(&headers).await.is_some() {
         return redirect_with(None);
     }
     let values = QueryValues::parse(address.query().unwrap_or_default());
@@ -139,7 +139,7 @@ pub(crate) fn check_form(
     find_session_of_form(state, headers, body).map(|_| ())
 }
 
-/// Returns the session of the browser, if the form belongs to it.
+/// Returns the session of the browser, if the form belongs to it. The middleware has found out that it is open.
 fn find_session_of_form(
     state: &ConsoleState,
     headers: &HeaderMap,
@@ -213,12 +213,13 @@ pub(crate) async fn sign_out(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    match find_session_of_form(&state, &headers, &body) {
-        Ok(session) => {
-            state.sessions.end(session);
-            redirect_with(state.sessions.removal())
-        }
-        Err(notice) => notice.respond(state.console.name, &visitor),
+    let ended = async {
+        let session = find_session_of_form(&state, &headers, &body)?;
+        Ok(state.sessions.end(&session).await?)
+    };
+    match ended.await {
+        Ok(()) => redirect_with(state.sessions.removal()),
+        Err::<_, NoticePage>(notice) => notice.respond(state.console.name, &visitor),
     }
 }
 

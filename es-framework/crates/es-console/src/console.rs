@@ -19,8 +19,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    console_link::ConsoleLink, credential_limiter::CredentialLimiter,
-    dry_run_service::DryRunService, session::Sessions,
+    console_link::ConsoleLink,
+    credential_limiter::CredentialLimiter,
+    dry_run_service::DryRunService,
+    session::{SessionLog, Sessions},
 };
 
 /// The highest number of pages that are built at the same time.
@@ -74,6 +76,8 @@ pub struct Console {
     pub read_model_operator: OperatorClient,
     /// Sends commands to reactions.
     pub reaction_operator: OperatorClient,
+    /// The ends of the sessions of browsers.
+    pub session_log: SessionLog,
     /// The link that opens the console to a browser, if the application is open on this machine alone.
     pub link: Option<ConsoleLink>,
     /// The credential of operators. Without it, nobody is an operator.

@@ -57,3 +57,5 @@ pub use console_link::ConsoleLink;
 pub use dry_run_service::{DryRunProblem, DryRunService};
 #[doc(hidden)]
 pub use router::{PATH, router};
+#[doc(hidden)]
+pub use session::SessionLog;

@@ -44,7 +44,8 @@ type ActionPath = Path<(String, String)>;
 /// Returns the routes of the console.
 #[doc(hidden)]
 pub fn router(console: Console) -> Router {
-    let sessions = Sessions::new(console.operator_token.as_ref(), console.is_tls);
+    let log = console.session_log.clone();
+    let sessions = Sessions::new(console.operator_token.as_ref(), console.is_tls, log);
     let state = ConsoleState {
         console: Arc::new(console),
         sessions: Arc::new(sessions),

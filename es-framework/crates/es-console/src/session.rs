@@ -1,18 +1,19 @@
-//! The sessions of browsers. A session is a signed cookie, so that each instance of an application accepts it.
+//! The sessions of browsers. A session is a signed cookie, so that each instance of an application accepts it. Its end
+//! is an event in the event store, so that no instance and no later process accepts a copy of the cookie.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderValue, header};
+use es_event::{EventCandidate, EventType, Metadata, Subject};
 use es_net::ApiToken;
-use es_store::secret_file::generate_secret;
+use es_store::{AppendError, EventStore, StoreError, latest_event, secret_file::generate_secret};
 use jiff::Timestamp;
 use ring::hmac;
 
 /// Time after which a browser has to sign in again, in seconds.
 const SECONDS: i64 = 12 * 60 * 60;
+
+const ENDED: EventType = EventType::declared("io.es-framework.ConsoleSessionEndedEvent");
 
 /// The rights of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +42,6 @@ impl SessionRole {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Session {
     pub(crate) role: SessionRole,
-    /// The end of the session, in seconds since 1970.
-    end: i64,
     /// The value of the cookie: role, end and a random text, with their signature.
     value: String,
 }
@@ -55,14 +54,22 @@ pub(crate) struct Sessions {
     /// a host to each of them, whatever their ports.
     cookie: String,
     is_tls: bool,
-    /// The sessions that signed out before their end, with that end. Only who has a session can add one.
-    ended: Mutex<BTreeMap<String, i64>>,
+    log: SessionLog,
+}
+
+/// The event store that knows which sessions have ended, and the source of these events. Only who has a session can add
+/// one.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct SessionLog {
+    pub store: Arc<dyn EventStore>,
+    pub source: Arc<str>,
 }
 
 impl Sessions {
     /// Creates the sessions of an application. The API token signs them; without one, they are valid for this
     /// process alone.
-    pub(crate) fn new(token: Option<&ApiToken>, is_tls: bool) -> Self {
+    pub(crate) fn new(token: Option<&ApiToken>, is_tls: bool, log: SessionLog) -> Self {
         let key = match token {
             Some(token) => hmac::Key::new(hmac::HMAC_SHA256, token.signature_key()),
             None => hmac::Key::new(hmac::HMAC_SHA256, generate_secret().as_bytes()),
@@ -73,7 +80,7 @@ impl Sessions {
             cookie: format!("es_console_{name}"),
             key,
             is_tls,
-            ended: Mutex::default(),
+            log,
         }
     }
 
@@ -84,12 +91,20 @@ impl Sessions {
         let signature = sign(&self.key, &format!("session {content}"));
         Session {
             role,
-            end,
             value: format!("{content}.{signature}"),
         }
     }
 
-    /// Finds the session in the cookies of a request, if there is a valid one.
+    /// Finds the session of a request, unless it has ended. While the event store does not answer, it cannot have new
+    /// ends, and operators need the console: the session counts then.
+    pub(crate) async fn find_open(&self, headers: &HeaderMap) -> Option<Session> {
+        let session = self.find_in_cookies(headers)?;
+        let subject = self.subject(&session).ok()?;
+        let ended = latest_event(&*self.log.store, subject, false).await;
+        (!matches!(ended, Ok(Some(_)))).then_some(session)
+    }
+
+    /// Finds the session in the cookies of a request, if there is a valid one. It may have ended.
     pub(crate) fn find_in_cookies(&self, headers: &HeaderMap) -> Option<Session> {
         let cookies = headers.get_all(header::COOKIE).iter();
         let cookies = cookies.filter_map(|value| value.to_str().ok());
@@ -106,26 +121,36 @@ impl Sessions {
         let mut parts = content.split('.');
         let role = SessionRole::from_letter(parts.next()?)?;
         let end: i64 = parts.next()?.parse().ok()?;
-        let is_valid = end > now()
-            && verify(&self.key, &format!("session {content}"), signature)
-            && !self.lock_ended().contains_key(value);
+        let is_valid = end > now() && verify(&self.key, &format!("session {content}"), signature);
         is_valid.then(|| Session {
             role,
-            end,
             value: value.to_owned(),
         })
     }
 
     /// Ends a session. A copy of its cookie is worth nothing any more.
-    pub(crate) fn end(&self, session: Session) {
-        let mut ended = self.lock_ended();
-        let now = now();
-        ended.retain(|_, end| *end > now);
-        ended.insert(session.value, session.end);
+    pub(crate) async fn end(&self, session: &Session) -> Result<(), StoreError> {
+        let refused = |error: String| StoreError::Refused(error);
+        let data = es_event::encode(&Metadata::default(), &serde_json::json!({}));
+        let ended = EventCandidate {
+            source: Arc::clone(&self.log.source),
+            subject: self.subject(session)?,
+            event_type: ENDED,
+            data: data.map_err(|error| refused(error.to_string()))?,
+            trace: None,
+        };
+        match self.log.store.append(vec![ended], Vec::new()).await {
+            Ok(_) => Ok(()),
+            Err(AppendError::Store(error)) => Err(error),
+            Err(error) => Err(refused(error.to_string())),
+        }
     }
 
-    fn lock_ended(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, i64>> {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the subject of a session's end. A signature tells nothing about the cookie.
+    fn subject(&self, session: &Session) -> Result<Subject, StoreError> {
+        let name = sign(&self.key, &format!("end {}", session.value));
+        let subject = format!("/es-framework/console-sessions/{name}").parse();
+        subject.map_err(|error: es_event::InvalidSubject| StoreError::Refused(error.to_string()))
     }
 
     /// Returns the text that forms of a session carry. A page of another origin cannot know it.
@@ -183,10 +208,20 @@ fn verify(key: &hmac::Key, text: &str, signature: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use es_store::memory::MemoryStore;
+
     use super::*;
 
     fn sessions(token: &str) -> Sessions {
-        Sessions::new(Some(&token.parse().unwrap()), false)
+        sessions_in(MemoryStore::new(), token, false)
+    }
+
+    fn sessions_in(store: MemoryStore, token: &str, is_tls: bool) -> Sessions {
+        let log = SessionLog {
+            store: Arc::new(store),
+            source: "tests".into(),
+        };
+        Sessions::new(Some(&token.parse().unwrap()), is_tls, log)
     }
 
     fn headers(cookie: &str) -> HeaderMap {
@@ -233,18 +268,23 @@ mod tests {
         assert_eq!(own.find_in_cookies(&both), Some(session));
     }
 
-    #[test]
-    fn a_session_that_has_ended_is_refused_and_others_go_on() {
-        let sessions = sessions("secret");
+    #[tokio::test]
+    async fn a_session_that_has_ended_is_refused_by_every_later_process_and_others_go_on() {
+        let store = MemoryStore::new();
+        let sessions = sessions_in(store.clone(), "secret", false);
         let ended = sessions.begin(SessionRole::Operator);
         let other = sessions.begin(SessionRole::Operator);
-        sessions.end(ended.clone());
-        assert_eq!(
-            sessions.find_in_cookies(&sent(&sessions, &ended.value)),
-            None
-        );
-        let request = sent(&sessions, &other.value);
-        assert_eq!(sessions.find_in_cookies(&request), Some(other));
+        let later = sessions_in(store, "secret", false);
+        for process in [&sessions, &later] {
+            let request = sent(process, &ended.value);
+            assert_eq!(process.find_open(&request).await, Some(ended.clone()));
+        }
+        sessions.end(&ended).await.unwrap();
+        for process in [&sessions, &later] {
+            assert_eq!(process.find_open(&sent(process, &ended.value)).await, None);
+            let request = sent(process, &other.value);
+            assert_eq!(process.find_open(&request).await, Some(other.clone()));
+        }
     }
 
     #[test]
@@ -278,8 +318,7 @@ mod tests {
 
     #[test]
     fn a_cookie_is_for_the_console_alone() {
-        let token: ApiToken = "secret".parse().unwrap();
-        let sessions = Sessions::new(Some(&token), true);
+        let sessions = sessions_in(MemoryStore::new(), "secret", true);
         let session = sessions.begin(SessionRole::Operator);
         let cookie = sessions.to_cookie(&session).unwrap();
         let cookie = cookie.to_str().unwrap();

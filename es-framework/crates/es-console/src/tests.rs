@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use crate::{Console, ConsoleLink, router};
+use crate::{Console, ConsoleLink, SessionLog, router};
 
 const TYPE: &str = "com.example.library.BookPurchasedEvent";
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -64,6 +64,10 @@ impl TestConsole {
             reactions: ProgressRegistry::default(),
             read_model_operator: operator(ComponentKind::ReadModel),
             reaction_operator: operator(ComponentKind::Reaction),
+            session_log: SessionLog {
+                store: store.clone(),
+                source: "library-service".into(),
+            },
             link: is_open.then(|| ConsoleLink::new(LINK_KEY).unwrap()),
             operator_token: Some("secret".parse().unwrap()),
             personal_data: None,
