@@ -8,8 +8,9 @@ use es_framework::{
     },
 };
 use serde_json::Value;
+use uuid::Uuid;
 
-use crate::running_service::{RunningService, TOKEN};
+use crate::running_service::{RunningService, TOKEN, book};
 
 /// Sends a command of an operator with these words in `Authorization`.
 async fn command(library: &RunningService, path: &str, authorization: &str) -> ClientResponse {
@@ -20,6 +21,33 @@ async fn command(library: &RunningService, path: &str, authorization: &str) -> C
         .send(request.body(Body::empty()).unwrap())
         .await
         .unwrap()
+}
+
+#[tokio::test]
+async fn an_event_that_is_not_recorded_yet_cannot_be_skipped() {
+    let library = RunningService::start();
+    library.purchase(&book(Uuid::new_v4())).await;
+    let stored = library.stored_events().await.len();
+    let operator = format!("Bearer {TOKEN}");
+    for component in ["projections/book_copies", "reactions/LoanReporter"] {
+        for selection in ["event=99", "from=0&to=99"] {
+            let path = format!("{component}/skip?{selection}");
+            let refused = command(&library, &path, &operator).await;
+            assert_eq!(refused.status, 400, "{path}");
+            let problem: Value = refused.json().unwrap();
+            let detail = problem["detail"].as_str().unwrap();
+            assert!(detail.contains("event 99 is not recorded"), "{problem}");
+        }
+    }
+    assert_eq!(library.stored_events().await.len(), stored);
+    for component in ["projections/book_copies", "reactions/LoanReporter"] {
+        let path = format!("{component}/skip?event=0");
+        assert_eq!(
+            command(&library, &path, &operator).await.status,
+            200,
+            "{path}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use tokio::sync::{mpsc, oneshot};
 
-use es_event::{EventSelection, PoisonEvent};
+use es_event::{EventId, EventSelection, PoisonEvent};
 
 /// Time that a projection or a reaction has to handle a command.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -105,6 +105,9 @@ pub enum OperatorError {
         "the {0} {1} has not stopped at an event and holds no such key: the command needs a selection of events"
     )]
     NotStopped(ComponentKind, &'static str),
+    /// The store does not have a selected event.
+    #[error("event {0} is not recorded: select events that the event store has")]
+    NoSuchEvent(EventId),
     /// The reaction has its checkpoint, from which it continues.
     #[error("the reaction {0} cannot be rebuilt: it has its checkpoint")]
     CannotRebuild(&'static str),

@@ -7,10 +7,10 @@ use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 
 use es_event::{
-    EventCandidate, EventSelection, EventType, InvalidSubjectValue, Metadata, Subject,
+    EventCandidate, EventId, EventSelection, EventType, InvalidSubjectValue, Metadata, Subject,
     SubjectTemplatePart,
 };
-use es_store::{AppendError, EventStore, ReadOptions, StoreError};
+use es_store::{AppendError, EventStore, ReadOptions, StoreError, newest_id};
 
 const SKIPPED: EventType = EventType::declared("io.es-framework.EventsSkippedEvent");
 const RESUMED: EventType = EventType::declared("io.es-framework.EventsResumedEvent");
@@ -78,6 +78,16 @@ impl SkipLog {
         Ok(skipped)
     }
 
+    /// Returns the last event that a selection names, if the store is known not to have it: an event of the future is not
+    /// one that a component cannot handle. Where the newest event is damaged, it may be the one to skip.
+    pub async fn find_unrecorded(&self, selection: &EventSelection) -> Option<EventId> {
+        let (_, last) = selection.ids()?;
+        let newest = newest_id(&*self.store).await;
+        newest
+            .is_ok_and(|newest| newest < Some(last))
+            .then_some(last)
+    }
+
     /// Skips events from now on.
     ///
     /// # Errors
@@ -128,8 +138,6 @@ impl SkipLog {
 
 #[cfg(test)]
 mod tests {
-    use es_event::EventId;
-
     use es_store::memory::MemoryStore;
 
     use super::*;

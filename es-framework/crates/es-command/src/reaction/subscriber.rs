@@ -159,8 +159,11 @@ impl CommandedSubscriber for ReactionSubscriber {
 
     /// Skips the steps that fail at the selected events, in every instance.
     async fn skip(&self, selection: &EventSelection) -> Result<(), OperatorError> {
-        let skipped = self.executor.skip_log.skip(selection.clone()).await;
-        skipped.map_err(failed)?;
+        let log = &self.executor.skip_log;
+        if let Some(event) = log.find_unrecorded(selection).await {
+            return Err(OperatorError::NoSuchEvent(event));
+        }
+        log.skip(selection.clone()).await.map_err(failed)?;
         self.executor.skipped.add_selection(selection.clone());
         Ok(())
     }

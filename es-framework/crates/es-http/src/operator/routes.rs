@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{
-        Path, Query, State,
-        rejection::{PathRejection, QueryRejection},
-    },
+    extract::{Path, Query, State, rejection::QueryRejection},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
 };
@@ -63,16 +60,12 @@ async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Res
 async fn send_command(
     component: ComponentKind,
     command: OperatorCommand,
-    (name, selection): (
-        Result<Path<String>, PathRejection>,
+    (Path(name), selection): (
+        Path<String>,
         Result<Query<EventSelectionParts>, QueryRejection>,
     ),
     context: Arc<HttpContext>,
 ) -> Response {
-    let Ok(Path(name)) = name else {
-        let detail = "the name in the path is no UTF-8 text";
-        return Problem::new(kind::NOT_FOUND, detail).into_response();
-    };
     let selection = match read_selection(command, selection) {
         Ok(selection) => selection,
         Err(problem) => return problem.into_response(),
@@ -115,6 +108,7 @@ fn problem(component: ComponentKind, error: &OperatorError) -> Problem {
     let detail = error.to_string();
     match error {
         OperatorError::Unknown(..) => Problem::new(kind::NOT_FOUND, detail),
+        OperatorError::NoSuchEvent(_) => Problem::new(kind::INVALID_PARAMETER, detail),
         OperatorError::NotStopped(..) | OperatorError::CannotRebuild(_) => {
             Problem::new(component.not_stopped(), detail)
         }

@@ -55,6 +55,9 @@ impl CommandedSubscriber for CommandedReadModel<'_> {
 
     async fn skip(&self, selection: &EventSelection) -> Result<(), OperatorError> {
         let log = self.processor.skip_log(self.table).map_err(failed)?;
+        if let Some(event) = log.find_unrecorded(selection).await {
+            return Err(OperatorError::NoSuchEvent(event));
+        }
         log.skip(selection.clone()).await.map_err(failed)
     }
 
