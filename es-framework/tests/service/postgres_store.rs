@@ -187,3 +187,35 @@ async fn fail_over(signal: &str) {
         .await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_without_a_free_connection_is_away_for_a_moment() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    server.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app");
+    let url = server.url().replace("postgres@", "app@");
+    let settings = Settings::default().database_url(url.parse().unwrap());
+    let library = RunningService::start_with_store_at(&url, settings);
+    let copy = Uuid::new_v4();
+    let purchased = library.purchase(&book(copy)).await;
+    assert_eq!(query_at(&library, copy, &purchased).await, 200);
+    // The server refuses each new connection of the role: 53300, too many connections.
+    server.query(
+        "ALTER ROLE app CONNECTION LIMIT 0; \
+         SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'",
+    );
+    let answers = [
+        library.client.get(&format!("/books/{copy}")).await.unwrap(),
+        library.purchase(&book(Uuid::new_v4())).await,
+    ];
+    for answer in answers {
+        assert_eq!(answer.status, 503, "{}", answer.text());
+        assert!(answer.header("retry-after").is_some());
+    }
+    server.query("ALTER ROLE app CONNECTION LIMIT -1");
+    eventually("the connections are back", async || {
+        (query(&library, copy).await == 200).then_some(())
+    })
+    .await;
+}

@@ -4,6 +4,8 @@ use es_event::EventId;
 use es_store::{AppendError, StoreError, event_row::RowFlaw};
 use uuid::Uuid;
 
+use super::transaction_pool::explain_pool;
+
 /// The error of a store that cannot be opened.
 ///
 /// ```
@@ -146,9 +148,10 @@ impl From<DatabaseError> for PostgresOpenError {
     fn from(error: DatabaseError) -> Self {
         match error {
             DatabaseError::Server(error) => error,
-            DatabaseError::Sql(sqlx::Error::Configuration(error)) => {
-                Self::Pooled(error.to_string())
-            }
+            DatabaseError::Sql(error) => match explain_pool(error) {
+                sqlx::Error::Configuration(error) => Self::Pooled(error.to_string()),
+                error => Self::Tables(error.to_string()),
+            },
             error => Self::Tables(error.to_string()),
         }
     }
@@ -298,8 +301,8 @@ impl DatabaseError {
     pub(super) fn to_store_error(&self, address: &str) -> StoreError {
         let (address, reason) = (address.to_owned(), self.to_string());
         match (self, self.code().as_deref()) {
-            // Disk full, out of memory.
-            (_, Some("53100" | "53200")) => StoreError::Full(reason),
+            // Disk full. Other resources that the server lacks come back on their own.
+            (_, Some("53100")) => StoreError::Full(reason),
             // Values that PostgreSQL cannot store.
             _ if self.is_refusal() => StoreError::Refused(reason),
             (Self::Broken(_) | Self::Index(_), _) | (_, Some("23505" | "42P01" | "42703")) => {

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::{
     server_race::{accepts_writes, first_success},
-    transaction_pool::explain_refusal,
+    transaction_pool::explain_pool,
 };
 
 /// The time in which a server that works accepts a connection.
@@ -106,8 +106,9 @@ impl fmt::Debug for DatabaseServers {
 
 async fn connect_to_primary(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let connection = PgConnection::connect_with(options).await;
-    let mut connection = connection.map_err(explain_refusal)?;
-    if !accepts_writes(&mut connection).await? {
+    let mut connection = connection.map_err(explain_pool)?;
+    let is_primary = accepts_writes(&mut connection).await;
+    if !is_primary.map_err(explain_pool)? {
         let reason = format!("{} is a standby or read-only", options.get_host());
         return Err(io::Error::other(reason).into());
     }

@@ -11,7 +11,7 @@ use super::{
     server_race::{accepts_writes, first_success},
     store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
-    transaction_pool::{explain_refusal, refuse_transaction_pool},
+    transaction_pool::{explain_pool, refuse_transaction_pool},
 };
 
 /// The oldest version of PostgreSQL that is supported, as `server_version_num` gives it.
@@ -139,7 +139,7 @@ impl StoreAddress {
         known: &KnownLog,
     ) -> Result<PgConnection, DatabaseError> {
         let connection = PgConnection::connect_with(&server.options).await;
-        let mut connection = connection.map_err(explain_refusal)?;
+        let mut connection = connection.map_err(explain_pool)?;
         if !accepts_writes(&mut connection).await? {
             return Err(DatabaseError::Server(PostgresOpenError::Unavailable {
                 address: self.to_string(),

@@ -43,13 +43,20 @@ pub async fn refuse_transaction_pool(
     Ok(())
 }
 
-/// Replaces the refusal of a connection pool by its remedy.
-pub(crate) fn explain_refusal(error: sqlx::Error) -> sqlx::Error {
-    let message = error.as_database_error().map(|error| error.message());
-    match message {
-        Some(message) if message.starts_with(REFUSAL_OF_POOL) => {
-            sqlx::Error::Configuration(TransactionPool.into())
-        }
-        _ => error,
+/// SQLSTATE of a prepared statement that exists already, or does not. sqlx numbers the statements of a connection, so
+/// only a pool that mixes sessions leads to them: it hands on the statements of an earlier start.
+const FOREIGN_STATEMENTS: [&str; 2] = ["42P05", "26000"];
+
+/// Replaces an error that only a connection pool in transaction mode causes by its remedy.
+pub(crate) fn explain_pool(error: sqlx::Error) -> sqlx::Error {
+    let is_of_pool = error.as_database_error().is_some_and(|error| {
+        let code = error.code();
+        error.message().starts_with(REFUSAL_OF_POOL)
+            || code.is_some_and(|code| FOREIGN_STATEMENTS.contains(&&*code))
+    });
+    if is_of_pool {
+        sqlx::Error::Configuration(TransactionPool.into())
+    } else {
+        error
     }
 }

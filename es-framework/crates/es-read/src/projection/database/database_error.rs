@@ -97,10 +97,14 @@ fn is_refusal(code: &str) -> bool {
     REFUSALS.iter().any(|class| code.starts_with(class))
 }
 
-/// Returns whether PostgreSQL's error code means that the server starts, stops or lost the connection.
+/// Returns whether PostgreSQL's error code means that the server starts, stops, lost the connection, or lacks connections
+/// or memory for the moment.
 #[cfg(feature = "postgres")]
 fn is_outage(code: &str) -> bool {
-    code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03")
+    code != DISK_FULL
+        && ["08", "53", "57P"]
+            .iter()
+            .any(|class| code.starts_with(class))
 }
 
 #[cfg(feature = "postgres")]
