@@ -64,10 +64,12 @@ pub struct App {
 
 impl App {
     /// Creates the builder of an application of this name, which is also the source of its events,
-    /// with everything that `#[derive(Command)]` and `#[derive(Event)]` declared.
+    /// with everything that `#[derive(Command)]` and `#[derive(Event)]` declared. It also chooses the cryptography of TLS
+    /// for the whole program, which clients of reqwest need: create them afterwards.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
-        // An application whose service uses reqwest creates its client before the application starts.
+        // An application whose service uses reqwest creates its client before the application starts, but after this:
+        // reqwest has no feature that brings ring.
         es_net::tls::install_cryptography();
         Self {
             name,
