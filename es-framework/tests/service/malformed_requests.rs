@@ -244,6 +244,32 @@ async fn every_bad_path_or_parameter_is_a_clear_problem() {
         assert_eq!(response.status, status, "{path}");
         problem_of(path, &response);
     }
+    let id = uuid::Uuid::nil();
+    for (path, method, status) in [
+        ("/books/%ff/borrow", Method::POST, StatusCode::NOT_FOUND),
+        ("/books/%c3%28/return", Method::POST, StatusCode::NOT_FOUND),
+        ("/console/events/%ff", Method::GET, StatusCode::NOT_FOUND),
+        ("/console/rows/%ff/1", Method::GET, StatusCode::NOT_FOUND),
+        (
+            "/actuator/projections/%ff/retry",
+            Method::POST,
+            StatusCode::NOT_FOUND,
+        ),
+        ("/docs", Method::POST, StatusCode::METHOD_NOT_ALLOWED),
+        ("/docs/main.js", Method::PUT, StatusCode::METHOD_NOT_ALLOWED),
+        ("/", Method::POST, StatusCode::METHOD_NOT_ALLOWED),
+        ("/console", Method::DELETE, StatusCode::METHOD_NOT_ALLOWED),
+        (
+            &format!("/books/{id}"),
+            Method::PUT,
+            StatusCode::METHOD_NOT_ALLOWED,
+        ),
+    ] {
+        let request = Request::builder().method(method.clone()).uri(path);
+        let response = send(&library, request.body(Body::empty()).unwrap()).await;
+        assert_eq!(response.status, status, "{method} {path}");
+        problem_of(path, &response);
+    }
     for (position, status) in [
         ("x", StatusCode::BAD_REQUEST),
         ("-1", StatusCode::BAD_REQUEST),

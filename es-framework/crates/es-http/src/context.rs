@@ -13,6 +13,8 @@ use super::{
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The longest header value that is stored in an event, in bytes.
 const MAX_METADATA: usize = 1_024;
+/// The most members of a `tracestate`.
+const MAX_TRACE_MEMBERS: usize = 32;
 
 /// Reads the context of a command.
 pub(super) fn read_command_context(
@@ -45,11 +47,21 @@ fn metadata(headers: &HeaderMap, allowed: &[HeaderName]) -> Result<Metadata, Pro
     allowed.iter().filter_map(text).collect()
 }
 
-/// Reads the trace context. The W3C recommendation ignores a malformed one instead of rejecting the
-/// request.
+/// Reads the trace context. The W3C recommendation ignores a malformed or repeated `traceparent` instead of rejecting the
+/// request. It combines the lines of a `tracestate`, and drops one that is malformed (section 3.3).
 pub(super) fn read_trace(headers: &HeaderMap) -> Option<TraceContext> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let (parent, state) = (text("traceparent"), text("tracestate"));
+    let mut parents = headers.get_all("traceparent").iter();
+    let (Some(parent), None) = (parents.next(), parents.next()) else {
+        return None;
+    };
+    let parent = Some(parent.to_str().ok()?);
+    let states = headers.get_all("tracestate").iter();
+    let states: Result<Vec<_>, _> = states.map(|line| line.to_str()).collect();
+    let state = states.unwrap_or_default().join(",");
+    let members = state.split(',').filter(|member| !member.trim().is_empty());
+    let state = (1..=MAX_TRACE_MEMBERS)
+        .contains(&members.count())
+        .then_some(&*state);
     let trace = TraceContext::new(parent, state).or_else(|_| TraceContext::new(parent, None));
     trace.ok().flatten()
 }
@@ -169,6 +181,32 @@ mod tests {
         assert_eq!(found(&[("tracestate", "a=b")]), None);
         let whole = found(&[("traceparent", parent), ("tracestate", "a=b")]).unwrap();
         assert_eq!((whole.parent(), whole.state()), (parent, Some("a=b")));
+    }
+
+    #[test]
+    fn lines_of_a_tracestate_are_one_list_of_at_most_32_members() {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let state = |states: &[&str]| {
+            let mut request = headers(&[("traceparent", parent)]);
+            for state in states {
+                request.append("tracestate", state.parse().unwrap());
+            }
+            let trace = read_trace(&request).unwrap();
+            assert_eq!(trace.parent(), parent);
+            trace.state().map(str::to_owned)
+        };
+        assert_eq!(state(&["a=1", "b=2"]).as_deref(), Some("a=1,b=2"));
+        assert_eq!(state(&["a=1", "", "b=2"]).as_deref(), Some("a=1,,b=2"));
+        assert_eq!(state(&[""]), None);
+        let list = |length: usize| vec!["a=1"; length].join(",");
+        assert_eq!(state(&[&list(32)]), Some(list(32)));
+        assert_eq!(state(&[&list(33)]), None);
+        assert_eq!(state(&[&list(20), &list(13)]), None);
+        let other = parent.replace('a', "b").leak();
+        for second in [parent, other] {
+            let twice = headers(&[("traceparent", parent), ("traceparent", second)]);
+            assert_eq!(read_trace(&twice), None);
+        }
     }
 
     #[test]

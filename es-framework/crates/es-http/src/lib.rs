@@ -216,7 +216,7 @@ fn assemble(
         operators = operators.route(&path, route);
     }
     // The page itself holds nothing secret; its requests need the credential of its reader.
-    let mut others = docs::add_routes(operators.method_not_allowed_fallback(method_not_allowed));
+    let mut others = docs::add_routes(operators);
     if is_root_free {
         others = others.route("/", get(docs::redirect));
     }
@@ -224,6 +224,7 @@ fn assemble(
     if let Some(console) = console {
         others = others.merge(console.with_state(()));
     }
+    let others = others.method_not_allowed_fallback(method_not_allowed);
     let others = auth::with_authentication(others, Auth::Open, context.rate.clone());
     let router = apply_layers(router.merge(others));
     let edge = OuterLayer {

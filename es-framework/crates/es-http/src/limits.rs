@@ -8,6 +8,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use es_net::{has_valid_host, names_this_machine};
+use percent_encoding::percent_decode_str;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -52,7 +53,7 @@ impl EnforcedLimits {
     }
 }
 
-/// Refuses a request whose head is too long or names another host, ends a request that takes too long, and hands
+/// Refuses a request whose head is too long, has a path that is no text or names another host, ends a request that takes too long, and hands
 /// the concurrency limit and the shares of callers to the routes.
 pub(super) async fn enforce_limits(
     State(limiter): State<EnforcedLimits>,
@@ -75,6 +76,11 @@ fn check_head(request: &Request, limiter: &EnforcedLimits) -> Result<(), Problem
     let address = request.uri().path_and_query();
     if address.is_some_and(|address| address.as_str().len() > MAX_ADDRESS) {
         return Err(Problem::address_too_long(MAX_ADDRESS));
+    }
+    // Such a path names nothing. Routes whose parameters are texts need not say so.
+    let path = request.uri().path();
+    if path.contains('%') && percent_decode_str(path).decode_utf8().is_err() {
+        return Err(Problem::no_such_row(path));
     }
     if !has_valid_host(request) {
         return Err(Problem::invalid_header(

@@ -5,10 +5,7 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{
-        Query, RawPathParams,
-        rejection::{QueryRejection, RawPathParamsRejection},
-    },
+    extract::{Query, RawPathParams, rejection::QueryRejection},
     http::{HeaderMap, Uri},
     response::{IntoResponse as _, Response},
 };
@@ -28,8 +25,6 @@ use super::{
     query_response::{QueryFailure, QueryOutput, mark_held_rows, ok_or_not_modified},
 };
 
-/// The parameters in the path, as axum extracts them.
-pub(super) type PathExtraction = Result<RawPathParams, RawPathParamsRejection>;
 /// The parameters in the query string, as axum extracts them.
 pub(super) type QueryExtraction = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
@@ -51,11 +46,11 @@ impl QueryRequest {
         route: Arc<QueryRoute>,
         context: Arc<HttpContext>,
         uri: Uri,
-        (in_path, in_query): (PathExtraction, QueryExtraction),
+        (in_path, in_query): (RawPathParams, QueryExtraction),
         headers: HeaderMap,
         caller: ActiveCaller,
     ) -> Result<Self, Problem> {
-        let parameters = parameters(&route, &uri, in_path, in_query)?;
+        let parameters = parameters(&route, &in_path, in_query)?;
         let database = context.database.with_share(caller.scans());
         Ok(Self {
             route,
@@ -150,12 +145,9 @@ impl QueryRequest {
 /// Collects the values that a request sends in its path and in its query string.
 fn parameters(
     route: &QueryRoute,
-    uri: &Uri,
-    in_path: PathExtraction,
+    in_path: &RawPathParams,
     in_query: QueryExtraction,
 ) -> Result<QueryParameters, Problem> {
-    // A path that is not UTF-8 names no row.
-    let in_path = in_path.map_err(|_| Problem::no_such_row(uri.path()))?;
     let Query(in_query) = in_query.map_err(|_| malformed_parameters())?;
     let names = path::parameter_names(&route.path).map(str::to_owned);
     let values = in_path.iter().map(|(_, value)| value.to_owned());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Extension,
-    extract::State,
+    extract::{RawPathParams, State},
     http::{HeaderMap, Uri},
     routing::{MethodRouter, get},
 };
@@ -17,7 +17,7 @@ use super::{
     caller_shares::CallerShares,
     limits::ConcurrencyLimit,
     live, path,
-    query::{PathExtraction, QueryExtraction, QueryRequest},
+    query::{QueryExtraction, QueryRequest},
 };
 
 /// Returns the path of a query's route, and its handler.
@@ -28,7 +28,7 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
                               Extension(limit): Extension<ConcurrencyLimit>,
                               Extension(shares): Extension<CallerShares>,
                               uri: Uri,
-                              in_path: PathExtraction,
+                              in_path: RawPathParams,
                               in_query: QueryExtraction,
                               caller: Option<Extension<VerifiedCaller>>,
                               peer: Option<Extension<PeerAddress>>,

@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{
-        Path, Query, Request, State,
-        rejection::{PathRejection, QueryRejection},
-    },
+    extract::{Path, Query, Request, State, rejection::QueryRejection},
     response::IntoResponse as _,
     routing::{MethodRouter, post},
 };
@@ -80,14 +77,10 @@ pub(super) fn route(commands: &[CommandDescriptor]) -> (String, MethodRouter<Arc
     let commands: Arc<[CommandDescriptor]> = commands.into();
     let handle = async move |_: RequireOperator,
                              State(context): State<Arc<HttpContext>>,
-                             name: Result<Path<String>, PathRejection>,
+                             Path(name): Path<String>,
                              parameters: Result<QueryPairs, QueryRejection>,
                              request: Request| {
         let runner = DryRunner::new(Arc::clone(&commands), &context);
-        let Ok(Path(name)) = name else {
-            let detail = "the name in the path is no UTF-8 text";
-            return Err(Problem::new(kind::NOT_FOUND, detail));
-        };
         let command = runner.find_command(&name)?;
         check_content_type(request.headers())?;
         let (parts, body) = request.into_parts();
@@ -96,7 +89,7 @@ pub(super) fn route(commands: &[CommandDescriptor]) -> (String, MethodRouter<Arc
         let run = runner
             .decide_command(command, at.as_deref(), runner.now(), &body, &caller, &parts)
             .await?;
-        Ok(Json(DryRunResponse::from_run(&run)).into_response())
+        Ok::<_, Problem>(Json(DryRunResponse::from_run(&run)).into_response())
     };
     (PATH.to_owned(), post(handle))
 }

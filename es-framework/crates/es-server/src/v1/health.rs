@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{Query, State},
+    extract::{Query, State, rejection::QueryRejection},
     http::{StatusCode, header},
     response::{IntoResponse as _, Response},
 };
@@ -22,8 +22,10 @@ pub(super) struct HealthParameters {
 pub(super) async fn health(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
-    Query(parameters): Query<HealthParameters>,
+    parameters: Result<Query<HealthParameters>, QueryRejection>,
 ) -> Result<Response, ErrorResponse> {
+    let invalid = |error: QueryRejection| ErrorResponse::invalid_request(error.body_text());
+    let Query(parameters) = parameters.map_err(invalid)?;
     let as_metrics = match parameters.format.as_deref() {
         None | Some("json") => false,
         Some("openmetrics") => true,
