@@ -6,14 +6,13 @@ use axum::Router;
 use es_console::{Console, ConsoleLink, DeclaredCommand, DeclaredState, SessionLog};
 use es_event::subject_template;
 use es_eventql::QueryLimits;
-use es_model::ApplicationModel;
 use es_personal::PersonalData;
 
 use crate::{
     catalog::{Catalog, StateParameter},
     command::CommandDescriptor,
     config::Settings,
-    http::{HttpContext, auth::Auth, openapi, operator::DryRunner},
+    http::HttpContext,
     store::EventStore,
 };
 
@@ -45,10 +44,7 @@ pub(super) fn routes(
         upcasters: catalog.upcasters().clone(),
         states: declared_states(catalog),
         snapshots: context.command_resources.snapshots(),
-        commands: declared_commands(catalog, &model),
-        dry_run: Arc::new(DryRunner::new(catalog.commands().into(), context)),
-        authenticates_callers: !matches!(context.auth, Auth::Open),
-        command_size: context.limits.body_size,
+        commands: declared_commands(catalog),
         query_limits: query_limits(settings),
         event_types: catalog.events().iter().map(|one| one.event_type).collect(),
         models: catalog.read_models().clone(),
@@ -100,21 +96,14 @@ fn declared_states(catalog: &Catalog) -> Vec<DeclaredState> {
 }
 
 /// Returns the commands, first those that clients can send.
-fn declared_commands(catalog: &Catalog, model: &ApplicationModel) -> Vec<DeclaredCommand> {
+fn declared_commands(catalog: &Catalog) -> Vec<DeclaredCommand> {
     let commands = catalog.commands().iter();
-    let command = |command: &CommandDescriptor| {
-        let node = model.node(&format!("command:{}", command.name));
-        let documentation = node.map_or("", |node| node.documentation.as_str());
-        let (documentation, example) = openapi::split_documentation(documentation);
-        DeclaredCommand {
-            name: command.name,
-            summary: command.summary,
-            documentation,
-            example,
-            template: command.subject,
-            path: (!command.is_internal()).then_some(command.path),
-            roles: command.roles,
-        }
+    let command = |command: &CommandDescriptor| DeclaredCommand {
+        name: command.name,
+        summary: command.summary,
+        template: command.subject,
+        path: (!command.is_internal()).then_some(command.path),
+        roles: command.roles,
     };
     let mut commands: Vec<_> = commands.map(command).collect();
     commands.sort_by_key(|command| (command.path.is_none(), command.template, command.name));

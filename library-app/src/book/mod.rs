@@ -1,8 +1,6 @@
 //! A copy of a book: its state and the events that change it.
 
 mod borrow;
-#[cfg(test)]
-mod copied_tests;
 mod purchase;
 mod remove;
 mod return_book;

@@ -13,7 +13,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 /// The path of a file, its media type and its content.
 type ConsoleAsset = (&'static str, &'static str, &'static str);
 
-const ASSETS: [ConsoleAsset; 8] = [
+const ASSETS: [ConsoleAsset; 6] = [
     (
         "/console/assets/frame.css",
         STYLE,
@@ -34,16 +34,6 @@ const ASSETS: [ConsoleAsset; 8] = [
         "/console/assets/live.js",
         SCRIPT,
         include_str!("assets/live.js"),
-    ),
-    (
-        "/console/assets/copy.js",
-        SCRIPT,
-        include_str!("assets/copy.js"),
-    ),
-    (
-        "/console/assets/send.js",
-        SCRIPT,
-        include_str!("assets/send.js"),
     ),
     (
         "/console/assets/eventql.js",

@@ -1,26 +1,27 @@
-//! The commands of the application, or those of one subject.
+//! The commands of the application, or those of one subject. The try-it page has their forms.
 
 use axum::response::Response;
+use es_event::{InvalidSubject, Subject};
 use maud::{Markup, html};
 
 use crate::{
     console::{Console, DeclaredCommand},
-    dry_run_context::DryRunContext,
     layout::{PageFrame, Section, Visitor},
     notice::NoticePage,
+    query_values::QueryValues,
 };
 
 /// The path of the page.
 pub(crate) const PATH: &str = "/console/commands";
 
-/// Shows the commands, and carries the subject and the event of the query to their forms.
+/// Shows the commands, or those about the subject of the query.
 pub(crate) fn show_command_list(
     console: &Console,
     visitor: &Visitor,
     query: &str,
 ) -> Result<Response, NoticePage> {
-    let context = DryRunContext::parse(query)?;
-    let commands: Vec<_> = match &context.subject {
+    let subject = read_subject(query)?;
+    let commands: Vec<_> = match &subject {
         Some(subject) => console.commands_of(subject).collect(),
         None => console.commands.iter().collect(),
     };
@@ -33,52 +34,61 @@ pub(crate) fn show_command_list(
     Ok(frame.respond(&html! {
         div.bar {
             h1 { "Commands" }
-            @if context != DryRunContext::default() { a.quiet-link href=(PATH) { "All commands" } }
+            @if subject.is_some() { a.quiet-link href=(PATH) { "All commands" } }
         }
-        (introduction(&context))
+        @if let Some(subject) = &subject {
+            p.muted { "The commands about " a href={ "/console/subjects" (subject) } { code { bdi { (subject) } } } "." }
+        }
         @if commands.is_empty() {
             p.empty {
-                @if context.subject.is_some() { "No command is about this subject." }
+                @if subject.is_some() { "No command is about this subject." }
                 @else { "The application declares no command." }
             }
         } @else {
-            ul.components.commands { @for command in commands { (card(command, &context)) } }
+            ul.components.commands { @for command in commands { (card(command)) } }
         }
     }))
 }
 
-fn introduction(context: &DryRunContext) -> Markup {
-    html! {
-        p.muted {
-            @if let Some(subject) = &context.subject {
-                "The commands about " a href={ "/console/subjects" (subject) } { code { bdi { (subject) } } } ". "
-            }
-            "A dry run shows the events or the rejection that a command would lead to"
-            @if let Some(at) = context.at {
-                " after event " a href={ "/console/events/" (at) } { (at) }
-            }
-            ". Nothing is written."
-        }
+/// Returns the address of the page with the commands about a subject.
+pub(crate) fn address(subject: &Subject) -> String {
+    let query = serde_urlencoded::to_string([("subject", subject.as_str())]);
+    query.map_or_else(|_| PATH.to_owned(), |query| format!("{PATH}?{query}"))
+}
+
+fn read_subject(query: &str) -> Result<Option<Subject>, NoticePage> {
+    match QueryValues::parse(query).value_or_empty("subject") {
+        "" => Ok(None),
+        subject => subject.parse().map(Some).map_err(|error: InvalidSubject| {
+            NoticePage::invalid_input(format!("The subject is not valid: {error}."))
+        }),
     }
 }
 
-fn card(command: &DeclaredCommand, context: &DryRunContext) -> Markup {
+fn card(command: &DeclaredCommand) -> Markup {
+    let node = format!("command:{}", command.name);
+    let node = serde_urlencoded::to_string([("node", node)]);
     html! {
         li.card.component {
-            h2 { a href=(context.address(&form_path(command.name))) { (command.name) } }
+            div.bar {
+                h2 { (command.name) }
+                div.steps {
+                    @if let Ok(node) = node {
+                        a.quiet-link href={ "/console/model?" (node) "#declaration" } { "In the model" }
+                    }
+                    @if command.path.is_some() {
+                        a.quiet-link href={ "/docs#" (command.name) } { "On the try-it page" }
+                    }
+                }
+            }
             p { (command.summary) }
             (facts(command))
         }
     }
 }
 
-/// Returns the path of the page with the form of a command.
-pub(crate) fn form_path(name: &str) -> String {
-    format!("{PATH}/{name}")
-}
-
 /// Renders the subject, the route and the role of a command.
-pub(crate) fn facts(command: &DeclaredCommand) -> Markup {
+fn facts(command: &DeclaredCommand) -> Markup {
     html! {
         dl.facts {
             dt { "Subject" }

@@ -21,7 +21,6 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     console_link::ConsoleLink,
     credential_limiter::CredentialLimiter,
-    dry_run_service::DryRunService,
     session::{SessionLog, Sessions},
 };
 
@@ -54,12 +53,6 @@ pub struct Console {
     pub snapshots: Option<Snapshots>,
     /// The commands that clients and reactions send.
     pub commands: Vec<DeclaredCommand>,
-    /// Decides on commands without an append.
-    pub dry_run: Arc<dyn DryRunService>,
-    /// True if the application authenticates its callers.
-    pub authenticates_callers: bool,
-    /// The longest JSON text of a command, in bytes.
-    pub command_size: usize,
     /// The limits of an EventQL query.
     pub query_limits: QueryLimits,
     /// The declared event types.
@@ -154,10 +147,6 @@ pub struct DeclaredCommand {
     pub name: &'static str,
     /// The command's summary in one sentence.
     pub summary: &'static str,
-    /// The documentation without its example.
-    pub documentation: String,
-    /// The declared example.
-    pub example: Option<Value>,
     /// The template of its subject, with the names of members, such as `/books/{id}`.
     pub template: &'static str,
     /// The path of its route, if clients can send it.

@@ -9,9 +9,8 @@ use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
 
 use crate::{
-    command_list::form_path,
+    command_list,
     console::Console,
-    dry_run_context::DryRunContext,
     event_list::{SUMMARY, event_type, render_table, time},
     event_preview::{EventPreview, payload},
     event_search::SEARCH_TIME,
@@ -138,11 +137,7 @@ fn facts(
 ) -> Markup {
     let subject = event.subject.as_str();
     let metadata = event.metadata();
-    let commands: Vec<_> = console.commands_of(&event.subject).collect();
-    let dry_run = DryRunContext {
-        subject: Some(event.subject.clone()),
-        at: Some(event.id),
-    };
+    let has_commands = console.commands_of(&event.subject).next().is_some();
     html! {
         dl.facts {
             dt { "Subject" }
@@ -170,13 +165,9 @@ fn facts(
             }
             dt { "Predecessor" }
             dd { code { (event.predecessor_hash.to_string()) } }
-            @if !commands.is_empty() {
-                dt { "Try after this event" }
-                dd {
-                    @for command in commands {
-                        a.chip href=(dry_run.address(&form_path(command.name))) { (command.name) } " "
-                    }
-                }
+            @if has_commands {
+                dt { "Commands" }
+                dd { a href=(command_list::address(&event.subject)) { "about this subject" } }
             }
         }
     }

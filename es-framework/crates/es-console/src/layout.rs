@@ -36,7 +36,7 @@ pub(crate) enum Section {
     Subjects,
     /// The editor of EventQL queries.
     EventQl,
-    /// The commands and their dry runs.
+    /// The commands.
     Commands,
     /// The read models and their rows.
     ReadModels,
@@ -111,10 +111,6 @@ impl PageFrame<'_> {
                     }
                     script type="module" src="/console/assets/keys.js" {}
                     script type="module" src="/console/assets/live.js" {}
-                    @if self.section == Section::Commands {
-                        script type="module" src="/console/assets/copy.js" {}
-                        script type="module" src="/console/assets/send.js" {}
-                    }
                     @if self.section == Section::EventQl {
                         script type="module" src="/console/assets/eventql.js" {}
                     }

@@ -7,17 +7,11 @@ mod access;
 mod assets;
 mod bar_chart;
 mod command_charts;
-mod command_example;
-mod command_form;
 mod command_list;
 mod component_list;
 mod console;
 mod console_link;
-mod copied_test;
 mod credential_limiter;
-mod dry_run_context;
-mod dry_run_outcome;
-mod dry_run_service;
 mod event_details;
 mod event_filter;
 mod event_list;
@@ -53,8 +47,6 @@ mod text_view;
 pub use console::{Console, DeclaredCommand, DeclaredState};
 #[doc(hidden)]
 pub use console_link::ConsoleLink;
-#[doc(hidden)]
-pub use dry_run_service::{DryRunProblem, DryRunService};
 #[doc(hidden)]
 pub use router::{PATH, router};
 #[doc(hidden)]

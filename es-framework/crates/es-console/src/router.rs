@@ -17,7 +17,7 @@ use es_subscribe::operator::ComponentKind;
 
 use crate::{
     access::{self, FORM_SIZE},
-    assets, command_form, command_list, component_list,
+    assets, command_list, component_list,
     console::{Console, ConsolePermits, ConsoleState},
     credential_limiter::CredentialLimiter,
     event_details, event_list, event_live, eventql_editor,
@@ -53,8 +53,6 @@ pub fn router(console: Console) -> Router {
         permits: ConsolePermits::default(),
     };
     // A form encodes a byte as up to three.
-    let command_size = state.console.command_size.saturating_mul(3);
-    let command_limit = DefaultBodyLimit::max(command_size.saturating_add(FORM_SIZE));
     let query_limit = MAX_LENGTH.saturating_mul(3).saturating_add(FORM_SIZE);
     let query_limit = DefaultBodyLimit::max(query_limit);
     let guard = middleware::from_fn_with_state(state.clone(), access::require_access);
@@ -69,10 +67,6 @@ pub fn router(console: Console) -> Router {
         .route("/console/states/{name}", get(show_state))
         .route("/console/overview", get(show_overview))
         .route(command_list::PATH, get(show_commands))
-        .route(
-            "/console/commands/{name}",
-            get(show_command).post(try_command).layer(command_limit),
-        )
         .route(
             eventql_editor::PATH,
             get(show_editor).post(run_query).layer(query_limit),
@@ -233,27 +227,6 @@ async fn show_commands(request: PageRequest) -> Response {
         command_list::show_command_list(request.console(), &request.visitor, request.query())
     };
     request.respond(page).await
-}
-
-async fn show_command(request: PageRequest, Path(name): Path<String>) -> Response {
-    let query = request.query();
-    let page = async {
-        command_form::show_command_form(request.console(), &request.visitor, &name, query)
-    };
-    request.respond(page).await
-}
-
-/// Makes a dry run. A dry run counts against the limits of commands. With a permit for pages, slow dry runs
-/// would block all pages.
-async fn try_command(
-    request: PageRequest,
-    Path(name): Path<String>,
-    parts: Parts,
-    body: Bytes,
-) -> Response {
-    let (state, visitor) = (&request.state, &request.visitor);
-    let page = command_form::dry_run(state, visitor, &name, &parts, &body).await;
-    request.respond_with(page)
 }
 
 async fn show_editor(request: PageRequest) -> Response {

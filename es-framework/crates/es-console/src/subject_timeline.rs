@@ -11,7 +11,6 @@ use maud::{Markup, html};
 use crate::{
     command_list,
     console::{Console, DeclaredState},
-    dry_run_context::DryRunContext,
     event_list::{event_type, time},
     event_preview::EventPreview,
     layout::{PageFrame, Section, Visitor},
@@ -91,13 +90,16 @@ pub(crate) async fn show_subject_timeline(
             section {
                 div.bar {
                     h2 { "Timeline" }
+                    @if console.commands_of(&subject).next().is_some() {
+                        a.quiet-link href=(command_list::address(&subject)) { "Commands" }
+                    }
                     @if before.is_some() {
                         a.quiet-link href={ "/console/subjects" (subject) } { "To the newest" }
                     }
                 }
                 @if marked.is_empty() { p.muted { "No command handler takes a state of this subject." } }
                 @if folded.is_too_long { p.missed { (too_long()) } }
-                (timeline(console, &subject, &page.events, &folded))
+                (timeline(&subject, &page.events, &folded))
                 (paging(&subject, &page))
             }
         } @else if subject == Subject::root() && children.is_empty() {
@@ -170,17 +172,12 @@ fn opener(console: &Console) -> Markup {
 }
 
 /// Renders the events, newest first.
-fn timeline(
-    console: &Console,
-    subject: &Subject,
-    events: &[EventPreview],
-    folded: &PageStates,
-) -> Markup {
+fn timeline(subject: &Subject, events: &[EventPreview], folded: &PageStates) -> Markup {
     html! {
         ol.timeline reversed {
             @for event in events.iter().rev() {
                 li #{ "event-" (event.id) } {
-                    (event_part(console, subject, event))
+                    (event_part(subject, event))
                     @if let Some(step) = folded.steps.get(&event.id) { (step) }
                 }
             }
@@ -188,12 +185,7 @@ fn timeline(
     }
 }
 
-fn event_part(console: &Console, subject: &Subject, event: &EventPreview) -> Markup {
-    let has_commands = console.commands_of(&event.subject).next().is_some();
-    let dry_run = DryRunContext {
-        subject: Some(event.subject.clone()),
-        at: Some(event.id),
-    };
+fn event_part(subject: &Subject, event: &EventPreview) -> Markup {
     html! {
         div.happened {
             div.line {
@@ -205,9 +197,6 @@ fn event_part(console: &Console, subject: &Subject, event: &EventPreview) -> Mar
                 p { a href={ "/console/subjects" (event.subject) } { bdi { (event.subject) } } }
             }
             div.data { (event.data) }
-            @if has_commands {
-                p { a.dry-run-link href=(dry_run.address(command_list::PATH)) { "Try a command after this event" } }
-            }
         }
     }
 }

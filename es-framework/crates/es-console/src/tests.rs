@@ -1,7 +1,7 @@
 //! Tests of the routes, without a socket.
 
 mod access;
-mod dry_runs;
+mod commands;
 mod eventql;
 
 use std::sync::Arc;
@@ -52,10 +52,7 @@ impl TestConsole {
             model: ApplicationModel::default(),
             states: vec![],
             snapshots: None,
-            commands: dry_runs::declared(),
-            dry_run: Arc::new(dry_runs::EchoService),
-            authenticates_callers: !is_open,
-            command_size: 1_000,
+            commands: commands::declared(),
             query_limits: QueryLimits::DEFAULT,
             event_types: vec![TYPE],
             read_models: ProgressRegistry::default(),

@@ -55,18 +55,6 @@ impl Problem {
         self.kind.status
     }
 
-    /// Returns the summary of the problem's type.
-    #[cfg(feature = "console")]
-    pub(super) const fn title(&self) -> &'static str {
-        self.kind.title
-    }
-
-    /// Returns the values that are not valid.
-    #[cfg(feature = "console")]
-    pub(super) fn into_violations(self) -> Vec<Violation> {
-        self.errors
-    }
-
     /// Returns the last segment of the problem's type.
     #[doc(hidden)]
     #[must_use]

@@ -161,7 +161,6 @@ fn help_explains_every_setting_and_subcommand() {
     for text in [
         "projection Shows and repairs the read models of the running application",
         "reaction Shows and repairs the reactions of the running application",
-        "dry-run Shows the events or the rejection that a command would lead to",
     ] {
         assert!(subcommands.contains(text), "{subcommands}");
     }

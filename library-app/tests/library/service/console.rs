@@ -18,7 +18,7 @@ fn picture(name: &str) -> PathBuf {
 const CONTENT_TOP: &str =
     "return Math.round(document.querySelector('main').getBoundingClientRect().top)";
 /// The pages that have to fit a phone: the name of the picture, and the path.
-const PHONE_PAGES: [(&str, &str); 8] = [
+const PHONE_PAGES: [(&str, &str); 7] = [
     ("events", "/console"),
     ("event", "/console/events/2"),
     ("overview", "/console/overview"),
@@ -26,7 +26,6 @@ const PHONE_PAGES: [(&str, &str); 8] = [
     ("subjects", "/console/subjects"),
     ("eventql", "/console/eventql"),
     ("commands", "/console/commands"),
-    ("command", "/console/commands/BorrowBookCommand"),
 ];
 const OVERFLOW: &str = "return document.documentElement.scrollWidth - innerWidth";
 

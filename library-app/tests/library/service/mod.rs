@@ -2,7 +2,6 @@
 
 mod console;
 mod console_walk;
-mod copied_tests;
 mod event_source;
 mod eventql_editor;
 mod how_to_pages;

@@ -182,12 +182,6 @@ impl CommandResources {
         }
     }
 
-    /// Returns resources whose handlers take this clock.
-    pub(super) fn with_clock(&self, clock: Clock) -> Self {
-        let services = self.services.clone().with(clock);
-        self.clone().with_services(services)
-    }
-
     /// Returns the snapshots of the states.
     #[doc(hidden)]
     #[must_use]

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use super::{
-    Clock, CommandDescriptor, CommandError, CommandRequest, CommandResources, DryRunDecision,
+    CommandDescriptor, CommandError, CommandRequest, CommandResources, DryRunDecision,
     past_store::PastStore,
 };
-use es_event::{Caller, EventId, RecordedEvent};
+use es_event::EventId;
 use es_store::newest_id;
 
 /// The outcome of a dry run. `R` describes a rejection, for example as the problem that the caller would get.
@@ -28,14 +26,8 @@ use es_store::newest_id;
 pub struct DryRun<R = DryRunRejection> {
     /// The command.
     pub command: CommandDescriptor,
-    /// The sender of the command.
-    pub caller: Caller,
     /// The last event that the states contain, or `None` in an empty store.
     pub at: Option<EventId>,
-    /// The time of the handler's clock.
-    pub time: Timestamp,
-    /// The events that were read, in order. They are missing if they are too many for a test.
-    pub past: Option<Vec<RecordedEvent>>,
     /// The decision, or the rejection.
     pub decision: Result<DryRunDecision, R>,
 }
@@ -81,13 +73,12 @@ pub enum DryRunError {
     Command(#[from] CommandError),
 }
 
-/// Decides on a command as of an event, or as of now, with a clock that stands at `time`. Appends nothing, and counts
-/// no command. A rejection is an outcome, not an error.
+/// Decides on a command as of an event, or as of now. Appends nothing, and counts no command. A rejection is an outcome,
+/// not an error.
 ///
 /// ```
-/// use es_framework::{
-///     command::{CommandDescriptor, CommandRequest, CommandResources, DryRunError, dry_run},
-///     prelude::*,
+/// use es_framework::command::{
+///     CommandDescriptor, CommandRequest, CommandResources, DryRunError, dry_run,
 /// };
 ///
 /// /// Returns whether a client could send this request now.
@@ -96,7 +87,7 @@ pub enum DryRunError {
 ///     command: &CommandDescriptor,
 ///     request: CommandRequest<'_>,
 /// ) -> Result<bool, DryRunError> {
-///     let run = dry_run(resources, command, request, None, Timestamp::now()).await?;
+///     let run = dry_run(resources, command, request, None).await?;
 ///     Ok(run.decision.is_ok())
 /// }
 /// ```
@@ -108,7 +99,6 @@ pub async fn dry_run(
     command: &CommandDescriptor,
     request: CommandRequest<'_>,
     at: Option<EventId>,
-    time: Timestamp,
 ) -> Result<DryRun, DryRunError> {
     let newest = newest_id(&*resources.store).await;
     let newest = newest.map_err(CommandError::from)?;
@@ -117,9 +107,8 @@ pub async fn dry_run(
         Some(at) if newest >= Some(at) => Some(at),
         Some(at) => return Err(DryRunError::NoSuchEvent { at, newest }),
     };
-    let store = Arc::new(PastStore::new(Arc::clone(&resources.store), at));
-    let past = resources.with_other_store(Arc::clone(&store) as _);
-    let past = past.with_clock(Clock::at(time));
+    let past = PastStore::new(Arc::clone(&resources.store), at);
+    let past = resources.with_other_store(Arc::new(past));
     let caller = &request.context.caller;
     let roles = command.roles;
     let has_role = roles.is_empty() || roles.iter().any(|role| caller.has_role(role));
@@ -133,10 +122,7 @@ pub async fn dry_run(
     };
     Ok(DryRun {
         command: *command,
-        caller: caller.clone(),
         at,
-        time,
-        past: store.read_events(),
         decision,
     })
 }
@@ -153,18 +139,12 @@ impl<R> DryRun<R> {
     pub fn map_rejection<P>(self, describe: impl FnOnce(R) -> P) -> DryRun<P> {
         let Self {
             command,
-            caller,
             at,
-            time,
-            past,
             decision,
         } = self;
         DryRun {
             command,
-            caller,
             at,
-            time,
-            past,
             decision: decision.map_err(describe),
         }
     }

@@ -51,8 +51,6 @@ pub use inject::{Inject, InjectIntoCall, InjectIntoQuery, InputSource, IsState, 
 pub use input::{HandlerInputs, Input, OptionalState};
 pub use outcome::CommandOutcome;
 pub use parameter::Parameter;
-#[doc(hidden)]
-pub use past_store::describe_past_limit;
 pub use pipeline::handle_command;
 pub use random_numbers::RandomNumbers;
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};

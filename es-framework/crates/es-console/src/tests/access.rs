@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{LINK_KEY, TestConsole, form};
 
-const PATHS: [&str; 18] = [
+const PATHS: [&str; 17] = [
     "/console",
     "/console/overview",
     "/console/read-models",
@@ -26,7 +26,6 @@ const PATHS: [&str; 18] = [
     "/console/people/erase?subject=/readers/1",
     "/console/commands",
     "/console/eventql",
-    "/console/commands/BorrowBookCommand",
     "/console/nothing",
 ];
 

@@ -50,17 +50,6 @@ pub(super) fn problem_reference() -> Value {
     schemas::handwritten_schema_reference(problem_schemas::SCHEMA)
 }
 
-/// Splits a doc comment into its sentences and its first example.
-#[doc(hidden)]
-#[must_use]
-pub fn split_documentation(documentation: &str) -> (String, Option<Value>) {
-    let text = doc_comment::DocComment::parse(documentation);
-    (
-        text.text_without_examples().to_owned(),
-        text.examples.into_iter().next(),
-    )
-}
-
 /// The document of the application of this name.
 #[doc(hidden)]
 #[must_use]

@@ -87,7 +87,7 @@ pub(super) fn route(commands: &[CommandDescriptor]) -> (String, MethodRouter<Arc
         let body = read_body(body, context.limits).await?;
         let (at, caller) = read_parameters(parameters)?;
         let run = runner
-            .decide_command(command, at.as_deref(), runner.now(), &body, &caller, &parts)
+            .decide_command(command, at.as_deref(), &body, &caller, &parts)
             .await?;
         Ok::<_, Problem>(Json(DryRunResponse::from_run(&run)).into_response())
     };

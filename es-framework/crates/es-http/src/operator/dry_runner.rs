@@ -1,5 +1,4 @@
-//! Dry runs: decides on a command as of an event, within the limits of commands, and writes nothing. The HTTP
-//! route and the console share it.
+//! Dry runs: decides on a command as of an event, within the limits of commands, and writes nothing.
 
 use std::sync::Arc;
 
@@ -10,9 +9,6 @@ use es_command::command::{
 };
 use es_event::{Caller, EventId, InvalidEventId};
 use es_net::PeerAddress;
-#[cfg(feature = "console")]
-use es_store::EventStore;
-use jiff::Timestamp;
 
 use crate::{
     HttpContext, Problem, RequestLimits, context, limits::ConcurrencyLimit, problem::kind,
@@ -26,48 +22,23 @@ pub(crate) const ROLE: &str = "role";
 pub(crate) const OWNER: &str = "owner";
 
 /// Decides on the commands of an application without an append.
-#[doc(hidden)]
-#[derive(Debug, Clone)]
-pub struct DryRunner {
+#[derive(Debug)]
+pub(super) struct DryRunner {
     commands: Arc<[CommandDescriptor]>,
     command_resources: CommandResources,
-    #[cfg(feature = "console")]
-    redacted_store: Option<Arc<dyn EventStore>>,
     metadata_headers: Vec<HeaderName>,
     limits: RequestLimits,
 }
 
 impl DryRunner {
     /// Creates a runner for these commands.
-    #[must_use]
-    pub fn new(commands: Arc<[CommandDescriptor]>, context: &HttpContext) -> Self {
+    pub(super) fn new(commands: Arc<[CommandDescriptor]>, context: &HttpContext) -> Self {
         Self {
             commands,
             command_resources: context.command_resources.clone(),
-            // A copied test goes into a file, so it holds no personal data.
-            #[cfg(feature = "console")]
-            redacted_store: context
-                .personal_data
-                .as_ref()
-                .map(|personal| Arc::new(personal.redacted_store()) as _),
             metadata_headers: context.metadata_headers.clone(),
             limits: context.limits,
         }
-    }
-
-    /// Returns a runner that reads the events without personal data.
-    #[cfg(feature = "console")]
-    pub(super) fn without_personal_data(&self) -> Self {
-        let mut runner = self.clone();
-        if let Some(store) = &self.redacted_store {
-            runner.command_resources = self.command_resources.with_other_store(Arc::clone(store));
-        }
-        runner
-    }
-
-    /// Returns the time of the application's clock.
-    pub(super) fn now(&self) -> Timestamp {
-        self.command_resources.clock().now()
     }
 
     /// Returns the command with this name.
@@ -80,13 +51,12 @@ impl DryRunner {
         })
     }
 
-    /// Decides on a command that a caller sends, as of an event, or as of now, at this time. A rejection is the problem
+    /// Decides on a command that a caller sends, as of an event, or as of now. A rejection is the problem
     /// that the caller would get. An operator asks for it.
     pub(super) async fn decide_command(
         &self,
         command: &CommandDescriptor,
         at: Option<&str>,
-        time: Timestamp,
         body: &[u8],
         caller: &Caller,
         request: &Parts,
@@ -116,7 +86,7 @@ impl DryRunner {
             path_parameters: &[],
             context: &context,
         };
-        let run = dry_run(&self.command_resources, command, request, at, time);
+        let run = dry_run(&self.command_resources, command, request, at);
         // A tenth earlier than the limit of all requests, whose problem says that the outcome is unknown.
         let limit = self.limits.request_time;
         let limit = limit.saturating_sub(limit.checked_div(10).unwrap_or_default());

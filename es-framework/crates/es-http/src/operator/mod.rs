@@ -1,5 +1,5 @@
-//! The operator API: status, rebuild, retry and skip of projections and reactions, and dry runs of commands,
-//! over HTTP and on the command line.
+//! The operator API: status, rebuild, retry and skip of projections and reactions, over HTTP and on the command line,
+//! and dry runs of commands over HTTP.
 
 #[cfg(feature = "client")]
 mod application_host;
@@ -9,12 +9,7 @@ mod client;
 #[cfg(feature = "client")]
 mod client_tls;
 pub(crate) mod component;
-#[cfg(feature = "console")]
-mod console_dry_run;
 pub(crate) mod dry_run;
-#[cfg(feature = "client")]
-mod dry_run_subcommand;
-#[cfg_attr(not(feature = "console"), allow(unreachable_pub))]
 pub(crate) mod dry_runner;
 #[cfg(feature = "client")]
 mod event_selection_arguments;
@@ -33,6 +28,4 @@ mod text_output;
 mod unique_subcommand;
 pub(crate) mod unique_values;
 
-#[cfg(feature = "console")]
-pub use dry_runner::DryRunner;
 pub(super) use routes::routes;

@@ -1,4 +1,4 @@
-//! The subcommands `projection`, `reaction` and `dry-run` of every application. They send commands to the
+//! The subcommands `projection` and `reaction` of every application. They send commands to the
 //! application that runs.
 
 use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches as _};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{
     client::OperatorArguments,
     component::{COMPONENTS, OperatorInterface as _},
-    dry_run_subcommand, event_selection_arguments, personal_subcommand,
+    event_selection_arguments, personal_subcommand,
     text_output::print_text,
     unique_subcommand,
 };
@@ -22,7 +22,6 @@ const STATUS: &str = "status";
 #[doc(hidden)]
 pub fn clap_subcommands() -> impl Iterator<Item = Command> {
     COMPONENTS.into_iter().map(component_subcommand).chain([
-        dry_run_subcommand::clap_command(),
         personal_subcommand::clap_command(),
         unique_subcommand::clap_command(),
     ])
@@ -65,9 +64,6 @@ fn component_subcommand(component: ComponentKind) -> Command {
 /// Runs the subcommand of this name, if it is one of an operator.
 #[doc(hidden)]
 pub fn run_operator_subcommand(name: &str, matches: &ArgMatches) -> Option<Result<()>> {
-    if name == dry_run_subcommand::NAME {
-        return Some(print_text(dry_run_subcommand::send_and_render(matches)));
-    }
     if name == personal_subcommand::NAME {
         return Some(personal_subcommand::run(matches));
     }

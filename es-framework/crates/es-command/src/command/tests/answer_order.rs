@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use super::{CommandContext, CommandDescriptor, CommandError, CommandRequest, CommandResources};
 use crate::{
     command::{DryRunRejection, ExpectedVersion, Handle, dry_run},
@@ -121,7 +119,7 @@ async fn answer<C: Handle>(
         context,
     };
     let command = CommandDescriptor::of::<C>();
-    let tried = dry_run(resources, &command, request, None, Timestamp::now()).await;
+    let tried = dry_run(resources, &command, request, None).await;
     let tried = match tried.unwrap().decision {
         Ok(_) => "carried out".to_owned(),
         Err(DryRunRejection::Command(error)) => name(&error),
