@@ -19,7 +19,6 @@ struct Walk {
     browser: Browser,
     axe_core: Option<AxeCore>,
     library: Library,
-    reader: Uuid,
     copy: Uuid,
 }
 
@@ -101,6 +100,34 @@ impl Walk {
         assert_eq!(address, "/docs#BorrowBookCommand");
     }
 
+    async fn rebuild(&self) {
+        self.open("/console/read-models").await;
+        let rebuild = "//a[contains(@href, '/book_copies/rebuild')]";
+        self.browser.click(rebuild).await;
+        self.browser.click("//button[text()='Rebuild']").await;
+        eventually("the read model is rebuilt", async || {
+            self.open("/console/read-models").await;
+            let page = self.browser.text("//main").await;
+            (page.matches("up to date").count() == 6).then_some(())
+        })
+        .await;
+        self.check_page("read-models").await;
+    }
+
+    async fn run_query(&self) {
+        let browser = &self.browser;
+        self.open("/console/eventql").await;
+        browser.click("//button[text()='Run']").await;
+        let rows = browser
+            .text("//*[@id='result'][contains(., '12 rows')]")
+            .await;
+        assert!(
+            rows.contains("subject") && rows.contains("BookPurchasedEvent"),
+            "{rows}"
+        );
+        self.check_page("eventql").await;
+    }
+
     /// Runs queries without leaving the page: one with a mistake, and one that is cancelled.
     async fn cancel_query(&self) {
         let browser = &self.browser;
@@ -152,7 +179,6 @@ async fn an_operator_walks_through_the_console() {
         browser,
         axe_core: AxeCore::install(),
         library,
-        reader,
         copy,
     };
     walk.sign_in().await;
