@@ -94,6 +94,12 @@ static SCALARS: &[Scalar] = &[
         "Timestamp::UNIX_EPOCH",
         ("string", Some("date-time")),
     ),
+    value(
+        "Date",
+        "Date::constant(2026, 7, 1)",
+        "Date::ZERO",
+        ("string", Some("date")),
+    ),
 ];
 
 impl Field {
@@ -284,7 +290,7 @@ mod tests {
         let unknown = "reader:Reader".parse::<Field>().unwrap_err();
         assert_eq!(
             unknown,
-            "the field `reader` has the unknown type `Reader`: write Uuid, String, bool, i32, i64, u32, f64, Timestamp, or one of them in Option<…> or Vec<…>"
+            "the field `reader` has the unknown type `Reader`: write Uuid, String, bool, i32, i64, u32, f64, Timestamp, Date, or one of them in Option<…> or Vec<…>"
         );
         for text in [
             "reader",

@@ -44,6 +44,7 @@ const RESERVED_MODULES: &[&str] = &[
 ];
 /// Names that the templates use, and the types of fields.
 const RESERVED_TYPES: &[&str] = &[
+    "Date",
     "Err",
     "None",
     "Ok",

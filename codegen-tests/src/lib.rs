@@ -29,6 +29,7 @@ mod documentation {
         ReadModel: "docs/src/how-to/read-model.md",
         Query: "docs/src/how-to/query.md",
         Money: "docs/src/how-to/money.md",
+        LocalTime: "docs/src/how-to/local-time.md",
         React: "docs/src/how-to/react.md",
         Schedule: "docs/src/how-to/schedule.md",
         Webhooks: "docs/src/how-to/webhooks.md",

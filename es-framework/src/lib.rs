@@ -359,6 +359,18 @@ pub use es_macros::upcast;
 /// ```
 pub use es_macros::{Query, ReadModel};
 pub use event::Event;
+/// The version of jiff whose [`Timestamp`](jiff::Timestamp) and [`Date`](jiff::civil::Date) the prelude has, with its time
+/// zones.
+///
+/// ```
+/// use es_framework::{jiff::tz::TimeZone, prelude::*};
+///
+/// let (berlin, day) = (TimeZone::get("Europe/Berlin")?, Date::constant(2026, 7, 1));
+/// let midnight: Timestamp = day.to_zoned(berlin)?.timestamp();
+/// assert_eq!(midnight.to_string(), "2026-06-30T22:00:00Z");
+/// # Ok::<_, es_framework::jiff::Error>(())
+/// ```
+pub use jiff;
 pub use projection::ReadModel;
 pub use query::Query;
 

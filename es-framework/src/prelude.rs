@@ -1,6 +1,6 @@
 //! The imports that the file of a feature usually needs.
 
-pub use jiff::Timestamp;
+pub use jiff::{Timestamp, civil::Date};
 pub use uuid::Uuid;
 
 pub use crate::{

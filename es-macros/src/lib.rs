@@ -234,7 +234,7 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// Implements `ReadModel`, `Serialize`, `Deserialize` and `JsonSchema` for a struct with named
 /// fields, and registers it with its `#[projection]`; a read model without one does not compile. Each field is a
-/// column: a text, a UUID, a whole number, a float, a boolean, a timestamp, a list, a map with text keys, an enum with
+/// column: a text, a UUID, a whole number, a float, a boolean, a timestamp, a date, a list, a map with text keys, an enum with
 /// `#[derive(Value)]`, or an `Option` of these. The table and its indexes follow from the struct and its queries.
 ///
 /// # `#[read_model(…)]` above the struct

@@ -31,7 +31,7 @@ pub(crate) struct CheckedCallerRules {
 }
 
 /// The types that no owner id has, by their last word.
-pub(crate) const NO_OWNER_IDS: [&str; 8] = [
+pub(crate) const NO_OWNER_IDS: [&str; 9] = [
     "Option",
     "Vec",
     "bool",
@@ -40,6 +40,7 @@ pub(crate) const NO_OWNER_IDS: [&str; 8] = [
     "HashMap",
     "BTreeMap",
     "Timestamp",
+    "Date",
 ];
 
 impl CallerKeys {

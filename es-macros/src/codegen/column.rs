@@ -82,6 +82,7 @@ fn unsuitable(ty: &Type) -> Option<&'static str> {
         "DateTime" | "NaiveDateTime" | "OffsetDateTime" | "SystemTime" | "Instant" => {
             "a column holds a point in time as a `Timestamp`: write `Timestamp`"
         }
+        "NaiveDate" => "a column holds a date of the calendar as a `Date`: write `Date`",
         "Duration" if is_qualified => {
             "no column holds a length of time: write `i64` for a number of seconds"
         }

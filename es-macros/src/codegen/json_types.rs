@@ -26,6 +26,7 @@ const KNOWN: [&str; 19] = [
     "usize",
     "Uuid",
     "Timestamp",
+    "Date",
 ];
 
 /// The serde words with which a function takes the place of the type's JSON.

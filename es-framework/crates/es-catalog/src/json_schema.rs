@@ -49,6 +49,7 @@ pub(crate) fn of_columns(columns: &[ColumnDescriptor]) -> Value {
             ColumnKind::Real => json!({ "type": "number" }),
             ColumnKind::Boolean => json!({ "type": "boolean" }),
             ColumnKind::Timestamp => json!({ "type": "string", "format": "date-time" }),
+            ColumnKind::Date => json!({ "type": "string", "format": "date" }),
             ColumnKind::Json => json!({}),
         };
         (column.member.to_owned(), schema)

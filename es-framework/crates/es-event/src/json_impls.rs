@@ -21,7 +21,7 @@ use serde::{Deserializer, Serialize, Serializer, de::DeserializeOwned};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no JSON",
     label = "the fields of this type have no JSON yet",
-    note = "put `#[derive(Value)]` on a struct or an enum of your own; a point in time is a `Timestamp`, and a length of time is a whole number of seconds"
+    note = "put `#[derive(Value)]` on a struct or an enum of your own; a point in time is a `Timestamp`, a date is a `Date`, and a length of time is a whole number of seconds"
 )]
 pub trait HasJson: Serialize + DeserializeOwned + JsonSchema {}
 

@@ -1,6 +1,6 @@
-//! The points in time that requests may contain, and that a column can hold.
+//! The points in time and the dates that requests may contain, and that a column can hold.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
 /// The rule, for clients.
 #[doc(hidden)]
@@ -10,6 +10,18 @@ pub const RULE: &str = "must be a point in time such as 2026-07-01T12:00:00Z, fr
 /// [`Timestamp`] does not hold. With the year 0 or 9999, an offset could lead to another year.
 #[doc(hidden)]
 pub const PATTERN: &str = r"^(000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-8]\d{3}|9[0-8]\d\d|99[0-8]\d|999[0-8])-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$";
+
+/// The rule of a date, for clients.
+#[doc(hidden)]
+pub const DATE_RULE: &str = "must be a date such as 2026-07-01, from the year 0 to the year 9999";
+
+/// The rule of a text that is neither a point in time nor a date, where the type of the value is unknown.
+#[doc(hidden)]
+pub const EITHER_RULE: &str = "must be a point in time such as 2026-07-01T12:00:00Z, from the year 0 to the year 9998, with at most nine digits of a second, or a date such as 2026-07-01 if the description of the API says so";
+
+/// The rule of a date as a pattern beside `"format": "date"`.
+#[doc(hidden)]
+pub const DATE_PATTERN: &str = r"^\d{4}-\d\d-\d\d$";
 
 /// The begin of the year 0. A time before it has a sign in its text, so texts would not sort by time.
 const FIRST: Timestamp = Timestamp::constant(-62_167_219_200, 0);
@@ -26,9 +38,46 @@ pub fn check_time(time: Timestamp) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks that the date is not before the year 0.
+///
+/// # Errors
+/// Returns the rule.
+#[doc(hidden)]
+pub fn check_date(date: Date) -> Result<(), String> {
+    if date.year() < 0 {
+        return Err(DATE_RULE.to_owned());
+    }
+    Ok(())
+}
+
+/// Returns the rule that a text breaks if it was refused with this message, as a point in time or as a date.
+#[doc(hidden)]
+#[must_use]
+pub fn broken_rule(text: &str, message: &str) -> Option<&'static str> {
+    let time = text.parse::<Timestamp>().err();
+    let date = text.parse::<Date>().err();
+    let is_refused =
+        |error: Option<jiff::Error>| error.is_some_and(|error| error.to_string() == message);
+    match (is_refused(time), is_refused(date)) {
+        (true, true) => Some(EITHER_RULE),
+        (true, false) => Some(RULE),
+        (false, true) => Some(DATE_RULE),
+        (false, false) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_sort_as_texts_from_the_year_0_on() {
+        let first: Date = "0000-01-01".parse().unwrap();
+        assert!(check_date(first).is_ok());
+        assert_eq!(first.to_string(), "0000-01-01");
+        let before: Date = "-000001-12-31".parse().unwrap();
+        assert_eq!(check_date(before), Err(DATE_RULE.to_owned()));
+    }
 
     #[test]
     fn texts_sort_by_time_from_the_year_0_on() {

@@ -71,8 +71,8 @@ impl ValueCount {
         match field.type_name()?.as_str() {
             "Option" => Some(Self::Optional),
             "Vec" => Some(Self::Several),
-            "String" | "Uuid" | "Timestamp" | "bool" | "f32" | "f64" | "i8" | "i16" | "i32"
-            | "i64" | "u8" | "u16" | "u32" => Some(Self::Required),
+            "String" | "Uuid" | "Timestamp" | "Date" | "bool" | "f32" | "f64" | "i8" | "i16"
+            | "i32" | "i64" | "u8" | "u16" | "u32" => Some(Self::Required),
             _ => None,
         }
     }

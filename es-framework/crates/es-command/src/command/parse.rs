@@ -111,7 +111,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use es_event::time_text;
-    use jiff::Timestamp;
+    use jiff::{Timestamp, civil::Date};
     use serde::Deserialize;
 
     use super::*;
@@ -179,6 +179,7 @@ mod tests {
         double: f64,
         by_number: BTreeMap<u8, u8>,
         at: Timestamp,
+        on: Date,
     }
 
     #[test]
@@ -195,13 +196,21 @@ mod tests {
             (r#"{"integer":1.5}"#.to_owned(), "/integer"),
             (format!(r#"{{"at":"{year_10_000}"}}"#), "/at"),
             (format!(r#"{{"at":"{ten_digits}"}}"#), "/at"),
+            (r#"{"on":"2026-02-30"}"#.to_owned(), "/on"),
+            (r#"{"on":"2026-07-01T12:00:00Z"}"#.to_owned(), "/on"),
         ];
         for (body, place) in broken {
             match from_slice::<Numbers>(body.as_bytes()) {
                 Err(CommandError::Invalid(violations)) => {
                     assert_eq!(violations[0].pointer, place, "{violations:?}");
-                    let is_about_times = violations[0].message == time_text::RULE;
-                    assert_eq!(is_about_times, place == "/at", "{violations:?}");
+                    let rules = [
+                        time_text::RULE,
+                        time_text::DATE_RULE,
+                        time_text::EITHER_RULE,
+                    ];
+                    let is_about_times = rules.contains(&violations[0].message.as_str());
+                    let is_time = matches!(place, "/at" | "/on");
+                    assert_eq!(is_about_times, is_time, "{violations:?}");
                 }
                 other => panic!("{body}: {other:?}"),
             }

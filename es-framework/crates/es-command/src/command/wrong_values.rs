@@ -1,7 +1,6 @@
 //! Finds each value of a request that its type refuses. serde ends at the first one, so the request is read again
 //! without it.
 
-use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_path_to_error::Segment;
@@ -154,19 +153,17 @@ fn describe_error(
         .and_then(|rest| rest.strip_suffix('`'));
     match missing {
         Some(member) => (Some(member.to_owned()), "is missing".to_owned()),
-        None if is_about_a_time(json, path, message) => (None, time_text::RULE.to_owned()),
-        None => (None, message.to_owned()),
+        None => {
+            let rule = broken_time_rule(json, path, message);
+            (None, rule.unwrap_or(message).to_owned())
+        }
     }
 }
 
-/// Returns true if the value at the path is a text that was refused as a point in time.
-fn is_about_a_time(json: &str, path: &[PathStep], message: &str) -> bool {
-    let body: Option<serde_json::Value> = serde_json::from_str(json).ok();
-    let text = body
-        .as_ref()
-        .and_then(|body| body.pointer(&pointer(path))?.as_str());
-    let error = text.and_then(|text| text.parse::<Timestamp>().err());
-    error.is_some_and(|error| error.to_string() == message)
+/// Returns the rule of times or dates if the text at the path was refused because of it.
+fn broken_time_rule(json: &str, path: &[PathStep], message: &str) -> Option<&'static str> {
+    let body: serde_json::Value = serde_json::from_str(json).ok()?;
+    time_text::broken_rule(body.pointer(&pointer(path))?.as_str()?, message)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use es_event::time_text::check_time;
+use es_event::time_text::{check_date, check_time};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Validate, Violations};
@@ -151,6 +151,12 @@ impl Validate for serde_json::Number {
 impl Validate for jiff::Timestamp {
     fn validate(&self, violations: &mut Violations) {
         violations.add(check_time(*self));
+    }
+}
+
+impl Validate for jiff::civil::Date {
+    fn validate(&self, violations: &mut Violations) {
+        violations.add(check_date(*self));
     }
 }
 

@@ -57,16 +57,14 @@ fn schemas(list: &mut Value) -> impl Iterator<Item = &mut Value> {
     list.as_array_mut().into_iter().flatten()
 }
 
-/// Adds the pattern of a point in time.
+/// Adds the pattern of a point in time or a date.
 fn bound_time(object: &mut Map<String, Value>) {
-    if object
-        .get("format")
-        .is_some_and(|format| format == "date-time")
-    {
-        object
-            .entry("pattern")
-            .or_insert_with(|| time_text::PATTERN.into());
-    }
+    let pattern = match object.get("format").and_then(Value::as_str) {
+        Some("date-time") => time_text::PATTERN,
+        Some("date") => time_text::DATE_PATTERN,
+        _ => return,
+    };
+    object.entry("pattern").or_insert_with(|| pattern.into());
 }
 
 #[cfg(test)]
@@ -120,6 +118,16 @@ mod tests {
         ] {
             assert_eq!(restricted(schema.clone()), schema);
         }
+    }
+
+    #[test]
+    fn a_date_has_the_form_that_is_read() {
+        let schema = restricted(json!({ "type": "string", "format": "date" }));
+        static PATTERN: Pattern = Pattern::new(time_text::DATE_PATTERN);
+        assert_eq!(schema["pattern"], time_text::DATE_PATTERN);
+        let is_match = |text: &str| pattern(&text.to_owned(), &PATTERN).is_ok();
+        assert!(is_match("2026-07-01"));
+        assert!(!is_match("2026-07-01T12:00:00Z") && !is_match("-000001-01-01"));
     }
 
     #[test]

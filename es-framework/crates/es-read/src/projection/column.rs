@@ -6,7 +6,7 @@ use es_event::{
     __private::HasJson,
     encode_finite,
     json_numbers::{is_json, read_json, spell_out_integers},
-    time_text::{self, check_time},
+    time_text::{self, check_date, check_time},
 };
 use serde::Serialize;
 use serde_json::{
@@ -68,6 +68,8 @@ pub enum ColumnKind {
     Boolean,
     /// A point in time, stored as a text of fixed length that sorts by time.
     Timestamp,
+    /// A date of the calendar, which has no time zone.
+    Date,
     /// A list or a map, stored as JSON.
     Json,
 }
@@ -89,7 +91,7 @@ pub enum ColumnKind {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a column of a read model",
     label = "this field has no column type",
-    note = "columns are texts, UUIDs, whole numbers up to `i64`, floats, booleans, `Timestamp`s, lists, maps with text keys, enums without data with `#[derive(Value)]`, and `Option`s of these; for a struct or an enum with data, write a field for each of its values"
+    note = "columns are texts, UUIDs, whole numbers up to `i64`, floats, booleans, `Timestamp`s, `Date`s, lists, maps with text keys, enums without data with `#[derive(Value)]`, and `Option`s of these; for a struct or an enum with data, write a field for each of its values"
 )]
 pub trait ColumnType: HasJson {
     /// The kind of the column.
@@ -130,6 +132,7 @@ columns! {
     Real: f32, f64;
     Boolean: bool;
     Timestamp: jiff::Timestamp;
+    Date: jiff::civil::Date;
 }
 
 impl<T: ColumnType> ColumnType for Option<T> {
@@ -215,6 +218,11 @@ impl Cell {
                 let time = text.parse().map_err(|error| CellError::new(name, error))?;
                 check_time(time).map_err(|error| CellError::new(name, error))?;
                 Self::Text(sortable(time))
+            }
+            (ColumnKind::Date, Value::String(text)) => {
+                let date = text.parse().map_err(|error| CellError::new(name, error))?;
+                check_date(date).map_err(|error| CellError::new(name, error))?;
+                Self::Text(text)
             }
             (ColumnKind::Boolean, Value::Bool(truth)) => Self::Boolean(truth),
             (ColumnKind::Integer, value) => match value.as_i64() {
@@ -319,6 +327,11 @@ pub fn parse_value<T: ColumnType>(text: &str) -> Result<T, String> {
         ColumnKind::Timestamp => {
             let time = text.parse().map_err(|_| time_text::RULE)?;
             check_time(time)?;
+            Value::String(text.to_owned())
+        }
+        ColumnKind::Date => {
+            let date = text.parse().map_err(|_| time_text::DATE_RULE)?;
+            check_date(date)?;
             Value::String(text.to_owned())
         }
         ColumnKind::Integer => {

@@ -150,7 +150,11 @@ fn postgres_index(table: &Table, column: &str) -> String {
 
 const fn sqlite_type(kind: ColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
+        ColumnKind::Text
+        | ColumnKind::Name
+        | ColumnKind::Timestamp
+        | ColumnKind::Date
+        | ColumnKind::Json => "TEXT",
         ColumnKind::Integer | ColumnKind::Boolean => "INTEGER",
         ColumnKind::Real => "REAL",
     }
@@ -160,9 +164,11 @@ const fn sqlite_type(kind: ColumnKind) -> &'static str {
 #[cfg(feature = "postgres")]
 const fn postgres_column(kind: ColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json => {
-            "TEXT COLLATE \"C\""
-        }
+        ColumnKind::Text
+        | ColumnKind::Name
+        | ColumnKind::Timestamp
+        | ColumnKind::Date
+        | ColumnKind::Json => "TEXT COLLATE \"C\"",
         kind => postgres_type(kind),
     }
 }
@@ -170,7 +176,11 @@ const fn postgres_column(kind: ColumnKind) -> &'static str {
 #[cfg(feature = "postgres")]
 const fn postgres_type(kind: ColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json => "TEXT",
+        ColumnKind::Text
+        | ColumnKind::Name
+        | ColumnKind::Timestamp
+        | ColumnKind::Date
+        | ColumnKind::Json => "TEXT",
         ColumnKind::Integer => "BIGINT",
         ColumnKind::Boolean => "BOOLEAN",
         ColumnKind::Real => "DOUBLE PRECISION",

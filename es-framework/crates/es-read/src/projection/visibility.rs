@@ -82,7 +82,7 @@ impl ColumnKind {
                 let number = number.filter(|number| number.to_string() == owner_id);
                 number.map(Cell::Integer)
             }
-            Self::Real | Self::Boolean | Self::Timestamp | Self::Json => None,
+            Self::Real | Self::Boolean | Self::Timestamp | Self::Date | Self::Json => None,
         }
     }
 }

@@ -105,7 +105,11 @@ impl SortValue {
             Self::Real(_) => matches!(kind, ColumnKind::Real),
             Self::Text(_) => matches!(
                 kind,
-                ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json
+                ColumnKind::Text
+                    | ColumnKind::Name
+                    | ColumnKind::Timestamp
+                    | ColumnKind::Date
+                    | ColumnKind::Json
             ),
         }
     }

@@ -101,7 +101,8 @@ fn contains(table: &Table, texts: &[String]) -> (String, Vec<Cell>) {
                 ColumnKind::Integer
                 | ColumnKind::Real
                 | ColumnKind::Boolean
-                | ColumnKind::Timestamp => continue,
+                | ColumnKind::Timestamp
+                | ColumnKind::Date => continue,
             };
             conditions.push(format!("{} LIKE ? ESCAPE '\\'", column.name));
             parameters.push(Cell::Text(like_pattern(text)));

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 use uuid::Uuid;
 
 use super::{QueryError, QueryParameters};
@@ -56,7 +56,7 @@ impl ValueCount {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a query",
     label = "this is no type of a parameter",
-    note = "a parameter is a text, a UUID, a whole number of up to 64 bits with a sign or 32 without, a float, a boolean, a timestamp, an enum with `#[derive(Value)]`, or an `Option` or a `Vec` of these"
+    note = "a parameter is a text, a UUID, a whole number of up to 64 bits with a sign or 32 without, a float, a boolean, a timestamp, a date, an enum with `#[derive(Value)]`, or an `Option` or a `Vec` of these"
 )]
 pub trait QueryField: Sized {
     /// The type of one value.
@@ -113,7 +113,8 @@ values!(
     u32,
     f32,
     f64,
-    Timestamp
+    Timestamp,
+    Date
 );
 
 #[diagnostic::do_not_recommend]

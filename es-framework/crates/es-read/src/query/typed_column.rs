@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt, marker::PhantomData, sync::Arc};
 
 use es_event::are_equal;
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
@@ -253,7 +253,7 @@ impl<T: ColumnType> ComparedWith<Option<T>> for T {}
 #[diagnostic::on_unimplemented(
     message = "a column of type `{Self}` has no order",
     label = "this column has no order",
-    note = "columns of texts, UUIDs, whole numbers, floats, timestamps and `Option`s of these have an order; compare others with `eq` or `one_of`"
+    note = "columns of texts, UUIDs, whole numbers, floats, timestamps, dates and `Option`s of these have an order; compare others with `eq` or `one_of`"
 )]
 pub trait OrderedValue: ColumnType {
     /// The type of a value that is not missing: `T` for an `Option<T>`.
@@ -283,7 +283,8 @@ ordered!(
     u32,
     f32,
     f64,
-    Timestamp
+    Timestamp,
+    Date
 );
 impl<T: OrderedValue> OrderedValue for Option<T> {
     type Value = T::Value;

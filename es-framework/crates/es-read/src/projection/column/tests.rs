@@ -21,6 +21,7 @@ fn a_value_comes_back_as_it_was() {
     same(vec![i128::MIN, i128::from(i64::MIN), i128::MAX]);
     same(BTreeMap::from([("debt".to_owned(), u64::MAX)]));
     same("2026-01-01T00:00:00.5Z".parse::<jiff::Timestamp>().unwrap());
+    same(Some(jiff::civil::Date::constant(2026, 3, 29)));
 }
 
 #[test]
@@ -60,6 +61,24 @@ fn times_are_in_the_order_of_their_cells() {
     let before: jiff::Timestamp = "-000001-12-31T23:59:59Z".parse().unwrap();
     let error = Cell::from_value("at", &before).unwrap_err().to_string();
     assert!(error.contains("from the year 0"), "{error}");
+}
+
+#[test]
+fn dates_are_in_the_order_of_their_cells() {
+    let cell = |year| Cell::from_value("on", &jiff::civil::Date::constant(year, 1, 31));
+    assert_eq!(cell(2026), Ok(Cell::Text("2026-01-31".to_owned())));
+    assert_eq!(cell(0), Ok(Cell::Text("0000-01-31".to_owned())));
+    let error = cell(-1).unwrap_err().to_string();
+    assert!(error.contains("from the year 0"), "{error}");
+    for text in [
+        "2026-02-30",
+        "-000001-01-31",
+        "tomorrow",
+        "2026-01-31T00:00:00Z",
+    ] {
+        let error = parse_value::<jiff::civil::Date>(text).unwrap_err();
+        assert!(error.contains("must be a date"), "{error}");
+    }
 }
 
 #[test]

@@ -57,7 +57,11 @@ pub(super) fn bind_column<'q>(
 ) -> PgQuery<'q> {
     let cells = cells.into_iter();
     match column.kind {
-        ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json => {
+        ColumnKind::Text
+        | ColumnKind::Name
+        | ColumnKind::Timestamp
+        | ColumnKind::Date
+        | ColumnKind::Json => {
             let texts = cells.map(|cell| match cell {
                 Cell::Text(text) => Some(text),
                 _ => None,
@@ -95,7 +99,11 @@ pub(super) fn decode_row(
 ) -> Result<TableRow, DatabaseError> {
     let cell = |(index, column): (usize, &ColumnDescriptor)| {
         Ok(match column.kind {
-            ColumnKind::Text | ColumnKind::Name | ColumnKind::Timestamp | ColumnKind::Json => row
+            ColumnKind::Text
+            | ColumnKind::Name
+            | ColumnKind::Timestamp
+            | ColumnKind::Date
+            | ColumnKind::Json => row
                 .try_get::<Option<String>, _>(index)?
                 .map_or(Cell::Null, Cell::Text),
             ColumnKind::Integer => row
