@@ -204,4 +204,29 @@ mod subject_without_value {
     }
 }
 
+mod required_own_subject {
+    //! The command's own subject, which has a condition.
+
+    use es_framework::prelude::*;
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}", exists = "/books/{id}")]
+    struct BorrowBookCommand {
+        id: Uuid,
+    }
+}
+
+mod required_subjects {
+    //! Other subjects that name no field, an optional field, or the same subject twice.
+
+    use es_framework::prelude::*;
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}", exists = ["/clubs/{club}", "/readers/{reader}", "/readers/{reader}", exists])]
+    struct BorrowBookCommand {
+        id: Uuid,
+        reader: Option<Uuid>,
+    }
+}
+
 fn main() {}

@@ -1,6 +1,6 @@
 //! Parses `#[command(…)]` without checking the values.
 
-use syn::{Attribute, Ident, LitStr, Meta};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta};
 
 use crate::codegen::{
     attribute::{self, AttributeKeys},
@@ -13,6 +13,8 @@ use crate::codegen::{
 pub(crate) struct CommandAttr {
     pub(crate) subject: Option<LitStr>,
     pub(crate) condition: Option<Ident>,
+    /// The other subjects that must have an event.
+    pub(crate) exists: Vec<LitStr>,
     pub(crate) path: Option<LitStr>,
     pub(crate) caller: CallerKeys,
     pub(crate) summary: Option<LitStr>,
@@ -22,9 +24,10 @@ pub(crate) struct CommandAttr {
     pub(crate) has_subject: bool,
 }
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "subject",
     "condition",
+    "exists",
     "path",
     "role",
     "role_without_token",
@@ -56,6 +59,7 @@ impl CommandAttr {
                 self.condition =
                     attribute::parse_word(meta, "condition = pristine", errors).cloned();
             }
+            "exists" => self.exists = parse_subjects(meta, errors),
             "path" => {
                 self.path = attribute::parse_text(meta, "path = \"/books/purchase\"", errors);
             }
@@ -70,4 +74,26 @@ impl CommandAttr {
             _ => self.caller.take(key, meta, errors),
         }
     }
+}
+
+/// Parses `exists = "/clubs/{club}"`, or several subjects in brackets.
+fn parse_subjects(meta: &Meta, errors: &mut Errors) -> Vec<LitStr> {
+    const EXAMPLE: &str = "exists = \"/clubs/{club}\"";
+    let several = attribute::parse_one_or_several(meta, EXAMPLE, errors);
+    let mut subjects = Vec::new();
+    for element in several.map(|(_, elements)| elements).unwrap_or_default() {
+        match attribute::ungrouped(element) {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(subject),
+                ..
+            }) => subjects.push(subject.clone()),
+            other => errors.record(
+                other,
+                format!(
+                    "a subject is a text, and several are in brackets: write `{EXAMPLE}`; for the command's own subject, write `condition = exists`"
+                ),
+            ),
+        }
+    }
+    subjects
 }

@@ -25,6 +25,8 @@ pub(crate) struct CheckedCommand {
     pub(crate) caller: CheckedCallerRules,
     /// The variant of `SubjectCondition`.
     pub(crate) condition: &'static str,
+    /// The other subjects that must have an event.
+    pub(crate) required: Vec<Template>,
     pub(crate) fields: Vec<CommandField>,
 }
 
@@ -51,6 +53,7 @@ pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Optio
     } = declared;
     let condition = condition(attr.condition.as_ref(), errors);
     let subject = subject(&ident, &attr, fields.as_deref(), errors);
+    let required = required_subjects(&attr, fields.as_deref(), errors);
     let path = match &attr.internal {
         None => path(&ident, &attr, subject.as_ref(), fields.as_deref(), errors).map(Some),
         Some(internal) => no_path(internal, &attr, errors),
@@ -67,6 +70,7 @@ pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Optio
         path: String::new(),
         caller,
         condition: condition?,
+        required,
         fields: fields?,
     };
     command.path = path?.map_or_else(String::new, |path| {
@@ -130,6 +134,38 @@ fn subject(
         fields::check_subject(&template, text, "command", &plain(fields), errors);
     }
     Some(template)
+}
+
+/// Returns the other subjects that must have an event, as far as they are valid.
+fn required_subjects(
+    attr: &CommandAttr,
+    fields: Option<&[CommandField]>,
+    errors: &mut Errors,
+) -> Vec<Template> {
+    let own = attr.subject.as_ref().map(LitStr::value);
+    let mut required = Vec::new();
+    for (index, text) in attr.exists.iter().enumerate() {
+        let mut earlier = attr.exists.iter().take(index);
+        if earlier.any(|other| other.value() == text.value()) {
+            errors.record(text, "this subject is given twice: remove one of them");
+        } else if own.as_ref() == Some(&text.value()) {
+            let message = "this is the command's own subject: write `condition = exists`";
+            errors.record(text, message);
+        }
+        let kind = template::TemplateKind::Subject;
+        let Some(template) = Template::parse_or_record(&text.value(), kind, text, errors) else {
+            continue;
+        };
+        fields::check_subject(
+            &template,
+            text,
+            "command",
+            &fields.map(plain).unwrap_or_default(),
+            errors,
+        );
+        required.push(template);
+    }
+    required
 }
 
 fn plain(fields: &[CommandField]) -> Vec<&Field> {

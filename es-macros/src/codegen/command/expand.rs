@@ -12,7 +12,7 @@ use crate::codegen::{
     fields::{self, Field, borrow_fields, variable_of},
     framework::Framework,
     json_impls::{self, FieldWithConstraints, JsonStruct},
-    template,
+    template::{self, Template},
     validate::{self, JsonPlace, ValueWithRules},
 };
 
@@ -125,12 +125,9 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
     let condition = format_ident!("{condition}");
     let fields = command.fields.iter().map(|field| field.field.name());
     let declaration = declaration(ident, framework);
-    let in_subject = command.subject.fields();
-    let borrowed = borrow_fields(in_subject.filter_map(|name| command.field(name)));
-    let parts = template::subject_parts(&command.subject, framework, |name| {
-        let field = command.field(name);
-        field.map(|field| fields::subject_part(field, framework))
-    });
+    let borrowed = borrow_subject_fields(command, [&command.subject]);
+    let filled = filled_template(command, &command.subject, framework);
+    let required = required_subjects(command, framework);
     quote! {
         #[automatically_derived]
         impl #framework::command::Command for #ident {
@@ -151,10 +148,61 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
                 #framework::event::InvalidSubjectValue,
             > {
                 #borrowed
-                #framework::event::Subject::fill_template(&[#(#parts),*])
+                #filled
             }
+
+            #required
         }
     }
+}
+
+/// Generates the items about the other subjects that must have an event.
+fn required_subjects(command: &CheckedCommand, framework: &Framework) -> Option<TokenStream> {
+    let required = &command.required;
+    let texts = required
+        .iter()
+        .map(|subject| subject.render(|field| command.member_name(field)));
+    let borrowed = borrow_subject_fields(command, required);
+    let filled = required
+        .iter()
+        .map(|subject| filled_template(command, subject, framework));
+    (!required.is_empty()).then(|| {
+        quote! {
+            const REQUIRED_SUBJECTS: &'static [&'static str] = &[#(#texts),*];
+
+            fn required_subjects(
+                &self,
+            ) -> ::core::result::Result<
+                ::std::vec::Vec<#framework::event::Subject>,
+                #framework::event::InvalidSubjectValue,
+            > {
+                #borrowed
+                ::core::result::Result::Ok(::std::vec::Vec::from([#(#filled?),*]))
+            }
+        }
+    })
+}
+
+/// Borrows the fields that the templates name, each once.
+fn borrow_subject_fields<'a>(
+    command: &CheckedCommand,
+    templates: impl IntoIterator<Item = &'a Template>,
+) -> TokenStream {
+    let names: Vec<_> = templates.into_iter().flat_map(Template::fields).collect();
+    let fields = command.fields.iter().map(|field| &field.field);
+    borrow_fields(fields.filter(|field| names.contains(&field.name().as_str())))
+}
+
+fn filled_template(
+    command: &CheckedCommand,
+    subject: &Template,
+    framework: &Framework,
+) -> TokenStream {
+    let parts = template::subject_parts(subject, framework, |name| {
+        let field = command.field(name);
+        field.map(|field| fields::subject_part(field, framework))
+    });
+    quote!(#framework::event::Subject::fill_template(&[#(#parts),*]))
 }
 
 /// Generates stub implementations for a command with mistakes, so that the compiler reports only

@@ -56,6 +56,8 @@ pub trait Command:
     const OWNER: Option<OwnerRule> = None;
     /// The names of the command's fields, from which `#[event(from = …)]` takes those of an event.
     const FIELDS: &'static [&'static str] = &[];
+    /// The templates of the other subjects that must have an event, such as `/clubs/{club}`.
+    const REQUIRED_SUBJECTS: &'static [&'static str] = &[];
     /// The place of the command's declaration in the source.
     const DECLARATION: Declaration;
 
@@ -64,6 +66,14 @@ pub trait Command:
     /// # Errors
     /// A field's value cannot stand in a subject.
     fn subject(&self) -> Result<Subject, InvalidSubjectValue>;
+
+    /// Returns the other subjects that must have an event when the command's events are appended.
+    ///
+    /// # Errors
+    /// A field's value cannot stand in a subject.
+    fn required_subjects(&self) -> Result<Vec<Subject>, InvalidSubjectValue> {
+        Ok(Vec::new())
+    }
 
     /// Checks that the field of [`OWNER`](Self::OWNER) has the owner id of the caller.
     ///

@@ -40,6 +40,8 @@ pub struct CommandDescriptor {
     pub subject: &'static str,
     /// The condition on the command's subject.
     pub condition: SubjectCondition,
+    /// The templates of the other subjects that must have an event.
+    pub required_subjects: &'static [&'static str],
     /// The roles of which a caller needs one if authentication is on.
     pub roles: &'static [&'static str],
     /// True if the application does not warn at its start when no token has one of the roles.
@@ -102,6 +104,7 @@ impl CommandDescriptor {
             path: C::PATH,
             subject: C::SUBJECT,
             condition: C::CONDITION,
+            required_subjects: C::REQUIRED_SUBJECTS,
             roles: C::ROLES,
             role_without_token: C::ROLE_WITHOUT_TOKEN,
             owner: C::OWNER,

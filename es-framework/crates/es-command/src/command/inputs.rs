@@ -17,6 +17,8 @@ use es_store::{EventStore, Precondition, latest_event, newest_id};
 pub(super) struct DecisionInputs<C: Handle> {
     /// The command's own subject.
     pub(super) subject: Subject,
+    /// The other subjects that must have an event. They are neither read nor locked: the append checks them.
+    required: Vec<Subject>,
     prepared: Box<dyn PreparedDecision<C>>,
 }
 
@@ -52,7 +54,11 @@ impl<C: Handle> DecisionInputs<C> {
             owner,
         };
         let prepared = C::FUNCTION.prepare(command, origins)?;
-        Ok(Self { subject, prepared })
+        Ok(Self {
+            subject,
+            required: command.required_subjects()?,
+            prepared,
+        })
     }
 
     /// Waits until no other command of this process decides on the subjects that are read. A command that reads
@@ -77,7 +83,32 @@ impl<C: Handle> DecisionInputs<C> {
     ) -> Result<ReadEvents, CommandError> {
         let (own, mut states) = self.parts(context);
         try_join_all(states.iter_mut().map(|state| state.rebuild(resources))).await?;
-        own.check(&*resources.store, &states).await
+        let mut read = own.check(&*resources.store, &states).await?;
+        let required = self.required.iter().cloned();
+        let required = required.map(Precondition::SubjectIsPopulated);
+        read.preconditions.extend(required);
+        Ok(read)
+    }
+
+    /// Checks that the command's own subject has no event if it has to be pristine, and that the required subjects have
+    /// one. Where a command appends, the append checks this, and this function only explains the conflict.
+    pub(super) async fn check_conditions(
+        &self,
+        store: &dyn EventStore,
+    ) -> Result<(), CommandError> {
+        if C::CONDITION == SubjectCondition::Pristine
+            && latest_event(store, self.subject.clone(), false)
+                .await?
+                .is_some()
+        {
+            return Err(CommandError::AlreadyExists(self.subject.clone()));
+        }
+        for subject in &self.required {
+            if latest_event(store, subject.clone(), false).await?.is_none() {
+                return Err(CommandError::NotFound(subject.clone()));
+            }
+        }
+        Ok(())
     }
 
     /// Checks `If-Match`, if the request has it. `latest` is the last event of the command's own subject.

@@ -6,8 +6,8 @@
 //! lock.
 //!
 //! A subject that has to be pristine and is not answers before everything that follows the idempotency check, because
-//! a repeated request may be rejected for what it did itself. The append finds this out, so it costs no read of its
-//! own; only a command without an append is checked by a read.
+//! a repeated request may be rejected for what it did itself. So does another subject that has to exist and does not.
+//! The append finds this out, so it costs no read of its own; only a command without an append is checked by a read.
 //!
 //! A dry run passes the same steps as far as the decision, on a read-only view of the event store, without
 //! the locks and the idempotency check.
@@ -31,8 +31,6 @@ use super::{
     retry,
 };
 use crate::unique::plan_claims;
-use es_event::Subject;
-use es_store::latest_event;
 
 /// Handles a command from its JSON text to its recorded events. Descriptors and through them the
 /// HTTP routes and the reactions enter the pipeline here.
@@ -65,7 +63,7 @@ pub(super) fn decide_request<'a, C: Handle>(
             .err()
             .is_none_or(CommandError::is_rejection)
         {
-            check_pristine::<C>(resources, &inputs.subject).await?;
+            inputs.check_conditions(&*resources.store).await?;
         }
         let (_, decision) = decided?;
         let owned = decision.owned_values();
@@ -158,7 +156,7 @@ async fn attempt_once<C: Handle>(
     }
     // An append whose result is unknown stays unknown: the events of the subject may be its own.
     if result.as_ref().err().is_none_or(CommandError::is_rejection) {
-        check_pristine::<C>(resources, &inputs.subject).await?;
+        inputs.check_conditions(&*resources.store).await?;
     }
     result
 }
@@ -173,7 +171,7 @@ async fn decide_and_append<C: Handle>(
 ) -> Result<AppendResult, CommandError> {
     let (read, decision) = read_and_decide(resources, command.clone(), inputs, context).await?;
     if decision.is_empty() {
-        check_pristine::<C>(resources, &inputs.subject).await?;
+        inputs.check_conditions(&*resources.store).await?;
     }
     let ReadEvents {
         latest,
@@ -262,19 +260,4 @@ fn check_upcasts(
         })?;
     }
     Ok(())
-}
-
-/// Checks that a subject that has to be pristine has no events. Where a command appends, the append checks it, and this
-/// function only explains the conflict.
-async fn check_pristine<C: Handle>(
-    resources: &CommandResources,
-    subject: &Subject,
-) -> Result<(), CommandError> {
-    if C::CONDITION != SubjectCondition::Pristine {
-        return Ok(());
-    }
-    match latest_event(&*resources.store, subject.clone(), false).await? {
-        Some(_) => Err(CommandError::AlreadyExists(subject.clone())),
-        None => Ok(()),
-    }
 }

@@ -138,5 +138,5 @@ fn by_condition(command: &CommandDescriptor) -> impl Iterator<Item = ProblemKind
         SubjectCondition::None => None,
     };
     own.into_iter()
-        .chain(needs_a_state.then_some(kind::NOT_FOUND))
+        .chain((needs_a_state || !command.required_subjects.is_empty()).then_some(kind::NOT_FOUND))
 }

@@ -140,6 +140,23 @@ impl Vault {
     }
 }
 
+/// Stores a card of an account that must be there.
+#[derive(Command)]
+#[command(subject = "/cards/{id}", condition = pristine, exists = "/accounts/{account}")]
+pub(super) struct IssueCardCommand {
+    id: u32,
+    account: u32,
+}
+
+#[derive(Event)]
+#[event(package = "com.example.bank", from = IssueCardCommand)]
+struct CardIssuedEvent {
+    account: u32,
+}
+
+#[handler]
+fn issue_card(command: IssueCardCommand) -> CardIssuedEvent;
+
 #[derive(Command)]
 #[command(subject = "/audits/{id}", condition = pristine)]
 pub(super) struct AuditCommand {

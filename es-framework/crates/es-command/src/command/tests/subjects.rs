@@ -4,7 +4,8 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use super::bank::{
-    AuditCommand, RivalledStore, reply, send, transfer_money, transfer_with, two_accounts,
+    AuditCommand, IssueCardCommand, RivalledStore, reply, send, transfer_money, transfer_with,
+    two_accounts,
 };
 use crate::command::{CommandContext, CommandError};
 use es_event::{EventId, Metadata, TraceContext};
@@ -38,6 +39,31 @@ async fn a_subject_that_is_not_there_is_named() {
     super::bank::open_account(&resources, 1, 100).await;
     match transfer_money(&resources, 30).await {
         Err(CommandError::NotFound(subject)) => assert_eq!(subject.as_str(), "/accounts/2"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subject_that_only_has_to_be_there_is_checked_by_the_append() {
+    // The rival writes to the account before the append, which is no conflict.
+    let store = RivalledStore::on("/accounts/1", 1);
+    let resources = two_accounts(&store).await;
+    let context = CommandContext::default();
+    let issue = |account: u32| {
+        let (resources, context) = (&resources, &context);
+        async move {
+            let body = json!({"id": account, "account": account});
+            send::<IssueCardCommand>(resources, body, context).await
+        }
+    };
+    issue(1).await.unwrap();
+    assert_eq!(store.appends(), 1);
+    match issue(3).await {
+        Err(CommandError::NotFound(subject)) => assert_eq!(subject.as_str(), "/accounts/3"),
+        other => panic!("{other:?}"),
+    }
+    match issue(1).await {
+        Err(CommandError::AlreadyExists(subject)) => assert_eq!(subject.as_str(), "/cards/1"),
         other => panic!("{other:?}"),
     }
 }
