@@ -5,7 +5,7 @@ use syn::{Attribute, Type};
 use super::{contents::Contents, personal, serde_words};
 
 /// Types with JSON. A type of an application with such a name costs it only the short message.
-const KNOWN: [&str; 19] = [
+const KNOWN: [&str; 20] = [
     "String",
     // Behind a pointer.
     "str",

@@ -264,13 +264,6 @@ impl EventStore for PersonalStore {
         self.store.register_event_schema(event_type, schema).await
     }
 
-    async fn find_table_flaw(
-        &self,
-        progress: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<Option<String>, StoreError> {
-        self.store.find_table_flaw(progress).await
-    }
-
     async fn health(&self) -> Result<(), StoreError> {
         self.store.health().await
     }

@@ -87,13 +87,6 @@ impl EventStore for RedactedStore {
         self.store.read_event_type(event_type).await
     }
 
-    async fn find_table_flaw(
-        &self,
-        progress: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<Option<String>, StoreError> {
-        self.store.find_table_flaw(progress).await
-    }
-
     async fn health(&self) -> Result<(), StoreError> {
         self.store.health().await
     }

@@ -28,7 +28,7 @@ use self::{
     cli_error::{CliError, StartError},
     copy::CopyArguments,
     engine::{ExistingStoreArguments, OpenEngine},
-    offline::{BackupArguments, RestoreArguments},
+    offline::{BackupArguments, RestoreArguments, VerifyArguments},
     transfer::{ExportArguments, ImportArguments},
 };
 use super::{serve::serve, server_settings::ServerSettings, signing::SigningKey};
@@ -66,10 +66,11 @@ Examples:
 enum EventStoreSubcommand {
     /// Starts the event store and serves it until SIGINT or SIGTERM.
     Run(RunArguments),
-    /// Checks the whole hash chain and reports where it breaks.
+    /// Checks the whole hash chain and the tables that follow from it, and lists the damage.
     ///
-    /// The exit code is 0 for a valid chain, 1 for a broken chain and 2 if the check failed.
-    Verify(ExistingStoreArguments),
+    /// Damage closes the log for writing, and a whole log is opened again. The exit code is 0 for a whole log, 1 for a damaged
+    /// one and 2 if the check failed.
+    Verify(VerifyArguments),
     /// Writes all schemas and events as lines of JSON, for `restore`.
     Backup(BackupArguments),
     /// Creates an exact copy of a store from its backup.
@@ -216,8 +217,8 @@ fn run_command(command: &EventStoreSubcommand) -> Result<bool, CliError> {
     Runtime::new()?.block_on(async {
         match command {
             EventStoreSubcommand::Run(_) => {}
-            EventStoreSubcommand::Verify(directory) => {
-                return offline::verify_store(directory).await;
+            EventStoreSubcommand::Verify(arguments) => {
+                return offline::verify_store(arguments).await;
             }
             EventStoreSubcommand::Backup(arguments) => offline::back_up(arguments).await?,
             EventStoreSubcommand::Restore(arguments) => offline::restore(arguments)?,

@@ -100,7 +100,7 @@ impl BatchTransaction {
         let BatchProgress::Prepared(prepared) =
             mem::replace(&mut self.progress, BatchProgress::Open)
         else {
-            return Err(DatabaseError::Broken("the batch was not prepared".into()));
+            return Err(DatabaseError::Bug("the batch was not prepared"));
         };
         if prepared.events().next().is_none() {
             log_head::roll_back(connection).await?;
@@ -125,6 +125,7 @@ impl BatchTransaction {
         state: &StoreState,
     ) -> Result<(), DatabaseError> {
         let head = log_head::begin_and_lock(connection).await?;
+        head.check_open()?;
         self.take_waiting_appends(state.limits.batch);
         state.refresh_catalogue(connection, head.schemas).await?;
         let keys = LookupKeys::of_appends(&self.appends);
@@ -190,7 +191,7 @@ impl BatchTransaction {
         match mem::replace(&mut self.progress, BatchProgress::Open) {
             BatchProgress::Sent(prepared) => Ok(prepared),
             BatchProgress::Open | BatchProgress::Prepared(_) => {
-                Err(DatabaseError::Broken("the batch was not sent".into()))
+                Err(DatabaseError::Bug("the batch was not sent"))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Errors of the database, sorted by what to do about them.
 
 use es_event::EventId;
-use es_store::{AppendError, StoreError, event_row::RowFlaw};
+use es_store::{AppendError, LogDamage, StoreError, describe_closed_log, event_row::RowFlaw};
 use uuid::Uuid;
 
 use super::transaction_pool::explain_pool;
@@ -174,17 +174,15 @@ pub(super) enum DatabaseError {
     /// All connections that read are in use for too long.
     #[error("too many reads wait for a connection")]
     Busy,
-    /// The database holds something that no version of this program wrote.
-    #[error(
-        "{0}. `event-store verify` lists the damage; restore the events from a standby or a backup"
-    )]
-    Broken(String),
-    /// A table that follows from the events does not fit to them. The comparison of the tables corrects it, unless the
-    /// events are incomplete.
-    #[error(
-        "{0}. The tables are compared with the events now; `event-store verify` lists the damage"
-    )]
-    Index(String),
+    /// The database holds something that no version of this program wrote, or lacks something.
+    #[error("{0}")]
+    Damaged(LogDamage),
+    /// The log is closed for writing because of this damage.
+    #[error("{}", describe_closed_log(.0))]
+    Closed(String),
+    /// This program has a bug.
+    #[error("{0}")]
+    Bug(&'static str),
     /// The log lacks an event that this instance has written or read.
     #[error(
         "{0}. Stop all instances and restore the events from a standby or a backup, or accept the loss with EVENT_STORE_ACCEPT_LOSS=true (--accept-loss)"
@@ -247,7 +245,15 @@ impl From<RowFlaw> for DatabaseError {
 impl DatabaseError {
     /// Returns the error for the event `id`, which is not as it was written.
     pub(super) fn flawed_event(id: i64, flaw: impl std::fmt::Display) -> Self {
-        Self::Broken(format!("event {id} {flaw}"))
+        match u64::try_from(id) {
+            Ok(id) => Self::Damaged(LogDamage::of_event(id, format!("it {flaw}"))),
+            Err(_) => Self::damaged_table("es_events", format!("it has an event with the id {id}")),
+        }
+    }
+
+    /// Returns the error for a table that is not as it was written.
+    pub(super) fn damaged_table(name: &str, flaw: impl Into<String>) -> Self {
+        Self::Damaged(LogDamage::of_table(name, flaw))
     }
 
     /// Returns the error for a store without the row of its end.
@@ -267,6 +273,14 @@ impl DatabaseError {
         Self::Lost(format!("event {last}, the last of the log, is missing"))
     }
 
+    /// Returns the error for callers who wanted to write: damage has closed the log.
+    pub(super) fn into_write_error(self) -> Self {
+        match self {
+            Self::Damaged(damage) => Self::Closed(damage.to_string()),
+            error => error,
+        }
+    }
+
     fn code(&self) -> Option<String> {
         match self {
             Self::Sql(error) => error_code(error),
@@ -282,7 +296,9 @@ impl DatabaseError {
             | Self::Busy
             | Self::Timeout
             | Self::Replaced => Remedy::Reconnect,
-            Self::Server(_) | Self::Broken(_) | Self::Index(_) | Self::Lost(_) => Remedy::GiveUp,
+            Self::Server(_) | Self::Damaged(_) | Self::Closed(_) | Self::Lost(_) | Self::Bug(_) => {
+                Remedy::GiveUp
+            }
         }
     }
 
@@ -305,7 +321,7 @@ impl DatabaseError {
             (_, Some("53100")) => StoreError::Full(reason),
             // Values that PostgreSQL cannot store.
             _ if self.is_refusal() => StoreError::Refused(reason),
-            (Self::Broken(_) | Self::Index(_), _) | (_, Some("23505" | "42P01" | "42703")) => {
+            (Self::Damaged(_), _) | (_, Some("23505" | "42P01" | "42703")) => {
                 StoreError::Corrupt { address, reason }
             }
             (Self::Sql(sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. }), _) => {

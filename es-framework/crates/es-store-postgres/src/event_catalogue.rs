@@ -21,7 +21,7 @@ const TYPE: &str =
 const SCHEMAS: &str = "SELECT schemas FROM es_head WHERE id = 1";
 
 fn broken(flaw: impl std::fmt::Display) -> DatabaseError {
-    DatabaseError::Broken(format!("an event type is broken: {flaw}"))
+    DatabaseError::damaged_table("es_event_types", format!("an event type is broken: {flaw}"))
 }
 
 fn known_type(row: &PgRow) -> Result<KnownEventType, DatabaseError> {
@@ -36,7 +36,7 @@ fn known_type(row: &PgRow) -> Result<KnownEventType, DatabaseError> {
     if stored != computed {
         let flaw =
             format!("the schema of {event_type} was changed or removed: its checksum differs");
-        return Err(DatabaseError::Broken(flaw));
+        return Err(DatabaseError::damaged_table("es_event_types", flaw));
     }
     let schema = schema.map(RawValue::from_string).transpose();
     Ok(KnownEventType {
@@ -64,10 +64,10 @@ async fn read_rows(
     }
     if found < registered {
         let flaw = format!(
-            "the table es_event_types has {found} schemas, but {registered} were registered: \
+            "it has {found} schemas, but {registered} were registered: \
              events would be appended without a check"
         );
-        return Err(DatabaseError::Broken(flaw));
+        return Err(DatabaseError::damaged_table("es_event_types", flaw));
     }
     Ok(rows)
 }

@@ -1,6 +1,8 @@
 //! Reads one step of a scan and checks it: each row by its checksum, and the rows together by their links, so that a
 //! missing row is noticed.
 
+use std::collections::HashSet;
+
 use futures_util::TryStreamExt as _;
 use sqlx::{AssertSqlSafe, PgConnection, Row as _, postgres::PgRow};
 
@@ -109,8 +111,8 @@ async fn read_rows(
             let event = decoder.decode_row(&checked.row)?;
             if !scan.matches(&event) {
                 let subject = &scan.subject;
-                let flaw = format!("es_subtrees lists event {id} below {subject}, where it is not");
-                return Err(DatabaseError::Index(flaw));
+                let flaw = format!("it lists event {id} below {subject}, where it is not");
+                return Err(DatabaseError::damaged_table("es_subtrees", flaw));
             }
             bytes = bytes.saturating_add(event.data.get().len());
             rows.events.push(event);
@@ -165,6 +167,17 @@ impl StepRows {
             rest,
         }
     }
+}
+
+/// Returns the error for a step over all events that lacks one.
+pub(super) fn missing_event(scan: &Scan, chunk: &Chunk) -> DatabaseError {
+    let found: HashSet<u64> = chunk.events.iter().map(|event| event.id.get()).collect();
+    let mut ids = scan.range.first..=scan.range.last;
+    let missing = match scan.order {
+        Order::Chronological => ids.find(|id| !found.contains(id)),
+        Order::Antichronological => ids.rfind(|id| !found.contains(id)),
+    };
+    DatabaseError::flawed_event(row::number(missing.unwrap_or_default()), "is missing")
 }
 
 /// Finds the first or the latest event of a subject and type in a range of ids.

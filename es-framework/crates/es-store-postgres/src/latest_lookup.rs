@@ -32,7 +32,9 @@ const READ: &str = "SELECT 0, wanted.key, \
      (SELECT t.last_event FROM es_event_types t WHERE t.type = wanted.key), \
      (SELECT e.id FROM es_events e WHERE e.type = wanted.key ORDER BY e.id DESC LIMIT 1), NULL \
      FROM UNNEST($2::text[]) AS wanted (key) \
-     UNION ALL SELECT 2, wanted.key, NULL, \
+     UNION ALL SELECT 2, wanted.key, \
+     (SELECT s.last FROM es_subjects s WHERE s.subject >= wanted.key || '/' AND s.subject < wanted.key || '0' \
+     ORDER BY s.subject LIMIT 1), \
      (SELECT s.id FROM es_subtrees s WHERE s.ancestor = wanted.key ORDER BY s.id DESC LIMIT 1), NULL \
      FROM UNNEST($3::text[]) AS wanted (key) \
      UNION ALL SELECT 3, '', NULL, e.id, e.hash FROM es_events e WHERE e.id = $4 \
@@ -127,9 +129,11 @@ impl StoredLatestEvents {
         let (mut seen_hash, mut stored_end) = (None, Vec::new());
         for (kind, key, listed, found, hash) in rows {
             let found = found.map(row::to_event_id).transpose()?;
-            if matches!(kind, 0 | 1) {
-                let listed = listed.map(row::to_event_id).transpose()?;
-                check_latest(&key, listed, found)?;
+            let listed = listed.map(row::to_event_id).transpose()?;
+            match kind {
+                0 | 1 => check_latest(&key, listed, found)?,
+                2 => check_subtree(&key, listed, found)?,
+                _ => {}
             }
             let map = match kind {
                 0 => &mut latest.subjects,
@@ -204,13 +208,33 @@ fn check_latest(
     match (listed, found) {
         _ if listed == found => Ok(()),
         (Some(listed), _) if found.is_none_or(|found| found < listed) => {
-            let flaw = format!("event {listed}, the latest of {key}, is missing");
-            Err(DatabaseError::Index(flaw))
+            let flaw = format!("is missing, or does not belong to {key} any more");
+            Err(DatabaseError::flawed_event(number(listed.get()), flaw))
         }
         _ => {
-            let flaw = format!("es_subjects or es_event_types lacks the latest event of {key}");
-            Err(DatabaseError::Index(flaw))
+            let table = if key.starts_with('/') {
+                "es_subjects"
+            } else {
+                "es_event_types"
+            };
+            let flaw = format!("it lacks the latest event of {key}");
+            Err(DatabaseError::damaged_table(table, flaw))
         }
+    }
+}
+
+/// Checks that the index of what is below a subject is not empty although a subject below it has an event.
+fn check_subtree(
+    key: &str,
+    listed: Option<EventId>,
+    found: Option<EventId>,
+) -> Result<(), DatabaseError> {
+    match (listed, found) {
+        (Some(event), None) => {
+            let flaw = format!("it lacks event {event} for {key}");
+            Err(DatabaseError::damaged_table("es_subtrees", flaw))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::unwrap_used))]
 
 mod batch_transaction;
+mod damage_record;
 mod database_error;
 mod database_identity;
 mod database_servers;
@@ -41,6 +42,7 @@ mod store_version;
 mod subject_listing;
 mod table_check;
 mod table_monitor;
+mod table_rebuild;
 mod transaction_pool;
 
 use std::{fmt::Display, sync::Arc};
@@ -54,6 +56,7 @@ use futures_util::{
 use tokio::sync::oneshot;
 
 use self::{
+    damage_record::{PlacesReadStep, SettlementStep},
     database_identity::IdentityReadStep,
     event_type_listing::{EventTypeReadStep, EventTypesReadStep},
     log_reader::LogReader,
@@ -63,12 +66,13 @@ use self::{
     schema_registration::{EventsOfTypeReadStep, check_events},
     store_limits::StoreLimits,
     store_state::StoreState,
+    table_rebuild::RebuildStep,
 };
 use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
-    ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
-    schema_work,
+    AppendError, DamageSettlement, EventSchema, EventStore, EventStream, EventTypeStream,
+    KnownEventType, LogDamage, ObserveOptions, Precondition, ReadOptions, RegisterError,
+    StoreError, SubjectStream, VerificationScope, schema_work,
     write::{QueuedAppend, QueuedTask, candidate_size, precondition_size},
 };
 
@@ -161,20 +165,19 @@ impl PostgresStore {
             let failed = |error: &dyn Display| PostgresOpenError::Tables(error.to_string());
             let length = reader.read_length().await.map_err(|error| failed(&error))?;
             state.publish(length);
-            let mut is_checked = false;
-            if !options.skip_table_check {
+            if !options.skip_verification {
                 migration::check_rights(&mut found.connection, &limits).await?;
-                let checked = table_monitor::correct_at_start(reader.clone(), length).await;
-                is_checked = checked.map_err(|error| failed(&error))?;
             }
-            let mut writer = RunningWriter::start(state, found).map_err(|error| failed(&error))?;
-            if !options.skip_table_check {
-                writer.watch_tables(reader.clone(), is_checked);
+            let writer = RunningWriter::start(state, found).map_err(|error| failed(&error))?;
+            let writer = Arc::new(writer);
+            let store = Self { writer, reader };
+            if !options.skip_verification {
+                let verified = table_monitor::verify_newest(&store).await;
+                verified.map_err(|error| failed(&error))?;
+                let (writer, reader) = (Arc::downgrade(&store.writer), store.reader.clone());
+                tokio::spawn(table_monitor::verify_daily(writer, reader));
             }
-            Ok(Self {
-                writer: Arc::new(writer),
-                reader,
-            })
+            Ok(store)
         })
     }
 
@@ -195,6 +198,17 @@ impl PostgresStore {
     #[doc(hidden)]
     pub fn enable_inline_rows(&self, rows: Arc<dyn InlineRows>) {
         self.writer.state.set_inline_rows(rows);
+    }
+
+    /// Builds the tables that follow from the events again. A verification opens the log then.
+    ///
+    /// # Errors
+    /// The server does not answer.
+    pub fn rebuild_tables(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let LogReader { pool, state } = &self.reader;
+            pool.run_step(state, &RebuildStep).await
+        })
     }
 
     /// Checks the stored events against a new schema, so that the lock of the log is not held for it.
@@ -352,11 +366,22 @@ impl EventStore for PostgresStore {
         })
     }
 
-    async fn find_table_flaw(
+    async fn find_table_damage(
         &self,
+        scope: VerificationScope,
         progress: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<Option<String>, StoreError> {
-        table_monitor::find_table_flaw(self.reader.clone(), progress).await
+    ) -> Result<Vec<LogDamage>, StoreError> {
+        table_monitor::find_table_damage(&self.reader, scope, progress).await
+    }
+
+    async fn damaged_places(&self) -> Result<Vec<String>, StoreError> {
+        let LogReader { pool, state } = &self.reader;
+        pool.run_step(state, &PlacesReadStep).await
+    }
+
+    async fn settle_damage(&self, settlement: DamageSettlement) -> Result<(), StoreError> {
+        let LogReader { pool, state } = &self.reader;
+        pool.run_step(state, &SettlementStep(settlement)).await
     }
 
     async fn health(&self) -> Result<(), StoreError> {

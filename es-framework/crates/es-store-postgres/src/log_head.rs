@@ -11,7 +11,9 @@ use super::{
 use es_event::{EventId, Hash};
 use es_store::write::ChainHead;
 
-const LOCK: &str = "SELECT last, hash, time, schemas FROM es_head WHERE id = 1 FOR UPDATE";
+const LOCK: &str = "SELECT last, hash, time, schemas, \
+     (SELECT place || ' is damaged: ' || reason FROM es_damage WHERE NOT accepted LIMIT 1) \
+     FROM es_head WHERE id = 1 FOR UPDATE";
 const ADD_SCHEMA: &str = "UPDATE es_head SET schemas = schemas + 1 WHERE id = 1";
 const CHANGE_NOTHING: &str = "UPDATE es_head SET last = last WHERE id = 1";
 
@@ -26,6 +28,17 @@ pub(super) struct LogHead {
     pub(super) chain: ChainHead,
     /// The number of registered schemas.
     pub(super) schemas: usize,
+    /// The damage for which the log is closed.
+    damage: Option<String>,
+}
+
+impl LogHead {
+    /// Refuses to write to a closed log.
+    pub(super) fn check_open(&self) -> Result<(), DatabaseError> {
+        self.damage
+            .clone()
+            .map_or(Ok(()), |damage| Err(DatabaseError::Closed(damage)))
+    }
 }
 
 /// Begins a transaction and locks the end of the log until it ends.
@@ -33,9 +46,9 @@ pub(super) async fn begin_and_lock(
     connection: &mut PgConnection,
 ) -> Result<LogHead, DatabaseError> {
     sqlx::query(BEGIN).execute(&mut *connection).await?;
-    let found: Option<(Option<i64>, Vec<u8>, String, i64)> =
+    let found: Option<(Option<i64>, Vec<u8>, String, i64, Option<String>)> =
         sqlx::query_as(LOCK).fetch_optional(connection).await?;
-    let (last, hash, time, schemas) = found.ok_or_else(DatabaseError::missing_head)?;
+    let (last, hash, time, schemas, damage) = found.ok_or_else(DatabaseError::missing_head)?;
     let last = last.map(row::to_event_id).transpose()?;
     let time = time.parse();
     Ok(LogHead {
@@ -46,11 +59,12 @@ pub(super) async fn begin_and_lock(
             time: time.map_err(|error| broken(format!("a broken time: {error}")))?,
         },
         schemas: usize::try_from(schemas).unwrap_or_default(),
+        damage,
     })
 }
 
 fn broken(flaw: impl std::fmt::Display) -> DatabaseError {
-    DatabaseError::Broken(format!("the head of the log has {flaw}"))
+    DatabaseError::damaged_table("es_head", format!("it has {flaw}"))
 }
 
 fn head_hash(bytes: &[u8]) -> Result<Hash, DatabaseError> {

@@ -76,7 +76,7 @@ impl LogMonitor<'_> {
                 }
                 Ok(())
             }
-            Err(error @ DatabaseError::Broken(_)) => {
+            Err(error @ DatabaseError::Damaged(_)) => {
                 self.server = Some(server);
                 Err(error)
             }

@@ -187,9 +187,7 @@ impl ReadStep for ChunkReadStep<'_> {
                 return Err(DatabaseError::Replaced);
             }
             if !scan.is_gapless(&chunk) {
-                let IdRange { first, last } = scan.range;
-                let flaw = format!("an event between {first} and {last} is missing");
-                return Err(DatabaseError::Broken(flaw));
+                return Err(event_selection::missing_event(scan, &chunk));
             }
         }
         Ok(chunk)

@@ -11,6 +11,7 @@ use tokio::{runtime::Runtime, sync::oneshot, time::timeout};
 
 use super::{
     batch_transaction::{BatchTransaction, PreparedEvents},
+    damage_record,
     database_error::{DatabaseError, Remedy},
     latest_lookup::{LookupKeys, StoredLatestEvents},
     log_head,
@@ -138,7 +139,7 @@ impl LogWriter {
                 Err(error) => {
                     self.handle_failure(&error).await;
                     if !schedule.wait(&error).await {
-                        break error;
+                        break error.into_write_error();
                     }
                 }
             }
@@ -194,14 +195,20 @@ impl LogWriter {
 
     /// Prepares the connection for the next transaction, or drops it.
     async fn handle_failure(&mut self, error: &DatabaseError) {
-        if matches!(error, DatabaseError::Index(_)) {
-            self.state.request_table_check();
-        }
         if error.remedy() != Remedy::Reconnect
             && let Some(found) = &mut self.connection
         {
             let limit = self.state.limits.attempt_time;
-            let roll_back = log_head::roll_back(&mut found.connection);
+            let connection = &mut found.connection;
+            let roll_back = async {
+                log_head::roll_back(connection).await?;
+                match error {
+                    DatabaseError::Damaged(damage) => {
+                        damage_record::record_damage(connection, damage, false).await
+                    }
+                    _ => Ok(()),
+                }
+            };
             let rolled_back = timeout(limit, roll_back).await;
             if matches!(rolled_back, Ok(Ok(()))) {
                 return;
@@ -271,6 +278,7 @@ impl LogWriter {
             }
             is_sent = false;
             if !schedule.wait(&error).await {
+                let error = error.into_write_error();
                 return Err(error.to_store_error(&self.state.description).into());
             }
         }
@@ -315,6 +323,7 @@ impl LogWriter {
         let probe = async {
             let connection = &mut self.connection().await?.connection;
             let head = log_head::begin_and_lock(connection).await?;
+            head.check_open()?;
             let keys = LookupKeys::default();
             StoredLatestEvents::read_latest(connection, keys, &head, state.newest_seen()).await?;
             log_head::commit_unchanged_head(connection).await
@@ -324,7 +333,7 @@ impl LogWriter {
         if let Err(error) = &probed {
             self.handle_failure(error).await;
         }
-        probed
+        probed.map_err(DatabaseError::into_write_error)
     }
 }
 

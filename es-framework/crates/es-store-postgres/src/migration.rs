@@ -7,6 +7,7 @@ use sqlx::PgConnection;
 use tokio::time::timeout;
 
 use super::{
+    damage_record,
     database_error::{DatabaseError, PostgresOpenError, Remedy},
     event_catalogue::load_catalogue,
     row_upgrade,
@@ -24,7 +25,7 @@ const INSERT_VERSION: &str =
     "INSERT INTO es_store_version (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING";
 
 /// Each statement can run twice, because some engines do not undo it with its transaction.
-const TABLES: [&str; 8] = [
+const TABLES: [&str; 9] = [
     // The text of an event is stored as the API sends it, because the hash covers the exact bytes.
     "CREATE TABLE IF NOT EXISTS es_events (
         id BIGINT PRIMARY KEY,
@@ -42,6 +43,7 @@ const TABLES: [&str; 8] = [
         previous_of_type BIGINT)",
     // The latest event of each subject, by which a missing one is noticed.
     store_version::CREATE_SUBJECTS,
+    damage_record::CREATE,
     // Answers which event of a subject is the latest, and reads a subject in order.
     "CREATE INDEX IF NOT EXISTS es_events_subject ON es_events (subject ASC, id ASC)",
     "CREATE INDEX IF NOT EXISTS es_events_type ON es_events (type ASC, id ASC)",
@@ -137,7 +139,7 @@ pub(super) async fn migrate(
     limits: &StoreLimits,
 ) -> Result<(), DatabaseError> {
     let creation = timeout(limits.write_time, create_if_missing(connection)).await;
-    if creation.unwrap_or(Err(DatabaseError::Timeout))? < VERSION {
+    if creation.unwrap_or(Err(DatabaseError::Timeout))? < 2 {
         row_upgrade::upgrade_rows(connection, limits).await?;
     }
     Ok(())
@@ -169,7 +171,7 @@ fn is_race(error: &DatabaseError) -> bool {
 
 async fn create_once(connection: &mut PgConnection) -> Result<i64, DatabaseError> {
     match store_version::read_version(connection).await {
-        Ok(found @ 1..=VERSION) => return Ok(found),
+        Ok(VERSION) => return Ok(VERSION),
         Ok(_) => {}
         Err(error) if error.is_undefined_table() => {
             sqlx::query(CREATE_VERSION)
@@ -191,9 +193,20 @@ async fn create_once(connection: &mut PgConnection) -> Result<i64, DatabaseError
         let known = VERSION;
         return Err(PostgresOpenError::Newer { found, known }.into());
     }
-    if found < 1 {
-        create_tables(connection).await?;
-        found = VERSION;
+    match found {
+        ..1 => {
+            create_tables(connection).await?;
+            found = VERSION;
+        }
+        1 | 2 => {
+            sqlx::query(damage_record::CREATE)
+                .execute(&mut *connection)
+                .await?;
+            if found == 2 {
+                store_version::set_version(connection, VERSION).await?;
+            }
+        }
+        VERSION.. => {}
     }
     sqlx::query("COMMIT").execute(&mut *connection).await?;
     Ok(found)

@@ -24,8 +24,8 @@ pub struct PostgresStoreOptions {
     pub data_folder: Option<PathBuf>,
     /// True to open a database that lacks what the instance remembers.
     pub accept_loss: bool,
-    /// True for a program that ends soon: the open store does not compare its tables with the events, and corrects none.
-    pub skip_table_check: bool,
+    /// True for a program that ends soon: the start does not verify the newest events.
+    pub skip_verification: bool,
     /// The time between two looks at the log, for events that no notification announced; by default a second.
     #[doc(hidden)]
     pub poll_time: Option<Duration>,

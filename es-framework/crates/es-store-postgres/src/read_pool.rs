@@ -11,6 +11,7 @@ use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::{sync::Semaphore, time::timeout};
 
 use super::{
+    damage_record,
     database_error::{DatabaseError, Remedy},
     server_connection::WritableConnection,
     store_limits::StoreLimits,
@@ -58,9 +59,6 @@ impl ReadPool {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
-            if matches!(error, DatabaseError::Index(_)) {
-                state.request_table_check();
-            }
             let is_late = begun.elapsed() >= state.limits.retry_time;
             let is_final = matches!(error, DatabaseError::Busy) || is_late;
             match error.remedy() {
@@ -87,10 +85,16 @@ impl ReadPool {
             None => connect(state).await?,
         };
         let failover = state.await_failover(connection.failovers);
-        let output = tokio::select! {
-            output = timeout(limit, step.run(&mut connection.connection)) => {
-                output.unwrap_or(Err(DatabaseError::Timeout))?
+        let run = async {
+            let connection = &mut connection.connection;
+            let output = step.run(connection).await;
+            if let Err(DatabaseError::Damaged(damage)) = &output {
+                damage_record::record_damage(connection, damage, false).await?;
             }
+            output
+        };
+        let output = tokio::select! {
+            output = timeout(limit, run) => output.unwrap_or(Err(DatabaseError::Timeout))?,
             () = failover => return Err(DatabaseError::Timeout),
         };
         self.lock_idle(|idle| idle.push(connection));

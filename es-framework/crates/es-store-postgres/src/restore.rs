@@ -179,6 +179,7 @@ impl PostgresRestore {
         } = self;
         run_transaction(connection, async |connection| {
             let found = log_head::begin_and_lock(connection).await?;
+            found.check_open()?;
             let events = EventId::count_to(found.last);
             if events != stored.events() || found.chain.predecessor != stored.hash() {
                 log_head::roll_back(connection).await?;

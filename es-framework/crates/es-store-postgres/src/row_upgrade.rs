@@ -227,7 +227,8 @@ async fn finish(
         sqlx::query_as(SCHEMAS).fetch_all(&mut *connection).await?;
     for (name, schema) in schemas {
         let event_type: EventType = name.parse().map_err(|error| {
-            DatabaseError::Broken(format!("the event type {name:?} is broken: {error}"))
+            let flaw = format!("the event type {name:?} is broken: {error}");
+            DatabaseError::damaged_table("es_event_types", flaw)
         })?;
         sqlx::query(SET_SCHEMA_CHECKSUM)
             .bind(&name)

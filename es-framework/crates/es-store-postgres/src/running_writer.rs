@@ -1,4 +1,4 @@
-//! The running parts of an open store: the thread of the writer, and the tasks that watch the log and the tables.
+//! The running parts of an open store: the thread of the writer, and the task that watches the log.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -9,8 +9,8 @@ use std::{
 use tokio::{sync::oneshot, task::AbortHandle, time::timeout};
 
 use super::{
-    end_recording, log_monitor, log_reader::LogReader, log_writer::LogWriter,
-    server_connection::WritableConnection, store_state::StoreState, table_monitor,
+    end_recording, log_monitor, log_writer::LogWriter, server_connection::WritableConnection,
+    store_state::StoreState,
 };
 use es_store::write::{WriteAdmission, WriteQueue};
 
@@ -20,7 +20,7 @@ pub(super) struct RunningWriter {
     pub(super) admission: WriteAdmission,
     pub(super) state: Arc<StoreState>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    monitors: Vec<AbortHandle>,
+    monitor: AbortHandle,
 }
 
 impl RunningWriter {
@@ -38,14 +38,8 @@ impl RunningWriter {
             admission,
             state,
             thread: Mutex::new(Some(thread)),
-            monitors: vec![monitor.abort_handle()],
+            monitor: monitor.abort_handle(),
         })
-    }
-
-    /// Compares the tables with the events from now on. `is_checked` is true if they were just compared.
-    pub(super) fn watch_tables(&mut self, reader: LogReader, is_checked: bool) {
-        let tables = tokio::spawn(table_monitor::watch_tables(reader, is_checked));
-        self.monitors.push(tables.abort_handle());
     }
 
     /// Waits for the answer of the writer. `None` if it does not come in time.
@@ -88,6 +82,6 @@ fn start_thread(
 impl Drop for RunningWriter {
     fn drop(&mut self) {
         self.admission.close();
-        self.monitors.iter().for_each(AbortHandle::abort);
+        self.monitor.abort();
     }
 }

@@ -100,6 +100,7 @@ pub(super) async fn register_schema(
         event_type, schema, ..
     } = registration;
     let head = log_head::begin_and_lock(connection).await?;
+    head.check_open()?;
     state.refresh_catalogue(connection, head.schemas).await?;
     if let Some(conflict) = find_conflict(connection, state, registration, &head).await? {
         log_head::roll_back(connection).await?;

@@ -28,7 +28,7 @@ pub(super) async fn read_identity(
     };
     let parsed = identity.map(|identity| identity.parse()).transpose();
     parsed.map_err(|error| {
-        DatabaseError::Broken(format!("the identity of the store is broken: {error}"))
+        DatabaseError::damaged_table("es_store_identity", format!("it is broken: {error}"))
     })
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn load_or_create_identity(
     }
     created?;
     let identity = read_identity(connection).await?;
-    identity.ok_or_else(|| DatabaseError::Broken("the store has no identity".into()))
+    identity.ok_or_else(|| DatabaseError::damaged_table("es_store_identity", "it is empty"))
 }
 
 async fn create_identity(connection: &mut PgConnection) -> Result<(), DatabaseError> {

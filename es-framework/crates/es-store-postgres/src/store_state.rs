@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use sqlx::PgConnection;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::{
@@ -32,7 +32,6 @@ pub(super) struct StoreState {
     pub(super) remembered: RememberedEnd,
     /// The loss of events that this instance has noticed.
     loss: watch::Sender<Option<String>>,
-    table_check: Notify,
     primary: watch::Sender<PrimaryServer>,
     /// The rows that appends write with their events.
     inline_rows: OnceLock<Arc<dyn InlineRows>>,
@@ -67,7 +66,6 @@ impl StoreState {
             identity,
             remembered,
             loss: watch::Sender::new(None),
-            table_check: Notify::new(),
             primary: watch::Sender::new(PrimaryServer {
                 number: server,
                 failovers: 0,
@@ -145,16 +143,6 @@ impl StoreState {
             *known = loss;
             has_changed
         });
-    }
-
-    /// Asks for a comparison of the tables with the events.
-    pub(super) fn request_table_check(&self) {
-        self.table_check.notify_one();
-    }
-
-    /// Waits until a comparison of the tables is asked for.
-    pub(super) async fn await_table_check(&self) {
-        self.table_check.notified().await;
     }
 
     /// Fails while the log lacks events that this instance has seen.

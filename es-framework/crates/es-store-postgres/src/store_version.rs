@@ -4,8 +4,9 @@ use sqlx::PgConnection;
 
 use super::database_error::DatabaseError;
 
-/// The version of the tables that this program writes. Version 2 adds checksums, links, and the table of subjects.
-pub(super) const VERSION: i64 = 2;
+/// The version of the tables that this program writes. Version 2 adds checksums and the table of subjects, version 3
+/// the table of damage.
+pub(super) const VERSION: i64 = 3;
 
 pub(super) const CREATE_SUBJECTS: &str = "CREATE TABLE IF NOT EXISTS es_subjects (
         subject TEXT COLLATE \"C\" PRIMARY KEY,

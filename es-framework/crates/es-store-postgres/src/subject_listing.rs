@@ -45,7 +45,8 @@ fn list_values(
 
 fn parse_subjects(texts: impl Iterator<Item = String>) -> Result<Vec<Subject>, DatabaseError> {
     let subjects = texts.map(|text| Subject::parse_recorded(&text));
-    let broken = |error| DatabaseError::Broken(format!("a subject is broken: {error}"));
+    let broken =
+        |error| DatabaseError::damaged_table("es_events", format!("a subject is broken: {error}"));
     subjects.collect::<Result<_, _>>().map_err(broken)
 }
 

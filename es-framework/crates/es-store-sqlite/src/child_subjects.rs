@@ -95,5 +95,5 @@ fn least_key_after_subtree(key: &[u8]) -> IndexKey {
 }
 
 fn broken_key() -> SqliteError {
-    SqliteError::Broken("the index has a broken subject".into())
+    SqliteError::damaged_table("event_index", "it has a broken subject")
 }

@@ -7,7 +7,9 @@ use std::{
 
 use rusqlite::ErrorCode;
 
-use es_store::{AppendError, RegisterError, StoreError, event_row::RowFlaw};
+use es_store::{
+    AppendError, LogDamage, RegisterError, StoreError, describe_closed_log, event_row::RowFlaw,
+};
 
 /// An embedded store that cannot be opened.
 ///
@@ -108,38 +110,67 @@ fn describe_missing(found: u64, expected: Option<u64>) -> String {
 pub(super) enum SqliteError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
-    /// A row that no writer of this format leaves.
-    #[error("event {id} {flaw}")]
-    Event { id: i64, flaw: String },
+    /// Something that no writer of this format leaves.
     #[error("{0}")]
-    Broken(String),
+    Damaged(LogDamage),
+    /// The log is closed for writing because of this damage.
+    #[error("{}", describe_closed_log(.0))]
+    Closed(LogDamage),
     /// The database could not be opened again.
     #[error("{0}")]
     Unopened(String),
 }
 
+impl From<LogDamage> for SqliteError {
+    fn from(damage: LogDamage) -> Self {
+        Self::Damaged(damage)
+    }
+}
+
 impl From<RowFlaw> for SqliteError {
     fn from(RowFlaw { id, flaw }: RowFlaw) -> Self {
-        Self::Event { id, flaw }
+        Self::flawed_event(id, flaw)
     }
 }
 
 impl SqliteError {
     /// Creates the error of a row that no writer of this format leaves behind.
     pub(super) fn flawed_event(id: i64, flaw: impl ToString) -> Self {
-        let flaw = flaw.to_string();
-        Self::Event { id, flaw }
+        match u64::try_from(id) {
+            Ok(id) => Self::Damaged(LogDamage::of_event(id, format!("it {}", flaw.to_string()))),
+            Err(_) => Self::damaged_table("events", format!("it has an event with the id {id}")),
+        }
+    }
+
+    /// Creates the error of a table that is not as it was written.
+    pub(super) fn damaged_table(name: &str, flaw: impl Into<String>) -> Self {
+        Self::Damaged(LogDamage::of_table(name, flaw))
+    }
+
+    /// Returns the damage that the error shows.
+    pub(super) fn damage(&self) -> Option<LogDamage> {
+        match self {
+            Self::Damaged(damage) => Some(damage.clone()),
+            Self::Sqlite(error) if self.is_corruption() => {
+                Some(LogDamage::of_table("of a damaged page", error.to_string()))
+            }
+            _ => None,
+        }
     }
 
     fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Sqlite(error) => error.sqlite_error_code(),
-            Self::Event { .. } | Self::Broken(_) | Self::Unopened(_) => None,
+            Self::Damaged(_) | Self::Closed(_) | Self::Unopened(_) => None,
         }
     }
 
     pub(super) fn is_full(&self) -> bool {
         self.code() == Some(ErrorCode::DiskFull)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        matches!(self, Self::Closed(_))
     }
 
     pub(super) fn is_corruption(&self) -> bool {
@@ -148,8 +179,8 @@ impl SqliteError {
                 self.code(),
                 Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
             ),
-            Self::Event { .. } | Self::Broken(_) => true,
-            Self::Unopened(_) => false,
+            Self::Damaged(_) => true,
+            Self::Closed(_) | Self::Unopened(_) => false,
         }
     }
 

@@ -11,7 +11,7 @@ use es_store::{durable_end::EndRecord, secret_file};
 const APPLICATION_ID: i64 = 0x4553_4556;
 
 /// The current format. A file of an earlier format is upgraded when it is opened.
-pub(super) const VERSION: i64 = 6;
+pub(super) const VERSION: i64 = 7;
 
 /// `index_state.indexed` is the number of events, from the first, that `subject_index` covers. Later
 /// events may be in it or not.
@@ -80,6 +80,15 @@ const VERSION_5: &str = "";
 const VERSION_6: &str = "
     ALTER TABLE events ADD COLUMN checksum INTEGER;
     ALTER TABLE event_schemas ADD COLUMN checksum INTEGER;
+";
+
+/// Adds the table of damage. While it has damage that no operator accepts, the log takes no events.
+const VERSION_7: &str = "
+    CREATE TABLE damage (
+        place TEXT PRIMARY KEY,
+        reason TEXT NOT NULL,
+        accepted INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
 ";
 
 /// Opens the database for the writer, or creates it, and creates or upgrades its tables.
@@ -225,6 +234,7 @@ fn upgrade(connection: &Connection, found: i64) -> rusqlite::Result<()> {
         (4, VERSION_4),
         (5, VERSION_5),
         (6, VERSION_6),
+        (7, VERSION_7),
     ] {
         if found < version {
             transaction.execute_batch(statements)?;

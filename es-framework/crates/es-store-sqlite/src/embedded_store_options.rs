@@ -22,9 +22,8 @@ pub struct EmbeddedStoreOptions {
     pub hash_version: HashVersion,
     /// True to open a store although events are missing that were durable.
     pub accept_loss: bool,
-    /// True for a program that ends soon: the open store does not compare the index of more than 10,000 events
-    /// with them.
-    pub skip_index_check: bool,
+    /// True for a program that ends soon: the open store does not verify its newest events.
+    pub skip_verification: bool,
 }
 
 impl EmbeddedStoreOptions {
@@ -32,7 +31,7 @@ impl EmbeddedStoreOptions {
         EngineSettings {
             hash_version: self.hash_version,
             accept_loss: self.accept_loss,
-            checks_index: !self.skip_index_check,
+            verifies: !self.skip_verification,
             ..EngineSettings::default()
         }
     }

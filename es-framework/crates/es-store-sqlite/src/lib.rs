@@ -5,13 +5,14 @@
 
 mod child_subjects;
 mod chunk_collector;
+mod damage_record;
 mod database_error;
 mod database_format;
 mod directory;
 mod durable_end;
 mod embedded_store_options;
+mod event_check;
 mod index;
-mod index_check;
 mod latest_events;
 mod line_renderer;
 mod open_files;
@@ -54,9 +55,9 @@ use self::{
 };
 use es_event::{EventCandidate, EventType, LineFormat, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType, LineStream,
-    ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, scan,
-    schema_work,
+    AppendError, DamageSettlement, EventSchema, EventStore, EventStream, EventTypeStream,
+    KnownEventType, LineStream, LogDamage, ObserveOptions, Precondition, ReadOptions,
+    RegisterError, StoreError, SubjectStream, VerificationScope, scan, schema_work,
     write::{
         QueuedAppend, QueuedTask, WriteAdmission, WriteQueue, candidate_size, precondition_size,
     },
@@ -188,6 +189,19 @@ impl EmbeddedStore {
     #[must_use]
     pub fn file(&self) -> PathBuf {
         self.open.shared.file.clone()
+    }
+
+    /// Builds the tables that follow from the events again. A verification opens the log then.
+    ///
+    /// # Errors
+    /// The disk fails.
+    pub async fn rebuild_tables(&self) -> Result<(), StoreError> {
+        self.open.shared.set_rebuild_requested(true);
+        match self.open.probe().await {
+            Err(error) if self.open.shared.is_rebuild_requested() => Err(error),
+            // The log is closed until a verification.
+            _ => Ok(()),
+        }
     }
 
     /// Writes the waiting appends, rejects further ones, and unlocks the directory. Dropping the last
@@ -342,11 +356,21 @@ impl EventStore for EmbeddedStore {
         })
     }
 
-    async fn find_table_flaw(
+    async fn find_table_damage(
         &self,
+        scope: VerificationScope,
         progress: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<Option<String>, StoreError> {
-        self.reader.find_table_flaw(progress).await
+    ) -> Result<Vec<LogDamage>, StoreError> {
+        self.reader.find_table_damage(scope.first, progress).await
+    }
+
+    async fn damaged_places(&self) -> Result<Vec<String>, StoreError> {
+        Ok(self.open.shared.damaged_places())
+    }
+
+    async fn settle_damage(&self, settlement: DamageSettlement) -> Result<(), StoreError> {
+        self.open.shared.settle_damage(&settlement);
+        Ok(())
     }
 
     async fn health(&self) -> Result<(), StoreError> {

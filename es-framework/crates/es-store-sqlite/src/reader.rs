@@ -127,9 +127,6 @@ impl EventReader {
         &self,
         query: impl FnOnce(&Connection) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        if self.shared.is_index_damaged() {
-            return Err(self.unavailable(&"its index was damaged on the disk and is built again"));
-        }
         let result = self.connection().and_then(|connection| {
             let result = query(&connection)?;
             let idle = self.pool.idle.lock();
@@ -137,7 +134,10 @@ impl EventReader {
                 .push(connection);
             Ok(result)
         });
-        result.map_err(|error| error.to_store_error(&self.shared.file))
+        result.map_err(|error| {
+            self.shared.note_damage(&error);
+            error.to_store_error(&self.shared.file)
+        })
     }
 
     fn unavailable(&self, reason: &dyn Display) -> StoreError {

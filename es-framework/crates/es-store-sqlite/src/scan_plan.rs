@@ -135,8 +135,8 @@ fn belongs_to(scan: &Scan, row: &Row<'_>) -> Result<bool, SqliteError> {
             Ok(true)
         } else {
             row::verify_row(row)?;
-            let reason = "the index lists an event of another subject";
-            Err(SqliteError::Broken(reason.into()))
+            let flaw = "it lists an event of another subject";
+            Err(SqliteError::damaged_table("event_index", flaw))
         };
     }
     let base = scan.subject.as_str().trim_end_matches('/');

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use super::{index::PostingIndex, recent::RecentEvents};
+use super::{damage_record::DamageRecord, index::PostingIndex, recent::RecentEvents};
 use es_store::catalogue::EventTypeCatalogue;
 
 /// The state that the writer shares with readers and callers.
@@ -20,8 +20,9 @@ pub(super) struct SharedState {
     pub(super) catalogue: RwLock<Arc<EventTypeCatalogue>>,
     /// The reason why the last write failed, until a write succeeds.
     pub(super) last_write_failure: Mutex<Option<String>>,
-    /// True from the discovery of a damaged index until it is built again.
-    pub(super) is_index_damaged: AtomicBool,
+    /// True from the request of an operator until the index is built again.
+    pub(super) is_rebuild_requested: AtomicBool,
+    pub(super) damage: Mutex<DamageRecord>,
     /// The fault that a test injects before the writer's next task.
     #[cfg(test)]
     pub(super) injected_fault: Mutex<Option<InjectedFault>>,
@@ -79,12 +80,18 @@ impl SharedState {
         has_changed
     }
 
-    pub(super) fn set_index_damaged(&self, is_damaged: bool) {
-        self.is_index_damaged.store(is_damaged, Ordering::Release);
+    pub(super) fn set_rebuild_requested(&self, is_requested: bool) {
+        self.is_rebuild_requested
+            .store(is_requested, Ordering::Release);
     }
 
-    pub(super) fn is_index_damaged(&self) -> bool {
-        self.is_index_damaged.load(Ordering::Acquire)
+    pub(super) fn is_rebuild_requested(&self) -> bool {
+        self.is_rebuild_requested.load(Ordering::Acquire)
+    }
+
+    /// No change of the record can fail halfway.
+    pub(super) fn with_damage<T>(&self, act: impl FnOnce(&mut DamageRecord) -> T) -> T {
+        act(&mut self.damage.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     #[cfg(test)]

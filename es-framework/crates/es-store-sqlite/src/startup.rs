@@ -1,20 +1,21 @@
 //! The state that is read when the database is opened: the end of the hash chain, the entries of
 //! the index that are not on disk, the event types and the schemas.
 
-use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{
     database_error::SqliteError,
     index::{CompactionProgress, EventKeys, PostingIndex},
-    index_check::{self, IndexComparison},
     row::{self, RowDecoder, select},
     store_settings::EngineSettings,
 };
 use es_event::EventType;
 use es_store::{
-    EventSchema, catalogue::EventTypeCatalogue, event_row::compute_schema_checksum,
+    EventSchema,
+    catalogue::EventTypeCatalogue,
+    event_row::{compute_schema_checksum, parse_hash},
     write::ChainHead,
 };
 
@@ -26,21 +27,13 @@ pub(super) fn load_log(
 ) -> Result<(ChainHead, PostingIndex), SqliteError> {
     let head = load_head(connection)?;
     let length = head.next.map_or(u64::MAX, |next| next.get());
-    let covered = load_coverage(connection, length)?;
-    if covered <= settings.checked_at_start
-        && let IndexComparison::Unindexed(_) =
-            index_check::compare_index(connection, 0..covered, Duration::MAX)?
-    {
-        tracing::warn!("the index was damaged on the disk, so it is built again");
-        index_check::clear_index(connection)?;
-    }
-    let types = index_check::load_type_names(connection)?;
     loop {
-        let covered = load_coverage(connection, length)?;
+        // A verification reports an index of more events than there are.
+        let covered = load_coverage(connection)?.min(length);
         let mut index = PostingIndex::with_covered_events(covered);
         // Twice the usual: the memtable of an unfinished compaction is loaded, too.
         let limit = settings.memtable_entries.saturating_mul(2);
-        fill_memtable(connection, &mut index, &types, limit)?;
+        fill_memtable(connection, &mut index, limit)?;
         if index.len() == length {
             return Ok((head, index));
         }
@@ -52,14 +45,21 @@ pub(super) fn load_log(
 }
 
 /// Loads the number of events that the index on disk covers.
-fn load_coverage(connection: &Connection, length: u64) -> Result<u64, SqliteError> {
+fn load_coverage(connection: &Connection) -> Result<u64, SqliteError> {
     let covered: i64 =
         connection.query_row("SELECT indexed FROM index_state", [], |row| row.get(0))?;
-    let covered = u64::try_from(covered).ok();
-    let reason = "the index claims events that are not there";
-    covered
-        .filter(|covered| *covered <= length)
-        .ok_or_else(|| SqliteError::Broken(reason.into()))
+    let flaw = "it has a negative number of events";
+    u64::try_from(covered).map_err(|_| SqliteError::damaged_table("index_state", flaw))
+}
+
+/// Checks that the index on disk covers no more events than there are.
+pub(super) fn check_coverage(connection: &Connection, length: u64) -> Result<(), SqliteError> {
+    let covered = load_coverage(connection)?;
+    if covered <= length {
+        return Ok(());
+    }
+    let flaw = format!("it has {covered} events, but the log has {length}");
+    Err(SqliteError::damaged_table("event_index", flaw))
 }
 
 /// Loads the event types of events and of schemas, and the schemas.
@@ -88,7 +88,8 @@ pub(super) fn load_catalogue(connection: &Connection) -> Result<EventTypeCatalog
     while let Some(row) = rows.next()? {
         let event_type = event_type(row)?;
         let broken = |error: &dyn fmt::Display| {
-            SqliteError::Broken(format!("the schema of {event_type} is broken: {error}"))
+            let flaw = format!("the schema of {event_type} is broken: {error}");
+            SqliteError::damaged_table("event_schemas", flaw)
         };
         let text = row.get_ref(1)?.as_str().map_err(|error| broken(&error))?;
         let stored: Option<i64> = row.get(2)?;
@@ -108,33 +109,39 @@ fn check_structure(connection: &Connection, table: &str) -> Result<(), SqliteErr
     let found: String = connection.query_row(&statement, [], |row| row.get(0))?;
     match found.as_str() {
         "ok" => Ok(()),
-        found => Err(SqliteError::Broken(format!(
-            "the table {table} is damaged: {found}"
-        ))),
+        found => Err(SqliteError::damaged_table(table, found)),
     }
 }
 
 fn event_type(row: &Row<'_>) -> Result<EventType, SqliteError> {
     let text: String = row.get(0)?;
     let parsed = text.parse();
-    parsed.map_err(|_| SqliteError::Broken(format!("it lists the broken event type {text:?}")))
+    parsed.map_err(|_| {
+        let flaw = format!("it lists the broken event type {text:?}");
+        SqliteError::damaged_table("event_types", flaw)
+    })
 }
 
-/// Loads the end of the chain.
+/// Loads the end of the chain. A verification compares the last event with its checksum and its hash.
 pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, SqliteError> {
     let last = connection
-        .prepare(select!("ORDER BY id DESC LIMIT 1"))?
-        .query_row([], |row| Ok(RowDecoder::default().check_and_decode(row)))
-        .optional()?
-        .transpose()?;
-    let Some(last) = last else {
+        .prepare("SELECT id, hash, time FROM events ORDER BY id DESC LIMIT 1")?
+        .query_row([], |row| {
+            Ok((
+                row.get(0)?,
+                row.get::<_, Vec<u8>>(1)?,
+                row.get::<_, String>(2)?,
+            ))
+        })
+        .optional()?;
+    let Some((id, hash, time)) = last else {
         return Ok(ChainHead::EMPTY);
     };
-    let time = last.time.timestamp();
+    let broken = |column| SqliteError::flawed_event(id, format!("has a broken {column}"));
     Ok(ChainHead {
-        next: last.id.next(),
-        predecessor: last.hash,
-        time: time.map_err(|error| SqliteError::flawed_event(row::number(last.id.get()), error))?,
+        next: row::to_event_id(id)?.next(),
+        predecessor: parse_hash(&hash).ok_or_else(|| broken("hash"))?,
+        time: time.parse().map_err(|_| broken("time"))?,
     })
 }
 
@@ -142,7 +149,6 @@ pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, SqliteErro
 fn fill_memtable(
     connection: &Connection,
     index: &mut PostingIndex,
-    types: &HashSet<String>,
     limit: usize,
 ) -> Result<(), SqliteError> {
     let mut statement = connection.prepare(select!("WHERE id >= ?1 ORDER BY id"))?;
@@ -151,20 +157,13 @@ fn fill_memtable(
     while index.pending() < limit
         && let Some(row) = rows.next()?
     {
-        let number: i64 = row.get(0)?;
-        let id = row::to_event_id(number)?.get();
-        if id != index.len() {
-            return Err(SqliteError::flawed_event(
-                row::number(index.len()),
-                "is missing",
-            ));
+        let id = row::to_event_id(row.get(0)?)?.get();
+        match decoder.check_and_decode(row) {
+            Ok(event) => index.insert(EventKeys::from_event(&event), id),
+            // A verification reports it. No index lists what is not as it was written.
+            Err(SqliteError::Damaged(_)) => index.skip_to(id),
+            Err(error) => return Err(error),
         }
-        let event = decoder.check_and_decode(row)?;
-        if !types.contains(event.event_type.as_str()) {
-            let flaw = "has a type that the list of types lacks";
-            return Err(SqliteError::flawed_event(number, flaw));
-        }
-        index.insert(EventKeys::from_event(&event), id);
     }
     Ok(())
 }

@@ -14,12 +14,9 @@ pub(super) struct EngineSettings {
     pub(super) hash_version: HashVersion,
     /// True if a loss of events does not stop the start.
     pub(super) accept_loss: bool,
-    /// The number of indexed events up to which a start compares the index with the events. The comparison takes
-    /// about 10 microseconds for an event.
-    pub(super) checked_at_start: u64,
-    /// True if the writer compares the index of a larger store.
-    pub(super) checks_index: bool,
-    /// The time after which the writer compares the whole index again, because a disk can damage it at any time.
+    /// True if the writer verifies the newest events first, and all events each day.
+    pub(super) verifies: bool,
+    /// The time between two verifications.
     pub(super) check_interval: Duration,
     /// The number of index entries in memory at which a compaction starts. More entries make the start
     /// after a crash slower; fewer make compactions write more pages for each entry.
@@ -71,8 +68,7 @@ impl Default for EngineSettings {
         Self {
             hash_version: HashVersion::V1,
             accept_loss: false,
-            checked_at_start: 10_000,
-            checks_index: true,
+            verifies: true,
             check_interval: Duration::from_secs(24 * 60 * 60),
             memtable_entries: 147_456,
             compaction_factor: 4,

@@ -88,7 +88,7 @@ impl EventReader {
 
 fn insert(tree: &mut SubjectListing, key: &[u8]) -> Result<(), SqliteError> {
     let subject = subject_of_key(key).and_then(|text| Subject::parse_recorded(&text).ok());
-    let broken = || SqliteError::Broken("the index has a broken subject".into());
+    let broken = || SqliteError::damaged_table("event_index", "it has a broken subject");
     tree.add_subject(subject.ok_or_else(broken)?);
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::{
     startup,
 };
 use es_event::EventId;
-use es_store::{StoreError, catalogue::EventTypeCatalogue};
+use es_store::{LogDamage, StoreError, catalogue::EventTypeCatalogue};
 
 const FIRST_EVENTS: &str =
     "SELECT type, min(id) FROM events WHERE id >= ?1 AND id < ?2 GROUP BY type";
@@ -20,16 +20,39 @@ const FIRST_EVENTS: &str =
 const STEP: u64 = 4_096;
 
 impl EventReader {
-    /// Returns the first flaw of the tables that follow from the events, or of a schema.
-    pub(super) async fn find_table_flaw(
+    /// Returns the first damage of the tables that follow from the events and of the schemas.
+    pub(super) async fn find_table_damage(
+        &self,
+        first: u64,
+        progress: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<Vec<LogDamage>, StoreError> {
+        let check = |connection: &Connection| {
+            // One snapshot: the index grows behind the events.
+            let _transaction = connection.unchecked_transaction()?;
+            let last = startup::load_head(connection)?.next;
+            let length = last.map_or(u64::MAX, EventId::get);
+            Ok(startup::check_coverage(connection, length).err())
+        };
+        let uncovered = self.with_connection(check).await?;
+        let damaged = match uncovered {
+            Some(error) => Some(error),
+            None => self.find_index_damage(first, progress).await?,
+        };
+        if let Some(error) = damaged {
+            let damage = error.damage();
+            return damage.map_or_else(
+                || Err(error.to_store_error(&self.shared().file)),
+                |damage| Ok(vec![damage]),
+            );
+        }
+        let damage = self.find_type_damage(progress).await?;
+        Ok(damage.into_iter().collect())
+    }
+
+    async fn find_type_damage(
         &self,
         progress: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<Option<String>, StoreError> {
-        if let Some(event) = self.find_unindexed_event(progress).await? {
-            return Ok(Some(format!(
-                "the index or the list of event types lacks event {event}, so reads of its subject or type miss it"
-            )));
-        }
+    ) -> Result<Option<LogDamage>, StoreError> {
         let (length, registered) = {
             let shared = self.shared();
             (shared.log().index.len(), shared.catalogue().schemas())
@@ -48,11 +71,11 @@ impl EventReader {
         let catalogue = self.with_connection(startup::load_catalogue).await?;
         if catalogue.schemas() < registered {
             let found = catalogue.schemas();
-            return Ok(Some(format!(
-                "the table event_schemas has {found} schemas, but {registered} were registered"
-            )));
+            let flaw = format!("it has {found} schemas, but {registered} were registered");
+            return Ok(Some(LogDamage::of_table("event_schemas", flaw)));
         }
-        Ok(find_type_flaw(&catalogue, &types, length))
+        let flaw = find_type_flaw(&catalogue, &types, length);
+        Ok(flaw.map(|flaw| LogDamage::of_table("event_types", flaw)))
     }
 }
 
@@ -89,11 +112,9 @@ fn find_type_flaw(
         .find(|(name, first)| listed.get(*name) != Some(first));
     if let Some((name, first)) = unlisted {
         return Some(format!(
-            "the table event_types lacks event {first}, the first of the type {name}"
+            "it lacks event {first}, the first of the type {name}"
         ));
     }
     let unknown = listed.keys().find(|name| !types.contains_key(*name))?;
-    Some(format!(
-        "the table event_types lists {unknown}, which no event has"
-    ))
+    Some(format!("it lists {unknown}, which no event has"))
 }

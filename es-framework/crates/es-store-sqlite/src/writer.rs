@@ -1,7 +1,7 @@
 //! The writer thread. It takes all waiting appends, executes them in one transaction, commits once
 //! and then answers. When it is idle, it compacts the index.
 
-mod index_repair;
+mod log_check;
 mod maintenance;
 mod recover;
 mod register_schema;
@@ -15,11 +15,12 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::watch;
 
-use index_repair::IndexCheck;
+use log_check::LogCheck;
 
 #[cfg(test)]
 use super::shared::InjectedFault;
 use super::{
+    damage_record::DamageRecord,
     database_error::{BatchFailure, OpenError, SqliteError},
     database_format,
     directory::DataDirectory,
@@ -52,7 +53,7 @@ pub(super) struct EventWriter {
     end: EndFileWriter,
     compaction: MemtableCompaction,
     linger: CommitLinger,
-    check: IndexCheck,
+    check: LogCheck,
     /// True if the database must be read again before the next write.
     is_stale: bool,
     /// True if something was written since the last checkpoint.
@@ -85,7 +86,8 @@ impl EventWriter {
         let catalogue = startup::load_catalogue(&connection).map_err(failed)?;
         end.record_end(&head, catalogue.schemas(), true);
         let (length, seen) = watch::channel(index.len());
-        let check = IndexCheck::after_start(index.covered(), &settings);
+        let check = LogCheck::of_newest(index.len(), &settings);
+        let damage = DamageRecord::load(&connection).map_err(failed)?;
         let files = OpenFiles::of_database(&file);
         let shared = Arc::new(SharedState {
             file,
@@ -95,7 +97,8 @@ impl EventWriter {
             }),
             catalogue: RwLock::new(Arc::new(catalogue)),
             last_write_failure: Mutex::default(),
-            is_index_damaged: AtomicBool::new(false),
+            is_rebuild_requested: AtomicBool::new(false),
+            damage: Mutex::new(damage),
             #[cfg(test)]
             injected_fault: Mutex::default(),
         });
@@ -122,6 +125,7 @@ impl EventWriter {
     pub(super) fn write_until_closed(mut self) {
         // No caller waits any longer, whatever ends this thread.
         let _guard = AbandonQueueOnDrop(Arc::clone(&self.queue));
+        self.verify_newest();
         loop {
             // A bug in one batch does not end the store: the callers without an answer get an error
             // that says so, and the state is loaded from the disk again.
@@ -172,7 +176,7 @@ impl EventWriter {
         if !appends.is_empty() {
             self.write(appends);
             self.read_subjects_missing_in_bloom_filter();
-            self.check_index_while_busy();
+            self.verify_while_busy();
         }
         for register in registers {
             self.register_schema(register);
@@ -216,8 +220,9 @@ impl EventWriter {
             }
             Err(failure) => {
                 self.record_failure("a batch of events was not written", &failure);
+                self.shared.note_damage(&failure.error);
                 // The connection may be unusable after a failed read or write.
-                self.is_stale |= !failure.error.is_full();
+                self.is_stale |= !failure.error.is_full() && !failure.error.is_closed();
                 for append in appends {
                     let _ = append
                         .answer
@@ -234,7 +239,7 @@ impl EventWriter {
         appends: &mut [QueuedAppend],
     ) -> Result<(Vec<AppendOutcome>, CommittedBatch), BatchFailure> {
         self.refresh()?;
-        self.repair_index()?;
+        shared.check_open(&self.connection)?;
         let catalogue = shared.catalogue();
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let batch = {

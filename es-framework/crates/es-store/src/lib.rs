@@ -21,6 +21,7 @@ pub mod catalogue;
     reason = "the contract is a test suite"
 )]
 pub mod contract;
+mod damage;
 #[doc(hidden)]
 pub mod durable_end;
 mod error;
@@ -58,6 +59,9 @@ use futures_util::{
 use es_event::{EventCandidate, EventId, EventType, LineFormat, RecordedEvent, Subject};
 
 pub use catalogue::KnownEventType;
+pub use damage::{DamagePlace, LogDamage};
+#[doc(hidden)]
+pub use damage::{DamageSettlement, describe_closed_log};
 pub use error::{AppendError, RegisterError, StoreError};
 #[doc(hidden)]
 pub use event_time_lead::event_time_lead;
@@ -76,6 +80,8 @@ pub use schema::{EventSchema, InvalidSchema, SchemaConflict};
 #[doc(hidden)]
 pub use unreadable_event::{find_unreadable_event, newest_id_or_bound};
 pub use verify::{Chain, ChainFlaw, VerificationProgress, VerificationReport, verify};
+#[doc(hidden)]
+pub use verify::{NEWEST, VerificationScope, verify_scope};
 
 /// A stream of events. It ends after the first error.
 ///
@@ -249,17 +255,39 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     }
 
     /// Compares what the store derives from its events, such as indexes and the list of event types, and the schemas
-    /// with the events. Returns the first flaw as a sentence. A store that derives nothing has none. The progress is the
+    /// with the events. Returns the first damage of each table. A store that derives nothing has none. The progress is the
     /// number of events and rows that were looked up so far.
     ///
     /// # Errors
     /// The store does not answer.
-    async fn find_table_flaw(
+    #[doc(hidden)]
+    async fn find_table_damage(
         &self,
+        scope: VerificationScope,
         progress: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<Option<String>, StoreError> {
-        let _ = progress;
-        Ok(None)
+    ) -> Result<Vec<LogDamage>, StoreError> {
+        let _ = (scope, progress);
+        Ok(Vec::new())
+    }
+
+    /// Returns the places of the damage that is recorded.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    #[doc(hidden)]
+    async fn damaged_places(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// Records the outcome of a verification: opens a whole log for writing, and closes a damaged one. A store that does
+    /// not record damage does nothing.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    #[doc(hidden)]
+    async fn settle_damage(&self, settlement: DamageSettlement) -> Result<(), StoreError> {
+        let _ = settlement;
+        Ok(())
     }
 
     /// Checks that the store answers and, where it reports that, that it can write.

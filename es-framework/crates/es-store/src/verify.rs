@@ -1,24 +1,46 @@
-//! Verifies the whole hash chain of a store, and the tables that follow from it.
+//! Verifies the hash chain of a store, and the tables that follow from it. What it finds opens or closes the log.
+
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 
-use super::{Bound, EventStore, ReadOptions, StoreError};
+use super::{
+    Bound, DamageSettlement, EventStore, EventStream, LogDamage, ReadOptions, StoreError,
+    event_with_id,
+};
 use es_event::{EventId, Hash, RecordedEvent, Subject};
 
-/// The number of events between two progress reports.
-const STEP: u64 = 16_384;
+/// The number of events between two progress reports or pauses.
+const STEP: u64 = 1_024;
 
-/// The result of the verification of a store's hash chain.
+/// The number of events that a start verifies.
+#[doc(hidden)]
+pub const NEWEST: u64 = 10_000;
+
+/// The most damage that a verification lists.
+const LISTED: usize = 1_000;
+
+/// The part of a log that is verified, and how fast.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct VerificationScope {
+    /// The first event. From a later one than 0, only the rows of tables that follow from these events are compared.
+    pub first: u64,
+    /// The pause after each step.
+    pub pause: Duration,
+}
+
+/// The result of the verification of a store's hash chain and tables.
 ///
 /// ```
 /// use es_store::VerificationReport;
 ///
 /// /// What an operator writes down, to compare it with later.
 /// fn note(verified: &VerificationReport) -> Option<String> {
-///     let VerificationReport { events, hash, flaw, table_flaw } = verified;
-///     (flaw.is_none() && table_flaw.is_none()).then(|| format!("{events} {hash}"))
+///     let VerificationReport { events, hash, damage } = verified;
+///     damage.is_empty().then(|| format!("{events} {hash}"))
 /// }
-/// # assert!(note(&VerificationReport { events: 0, hash: es_event::Hash::ZERO, flaw: None, table_flaw: None }).is_some());
+/// # assert!(note(&VerificationReport { events: 0, hash: es_event::Hash::ZERO, damage: vec![] }).is_some());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerificationReport {
@@ -27,10 +49,8 @@ pub struct VerificationReport {
     /// The hash of the last intact event. An operator who records it elsewhere can prove later that
     /// no event was changed or removed.
     pub hash: Hash,
-    /// The first place where the chain breaks, if there is one.
-    pub flaw: Option<ChainFlaw>,
-    /// The first difference between the events and a table that follows from them, or a broken schema.
-    pub table_flaw: Option<String>,
+    /// The damage: that of events in their order, or of the tables that follow from them.
+    pub damage: Vec<LogDamage>,
 }
 
 /// The first place where a hash chain breaks.
@@ -83,12 +103,13 @@ pub struct ChainFlaw {
 pub struct Chain {
     events: u64,
     hash: Hash,
+    /// False if the hash of the last event is not known, because the event is damaged or was not read.
+    is_known: bool,
 }
 
 impl Default for Chain {
     fn default() -> Self {
-        let (events, hash) = (0, Hash::ZERO);
-        Self { events, hash }
+        Self::at(0, Hash::ZERO)
     }
 }
 
@@ -96,7 +117,11 @@ impl Chain {
     /// Creates a chain that continues behind `events` events, the last of which has this hash.
     #[must_use]
     pub const fn at(events: u64, hash: Hash) -> Self {
-        Self { events, hash }
+        Self {
+            events,
+            hash,
+            is_known: true,
+        }
     }
 
     /// Returns the number of verified events.
@@ -111,6 +136,11 @@ impl Chain {
         self.hash
     }
 
+    /// Goes on behind an event that is damaged. The next event is not compared with it.
+    const fn skip(&mut self) {
+        (self.events, self.is_known) = (self.events.saturating_add(1), false);
+    }
+
     /// Verifies the next event.
     ///
     /// # Errors
@@ -121,9 +151,14 @@ impl Chain {
             let reason = format!("event {} is missing: {} follows", self.events, event.id);
             return Err(flaw(self.events, reason));
         }
-        let verified = event.verify(self.hash);
+        let predecessor = if self.is_known {
+            self.hash
+        } else {
+            event.predecessor_hash
+        };
+        let verified = event.verify(predecessor);
         verified.map_err(|broken| flaw(self.events, broken.to_string()))?;
-        (self.events, self.hash) = (self.events.saturating_add(1), event.hash);
+        *self = Self::at(self.events.saturating_add(1), event.hash);
         Ok(())
     }
 }
@@ -156,9 +191,10 @@ pub enum VerificationProgress {
 }
 
 /// Verifies every event of a store and the tables that follow from them, and reports the progress at regular intervals.
+/// Opens the log for writing if it is whole, and closes it otherwise.
 ///
 /// # Errors
-/// The store does not answer. An unreadable event is a flaw and not an error.
+/// The store does not answer. An unreadable event is damage and not an error.
 ///
 /// ```
 /// use es_event::Hash;
@@ -167,70 +203,129 @@ pub enum VerificationProgress {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), es_store::StoreError> {
 /// let verified = verify(&MemoryStore::new(), |_| {}).await?;
-/// assert_eq!((verified.events, verified.hash, verified.flaw), (0, Hash::ZERO, None));
+/// assert_eq!((verified.events, verified.hash, verified.damage), (0, Hash::ZERO, vec![]));
 /// # Ok(())
 /// # }
 /// ```
 pub async fn verify(
     store: &dyn EventStore,
+    progress: impl FnMut(VerificationProgress) + Send,
+) -> Result<VerificationReport, StoreError> {
+    let known = store.damaged_places().await?;
+    let report = verify_scope(store, VerificationScope::default(), progress).await?;
+    let settlement = DamageSettlement {
+        known,
+        found: report.damage.clone(),
+        is_accepted: false,
+    };
+    store.settle_damage(settlement).await?;
+    Ok(report)
+}
+
+/// Verifies a part of a log, and closes the log if it is damaged.
+#[doc(hidden)]
+pub async fn verify_scope(
+    store: &dyn EventStore,
+    scope: VerificationScope,
     mut progress: impl FnMut(VerificationProgress) + Send,
 ) -> Result<VerificationReport, StoreError> {
-    let mut chain = Chain::default();
-    let mut events = store.read(Subject::root(), ReadOptions::recursive());
-    let flaw = loop {
-        let checked = match events.next().await {
-            None => break None,
-            Some(Ok(event)) => chain.verify_next(&event),
-            Some(Err(StoreError::Corrupt { reason, .. })) => {
-                Err(find(store, &mut chain, reason).await)
-            }
-            Some(Err(error)) => return Err(error),
+    let (chain, whole, mut damage) = verify_chain(store, scope, &mut progress).await?;
+    if damage.is_empty() {
+        let mut compared = |entries| progress(VerificationProgress::Tables { entries });
+        damage = store.find_table_damage(scope, &mut compared).await?;
+    }
+    if !damage.is_empty() {
+        let settlement = DamageSettlement {
+            known: Vec::new(),
+            found: damage.clone(),
+            is_accepted: false,
         };
-        if let Err(flaw) = checked {
-            break Some(flaw);
-        }
-        if chain.events().is_multiple_of(STEP) {
-            let events = chain.events();
-            progress(VerificationProgress::Chain { events });
-        }
-    };
-    let events = chain.events();
-    progress(VerificationProgress::Chain { events });
-    let mut compared = |entries| progress(VerificationProgress::Tables { entries });
-    let table_flaw = match &flaw {
-        None => match store.find_table_flaw(&mut compared).await {
-            Err(StoreError::Corrupt { reason, .. }) => Some(reason),
-            found => found?,
-        },
-        Some(_) => None,
-    };
+        store.settle_damage(settlement).await?;
+    }
+    let whole = whole.unwrap_or(chain);
     Ok(VerificationReport {
-        events: chain.events(),
-        hash: chain.hash(),
-        flaw,
-        table_flaw,
+        events: whole.events(),
+        hash: whole.hash(),
+        damage,
     })
 }
 
-/// Finds the event that cannot be read. A store reads many events at once, so an unreadable event
-/// also hides the ones before it.
-async fn find(store: &dyn EventStore, chain: &mut Chain, reason: String) -> ChainFlaw {
+/// Verifies the chain behind each damaged event, too. Returns its end, its end before the first damage, and the damage.
+async fn verify_chain(
+    store: &dyn EventStore,
+    scope: VerificationScope,
+    progress: &mut (impl FnMut(VerificationProgress) + Send),
+) -> Result<(Chain, Option<Chain>, Vec<LogDamage>), StoreError> {
+    let mut chain = Chain {
+        is_known: scope.first == 0,
+        ..Chain::at(scope.first, Hash::ZERO)
+    };
+    let (mut whole, mut damage) = (None, Vec::new());
+    let mut events = read_from(store, &chain);
+    loop {
+        let checked = match events.next().await {
+            None => break,
+            Some(Ok(event)) => chain.verify_next(&event),
+            Some(Err(StoreError::Corrupt { reason, .. })) => {
+                Err(find_flaw(store, &mut chain, reason).await?)
+            }
+            Some(Err(error)) => return Err(error),
+        };
+        if let Err(ChainFlaw { event, reason }) = checked {
+            whole.get_or_insert_with(|| chain.clone());
+            let damaged = LogDamage::of_event(event, "").to_string();
+            let reason = reason.strip_prefix(&*damaged).unwrap_or(&reason);
+            damage.push(LogDamage::of_event(event, reason));
+            if damage.len() >= LISTED {
+                break;
+            }
+            chain.skip();
+            events = read_from(store, &chain);
+        } else if chain.events().is_multiple_of(STEP) {
+            let events = chain.events();
+            progress(VerificationProgress::Chain { events });
+            if !scope.pause.is_zero() {
+                tokio::time::sleep(scope.pause).await;
+            }
+        }
+    }
+    let events = chain.events();
+    progress(VerificationProgress::Chain { events });
+    Ok((chain, whole, damage))
+}
+
+fn read_from(store: &dyn EventStore, chain: &Chain) -> EventStream {
+    let options = ReadOptions {
+        lower_bound: EventId::new(chain.events()).map(Bound::Inclusive),
+        ..ReadOptions::recursive()
+    };
+    store.read(Subject::root(), options)
+}
+
+/// Verifies event by event up to the one that cannot be read, and returns its flaw. A store reads many events at once, so
+/// an unreadable event also hides the ones before it.
+async fn find_flaw(
+    store: &dyn EventStore,
+    chain: &mut Chain,
+    mut reason: String,
+) -> Result<ChainFlaw, StoreError> {
     while let Some(id) = EventId::new(chain.events()) {
-        let only = ReadOptions {
-            lower_bound: Some(Bound::Inclusive(id)),
-            upper_bound: Some(Bound::Inclusive(id)),
-            ..ReadOptions::recursive()
-        };
-        let event = store.read(Subject::root(), only).next().await;
-        let Some(Ok(event)) = event else {
-            break;
-        };
-        if let Err(flaw) = chain.verify_next(&event) {
-            return flaw;
+        match event_with_id(store, id).await {
+            Ok(Some(event)) => {
+                if let Err(flaw) = chain.verify_next(&event) {
+                    return Ok(flaw);
+                }
+            }
+            Ok(None) => break,
+            Err(StoreError::Corrupt { reason: own, .. }) => {
+                reason = own;
+                break;
+            }
+            Err(error) => return Err(error),
         }
     }
     let event = chain.events();
-    ChainFlaw { event, reason }
+    Ok(ChainFlaw { event, reason })
 }
 
 #[cfg(test)]
@@ -262,8 +357,7 @@ mod tests {
     async fn a_store_that_nobody_touched_is_whole() {
         let (store, events) = recorded().await;
         let verified = verify(&store, |_| {}).await.unwrap();
-        assert_eq!((verified.events, verified.flaw), (4, None));
-        assert_eq!(verified.table_flaw, None);
+        assert_eq!((verified.events, verified.damage), (4, vec![]));
         assert_eq!(verified.hash, events[3].hash);
         let empty = verify(&MemoryStore::new(), |_| {}).await.unwrap();
         assert_eq!((empty.events, empty.hash), (0, Hash::ZERO));

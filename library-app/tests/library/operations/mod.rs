@@ -1,6 +1,7 @@
 //! The library service as its operators see it: start, stop, deployment, metrics, logs, read models
 //! and reactions.
 
+mod damaged_store;
 mod deployment;
 mod dry_run;
 pub(crate) mod failed_start;

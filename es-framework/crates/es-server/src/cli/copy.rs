@@ -205,11 +205,8 @@ async fn verify_copy(
     drop(lines);
     let verified = verify_with_progress(&*copy.port(), Some(chain.events())).await?;
     copy.close().await;
-    if let Some(flaw) = verified.flaw {
-        report(format_args!(
-            "the copy is broken at event {}: {}",
-            flaw.event, flaw.reason
-        ));
+    if let Some(damage) = verified.damage.first() {
+        report(format_args!("the copy is broken: {damage}"));
         return Ok(false);
     }
     if (verified.events, verified.hash) != (chain.events(), chain.hash()) {

@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 
 use super::cli_error::{CliError, StartError};
-use es_store::{EventStore, strip_postgres_scheme};
+use es_store::{EventStore, StoreError, strip_postgres_scheme};
 #[cfg(feature = "postgres")]
 use es_store_postgres::{PostgresStore, PostgresStoreOptions, StoreAddress};
 use es_store_sqlite::{EmbeddedStore, EmbeddedStoreOptions};
@@ -60,7 +60,7 @@ pub(super) fn open_existing(directory: &Path) -> Result<OpenEngine, CliError> {
         return Err(CliError::NoStore(directory.to_owned()));
     }
     let mut options = EmbeddedStoreOptions::default();
-    options.skip_index_check = true;
+    options.skip_verification = true;
     let store = EmbeddedStore::open_with_options(directory, options)?;
     Ok(OpenEngine::Embedded(Box::new(store)))
 }
@@ -101,7 +101,7 @@ impl OpenEngine {
     /// Connects to the database of a URL, and corrects nothing there.
     pub(super) async fn connect(url: &str) -> Result<Self, StartError> {
         let mut options = EmbeddedStoreOptions::default();
-        options.skip_index_check = true;
+        options.skip_verification = true;
         Self::connect_with(url, options, None).await
     }
 
@@ -120,7 +120,7 @@ impl OpenEngine {
         let mut with = PostgresStoreOptions::default();
         with.data_folder = directory.map(Path::to_owned);
         with.accept_loss = options.accept_loss;
-        with.skip_table_check = options.skip_index_check;
+        with.skip_verification = options.skip_verification;
         let opened = PostgresStore::open_with_options(address, with).await;
         let store = opened.map_err(|error| StartError::Engine(error.to_string()))?;
         Ok(Self::Postgres(store))
@@ -143,6 +143,15 @@ impl OpenEngine {
             Self::Embedded(store) => Arc::new((**store).clone()),
             #[cfg(feature = "postgres")]
             Self::Postgres(store) => Arc::new(store.clone()),
+        }
+    }
+
+    /// Builds the tables that follow from the events again.
+    pub(super) async fn rebuild_tables(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Embedded(store) => store.rebuild_tables().await,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(store) => store.rebuild_tables().await,
         }
     }
 

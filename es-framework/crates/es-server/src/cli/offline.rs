@@ -15,7 +15,7 @@ use super::{
 };
 use es_event::EventId;
 use es_store::{
-    EventStore,
+    DamagePlace, DamageSettlement, EventStore, LogDamage, VerificationReport,
     backup::{self, BackupLine},
     newest_id,
 };
@@ -26,31 +26,82 @@ pub(super) async fn count_events(store: &dyn EventStore) -> Result<u64, CliError
     Ok(EventId::count_to(newest_id(store).await?))
 }
 
-pub(super) async fn verify_store(arguments: &ExistingStoreArguments) -> Result<bool, CliError> {
-    let engine = arguments.open_existing().await?;
+/// The arguments of `verify`.
+#[derive(Debug, Args)]
+pub(super) struct VerifyArguments {
+    #[command(flatten)]
+    engine: ExistingStoreArguments,
+    /// Builds the tables that follow from the events again if only they are damaged.
+    #[arg(long)]
+    rebuild: bool,
+    /// Opens the log for writing although it is damaged. Damaged events are never read again, and the same damage does
+    /// not close the log again.
+    #[arg(long)]
+    accept: bool,
+}
+
+/// Returns false if the store is damaged.
+pub(super) async fn verify_store(arguments: &VerifyArguments) -> Result<bool, CliError> {
+    let engine = arguments.engine.open_existing().await?;
     let store = engine.port();
-    let verified = verify_with_progress(&*store, count_events(&*store).await.ok()).await?;
+    let events = count_events(&*store).await.ok();
+    let known = store.damaged_places().await?;
+    let mut verified = verify_with_progress(&*store, events).await?;
+    let is_in_tables = |damage: &LogDamage| matches!(damage.place, DamagePlace::Table(_));
+    if arguments.rebuild && verified.damage.iter().any(is_in_tables) {
+        engine.rebuild_tables().await?;
+        verified = verify_with_progress(&*store, events).await?;
+    }
+    let is_whole = verified.damage.is_empty();
+    if arguments.accept && !is_whole {
+        let settlement = DamageSettlement {
+            known,
+            found: verified.damage.clone(),
+            is_accepted: true,
+        };
+        store.settle_damage(settlement).await?;
+    }
     engine.close().await;
-    if let Some(flaw) = verified.flaw {
+    print_report(&verified, arguments.accept);
+    Ok(is_whole)
+}
+
+fn print_report(verified: &VerificationReport, is_accepted: bool) {
+    let VerificationReport {
+        events,
+        hash,
+        damage,
+    } = verified;
+    let Some(first) = damage.first() else {
         report(format_args!(
-            "broken at event {}: {}\n{} events before it are whole",
-            flaw.event, flaw.reason, verified.events
+            "whole: {events} events, the last with the hash {hash}"
         ));
-        return Ok(false);
+        return;
+    };
+    for damage in damage {
+        report(format_args!("{damage}"));
     }
-    if let Some(flaw) = verified.table_flaw {
+    let exits = match first.place {
+        DamagePlace::Event(_) => {
+            report(format_args!(
+                "{events} events before the first of these are whole"
+            ));
+            "restore the events from a standby or a backup"
+        }
+        DamagePlace::Table(_) => {
+            report(format_args!("all {events} events are whole"));
+            "run `event-store verify --rebuild`, which builds the tables again"
+        }
+    };
+    if is_accepted {
         report(format_args!(
-            "broken table: {flaw}\n\
-             all {} events are whole: an event store that runs builds its indexes again",
-            verified.events
+            "the log is open for writing, because you accept this damage"
         ));
-        return Ok(false);
+    } else {
+        report(format_args!(
+            "the log is closed for writing: {exits}, or accept the damage with `event-store verify --accept`"
+        ));
     }
-    report(format_args!(
-        "whole: {} events, the last with the hash {}",
-        verified.events, verified.hash
-    ));
-    Ok(true)
 }
 
 /// The arguments of `backup`.

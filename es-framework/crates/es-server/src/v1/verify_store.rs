@@ -16,7 +16,7 @@ use crate::{
     state::ServerState,
 };
 use es_event::Hash;
-use es_store::{StoreError, VerificationProgress, VerificationReport, verify};
+use es_store::{DamagePlace, StoreError, VerificationProgress, VerificationReport, verify};
 
 /// The payload of a progress line.
 #[derive(Serialize)]
@@ -93,18 +93,28 @@ fn encode_result(outcome: Result<VerificationReport, StoreError>) -> Vec<u8> {
         Ok(VerificationReport {
             events,
             hash,
-            flaw,
-            table_flaw,
+            damage,
         }) => {
+            let (mut broken_at, mut broken_table) = (None, None);
+            let is_valid = damage.is_empty();
+            match damage.into_iter().next() {
+                Some(damage) => match damage.place {
+                    DamagePlace::Event(id) => {
+                        broken_at = Some(BrokenEvent {
+                            id: id.to_string(),
+                            reason: damage.reason,
+                        });
+                    }
+                    DamagePlace::Table(_) => broken_table = Some(damage.to_string()),
+                },
+                None => {}
+            }
             let result = VerificationResult {
-                is_valid: flaw.is_none() && table_flaw.is_none(),
+                is_valid,
                 events,
                 hash,
-                broken_at: flaw.map(|flaw| BrokenEvent {
-                    id: flaw.event.to_string(),
-                    reason: flaw.reason,
-                }),
-                broken_table: table_flaw,
+                broken_at,
+                broken_table,
             };
             write_row("result", &result, &mut line);
         }

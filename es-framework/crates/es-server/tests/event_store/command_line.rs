@@ -82,9 +82,10 @@ async fn a_flipped_byte_is_found_and_its_event_named() {
     let output = run(&["verify"], directory.path());
     assert_eq!(output.status.code(), Some(1));
     let text = said(&output);
-    let named = "broken at event 6: event 6 was damaged on the disk";
-    assert!(text.starts_with(named), "{text}");
-    assert!(text.contains("6 events before it are whole"), "{text}");
+    let named = "event 6 is damaged: it was damaged on the disk";
+    assert!(text.contains(named), "{text}");
+    let rest = "6 events before the first of these are whole\nthe log is closed for writing: restore the events";
+    assert!(text.contains(rest), "{text}");
 }
 
 #[tokio::test]
@@ -96,45 +97,78 @@ async fn a_row_that_cannot_be_read_is_named() {
     assert_eq!(output.status.code(), Some(1));
     let text = said(&output);
     assert!(
-        text.starts_with("broken at event 6: event 6 was damaged on the disk"),
+        text.contains("event 6 is damaged: it was damaged on the disk"),
         "{text}"
     );
 }
 
 #[tokio::test]
-async fn an_event_that_the_index_or_the_list_of_types_lacks_is_named() {
-    let directory = TempDir::new().unwrap();
-    let store = EmbeddedStore::open(directory.path()).unwrap();
-    // The start repairs the index of a smaller store.
-    for batch in 0..11 {
-        let candidates = (0..1_000).map(|number| candidate(batch * 1_000 + number));
-        store.append(candidates.collect(), vec![]).await.unwrap();
+async fn damage_is_accepted_by_an_operator_only() {
+    let directory = filled().await;
+    flip_after("number-6", directory.path());
+    let append = async || {
+        let store = EmbeddedStore::open(directory.path()).unwrap();
+        let appended = store.append(vec![candidate(0)], vec![]).await;
+        store.close().await;
+        appended.map(|events| events[0].id.get())
+    };
+    for _ in 0..2 {
+        let refused = append().await.unwrap_err().to_string();
+        let closed =
+            "the log is closed for writing, because event 6 is damaged: it was damaged on the disk";
+        assert!(refused.contains(closed), "{refused}");
+        assert_eq!(run(&["verify"], directory.path()).status.code(), Some(1));
     }
-    store.close().await;
-    drop(store);
-    succeeds(&["verify"], directory.path());
+    let output = run(&["verify", "--accept"], directory.path());
+    assert_eq!(output.status.code(), Some(1));
+    let text = said(&output);
+    assert!(text.contains("you accept this damage"), "{text}");
+    assert_eq!(append().await.unwrap(), 10);
+    // The same damage does not close the log again, and other damage does.
+    assert_eq!(run(&["verify"], directory.path()).status.code(), Some(1));
+    assert_eq!(append().await.unwrap(), 11);
+    flip_after("number-3", directory.path());
+    let refused = append().await.unwrap_err().to_string();
+    assert!(refused.contains("because event 3 is damaged"), "{refused}");
+}
+
+#[tokio::test]
+async fn an_event_that_the_index_or_the_list_of_types_lacks_is_named_and_an_operator_has_it_added()
+{
+    let directory = filled().await;
     let file = rusqlite::Connection::open(directory.path().join("events.sqlite")).unwrap();
-    assert_eq!(file.execute("DELETE FROM event_types", []).unwrap(), 1);
-    let output = run(&["verify"], directory.path());
-    assert_eq!(output.status.code(), Some(1));
-    let text = said(&output);
-    assert!(
-        text.contains("the list of event types lacks event 0"),
-        "{text}"
-    );
-    let list = "INSERT INTO event_types VALUES ('io.example.test', 0)";
-    assert_eq!(file.execute(list, []).unwrap(), 1);
-    let change = "UPDATE event_index SET key = x'2f' WHERE event_id = 10500 AND key >= x'2f'";
-    assert_eq!(file.execute(change, []).unwrap(), 1);
-    drop(file);
-    let output = run(&["verify"], directory.path());
-    assert_eq!(output.status.code(), Some(1));
-    let text = said(&output);
-    assert!(
-        text.starts_with("broken table: the index or the list of event types lacks event 10500"),
-        "{text}"
-    );
-    assert!(text.contains("all 11000 events are whole"), "{text}");
+    for (change, table, flaw) in [
+        (
+            "DELETE FROM event_types",
+            "event_types",
+            "it lacks the type of event 0",
+        ),
+        (
+            "UPDATE event_index SET key = x'2f' WHERE event_id = 5 AND key >= x'2f'",
+            "event_index",
+            "it lacks event 5, so reads of its subject or type miss it",
+        ),
+    ] {
+        assert_eq!(file.execute(change, []).unwrap(), 1);
+        let output = run(&["verify"], directory.path());
+        assert_eq!(output.status.code(), Some(1));
+        let text = said(&output);
+        let expected = format!("the table {table} is damaged: {flaw}\nall 10 events are whole\n");
+        assert!(text.contains(&expected), "{text}");
+        assert!(
+            text.contains("run `event-store verify --rebuild`"),
+            "{text}"
+        );
+        let store = EmbeddedStore::open(directory.path()).unwrap();
+        let refused = store.append(vec![candidate(0)], vec![]).await;
+        assert!(refused.is_err());
+        store.close().await;
+        drop(store);
+        let text = said(&succeeds(&["verify", "--rebuild"], directory.path()));
+        assert!(text.starts_with("whole: 10 events"), "{text}");
+    }
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    store.append(vec![candidate(0)], vec![]).await.unwrap();
 }
 
 #[tokio::test]

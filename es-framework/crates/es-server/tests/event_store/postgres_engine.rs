@@ -8,7 +8,9 @@ use std::{
 };
 
 use es_event::{EventCandidate, Subject};
-use es_store::{AppendError, EventStore as _, ObserveOptions, Precondition, ReadOptions};
+use es_store::{
+    AppendError, EventStore as _, ObserveOptions, Precondition, ReadOptions, StoreError,
+};
 use es_store_client::{ClientSettings, EventSourcingDbStore};
 use es_store_sqlite::EmbeddedStore;
 use futures_util::TryStreamExt as _;
@@ -86,7 +88,7 @@ async fn servers_on_one_database_share_its_events() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_row_that_an_index_lacks_is_named_and_the_start_of_a_server_adds_it() {
+async fn a_row_that_an_index_lacks_is_named_and_an_operator_has_it_added() {
     let Some(postgres) = PostgresServer::start() else {
         return;
     };
@@ -104,13 +106,24 @@ async fn a_row_that_an_index_lacks_is_named_and_the_start_of_a_server_adds_it() 
         assert_eq!(output.status.code(), Some(1));
         let said = said(&output);
         assert!(
-            said.starts_with("broken table: es_subtrees lacks event 3 for /books\n"),
+            said.contains("the table es_subtrees is damaged: it lacks event 3 for /books\n"),
             "{said}"
         );
     }
-    drop(ServerProcess::start(&arguments));
+    let server = ServerProcess::start(&arguments);
+    let store = client(&server);
+    let refused = store.append(vec![candidate(5)], vec![]).await;
+    assert!(
+        matches!(
+            refused,
+            Err(AppendError::Store(StoreError::Unavailable { .. }))
+        ),
+        "{refused:?}"
+    );
+    succeeds(&["verify", "--rebuild", "--engine", &url]);
+    store.append(vec![candidate(5)], vec![]).await.unwrap();
     let whole = succeeds(&["verify", "--engine", &url]);
-    assert!(whole.starts_with("whole: 5 events"), "{whole}");
+    assert!(whole.starts_with("whole: 6 events"), "{whole}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use es_event::Subject;
+use es_event::{EventId, Subject};
 use es_store::{
-    AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError,
+    AppendError, DamagePlace, DamageSettlement, EventStore as _, ObserveOptions, Precondition,
+    ReadOptions, StoreError,
     contract::{self, Damage, DamageableStorage},
     verify,
 };
@@ -39,6 +40,10 @@ impl DamageableStorage for DamagedTables<'_> {
         self.fixture.server.query(&path);
         true
     }
+
+    async fn rebuild(&self, store: &PostgresStore) {
+        store.rebuild_tables().await.unwrap();
+    }
 }
 
 /// Returns the statements of a damage that is not one of the rows of events.
@@ -48,7 +53,6 @@ fn statements_on_tables(damage: Damage) -> &'static str {
             "TRUNCATE es_events, es_subtrees, es_subjects, es_event_types, es_head"
         }
         Damage::LostEvents => "TRUNCATE es_events",
-        Damage::ChangedLink => "UPDATE es_events SET previous_in_subject = 2 WHERE id = 6",
         Damage::LostSubject => "DELETE FROM es_subjects WHERE subject = '/a/1'",
         Damage::ChangedSubjectEntry => "UPDATE es_subjects SET last = 0 WHERE subject = '/a/1'",
         Damage::LostSubtree => "DELETE FROM es_subtrees",
@@ -138,36 +142,149 @@ async fn an_older_dump_under_a_running_store_is_noticed_by_appends_subscriptions
     );
 }
 
+/// Asserts that an append is refused because the log is closed, on each of some instances, and that health says so.
+async fn assert_closed(stores: &[&PostgresStore], place: &str) {
+    for store in stores {
+        let refused = store.append(vec![candidate("/d", 1)], vec![]).await;
+        let Err(AppendError::Store(StoreError::Unavailable { reason, .. })) = refused else {
+            panic!("{refused:?}");
+        };
+        let closed = format!("the log is closed for writing, because {place} is damaged: ");
+        assert!(reason.starts_with(&closed), "{reason}");
+        let unwell = store.health().await.unwrap_err().to_string();
+        assert!(unwell.contains(&closed), "{unwell}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_append_finds_a_lost_index_row_and_the_running_store_completes_the_table() {
+async fn an_instance_that_finds_a_lost_index_row_closes_the_log_for_all_until_it_is_verified() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    let stores = [
+        fixture.open(&schema, "").await,
+        fixture.open(&schema, "").await,
+    ];
+    let append = async |at: &str, preconditions| {
+        stores[0]
+            .append(vec![candidate(at, 0)], preconditions)
+            .await
+    };
+    append("/a1/b", vec![]).await.unwrap();
+    append("/a2/b", vec![]).await.unwrap();
+    let pristine = |at: &str| {
+        let subject = at.parse().unwrap();
+        [
+            Precondition::SubjectIsPristine(subject),
+            Precondition::SubtreeIsPristine(at.parse().unwrap()),
+        ]
+    };
+    for (table, lose, of) in [
+        (
+            "es_subtrees",
+            "DELETE FROM es_subtrees WHERE ancestor = '/a1'",
+            "/a1",
+        ),
+        (
+            "es_subjects",
+            "DELETE FROM es_subjects WHERE subject = '/a2/b'",
+            "/a2/b",
+        ),
+        (
+            "es_subjects",
+            "UPDATE es_subjects SET last = 0 WHERE subject = '/a2/b'",
+            "/a2/b",
+        ),
+    ] {
+        fixture
+            .server
+            .query(&format!("SET search_path = {schema}; {lose}"));
+        let [own, recursive] = pristine(of);
+        let precondition = if table == "es_subtrees" {
+            recursive
+        } else {
+            own
+        };
+        let refused = append("/c", vec![precondition]).await;
+        assert!(
+            matches!(
+                refused,
+                Err(AppendError::Store(StoreError::Unavailable { .. }))
+            ),
+            "{refused:?}"
+        );
+        let place = format!("the table {table}");
+        assert_closed(&[&stores[0], &stores[1]], &place).await;
+        let later = fixture.open(&schema, "").await;
+        assert_closed(&[&later], &place).await;
+        // The damage stays until an operator asks for the tables to be built again.
+        assert_ne!(verify(&later, |_| {}).await.unwrap().damage, []);
+        later.rebuild_tables().await.unwrap();
+        assert_closed(&[&later], &place).await;
+        assert_eq!(verify(&later, |_| {}).await.unwrap().damage, []);
+        for store in [&stores[0], &stores[1], &later] {
+            store
+                .append(vec![candidate("/d", 1)], vec![])
+                .await
+                .unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_changed_event_closes_the_log_until_it_is_restored_or_accepted() {
     let Some(fixture) = StoreFixture::start() else {
         return;
     };
     let schema = fixture.schema();
     let store = fixture.open(&schema, "").await;
+    for number in 0..3 {
+        store
+            .append(vec![candidate("/a", number)], vec![])
+            .await
+            .unwrap();
+    }
+    let set = |subject: &str| {
+        let update = format!("UPDATE {schema}.es_events SET subject = '{subject}' WHERE id = 2");
+        fixture.server.query(&update);
+    };
+    // The next append to the subject finds that its latest event is gone.
+    set("/b");
+    let on_latest =
+        Precondition::SubjectIsOnEventId("/a".parse().unwrap(), EventId::new(1).unwrap());
+    let refused = store
+        .append(vec![candidate("/a", 3)], vec![on_latest])
+        .await;
+    assert!(refused.is_err());
+    assert_closed(&[&store], "event 2").await;
+    set("/a");
+    assert_closed(&[&store], "event 2").await;
+    assert_eq!(verify(&store, |_| {}).await.unwrap().damage, []);
     store
-        .append(vec![candidate("/a", 0)], vec![])
+        .append(vec![candidate("/d", 0)], vec![])
         .await
         .unwrap();
-    // The comparison of the start ends first.
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    fixture
-        .server
-        .query(&format!("DELETE FROM {schema}.es_subjects"));
-    let refused = store.append(vec![candidate("/a", 1)], vec![]).await;
-    assert!(
-        matches!(refused, Err(AppendError::Store(StoreError::Corrupt { .. }))),
-        "{refused:?}"
-    );
-    for _ in 0..200 {
-        if store.append(vec![candidate("/a", 1)], vec![]).await.is_ok() {
-            let verified = verify(&store, |_| {}).await.unwrap();
-            assert_eq!((verified.events, verified.table_flaw), (2, None));
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+    // A start finds it as well.
+    set("/b");
+    let later = fixture.open(&schema, "").await;
+    assert_closed(&[&store, &later], "event 2").await;
+    let found = verify(&later, |_| {}).await.unwrap().damage;
+    assert_eq!(found[0].place, DamagePlace::Event(2));
+    let settlement = DamageSettlement {
+        known: later.damaged_places().await.unwrap(),
+        found,
+        is_accepted: true,
+    };
+    later.settle_damage(settlement).await.unwrap();
+    for store in [&store, &later, &fixture.open(&schema, "").await] {
+        store
+            .append(vec![candidate("/d", 0)], vec![])
+            .await
+            .unwrap();
+        let read = store.read("/b".parse().unwrap(), ReadOptions::default());
+        assert!(read.try_collect::<Vec<_>>().await.is_err(), "it is served");
     }
-    panic!("the table is not completed");
 }
 
 /// Makes the tables of a store as version 1 had them.
@@ -219,10 +336,7 @@ async fn tables_of_version_1_get_checksums_and_an_interrupted_upgrade_goes_on() 
         .await
         .unwrap();
     let verified = verify(&stores.0, |_| {}).await.unwrap();
-    assert_eq!(
-        (verified.events, verified.flaw, verified.table_flaw),
-        (5_001, None, None)
-    );
+    assert_eq!((verified.events, verified.damage), (5_001, vec![]));
     // An instance of the earlier version that still runs is refused.
     let outdated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         fixture.server.query(&format!(

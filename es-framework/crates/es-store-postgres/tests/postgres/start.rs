@@ -169,7 +169,7 @@ async fn a_role_that_may_not_append_is_refused_at_the_start_with_the_statements_
     );
     // A backup needs no more than it has.
     let mut options = PostgresStoreOptions::default();
-    options.skip_table_check = true;
+    options.skip_verification = true;
     let opened = PostgresStore::open_with_options(url.parse().unwrap(), options).await;
     assert!(opened.is_ok());
     let granted = format!("SET search_path = {schema}; {statements}");

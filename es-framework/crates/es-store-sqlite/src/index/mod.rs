@@ -92,6 +92,11 @@ impl PostingIndex {
         self.length = id.saturating_add(1);
     }
 
+    /// Counts the events up to one that is damaged, without an entry of it.
+    pub(super) fn skip_to(&mut self, id: u64) {
+        self.length = id.saturating_add(1);
+    }
+
     /// Returns the latest event of a subject.
     pub(super) fn latest_of_subject(
         &self,

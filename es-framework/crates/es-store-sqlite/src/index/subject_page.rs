@@ -33,7 +33,8 @@ pub(crate) fn read_subject_page(
     let mut subjects = Vec::<IndexKey>::new();
     let mut last_id = None;
     while let Some(row) = rows.next()? {
-        let broken = |_| SqliteError::Broken("the index has a subject of another kind".into());
+        let broken =
+            |_| SqliteError::damaged_table("event_index", "it has a subject of another kind");
         let key = row.get_ref(0)?.as_blob().map_err(broken)?;
         if subjects.last().is_none_or(|last| **last != *key) {
             subjects.push(key.into());

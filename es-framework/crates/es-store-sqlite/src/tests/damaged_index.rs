@@ -8,35 +8,23 @@ use tempfile::TempDir;
 use super::support::{append, eventually};
 use crate::{
     EmbeddedStore,
-    index_check::{IndexComparison, compare_index},
+    event_check::{CheckPosition, check_events},
     store_settings::EngineSettings,
 };
 use es_store::{EventStore as _, ReadOptions, StoreError, VerificationProgress, verify};
 
-async fn find_unindexed_event(store: &EmbeddedStore) -> Option<u64> {
-    let reader = &store.reader;
-    reader.find_unindexed_event(&mut |_| {}).await.unwrap()
-}
-
-#[tokio::test]
-async fn an_event_that_the_index_lacks_is_found() {
-    let directory = TempDir::new().unwrap();
+/// Writes four events, and closes the store.
+async fn filled_store(directory: &TempDir) -> EmbeddedStore {
     let store = EmbeddedStore::open(directory.path()).unwrap();
     append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
     store.close().await;
-    drop(store);
-    let store = EmbeddedStore::open(directory.path()).unwrap();
-    assert_eq!(find_unindexed_event(&store).await, None);
-    damage_index(&store);
-    assert_eq!(find_unindexed_event(&store).await, Some(2));
+    store
 }
 
 #[tokio::test]
 async fn a_verification_shows_the_progress_of_the_chain_and_of_the_tables() {
     let directory = TempDir::new().unwrap();
-    let store = EmbeddedStore::open(directory.path()).unwrap();
-    append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
-    store.close().await;
+    filled_store(&directory).await;
     let store = EmbeddedStore::open(directory.path()).unwrap();
     let mut shown = Vec::new();
     verify(&store, |progress| shown.push(progress))
@@ -52,29 +40,18 @@ async fn a_verification_shows_the_progress_of_the_chain_and_of_the_tables() {
 }
 
 #[tokio::test]
-async fn a_step_of_the_comparison_ends_with_its_time_and_not_after_a_number_of_events() {
+async fn a_step_of_the_verification_ends_with_its_time_and_not_after_a_number_of_events() {
     let directory = TempDir::new().unwrap();
-    let store = EmbeddedStore::open(directory.path()).unwrap();
-    append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
-    store.close().await;
+    let store = filled_store(&directory).await;
     let file = rusqlite::Connection::open(store.file()).unwrap();
-    let compare = |range, time| compare_index(&file, range, time).unwrap();
-    let all = compare(0..4, Duration::MAX);
-    assert_eq!(all, IndexComparison::CheckedTo(4));
-    for first in 0..4 {
-        let step = compare(first..4, Duration::ZERO);
-        assert_eq!(step, IndexComparison::CheckedTo(first + 1));
+    let mut position = CheckPosition::of_range(0..4);
+    for next in 1..=4 {
+        check_events(&file, &mut position, 4, Duration::ZERO).unwrap();
+        assert_eq!(position.left, next..4);
     }
-}
-
-/// Writes four events, and damages an entry of the index of the closed store.
-async fn store_with_damaged_index() -> TempDir {
-    let directory = TempDir::new().unwrap();
-    let store = EmbeddedStore::open(directory.path()).unwrap();
-    append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
-    store.close().await;
-    damage_index(&store);
-    directory
+    let mut position = CheckPosition::of_range(0..4);
+    check_events(&file, &mut position, 4, Duration::MAX).unwrap();
+    assert!(position.left.is_empty());
 }
 
 fn damage_index(store: &EmbeddedStore) {
@@ -86,87 +63,61 @@ fn damage_index(store: &EmbeddedStore) {
     assert_eq!(changed.unwrap(), 1);
 }
 
-/// The settings of a store that is too large to compare its index at the start.
-fn large() -> EngineSettings {
-    EngineSettings {
-        checked_at_start: 0,
-        idle: Duration::from_millis(1),
-        ..EngineSettings::default()
-    }
-}
-
 async fn count_events(store: &EmbeddedStore, subject: &str) -> Result<usize, StoreError> {
     let events = store.read(subject.parse().unwrap(), ReadOptions::default());
     Ok(events.try_collect::<Vec<_>>().await?.len())
 }
 
-#[tokio::test]
-async fn a_running_store_builds_a_damaged_index_again() {
-    let directory = store_with_damaged_index().await;
-    let store = EmbeddedStore::open_with(directory.path(), large(), None).unwrap();
-    for _ in 0..5_000 {
-        if count_events(&store, "/b/c").await.ok() == Some(2) {
-            assert_eq!(find_unindexed_event(&store).await, None);
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    panic!("the index is not built again");
-}
-
-/// Appends until the index has both events of a subject again.
-async fn append_until_repaired(store: &EmbeddedStore) {
-    for _ in 0..5_000 {
-        append(store, &["/other"]).await.unwrap();
-        if count_events(store, "/b/c").await.ok() == Some(2) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    panic!("the index is not built again");
+async fn assert_closed(store: &EmbeddedStore) {
+    let closed =
+        "the log is closed for writing, because the table event_index is damaged: it lacks event 2";
+    let refused = append(store, &["/b/c"]).await.unwrap_err().to_string();
+    assert!(refused.contains(closed), "{refused}");
+    let unwell = store.health().await.unwrap_err().to_string();
+    assert!(unwell.contains(closed), "{unwell}");
 }
 
 #[tokio::test]
-async fn a_store_that_is_never_idle_builds_a_damaged_index_again() {
-    let directory = store_with_damaged_index().await;
-    let settings = EngineSettings {
-        idle: Duration::from_secs(3_600),
-        ..large()
-    };
-    let store = EmbeddedStore::open_with(directory.path(), settings, None).unwrap();
-    append_until_repaired(&store).await;
-}
-
-#[tokio::test]
-async fn an_index_that_is_damaged_while_the_store_runs_is_built_again() {
+async fn a_start_with_a_damaged_index_closes_the_log_until_the_index_is_built_again() {
     let directory = TempDir::new().unwrap();
-    let settings = EngineSettings {
-        check_interval: Duration::from_millis(1),
-        memtable_entries: 1,
-        ..large()
-    };
-    let store = EmbeddedStore::open_with(directory.path(), settings, None).unwrap();
-    append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
-    eventually(|| store.open.shared.log().index.covered() == 4).await;
-    damage_index(&store);
-    append_until_repaired(&store).await;
-}
-
-#[tokio::test]
-async fn a_store_whose_index_cannot_be_repaired_answers_nothing() {
-    let directory = store_with_damaged_index().await;
-    let file = rusqlite::Connection::open(directory.path().join("events.sqlite")).unwrap();
-    let refuse = "CREATE TRIGGER keep BEFORE DELETE ON event_index \
-        BEGIN SELECT RAISE(ABORT, 'the disk refuses it'); END";
-    file.execute_batch(refuse).unwrap();
-    let store = EmbeddedStore::open_with(directory.path(), large(), None).unwrap();
-    eventually(|| store.open.shared.is_index_damaged()).await;
-    let refused = count_events(&store, "/a").await.unwrap_err().to_string();
-    assert!(refused.contains("its index was damaged"), "{refused}");
-    let refused = append(&store, &["/a"]).await.unwrap_err().to_string();
-    assert!(refused.contains("the disk refuses it"), "{refused}");
-    assert!(store.health().await.is_err());
-    file.execute_batch("DROP TRIGGER keep").unwrap();
+    damage_index(&filled_store(&directory).await);
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    assert_closed(&store).await;
+    store.close().await;
+    drop(store);
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    assert_closed(&store).await;
+    assert_ne!(verify(&store, |_| {}).await.unwrap().damage, []);
+    assert_eq!(count_events(&store, "/b/c").await.unwrap(), 1);
+    store.rebuild_tables().await.unwrap();
+    assert_closed(&store).await;
+    assert_eq!(verify(&store, |_| {}).await.unwrap().damage, []);
     append(&store, &["/b/c"]).await.unwrap();
     assert_eq!(count_events(&store, "/b/c").await.unwrap(), 3);
+}
+
+#[tokio::test]
+async fn an_index_that_is_damaged_while_the_store_runs_closes_the_log_within_the_interval() {
+    for idle in [Duration::from_millis(1), Duration::from_secs(3_600)] {
+        let directory = TempDir::new().unwrap();
+        let settings = EngineSettings {
+            check_interval: Duration::from_millis(1),
+            memtable_entries: 1,
+            idle,
+            ..EngineSettings::default()
+        };
+        let store = EmbeddedStore::open_with(directory.path(), settings, None).unwrap();
+        append(&store, &["/a", "/b/c", "/b/c", "/a"]).await.unwrap();
+        while store.open.shared.log().index.covered() < 4 {
+            append(&store, &["/other"]).await.unwrap();
+        }
+        damage_index(&store);
+        // A store that is never idle verifies between its batches.
+        let begun = std::time::Instant::now();
+        while append(&store, &["/other"]).await.is_ok() {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+        }
+        assert_closed(&store).await;
+        eventually(|| store.open.shared.damaged_places() == ["the table event_index"]).await;
+    }
 }

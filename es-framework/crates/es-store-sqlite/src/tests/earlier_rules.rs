@@ -35,7 +35,7 @@ async fn events_that_a_server_would_refuse_today_stay_readable() {
     assert_eq!(events[0].subject.as_str(), "/a/b/");
     assert_eq!(events[1].data.get(), DATA);
     let verified = verify(&store, |_| {}).await.unwrap();
-    assert_eq!((verified.events, verified.flaw), (2, None));
+    assert_eq!((verified.events, verified.damage), (2, vec![]));
     let listed: Vec<_> = store
         .read_subjects(Subject::root())
         .try_collect()

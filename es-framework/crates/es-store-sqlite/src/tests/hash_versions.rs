@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{EmbeddedStore, EmbeddedStoreOptions, Restore, store_settings::EngineSettings};
 use es_event::{HashVersion, RecordedEvent, Subject, TraceContext};
-use es_store::{EventStore as _, ReadOptions, backup, contract, verify};
+use es_store::{DamagePlace, EventStore as _, ReadOptions, backup, contract, verify};
 
 const VERSIONS: [HashVersion; 3] = [HashVersion::V1, HashVersion::V2, HashVersion::V1];
 
@@ -60,7 +60,7 @@ async fn each_event_keeps_the_version_in_which_it_was_written() {
     assert!(events.iter().map(|event| event.hash.version()).eq(expected));
     assert_same(&store, &Subject::root(), &ReadOptions::recursive()).await;
     let report = verify(&store, |_| {}).await.unwrap();
-    assert_eq!((report.events, report.flaw), (15, None));
+    assert_eq!((report.events, report.damage), (15, vec![]));
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn a_changed_event_of_version_2_is_found() {
     drop(file);
     let store = EmbeddedStore::open(directory.path()).unwrap();
     let report = verify(&store, |_| {}).await.unwrap();
-    assert_eq!(report.flaw.unwrap().event, 7);
+    assert_eq!(report.damage[0].place, DamagePlace::Event(7));
 }
 
 #[tokio::test]

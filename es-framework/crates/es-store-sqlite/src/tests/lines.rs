@@ -187,8 +187,16 @@ async fn a_broken_row_is_named_and_never_written() {
     ] {
         let change = format!("UPDATE events SET checksum = NULL, {column} = {value} WHERE id = 0");
         let error = after(&change).await.unwrap_err().to_string();
-        assert!(error.contains("event 0 has a broken"), "{change}: {error}");
+        assert!(
+            error.contains("event 0 is damaged: it has a broken"),
+            "{change}: {error}"
+        );
     }
     let error = after("DELETE FROM events WHERE id = 1").await.unwrap_err();
-    assert!(error.to_string().contains("event 1 is missing"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("event 1 is damaged: it is missing"),
+        "{error}"
+    );
 }

@@ -269,15 +269,15 @@ fn what_is_no_event_store_of_ours_is_named_and_left_alone() {
     drop(other);
     std::fs::write(&file, VERSION_1).unwrap();
     let newer = Connection::open(&file).unwrap();
-    newer.pragma_update(None, "user_version", 7).unwrap();
+    newer.pragma_update(None, "user_version", 8).unwrap();
     drop(newer);
     let refused = EmbeddedStore::open(directory.path()).unwrap_err();
     assert!(
         matches!(
             refused,
             OpenError::Newer {
-                found: 7,
-                known: 6,
+                found: 8,
+                known: 7,
                 ..
             }
         ),

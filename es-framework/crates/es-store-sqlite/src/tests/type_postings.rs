@@ -122,7 +122,7 @@ async fn a_file_without_the_index_by_type_gets_it_when_it_is_opened() {
          ALTER TABLE event_schemas DROP COLUMN checksum; \
          ALTER TABLE event_index RENAME TO subject_index; \
          ALTER TABLE subject_index RENAME COLUMN key TO subject; \
-         DELETE FROM subject_index WHERE subject < x'2f'; PRAGMA user_version = 2",
+         DROP TABLE damage; DELETE FROM subject_index WHERE subject < x'2f'; PRAGMA user_version = 2",
     )
     .unwrap();
     drop(file);
@@ -205,5 +205,10 @@ async fn a_broken_row_of_the_index_is_reported() {
     let read = ids(&store, &["io.example.Happened"], ReadOptions::recursive()).await;
     let error = read.unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
-    assert!(error.to_string().contains("event 0 is missing"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("event 0 is damaged: it is missing"),
+        "{error}"
+    );
 }

@@ -1,13 +1,16 @@
-//! The idle work of the writer: checking and compacting the index, and checkpointing the write-ahead log.
+//! The idle work of the writer: verifying the log, compacting the index, and checkpointing the write-ahead log.
 
 use std::time::Duration;
 
 use super::{CommittedBatch, EventWriter};
-use crate::{database_error::BatchFailure, recent::CommittedEvents};
+use crate::{
+    database_error::{BatchFailure, SqliteError},
+    recent::CommittedEvents,
+};
 
 /// The number of index entries that an idle writer compacts in one transaction.
 const IDLE_BUDGET: usize = 2_048;
-/// The pause between two steps of the index check, which then takes about a tenth of a processor.
+/// The pause between two steps of the verification, which then takes about a tenth of a processor.
 const CHECK_PAUSE: Duration = Duration::from_millis(25);
 
 impl EventWriter {
@@ -35,19 +38,24 @@ impl EventWriter {
         }
     }
 
-    /// Takes one step of maintenance: checks and compacts the index, then checkpoints the write-ahead log.
+    /// Takes one step of maintenance: verifies the log and compacts the index, then checkpoints the write-ahead log.
     pub(super) fn maintain(&mut self) {
         if let Err(failure) = self.maintain_step() {
-            self.record_failure("the index was not checked or compacted", &failure);
+            self.record_failure("the store was not maintained", &failure);
         }
     }
 
     fn maintain_step(&mut self) -> Result<(), BatchFailure> {
         self.refresh()?;
-        self.repair_index()?;
+        self.rebuild_if_requested()?;
+        self.record_damage()?;
         self.flush_durable_end();
         self.read_subjects_missing_in_bloom_filter();
-        self.check_index_step()?;
+        self.verify_next();
+        if self.shared.is_closed() {
+            // The memtable lacks what is damaged. When that is restored, the next start indexes it.
+            return Ok(());
+        }
         if self.compaction.is_idle() {
             self.start_compaction();
         }
@@ -61,6 +69,14 @@ impl EventWriter {
     pub(super) fn flush_durable_end(&mut self) {
         let schemas = self.shared.catalogue().schemas();
         self.end.record_end(&self.head, schemas, true);
+    }
+
+    /// Makes the known damage durable.
+    fn record_damage(&self) -> Result<(), SqliteError> {
+        match self.shared.check_open(&self.connection) {
+            Err(SqliteError::Closed(_)) => Ok(()),
+            recorded => recorded,
+        }
     }
 
     fn start_compaction(&mut self) {
@@ -92,9 +108,10 @@ impl EventWriter {
 
     /// Compacts all of the index, so that the next start is fast. Nothing is lost if that fails.
     pub(super) fn compact_for_close(mut self) {
-        let mut closing = Ok(());
+        let mut closing = self.record_damage().map_err(BatchFailure::from);
         // The compaction that runs, then the entries that came meanwhile.
-        for _ in 0..2 {
+        let rounds = if self.shared.is_closed() { 0 } else { 2 };
+        for _ in 0..rounds {
             if self.compaction.is_idle() {
                 self.start_compaction();
             }

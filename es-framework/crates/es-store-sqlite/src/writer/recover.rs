@@ -71,6 +71,12 @@ impl EventWriter {
 
     /// Checks whether writing works. After a failure it tries to write.
     pub(super) fn probe_writing(&mut self) -> Result<(), StoreError> {
+        let opened = self
+            .rebuild_if_requested()
+            .and_then(|()| self.shared.check_open(&self.connection));
+        if let Err(error) = opened {
+            return Err(error.to_store_error(&self.shared.file));
+        }
         if !self.shared.has_failed() && self.has_its_files() {
             return Ok(());
         }

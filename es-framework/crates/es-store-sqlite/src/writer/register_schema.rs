@@ -26,6 +26,7 @@ impl EventWriter {
         } = registration;
         let file = self.shared.file.clone();
         self.refresh()
+            .and_then(|()| self.shared.check_open(&self.connection))
             .map_err(|error| error.to_store_error(&file))?;
         self.shared
             .catalogue()
