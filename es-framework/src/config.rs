@@ -109,9 +109,7 @@ settings! {
     event_store_dialect: Dialect = Dialect::Item,
     /// Version in which the embedded event store computes the hashes of new events.
     event_store_hash_version: HashVersion = HashVersion::V1,
-    /// True to start although the event store lacks events that were stored: the embedded one, or PostgreSQL.
-    event_store_accept_loss: bool = false,
-    /// Folder of the embedded event store, and of what an instance remembers of the log in PostgreSQL.
+    /// Folder of the embedded event store and of the generated API token.
     event_store_data_dir: PathBuf = PathBuf::from("./data"),
     /// The database with the keys of persons; by default a SQLite file beside the data folder.
     key_store_url: Option<KeyStoreUrl> = None,

@@ -28,7 +28,6 @@ pub(super) async fn open(settings: &Settings) -> Result<OpenedStore> {
     }
     let mut options = EmbeddedStoreOptions::default();
     options.hash_version = settings.event_store_hash_version;
-    options.accept_loss = settings.event_store_accept_loss;
     let folder = settings.data_folder()?.to_owned();
     let begin = Instant::now();
     let opening = tokio::task::spawn_blocking({

@@ -13,7 +13,7 @@ use crate::{
     projection::Database,
     store::{
         EventOpener, EventStore,
-        postgres::{PostgresStore, PostgresStoreOptions, StoreAddress},
+        postgres::{PostgresStore, StoreAddress},
     },
 };
 
@@ -25,10 +25,7 @@ pub(super) async fn open(settings: &Settings, url: &EventStoreUrl) -> Result<Ope
         .map_err(|error| Error::because("EVENT_STORE_URL", error))?;
     let address = address.hash_version(settings.event_store_hash_version);
     let token = load_operator_token(settings)?;
-    let mut options = PostgresStoreOptions::default();
-    options.data_folder = Some(settings.data_folder()?.to_owned());
-    options.accept_loss = settings.event_store_accept_loss;
-    let store = PostgresStore::open_with_options(address, options)
+    let store = PostgresStore::open(address)
         .await
         .map_err(|error| Error::because("EVENT_STORE_URL cannot be used", error))?;
     tracing::info!("events are stored in {}", store.description());

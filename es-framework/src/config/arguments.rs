@@ -136,11 +136,6 @@ pub(crate) struct SettingsArguments {
     #[arg(long, env = "EVENT_STORE_HASH_VERSION", default_value_t)]
     event_store_hash_version: HashVersion,
 
-    /// Starts although the embedded event store or the database in PostgreSQL lacks events or schemas that
-    /// were stored. Without it, such a start is refused. Set it for one start only.
-    #[arg(long = "accept-loss", env = "EVENT_STORE_ACCEPT_LOSS")]
-    event_store_accept_loss: bool,
-
     /// Folder of the embedded event store. With PostgreSQL as event store, the instance remembers the end of
     /// the log there, so that the next start notices lost events.
     #[arg(

@@ -28,11 +28,6 @@ const TRUSTED_CERTIFICATES: FeatureSetting =
     ("EVENT_STORE_CA_FILE", "client", cfg!(feature = "client"));
 const TLS: FeatureSetting = ("HTTP_TLS_CERTIFICATE", "tls", cfg!(feature = "tls"));
 const STORE_API: bool = cfg!(feature = "server");
-const ACCEPT_LOSS: FeatureSetting = (
-    "EVENT_STORE_ACCEPT_LOSS",
-    "embedded",
-    cfg!(any(feature = "embedded", feature = "postgres")),
-);
 const HASH_VERSION: FeatureSetting = (
     "EVENT_STORE_HASH_VERSION",
     "embedded",
@@ -88,14 +83,13 @@ impl Settings {
     }
 
     /// Returns each setting that needs a feature, and whether it asks for what the feature links.
-    fn settings_with_features(&self) -> [(FeatureSetting, bool); 16] {
+    fn settings_with_features(&self) -> [(FeatureSetting, bool); 15] {
         let default = Self::default();
         let of_server = |name, is_set| ((name, "server", STORE_API), is_set);
         [
             (OTLP_ENDPOINT, self.otel_exporter_otlp_endpoint.is_some()),
             (AUTH_ISSUER, self.auth_issuer.is_some()),
             (CONSOLE, self.console),
-            (ACCEPT_LOSS, self.event_store_accept_loss),
             (
                 HASH_VERSION,
                 self.event_store_hash_version != default.event_store_hash_version,
@@ -251,22 +245,14 @@ mod tests {
     }
 
     /// Settings of the event stores without a server, in the form of [`settings`].
-    fn engine_settings() -> [(Settings, &'static str, &'static str, bool); 2] {
+    fn engine_settings() -> [(Settings, &'static str, &'static str, bool); 1] {
         let has_engine = cfg!(any(feature = "embedded", feature = "postgres"));
-        [
-            (
-                Settings::default().event_store_accept_loss(true),
-                "EVENT_STORE_ACCEPT_LOSS",
-                "embedded",
-                has_engine,
-            ),
-            (
-                Settings::default().event_store_hash_version(HashVersion::V2),
-                "EVENT_STORE_HASH_VERSION",
-                "embedded",
-                has_engine,
-            ),
-        ]
+        [(
+            Settings::default().event_store_hash_version(HashVersion::V2),
+            "EVENT_STORE_HASH_VERSION",
+            "embedded",
+            has_engine,
+        )]
     }
 
     #[test]

@@ -3,15 +3,8 @@
 use std::{fs, path::Path};
 
 use es_framework::{App, Settings};
-use reqwest::StatusCode;
-use uuid::Uuid;
 
-use crate::{
-    http_client::post,
-    postgres_server::PostgresServer,
-    running_service::{TOKEN, book},
-    service_process::ServiceProcess,
-};
+use crate::{running_service::TOKEN, service_process::ServiceProcess};
 
 const PASSWORD: &str = "hunter2";
 
@@ -78,41 +71,4 @@ async fn data_that_is_something_else_is_left_alone() {
     fs::write(&file, precious).unwrap();
     refusal(in_folder(folder.path())).await;
     assert_eq!(fs::read_to_string(&file).unwrap(), precious);
-}
-
-async fn purchase(service: &ServiceProcess) {
-    let url = format!("{}/books/purchase", service.url);
-    let purchased = post(&url, book(Uuid::new_v4()).to_string()).await;
-    assert_eq!(purchased.status(), StatusCode::CREATED);
-}
-
-#[tokio::test]
-async fn a_database_that_lost_confirmed_events_is_refused_until_the_loss_is_accepted() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
-    let (url, folder) = (server.url(), tempfile::tempdir().unwrap());
-    let settings = [("EVENT_STORE_URL", url.as_str())];
-    let start = |settings: &[_]| ServiceProcess::start_on_data(folder.path(), settings);
-    let mut service = start(&settings);
-    for _ in 0..3 {
-        purchase(&service).await;
-    }
-    service.process.kill();
-    let stored = server.query("SELECT last + 1 FROM es_head");
-    let stored = stored.trim();
-    server.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
-    let text = refusal(in_folder(folder.path()).event_store_url(Some(url.clone().into()))).await;
-    let sentence = format!(
-        "EVENT_STORE_URL cannot be used: the server {} has 0 events, but {stored} were stored, so the \
-         last {stored} are missing: check the URL, restore a backup, or accept the loss with \
-         EVENT_STORE_ACCEPT_LOSS=true (--accept-loss)",
-        server.host()
-    );
-    assert!(text.contains(&sentence), "{text}");
-    let service = start(&[settings[0], ("EVENT_STORE_ACCEPT_LOSS", "true")]);
-    assert!(service.process.log().contains("the loss was accepted"));
-    purchase(&service).await;
-    drop(service);
-    start(&settings);
 }

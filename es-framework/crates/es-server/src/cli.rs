@@ -99,8 +99,7 @@ struct RunArguments {
     /// The token that clients send as `Authorization: Bearer <API_TOKEN>`.
     #[arg(long, env = "EVENT_STORE_API_TOKEN", hide_env_values = true)]
     api_token: String,
-    /// Stores the events in this directory. With an engine, the server remembers the end of the log there,
-    /// so that the next start notices lost events.
+    /// Stores the events in this directory.
     #[arg(
         long,
         env = "EVENT_STORE_DATA_DIR",
@@ -147,10 +146,6 @@ struct RunArguments {
     /// as EventSourcingDB since version 1.3. Stored events keep their hashes.
     #[arg(long, env = "EVENT_STORE_HASH_VERSION", default_value_t)]
     hash_version: HashVersion,
-    /// Starts although events or schemas are missing that were stored. Without it, such a start is
-    /// refused. Set it for one start only.
-    #[arg(long, env = "EVENT_STORE_ACCEPT_LOSS")]
-    accept_loss: bool,
 }
 
 impl std::fmt::Debug for RunArguments {
@@ -284,16 +279,8 @@ fn server_settings(run: &RunArguments) -> Result<ServerSettings, StartError> {
 async fn open_engine(run: &RunArguments) -> Result<OpenEngine, StartError> {
     let mut options = EmbeddedStoreOptions::default();
     options.hash_version = run.hash_version;
-    options.accept_loss = run.accept_loss;
     match (&run.engine, &run.data_directory) {
-        (Some(url), directory) => {
-            if directory.is_none() {
-                tracing::info!(
-                    "without --data-directory, a start does not notice that the database has lost events"
-                );
-            }
-            OpenEngine::connect_with(url, options, directory.as_deref()).await
-        }
+        (Some(url), _) => OpenEngine::connect_with(url, options).await,
         (None, None) if !run.data_directory_temporary => Err(StartError::NoDirectory),
         (None, directory) => OpenEngine::open_or_create(directory.as_deref(), options),
     }

@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use super::{
     database_error::{DatabaseError, Remedy},
     event_insertion,
-    latest_lookup::{LookupKeys, StoredLatestEvents},
+    latest_lookup::StoredLatestEvents,
     log_head,
     store_state::StoreState,
 };
@@ -128,9 +128,7 @@ impl BatchTransaction {
         head.check_open()?;
         self.take_waiting_appends(state.limits.batch);
         state.refresh_catalogue(connection, head.schemas).await?;
-        let keys = LookupKeys::of_appends(&self.appends);
-        let seen = state.newest_seen();
-        let stored = StoredLatestEvents::read_latest(connection, keys, &head, seen).await?;
+        let stored = StoredLatestEvents::read_latest(connection, &self.appends, &head).await?;
         let catalogue = state.catalogue();
         let version = state.address.hash_version;
         let appends = &mut self.appends;
@@ -146,7 +144,7 @@ impl BatchTransaction {
             && prepared.events().next().is_some()
         {
             let (events, head) = (prepared.events(), &prepared.head);
-            event_insertion::insert_events(connection, events, &stored, head).await?;
+            event_insertion::insert_events(connection, events, head).await?;
             if let Some(rows) = state.inline_rows() {
                 let events: Vec<_> = prepared.events().collect();
                 rows.write(connection, &events).await?;

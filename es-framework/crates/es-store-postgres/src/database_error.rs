@@ -1,8 +1,6 @@
 //! Errors of the database, sorted by what to do about them.
 
-use es_event::EventId;
 use es_store::{AppendError, LogDamage, StoreError, describe_closed_log, event_row::RowFlaw};
-use uuid::Uuid;
 
 use super::transaction_pool::explain_pool;
 
@@ -72,16 +70,6 @@ pub enum PostgresOpenError {
         "a copy into this event store is not finished: run the same `event-store copy` again to finish it, or drop the tables whose names begin with es_ to discard it"
     )]
     UnfinishedCopy,
-    /// The server lacks a part of the log that this instance has used.
-    #[error(
-        "the server {server} {loss}: check the URL, restore a backup, or accept the loss with EVENT_STORE_ACCEPT_LOSS=true (--accept-loss)"
-    )]
-    LostEvents {
-        /// The server.
-        server: String,
-        /// The part that it lacks.
-        loss: LogLoss,
-    },
     /// The tables of an earlier version have an event that was changed, or lack one.
     #[error(
         "the tables of the event store cannot be brought to the current version, because event {event} is damaged: {reason}. Restore the events from a standby or a backup"
@@ -95,53 +83,6 @@ pub enum PostgresOpenError {
     /// The tables cannot be created or read.
     #[error("the tables of the event store cannot be used: {0}")]
     Tables(String),
-}
-
-/// The part of a log that a server lacks although an instance has used it.
-///
-/// ```
-/// use es_store_postgres::LogLoss;
-///
-/// let loss = LogLoss::Events { found: 40, expected: 57 };
-/// assert_eq!(loss.to_string(), "has 40 events, but 57 were stored, so the last 17 are missing");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LogLoss {
-    /// The last events are missing.
-    #[error("has {found} events, but {expected} were stored, so the last {} are missing", expected.saturating_sub(*found))]
-    Events {
-        /// The number of events of the server.
-        found: u64,
-        /// The number of events that were stored.
-        expected: u64,
-    },
-    /// The last event is another one.
-    #[error("has another event {event} than the one that was stored")]
-    OtherEvent {
-        /// The last event that was stored.
-        event: EventId,
-    },
-    /// Schemas are missing.
-    #[error("has {found} schemas, but {expected} were registered")]
-    Schemas {
-        /// The number of schemas of the server.
-        found: u64,
-        /// The number of schemas that were registered.
-        expected: u64,
-    },
-    /// The database holds another event store or none.
-    #[error(
-        "holds {}, but this instance has used the event store {expected}, whose {events} events are missing there",
-        found.map_or_else(|| "no event store".into(), |found| format!("the event store {found}"))
-    )]
-    OtherStore {
-        /// The identity of the event store in the database.
-        found: Option<Uuid>,
-        /// The identity of the event store that the instance has used.
-        expected: Uuid,
-        /// The number of events that were stored.
-        events: u64,
-    },
 }
 
 impl From<DatabaseError> for PostgresOpenError {
@@ -183,11 +124,6 @@ pub(super) enum DatabaseError {
     /// This program has a bug.
     #[error("{0}")]
     Bug(&'static str),
-    /// The log lacks an event that this instance has written or read.
-    #[error(
-        "{0}. Stop all instances and restore the events from a standby or a backup, or accept the loss with EVENT_STORE_ACCEPT_LOSS=true (--accept-loss)"
-    )]
-    Lost(String),
 }
 
 /// The way in which a transaction continues after an error.
@@ -258,19 +194,8 @@ impl DatabaseError {
 
     /// Returns the error for a store without the row of its end.
     pub(super) fn missing_head() -> Self {
-        Self::Lost(
-            "the table es_head is empty, so the events are gone or a restore is running".into(),
-        )
-    }
-
-    /// Returns the error for a log that lacks a part of what this instance has seen.
-    pub(super) fn lost_part(loss: &LogLoss) -> Self {
-        Self::Lost(format!("the database {loss}"))
-    }
-
-    /// Returns the error for a log whose last event is missing.
-    pub(super) fn missing_last(last: EventId) -> Self {
-        Self::Lost(format!("event {last}, the last of the log, is missing"))
+        let flaw = "it is empty, so the events are gone or a restore is running";
+        Self::damaged_table("es_head", flaw)
     }
 
     /// Returns the error for callers who wanted to write: damage has closed the log.
@@ -296,9 +221,7 @@ impl DatabaseError {
             | Self::Busy
             | Self::Timeout
             | Self::Replaced => Remedy::Reconnect,
-            Self::Server(_) | Self::Damaged(_) | Self::Closed(_) | Self::Lost(_) | Self::Bug(_) => {
-                Remedy::GiveUp
-            }
+            Self::Server(_) | Self::Damaged(_) | Self::Closed(_) | Self::Bug(_) => Remedy::GiveUp,
         }
     }
 

@@ -5,33 +5,25 @@ use std::collections::HashMap;
 
 use sqlx::PgConnection;
 
-use super::{
-    database_error::DatabaseError,
-    latest_lookup::StoredLatestEvents,
-    row::{hash_bytes, number},
-};
-use es_event::{EventId, RecordedEvent};
-use es_store::{
-    event_row::{EventColumns, RowLinks},
-    write::ChainHead,
-};
+use super::{database_error::DatabaseError, row::hash_bytes};
+use es_event::RecordedEvent;
+use es_store::{event_row::EventColumns, write::ChainHead};
 
 const INSERT: &str = "WITH \
      new_events AS (INSERT INTO es_events (id, subject, type, source, time, traceparent, tracestate, \
-         predecessor_hash, hash, data, checksum, previous_in_subject, previous_of_type) \
+         predecessor_hash, hash, data, checksum) \
          SELECT * FROM UNNEST($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], \
-         $6::text[], $7::text[], $8::bytea[], $9::bytea[], $10::text[], $11::bigint[], \
-         $12::bigint[], $13::bigint[])), \
+         $6::text[], $7::text[], $8::bytea[], $9::bytea[], $10::text[], $11::bigint[])), \
      new_subtrees AS (INSERT INTO es_subtrees (ancestor, id) \
-         SELECT * FROM UNNEST($14::text[], $15::bigint[])), \
+         SELECT * FROM UNNEST($12::text[], $13::bigint[])), \
      latest_of_subjects AS (INSERT INTO es_subjects (subject, last) \
-         SELECT * FROM UNNEST($16::text[], $17::bigint[]) \
+         SELECT * FROM UNNEST($14::text[], $15::bigint[]) \
          ON CONFLICT (subject) DO UPDATE SET last = excluded.last), \
-     latest_of_types AS (INSERT INTO es_event_types (type, first_event, last_event) \
-         SELECT * FROM UNNEST($18::text[], $19::bigint[], $20::bigint[]) \
-         ON CONFLICT (type) DO UPDATE SET last_event = excluded.last_event, \
-         first_event = COALESCE(es_event_types.first_event, excluded.first_event)) \
-     UPDATE es_head SET last = $21, hash = $22, time = $23 WHERE id = 1";
+     new_types AS (INSERT INTO es_event_types (type, first_event) \
+         SELECT * FROM UNNEST($16::text[], $17::bigint[]) \
+         ON CONFLICT (type) DO UPDATE SET first_event = excluded.first_event \
+         WHERE es_event_types.first_event IS NULL) \
+     UPDATE es_head SET last = $18, hash = $19, time = $20 WHERE id = 1";
 
 /// The columns of the rows of a batch.
 #[derive(Default)]
@@ -47,23 +39,18 @@ struct BatchColumns<'a> {
     hashes: Vec<Vec<u8>>,
     data: Vec<&'a str>,
     checksums: Vec<i64>,
-    previous_in_subject: Vec<Option<i64>>,
-    previous_of_type: Vec<Option<i64>>,
     ancestors_below_root: Vec<&'a str>,
     ancestor_ids: Vec<i64>,
     latest_of_subjects: HashMap<&'a str, i64>,
-    /// The first and the latest event of each type in the batch.
-    of_types: HashMap<&'a str, (i64, i64)>,
+    /// The first event of each type in the batch.
+    first_of_types: HashMap<&'a str, i64>,
 }
 
 impl<'a> BatchColumns<'a> {
-    fn push(&mut self, event: &'a RecordedEvent, links: RowLinks) {
+    fn push(&mut self, event: &'a RecordedEvent) {
         let columns = EventColumns::from(event);
         let (id, subject) = (columns.id, columns.subject);
-        let link = |link: Option<EventId>| link.map(|id| number(id.get()));
         self.checksums.push(columns.checksum());
-        self.previous_in_subject.push(link(links.in_subject));
-        self.previous_of_type.push(link(links.of_type));
         self.ids.push(id);
         self.subjects.push(subject);
         self.types.push(columns.event_type);
@@ -79,8 +66,7 @@ impl<'a> BatchColumns<'a> {
             self.ancestor_ids.push(id);
         }
         self.latest_of_subjects.insert(subject, id);
-        let of_type = self.of_types.entry(columns.event_type);
-        of_type.or_insert((id, id)).1 = id;
+        self.first_of_types.entry(columns.event_type).or_insert(id);
     }
 }
 
@@ -90,22 +76,17 @@ pub(super) fn ancestors_below_root(subject: &str) -> impl Iterator<Item = &str> 
     slashes.filter_map(|(end, _)| subject.get(..end))
 }
 
-/// Inserts events and moves the end of the log to the last of them. The end must be locked, and `latest` must have been
-/// read since.
+/// Inserts events and moves the end of the log to the last of them. The end must be locked.
 pub(super) async fn insert_events<'a>(
     connection: &mut PgConnection,
-    events: impl Iterator<Item = &'a RecordedEvent> + Clone,
-    latest: &StoredLatestEvents,
+    events: impl Iterator<Item = &'a RecordedEvent>,
     head: &ChainHead,
 ) -> Result<(), DatabaseError> {
     let mut columns = BatchColumns::default();
-    for (event, links) in events.clone().zip(latest.link(events)) {
-        columns.push(event, links);
-    }
+    events.for_each(|event| columns.push(event));
     let last = columns.ids.last().copied();
     let (subjects, latest): (Vec<_>, Vec<_>) = columns.latest_of_subjects.into_iter().unzip();
-    let (types, of_types): (Vec<_>, Vec<_>) = columns.of_types.into_iter().unzip();
-    let (first_of_types, last_of_types): (Vec<_>, Vec<_>) = of_types.into_iter().unzip();
+    let (types, first_of_types): (Vec<_>, Vec<_>) = columns.first_of_types.into_iter().unzip();
     sqlx::query(INSERT)
         .bind(columns.ids)
         .bind(columns.subjects)
@@ -118,15 +99,12 @@ pub(super) async fn insert_events<'a>(
         .bind(columns.hashes)
         .bind(columns.data)
         .bind(columns.checksums)
-        .bind(columns.previous_in_subject)
-        .bind(columns.previous_of_type)
         .bind(columns.ancestors_below_root)
         .bind(columns.ancestor_ids)
         .bind(subjects)
         .bind(latest)
         .bind(types)
         .bind(first_of_types)
-        .bind(last_of_types)
         .bind(last)
         .bind(hash_bytes(&head.predecessor))
         .bind(head.time.to_string())

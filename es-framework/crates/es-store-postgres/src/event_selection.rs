@@ -1,20 +1,19 @@
-//! Reads one step of a scan and checks it: each row by its checksum, and the rows together by their links, so that a
-//! missing row is noticed.
+//! Reads one step of a scan and checks its rows: each by its checksum, and neighbours by their hashes.
 
 use std::collections::HashSet;
 
 use futures_util::TryStreamExt as _;
-use sqlx::{AssertSqlSafe, PgConnection, Row as _, postgres::PgRow};
+use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 
 use super::{
     database_error::DatabaseError,
     row,
-    scan_statement::{LAST_COLUMN, LINK_COLUMN, ScanIndex, subtree_key},
+    scan_statement::{LAST_COLUMN, ScanIndex, subtree_key},
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{
     Order,
-    event_row::{LinkCheck, StoredRowDecoder, check_neighbours},
+    event_row::{StoredRowDecoder, check_neighbours},
     options::IdRange,
     scan::{Chunk, Scan},
 };
@@ -36,7 +35,6 @@ struct StepRows {
     end: Option<EventId>,
     /// The last row, if there may be more.
     rest_after: Option<EventId>,
-    links: LinkCheck,
 }
 
 /// Reads the next events of a scan. Returns the last event of the log as well.
@@ -45,8 +43,8 @@ pub(super) async fn read_chunk(
     scan: &Scan,
     limits: StepLimits,
 ) -> Result<(Chunk, Option<EventId>), DatabaseError> {
-    let mut rows = read_rows(connection, scan, limits).await?;
-    rows.check(scan)?;
+    let rows = read_rows(connection, scan, limits).await?;
+    check_neighbours(&rows.events)?;
     let end = rows.end;
     Ok((rows.into_chunk(scan), end))
 }
@@ -89,7 +87,7 @@ async fn read_rows(
         if rows.count == 0
             && let Some(last) = row.try_get(LAST_COLUMN)?
         {
-            rows.add_end(&row, last)?;
+            rows.end = (last >= 0).then(|| row::to_event_id(last)).transpose()?;
             has_end = true;
             continue;
         }
@@ -103,10 +101,6 @@ async fn read_rows(
             return Err(DatabaseError::flawed_event(checked.row.id, flaw));
         }
         rows.count = rows.count.saturating_add(1);
-        // The ids of all events have no gap, so they need no links.
-        if index != ScanIndex::Id {
-            rows.links.add_row(id, row::read_id(&row, LINK_COLUMN)?);
-        }
         if scan.includes_type(row.try_get(2)?) {
             let event = decoder.decode_row(&checked.row)?;
             if !scan.matches(&event) {
@@ -130,30 +124,6 @@ async fn read_rows(
 }
 
 impl StepRows {
-    /// Adds a row of the end of the log.
-    fn add_end(&mut self, row: &PgRow, last: i64) -> Result<(), DatabaseError> {
-        self.links.add_link(row::read_id(row, LINK_COLUMN)?);
-        if last >= 0 {
-            self.end = Some(row::to_event_id(last)?);
-        }
-        Ok(())
-    }
-
-    /// Checks that no row is missing in the part of the range that was read.
-    fn check(&mut self, scan: &Scan) -> Result<(), DatabaseError> {
-        check_neighbours(&self.events)?;
-        let mut read = scan.range;
-        match (self.rest_after, scan.order) {
-            (None, _) => {}
-            (Some(id), Order::Chronological) => read.last = id.get(),
-            (Some(id), Order::Antichronological) => read.first = id.get(),
-        }
-        match self.links.find_missing(read) {
-            Some(id) => Err(DatabaseError::flawed_event(row::number(id), "is missing")),
-            None => Ok(()),
-        }
-    }
-
     fn into_chunk(self, scan: &Scan) -> Chunk {
         let rest = self.rest_after.and_then(|id| {
             // Without the events that were stored after the read began.
@@ -202,23 +172,6 @@ pub(super) async fn find_event(
         .bind(row::number(range.last))
         .fetch_optional(&mut *connection)
         .await?;
-    // A read that begins with the event checks it. Without one, the events of the subject must be whole.
-    if let Some(id) = found {
-        return Ok(Some(row::to_event_id(id)?));
-    }
-    let scan = Scan::over_range(subject.clone(), false, range);
-    check_scan(connection, scan).await?;
-    Ok(None)
-}
-
-/// Reads all events of a scan to check them.
-async fn check_scan(connection: &mut PgConnection, mut scan: Scan) -> Result<(), DatabaseError> {
-    let limits = StepLimits {
-        events: 256,
-        bytes: 1 << 20,
-    };
-    while let Some(rest) = read_chunk(connection, &scan, limits).await?.0.rest {
-        scan.range = rest;
-    }
-    Ok(())
+    // A read that begins with the event checks it.
+    found.map(row::to_event_id).transpose()
 }

@@ -8,22 +8,20 @@ mod damage_record;
 mod database_error;
 mod database_identity;
 mod database_servers;
-mod end_recording;
 mod event_catalogue;
 mod event_insertion;
 mod event_selection;
 mod event_type_listing;
 mod inline_rows;
-mod known_log;
 mod latest_lookup;
 mod log_head;
 mod log_monitor;
 mod log_reader;
 mod log_writer;
+mod lost_events;
 mod migration;
 mod postgres_store_options;
 mod read_pool;
-mod remembered_end;
 mod restore;
 mod retry_schedule;
 mod row;
@@ -31,11 +29,9 @@ mod row_upgrade;
 mod running_writer;
 mod scan_statement;
 mod schema_registration;
-mod seen_event;
 mod server_connection;
 mod server_race;
 mod store_address;
-mod store_identity;
 mod store_limits;
 mod store_state;
 mod store_version;
@@ -61,7 +57,6 @@ use self::{
     event_type_listing::{EventTypeReadStep, EventTypesReadStep},
     log_reader::LogReader,
     read_pool::ReadPool,
-    remembered_end::RememberedEnd,
     running_writer::RunningWriter,
     schema_registration::{EventsOfTypeReadStep, check_events},
     store_limits::StoreLimits,
@@ -76,7 +71,7 @@ use es_store::{
     write::{QueuedAppend, QueuedTask, candidate_size, precondition_size},
 };
 
-pub use database_error::{LogLoss, PostgresOpenError, is_aborted};
+pub use database_error::{PostgresOpenError, is_aborted};
 pub use database_identity::DatabaseIdentity;
 #[doc(hidden)]
 pub use database_servers::{DatabaseServers, PrimaryConnection};
@@ -129,7 +124,7 @@ impl PostgresStore {
     /// Connects to the database, and creates the tables if they are missing.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), or the database lacks a part of the log that the data folder remembers.
+    /// Those of [`open`](Self::open).
     pub fn open_with_options(
         address: StoreAddress,
         options: PostgresStoreOptions,
@@ -137,26 +132,13 @@ impl PostgresStore {
         Box::pin(async move {
             let mut limits = StoreLimits::default();
             limits.poll_time = options.poll_time.unwrap_or(limits.poll_time);
-            let (remembered, known) = RememberedEnd::open(options.data_folder.as_deref());
-            let connecting = address.connect_at_start(&limits, known, options.accept_loss);
-            let (mut found, known) = connecting.await?;
+            let mut found = address.await_connection(&limits).await?;
             let connection = &mut found.connection;
             address
                 .refuse_transaction_pool(connection, found.server)
                 .await?;
             let catalogue = migration::open_tables(connection, &limits).await?;
-            let identity = store_identity::load_or_create_identity(connection).await?;
-            let state = StoreState::new(
-                address,
-                limits,
-                catalogue,
-                found.server,
-                (identity, remembered),
-            );
-            known
-                .last
-                .into_iter()
-                .for_each(|last| state.record_seen(last));
+            let state = StoreState::new(address, limits, catalogue, found.server);
             let state = Arc::new(state);
             let reader = LogReader {
                 pool: Arc::new(ReadPool::new(&limits)),

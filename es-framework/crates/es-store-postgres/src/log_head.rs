@@ -5,8 +5,8 @@ use sqlx::{AssertSqlSafe, PgConnection};
 use super::{
     database_error::DatabaseError,
     row::{self, number},
-    seen_event::{SeenEvent, check_end},
     server_race::ACCEPTS_WRITES,
+    store_state::SeenEvent,
 };
 use es_event::{EventId, Hash};
 use es_store::write::ChainHead;
@@ -74,40 +74,21 @@ fn head_hash(bytes: &[u8]) -> Result<Hash, DatabaseError> {
 /// Returns the last event of the log.
 ///
 /// # Errors
-/// The server accepts no writes any more, so another one may have newer events. The log lacks its last event, or the
-/// event that this instance has seen.
+/// The server accepts no writes any more, so another one may have newer events.
 pub(super) async fn read_last(
     connection: &mut PgConnection,
-    seen: Option<SeenEvent>,
 ) -> Result<Option<SeenEvent>, DatabaseError> {
-    let statement = format!(
-        "SELECT last, hash, {ACCEPTS_WRITES}, (SELECT e.hash FROM es_events e WHERE e.id = last), \
-         (SELECT e.hash FROM es_events e WHERE e.id = $1) FROM es_head WHERE id = 1"
-    );
-    let found: Option<HeadRow> = sqlx::query_as(AssertSqlSafe(statement))
-        .bind(seen.map(|seen| number(seen.id.get())))
+    let statement = format!("SELECT last, hash, {ACCEPTS_WRITES} FROM es_head WHERE id = 1");
+    let found: Option<(Option<i64>, Vec<u8>, bool)> = sqlx::query_as(AssertSqlSafe(statement))
         .fetch_optional(connection)
         .await?;
-    let (last, hash, is_primary, last_hash, seen_hash) =
-        found.ok_or_else(DatabaseError::missing_head)?;
+    let (last, hash, is_primary) = found.ok_or_else(DatabaseError::missing_head)?;
     if !is_primary {
         return Err(DatabaseError::Replaced);
     }
     let (last, hash) = (last.map(row::to_event_id).transpose()?, head_hash(&hash)?);
-    check_end(seen, last, seen_hash.as_deref().and_then(row::hash))?;
-    match (last, last_hash.as_deref().map(row::hash)) {
-        (Some(last), None) => return Err(DatabaseError::missing_last(last)),
-        (Some(last), Some(found)) if found != Some(hash) => {
-            let flaw = "is not the one that ends the log: its hash differs";
-            return Err(DatabaseError::flawed_event(number(last.get()), flaw));
-        }
-        _ => {}
-    }
     Ok(last.map(|id| SeenEvent { id, hash }))
 }
-
-/// The last event and its hash, whether the server accepts writes, and the hashes of the stored events.
-type HeadRow = (Option<i64>, Vec<u8>, bool, Option<Vec<u8>>, Option<Vec<u8>>);
 
 pub(super) async fn commit(connection: &mut PgConnection) -> Result<(), DatabaseError> {
     sqlx::query("COMMIT").execute(connection).await?;

@@ -64,12 +64,15 @@ impl LogMonitor<'_> {
             Some(server) => server,
             None => self.find_server().await?,
         };
-        let reading = log_head::read_last(&mut server.connection, state.newest_seen());
+        let reading = async {
+            let last = log_head::read_last(&mut server.connection).await?;
+            state.check_seen(&mut server.connection).await?;
+            Ok(last)
+        };
         let read = timeout(state.limits.answer_time, reading).await;
         match read.unwrap_or(Err(DatabaseError::Timeout)) {
             Ok(last) => {
                 self.server = Some(server);
-                state.record_loss(None);
                 if let Some(last) = last {
                     state.record_seen(last);
                     state.publish(last.id.get().saturating_add(1));
@@ -78,10 +81,6 @@ impl LogMonitor<'_> {
             }
             Err(error @ DatabaseError::Damaged(_)) => {
                 self.server = Some(server);
-                Err(error)
-            }
-            Err(error @ DatabaseError::Lost(_)) => {
-                state.record_loss(Some(&error));
                 Err(error)
             }
             Err(error) => {

@@ -1,8 +1,11 @@
 //! Reads of the log: in steps, through the connections that read.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    future::ready,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -15,8 +18,7 @@ use super::{
     event_selection::{self, StepLimits},
     log_head,
     read_pool::{ReadPool, ReadStep},
-    seen_event::SeenEvent,
-    store_state::StoreState,
+    store_state::{SeenEvent, StoreState},
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{
@@ -35,8 +37,7 @@ pub(super) struct LogReader {
 impl LogReader {
     /// Returns the number of stored events.
     pub(super) async fn read_length(&self) -> Result<u64, StoreError> {
-        let read = LastEventReadStep(self.state.newest_seen());
-        let last = self.pool.run_step(&self.state, &read).await?;
+        let last = self.pool.run_step(&self.state, &LastEventReadStep).await?;
         last.into_iter()
             .for_each(|last| self.state.record_seen(last));
         Ok(EventId::count_to(last.map(|last| last.id)))
@@ -64,15 +65,17 @@ impl LogReader {
     pub(super) fn observe_events(self, subject: Subject, options: ObserveOptions) -> EventStream {
         let length = self.state.length();
         let state = Arc::clone(&self.state);
+        let mut losses = state.losses();
         let log = BoundedLog::new(self, length);
         let events = scan::observe_events(log.clone(), log, subject, options);
-        // A subscription that waits for new events reads nothing, so it would not notice that the log is gone.
-        let lost = Arc::clone(&state);
-        let events = events.take_until(async move { lost.await_loss().await });
-        let loss = stream::once(async move { state.check_loss() });
-        events
-            .chain(loss.filter_map(async |loss| loss.err().map(Err)))
-            .boxed()
+        // A subscription that waits for new events reads nothing, so it would not notice that some are gone.
+        let before = *losses.borrow_and_update();
+        let events = events.take_until(async move { losses.changed().await });
+        let end = stream::once(async move {
+            let is_lost = *state.losses().borrow() != before;
+            is_lost.then(|| Err(state.lost()))
+        });
+        events.chain(end.filter_map(ready)).boxed()
     }
 }
 
@@ -112,15 +115,11 @@ impl ChunkSource for BoundedLog {
         let step = ChunkReadStep {
             scan,
             limits,
-            seen: state.newest_seen(),
+            known: *state.length().borrow(),
             // A read that does not know the length ends where the log of the server ends.
             is_bounded: *self.length.borrow() <= EventId::MAX,
         };
         let chunk = pool.run_step(state, &step).await?;
-        let newest = chunk.events.iter().max_by_key(|event| event.id);
-        newest
-            .into_iter()
-            .for_each(|event| state.record_seen(SeenEvent::of(event)));
         let size = chunk.events.iter().map(|event| event.data.get().len());
         let is_large = size.fold(0, usize::saturating_add) >= limits.bytes;
         let next = if is_large {
@@ -164,8 +163,8 @@ struct ChunkReadStep<'a> {
     limits: StepLimits,
     /// True if the scan ends at an event that is known to be stored.
     is_bounded: bool,
-    /// The newest event that this instance knew before the read.
-    seen: Option<SeenEvent>,
+    /// The number of events that this instance knew before the read.
+    known: u64,
 }
 
 #[async_trait]
@@ -176,10 +175,13 @@ impl ReadStep for ChunkReadStep<'_> {
     /// whether or not the scan includes it.
     async fn run(&self, connection: &mut PgConnection) -> Result<Chunk, DatabaseError> {
         let Self {
-            scan, limits, seen, ..
+            scan,
+            limits,
+            known,
+            ..
         } = *self;
         let (chunk, end) = event_selection::read_chunk(connection, scan, limits).await?;
-        if end < seen.map(|seen| seen.id) {
+        if EventId::count_to(end) < known {
             return Err(DatabaseError::Replaced);
         }
         if self.is_bounded {
@@ -212,14 +214,14 @@ impl ReadStep for EventSearchStep<'_> {
     }
 }
 
-/// Reads the last event. The log must have the event that this instance has seen.
-struct LastEventReadStep(Option<SeenEvent>);
+/// Reads the last event.
+struct LastEventReadStep;
 
 #[async_trait]
 impl ReadStep for LastEventReadStep {
     type Output = Option<SeenEvent>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Self::Output, DatabaseError> {
-        log_head::read_last(connection, self.0).await
+        log_head::read_last(connection).await
     }
 }

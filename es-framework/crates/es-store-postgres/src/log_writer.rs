@@ -13,13 +13,11 @@ use super::{
     batch_transaction::{BatchTransaction, PreparedEvents},
     damage_record,
     database_error::{DatabaseError, Remedy},
-    latest_lookup::{LookupKeys, StoredLatestEvents},
     log_head,
     retry_schedule::RetrySchedule,
     schema_registration,
-    seen_event::SeenEvent,
     server_connection::WritableConnection,
-    store_state::StoreState,
+    store_state::{SeenEvent, StoreState},
 };
 use es_store::{
     RegisterError, SchemaConflict, StoreError, measure,
@@ -228,8 +226,10 @@ impl LogWriter {
             });
         }
         if let Some(last) = prepared.events().next_back() {
-            state.record_seen(SeenEvent::of(last));
-            state.remember_end();
+            state.record_seen(SeenEvent {
+                id: last.id,
+                hash: last.hash,
+            });
             state.publish(last.id.get().saturating_add(1));
         }
     }
@@ -319,13 +319,10 @@ impl LogWriter {
     /// Commits a transaction that leaves the head row unchanged, which shows that the log can be written.
     async fn probe_writing(&mut self) -> Result<(), DatabaseError> {
         let limit = self.state.limits.health_time;
-        let state = Arc::clone(&self.state);
         let probe = async {
             let connection = &mut self.connection().await?.connection;
             let head = log_head::begin_and_lock(connection).await?;
             head.check_open()?;
-            let keys = LookupKeys::default();
-            StoredLatestEvents::read_latest(connection, keys, &head, state.newest_seen()).await?;
             log_head::commit_unchanged_head(connection).await
         };
         let probed = timeout(limit, probe).await;

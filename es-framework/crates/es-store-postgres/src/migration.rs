@@ -38,10 +38,8 @@ const TABLES: [&str; 9] = [
         predecessor_hash BYTEA NOT NULL,
         hash BYTEA NOT NULL,
         data TEXT NOT NULL,
-        checksum BIGINT NOT NULL,
-        previous_in_subject BIGINT,
-        previous_of_type BIGINT)",
-    // The latest event of each subject, by which a missing one is noticed.
+        checksum BIGINT NOT NULL)",
+    // The latest event of each subject.
     store_version::CREATE_SUBJECTS,
     damage_record::CREATE,
     // Answers which event of a subject is the latest, and reads a subject in order.
@@ -55,7 +53,6 @@ const TABLES: [&str; 9] = [
     "CREATE TABLE IF NOT EXISTS es_event_types (
         type TEXT COLLATE \"C\" PRIMARY KEY,
         first_event BIGINT,
-        last_event BIGINT,
         schema TEXT,
         schema_number BIGINT,
         schema_checksum BIGINT)",
@@ -76,8 +73,19 @@ const MISSING_RIGHTS: &str = "\
         ('es_subtrees', 'SELECT'), ('es_subtrees', 'INSERT'), \
         ('es_subjects', 'SELECT'), ('es_subjects', 'INSERT'), ('es_subjects', 'UPDATE'), \
         ('es_event_types', 'SELECT'), ('es_event_types', 'INSERT'), ('es_event_types', 'UPDATE'), \
-        ('es_head', 'SELECT'), ('es_head', 'UPDATE')) AS rights (name, needed) \
+        ('es_head', 'SELECT'), ('es_head', 'UPDATE'), \
+        ('es_damage', 'SELECT'), ('es_damage', 'INSERT'), ('es_damage', 'UPDATE'), ('es_damage', 'DELETE')) AS rights (name, needed) \
     WHERE NOT has_table_privilege(name, needed) GROUP BY name ORDER BY name";
+
+/// The tables of version 2 had links between rows and the identity of the store. Without the columns, an instance of an
+/// earlier version, which does not know of damage, cannot write.
+const VERSION_3: [&str; 4] = [
+    damage_record::CREATE,
+    "ALTER TABLE es_events DROP COLUMN IF EXISTS previous_in_subject, \
+     DROP COLUMN IF EXISTS previous_of_type",
+    "ALTER TABLE es_event_types DROP COLUMN IF EXISTS last_event",
+    "DROP TABLE IF EXISTS es_store_identity",
+];
 
 /// The row of a copy: its version is 1 while the tables have only a part of the events, and then 0.
 const MARK_COPY: &str = "INSERT INTO es_store_version (id, version) VALUES (2, 1) \
@@ -199,9 +207,9 @@ async fn create_once(connection: &mut PgConnection) -> Result<i64, DatabaseError
             found = VERSION;
         }
         1 | 2 => {
-            sqlx::query(damage_record::CREATE)
-                .execute(&mut *connection)
-                .await?;
+            for statement in VERSION_3 {
+                sqlx::query(statement).execute(&mut *connection).await?;
+            }
             if found == 2 {
                 store_version::set_version(connection, VERSION).await?;
             }

@@ -1,6 +1,6 @@
 //! The options for opening a store in PostgreSQL.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 /// The options for opening a store in PostgreSQL.
 ///
@@ -10,7 +10,7 @@ use std::{path::PathBuf, time::Duration};
 /// use es_store_postgres::{PostgresStore, PostgresStoreOptions};
 ///
 /// let mut options = PostgresStoreOptions::default();
-/// options.data_folder = Some("/var/lib/library".into());
+/// options.skip_verification = true;
 /// let address = "postgres://library@db-1,db-2/library".parse()?;
 /// let store = PostgresStore::open_with_options(address, options).await?;
 /// # Ok(())
@@ -19,11 +19,6 @@ use std::{path::PathBuf, time::Duration};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PostgresStoreOptions {
-    /// The folder of this instance, in which the file `postgres.end` remembers the end of the log. Without
-    /// it, a start does not notice that the database has lost events or is another one.
-    pub data_folder: Option<PathBuf>,
-    /// True to open a database that lacks what the instance remembers.
-    pub accept_loss: bool,
     /// True for a program that ends soon: the start does not verify the newest events.
     pub skip_verification: bool,
     /// The time between two looks at the log, for events that no notification announced; by default a second.

@@ -54,7 +54,6 @@ impl ReadPool {
     ) -> Result<S::Output, StoreError> {
         let begun = Instant::now();
         loop {
-            state.check_loss()?;
             let error = match self.try_read(state, step).await {
                 Ok(output) => return Ok(output),
                 Err(error) => error,

@@ -7,8 +7,6 @@ use tokio::time::timeout;
 use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
     event_insertion,
-    known_log::KnownLog,
-    latest_lookup::{LookupKeys, StoredLatestEvents},
     log_head::{self, LogHead},
     migration,
     retry_schedule::RetrySchedule,
@@ -187,9 +185,7 @@ impl PostgresRestore {
             }
             // No service may use the tables before the copy is whole: it would write other events.
             migration::begin_copy(connection).await?;
-            let keys = LookupKeys::of_events(batch);
-            let latest = StoredLatestEvents::read_latest(connection, keys, &found, None).await?;
-            event_insertion::insert_events(connection, batch.iter(), &latest, head).await?;
+            event_insertion::insert_events(connection, batch.iter(), head).await?;
             log_head::commit(connection).await?;
             Ok(true)
         })
@@ -218,8 +214,8 @@ impl PostgresRestore {
 /// behind its last one. Returns the connection and the end
 /// of the log.
 async fn open_log(address: &StoreAddress) -> Result<(PgConnection, LogHead), DatabaseError> {
-    let (limits, nothing) = (StoreLimits::default(), KnownLog::default());
-    let found = address.await_connection(&limits, &nothing).await?;
+    let limits = StoreLimits::default();
+    let found = address.await_connection(&limits).await?;
     let mut connection = found.connection;
     migration::migrate(&mut connection, &limits).await?;
     let head = run_transaction(&mut connection, async |connection| {

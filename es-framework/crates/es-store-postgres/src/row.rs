@@ -32,12 +32,6 @@ pub(super) fn to_event_id(number: i64) -> Result<EventId, DatabaseError> {
     Ok(event_row::to_event_id(number)?)
 }
 
-/// Reads the id in a column.
-pub(super) fn read_id(row: &PgRow, index: usize) -> Result<Option<EventId>, DatabaseError> {
-    let id: Option<i64> = row.try_get(index)?;
-    id.map(to_event_id).transpose()
-}
-
 /// Returns true if a row has nothing but an id.
 pub(super) fn is_missing(row: &PgRow) -> Result<bool, DatabaseError> {
     Ok(row.try_get_raw(1)?.is_null())

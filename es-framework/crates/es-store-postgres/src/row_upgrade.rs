@@ -1,4 +1,4 @@
-//! The upgrade of tables of version 1: it verifies the chain, and adds the checksums and links. It goes on where an
+//! The upgrade of tables of version 1: it verifies the chain, and adds the checksums. It goes on where an
 //! interrupted one has stopped, and several instances that start at once share the work.
 
 use futures_util::TryStreamExt as _;
@@ -7,7 +7,6 @@ use tokio::time::timeout;
 
 use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
-    latest_lookup::{LookupKeys, StoredLatestEvents},
     log_head::{self, LogHead},
     retry_schedule::RetrySchedule,
     row::{self, hash, number},
@@ -25,11 +24,8 @@ const BATCH: usize = 2_000;
 const BATCH_BYTES: usize = 8 << 20;
 
 const TABLES: [&str; 4] = [
-    "ALTER TABLE es_events ADD COLUMN IF NOT EXISTS checksum BIGINT, \
-     ADD COLUMN IF NOT EXISTS previous_in_subject BIGINT, \
-     ADD COLUMN IF NOT EXISTS previous_of_type BIGINT",
-    "ALTER TABLE es_event_types ADD COLUMN IF NOT EXISTS last_event BIGINT, \
-     ADD COLUMN IF NOT EXISTS schema_checksum BIGINT",
+    "ALTER TABLE es_events ADD COLUMN IF NOT EXISTS checksum BIGINT",
+    "ALTER TABLE es_event_types ADD COLUMN IF NOT EXISTS schema_checksum BIGINT",
     CREATE_SUBJECTS,
     // The version of this row is the number of upgraded events.
     "INSERT INTO es_store_version (id, version) VALUES (3, 0) ON CONFLICT (id) DO NOTHING",
@@ -39,19 +35,12 @@ const SET_PROGRESS: &str = "UPDATE es_store_version SET version = $1 WHERE id = 
 
 const EVENTS: &str = "SELECT e.id, e.subject, e.type, e.source, e.time, e.traceparent, e.tracestate, \
      e.predecessor_hash, e.hash, e.data FROM es_events e WHERE e.id >= $1 ORDER BY e.id LIMIT $2";
-const SET_LINKS: &str = "WITH \
-     linked AS (UPDATE es_events e SET checksum = new.checksum, \
-         previous_in_subject = new.in_subject, previous_of_type = new.of_type \
-         FROM UNNEST($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) \
-         AS new (id, checksum, in_subject, of_type) WHERE e.id = new.id), \
-     subjects AS (INSERT INTO es_subjects (subject, last) \
-         SELECT wanted.key, max(wanted.id) FROM UNNEST($5::text[], $1::bigint[]) AS wanted (key, id) \
-         GROUP BY wanted.key ON CONFLICT (subject) DO UPDATE SET last = excluded.last) \
-     INSERT INTO es_event_types (type, first_event, last_event) \
-         SELECT wanted.key, min(wanted.id), max(wanted.id) \
-         FROM UNNEST($6::text[], $1::bigint[]) AS wanted (key, id) GROUP BY wanted.key \
-         ON CONFLICT (type) DO UPDATE SET last_event = excluded.last_event, \
-         first_event = COALESCE(es_event_types.first_event, excluded.first_event)";
+const SET_CHECKSUMS: &str = "WITH \
+     checked AS (UPDATE es_events e SET checksum = new.checksum \
+         FROM UNNEST($1::bigint[], $2::bigint[]) AS new (id, checksum) WHERE e.id = new.id) \
+     INSERT INTO es_subjects (subject, last) \
+         SELECT wanted.key, max(wanted.id) FROM UNNEST($3::text[], $1::bigint[]) AS wanted (key, id) \
+         GROUP BY wanted.key ON CONFLICT (subject) DO UPDATE SET last = excluded.last";
 
 const SCHEMAS: &str = "SELECT type, schema FROM es_event_types WHERE schema IS NOT NULL";
 const SET_SCHEMA_CHECKSUM: &str = "UPDATE es_event_types SET schema_checksum = $2 WHERE type = $1";
@@ -125,9 +114,7 @@ async fn upgrade_batch(connection: &mut PgConnection) -> Result<Option<u64>, Dat
             reason: "it is missing".into(),
         }));
     }
-    let latest =
-        StoredLatestEvents::read_listed(connection, LookupKeys::of_events(&events)).await?;
-    set_links(connection, &events, &latest).await?;
+    set_checksums(connection, &events).await?;
     sqlx::query(SET_PROGRESS)
         .bind(number(chain.events()))
         .execute(&mut *connection)
@@ -180,32 +167,21 @@ async fn read_events(
     Ok(events)
 }
 
-async fn set_links(
+async fn set_checksums(
     connection: &mut PgConnection,
     events: &[RecordedEvent],
-    latest: &StoredLatestEvents,
 ) -> Result<(), DatabaseError> {
-    let links = latest.link(events.iter());
-    let (mut ids, mut checksums) = (Vec::new(), Vec::new());
-    let (mut in_subject, mut of_type) = (Vec::new(), Vec::new());
-    let (mut subjects, mut types) = (Vec::new(), Vec::new());
-    let link = |link: Option<EventId>| link.map(|id| number(id.get()));
-    for (event, links) in events.iter().zip(links) {
+    let (mut ids, mut checksums, mut subjects) = (Vec::new(), Vec::new(), Vec::new());
+    for event in events {
         let columns = EventColumns::from(event);
         ids.push(columns.id);
         checksums.push(columns.checksum());
-        in_subject.push(link(links.in_subject));
-        of_type.push(link(links.of_type));
         subjects.push(columns.subject);
-        types.push(columns.event_type);
     }
-    sqlx::query(SET_LINKS)
+    sqlx::query(SET_CHECKSUMS)
         .bind(ids)
         .bind(checksums)
-        .bind(in_subject)
-        .bind(of_type)
         .bind(subjects)
-        .bind(types)
         .execute(connection)
         .await?;
     Ok(())

@@ -9,7 +9,7 @@ use std::{
 use tokio::{sync::oneshot, task::AbortHandle, time::timeout};
 
 use super::{
-    end_recording, log_monitor, log_writer::LogWriter, server_connection::WritableConnection,
+    log_monitor, log_writer::LogWriter, server_connection::WritableConnection,
     store_state::StoreState,
 };
 use es_store::write::{WriteAdmission, WriteQueue};
@@ -32,7 +32,6 @@ impl RunningWriter {
         let queue = Arc::new(WriteQueue::default());
         let thread = start_thread(&state, &queue)?;
         let monitor = tokio::spawn(log_monitor::watch_log(Arc::clone(&state), connection));
-        tokio::spawn(end_recording::remember_regularly(Arc::downgrade(&state)));
         let admission = WriteAdmission::new(queue, state.limits.queue, state.description.clone());
         Ok(Self {
             admission,
@@ -62,7 +61,6 @@ impl RunningWriter {
         if !matches!(joined, Ok(Ok(()))) {
             tracing::error!("the writer of the event store panicked");
         }
-        end_recording::remember_now(Arc::clone(&self.state)).await;
     }
 }
 

@@ -7,7 +7,6 @@ use tokio::time::timeout;
 
 use super::{
     database_error::{DatabaseError, PostgresOpenError, Remedy},
-    known_log::KnownLog,
     server_race::{accepts_writes, first_success},
     store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
@@ -46,16 +45,14 @@ pub(super) struct WritableConnection {
 }
 
 impl StoreAddress {
-    /// Connects to all servers at once, and returns the first that accepts writes and has the log that is
-    /// `known`. One that hangs delays nobody.
+    /// Connects to all servers at once, and returns the first that accepts writes. One that hangs delays nobody.
     pub(super) async fn connect_to_primary(
         &self,
         limits: &StoreLimits,
-        known: &KnownLog,
     ) -> Result<WritableConnection, DatabaseError> {
         let servers = self.servers.iter().enumerate();
         let attempts = servers.map(|(number, server)| async move {
-            let connecting = timeout(limits.connect_time, self.connect_to(server, known)).await;
+            let connecting = timeout(limits.connect_time, self.connect_to(server)).await;
             let connection = connecting.unwrap_or(Err(DatabaseError::Timeout))?;
             Ok(WritableConnection {
                 connection,
@@ -85,11 +82,10 @@ impl StoreAddress {
     pub(super) async fn await_connection(
         &self,
         limits: &StoreLimits,
-        known: &KnownLog,
     ) -> Result<WritableConnection, DatabaseError> {
         let begun = Instant::now();
         loop {
-            match self.connect_to_primary(limits, known).await {
+            match self.connect_to_primary(limits).await {
                 Err(error)
                     if error.remedy() != Remedy::GiveUp && begun.elapsed() < limits.start_time =>
                 {
@@ -99,26 +95,6 @@ impl StoreAddress {
                 result => return result,
             }
         }
-    }
-
-    /// Waits for a server that has the log that is known, or for any server if its loss is accepted. Returns
-    /// the part of the log that servers have to have from now on.
-    pub(super) async fn connect_at_start(
-        &self,
-        limits: &StoreLimits,
-        known: KnownLog,
-        accepts_loss: bool,
-    ) -> Result<(WritableConnection, KnownLog), DatabaseError> {
-        if !accepts_loss {
-            return Ok((self.await_connection(limits, &known).await?, known));
-        }
-        let nothing = KnownLog::default();
-        let mut found = self.await_connection(limits, &nothing).await?;
-        let Some(loss) = known.find_loss(&mut found.connection).await? else {
-            return Ok((found, known));
-        };
-        tracing::warn!("the server {loss}: the store starts because the loss was accepted");
-        Ok((found, nothing))
     }
 
     /// Refuses a connection pool in transaction mode before the server with this position in the URL.
@@ -136,7 +112,6 @@ impl StoreAddress {
     async fn connect_to(
         &self,
         server: &ServerConnectOptions,
-        known: &KnownLog,
     ) -> Result<PgConnection, DatabaseError> {
         let connection = PgConnection::connect_with(&server.options).await;
         let mut connection = connection.map_err(explain_pool)?;
@@ -150,7 +125,6 @@ impl StoreAddress {
         for setting in SESSION {
             sqlx::query(setting).execute(&mut connection).await?;
         }
-        known.check_server(&mut connection, server).await?;
         Ok(connection)
     }
 }
@@ -203,7 +177,6 @@ async fn check_settings(
 /// Returns how much an error of one server says about why no server can be used.
 fn rank(error: &DatabaseError) -> u8 {
     match error {
-        DatabaseError::Server(PostgresOpenError::LostEvents { .. }) => 4,
         error if error.remedy() == Remedy::GiveUp => 3,
         DatabaseError::Server(_) => 1,
         DatabaseError::Timeout => 0,

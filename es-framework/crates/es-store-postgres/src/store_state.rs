@@ -4,13 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use sqlx::PgConnection;
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use super::{
     database_error::DatabaseError, event_catalogue::load_catalogue, inline_rows::InlineRows,
-    known_log::KnownLog, remembered_end::RememberedEnd, seen_event::SeenEvent,
     server_connection::WritableConnection, store_address::StoreAddress, store_limits::StoreLimits,
 };
+use es_event::{EventId, Hash};
 use es_store::{StoreError, catalogue::EventTypeCatalogue};
 
 /// The state of one open store.
@@ -27,14 +26,18 @@ pub(super) struct StoreState {
     length: watch::Sender<u64>,
     /// The newest event that this instance has seen. A server without it has lost events.
     newest_seen: Mutex<Option<SeenEvent>>,
-    /// The identity of the store.
-    identity: Uuid,
-    pub(super) remembered: RememberedEnd,
-    /// The loss of events that this instance has noticed.
-    loss: watch::Sender<Option<String>>,
+    /// The number of losses of events that this instance has noticed.
+    losses: watch::Sender<u64>,
     primary: watch::Sender<PrimaryServer>,
     /// The rows that appends write with their events.
     inline_rows: OnceLock<Arc<dyn InlineRows>>,
+}
+
+/// An event that this instance has written or read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SeenEvent {
+    pub(super) id: EventId,
+    pub(super) hash: Hash,
 }
 
 /// The server that all connections use.
@@ -54,7 +57,6 @@ impl StoreState {
         limits: StoreLimits,
         catalogue: EventTypeCatalogue,
         server: usize,
-        (identity, remembered): (Uuid, RememberedEnd),
     ) -> Self {
         Self {
             description: address.to_string(),
@@ -63,9 +65,7 @@ impl StoreState {
             catalogue: RwLock::new(Arc::new(catalogue)),
             length: watch::Sender::new(0),
             newest_seen: Mutex::default(),
-            identity,
-            remembered,
-            loss: watch::Sender::new(None),
+            losses: watch::Sender::new(0),
             primary: watch::Sender::new(PrimaryServer {
                 number: server,
                 failovers: 0,
@@ -82,14 +82,14 @@ impl StoreState {
         self.inline_rows.get().map(|rows| &**rows)
     }
 
-    /// Connects to the server that accepts writes. It must have all that this instance has seen. If it is
+    /// Connects to the server that accepts writes, and closes the log if it lacks what this instance has seen. If it is
     /// another server than before, all other connections are given up: the old server may still answer reads, but
     /// it lacks the events of the new one.
     pub(super) async fn connect_to_primary(&self) -> Result<WritableConnection, DatabaseError> {
-        let (known, failovers) = (self.known_log(), self.primary.borrow().failovers);
-        let connecting = self.address.connect_to_primary(&self.limits, &known);
-        let found = connecting.await?;
+        let failovers = self.primary.borrow().failovers;
+        let found = self.address.connect_to_primary(&self.limits).await?;
         let mut connection = WritableConnection { failovers, ..found };
+        self.check_seen(&mut connection.connection).await?;
         self.primary.send_if_modified(|primary| {
             let is_other = primary.number != connection.server && primary.failovers == failovers;
             if is_other {
@@ -115,56 +115,30 @@ impl StoreState {
         }
     }
 
-    /// Returns the part of the log that this instance has used.
-    fn known_log(&self) -> KnownLog {
-        KnownLog {
-            identity: Some(self.identity),
-            last: *self.seen(),
-            schemas: u64::try_from(self.catalogue().schemas()).unwrap_or_default(),
-        }
-    }
-
-    /// Writes the end of the log to the file of this instance.
-    pub(super) fn remember_end(&self) {
-        self.remembered.record(&self.known_log());
-    }
-
     /// Returns the newest event that this instance wrote or read.
     pub(super) fn newest_seen(&self) -> Option<SeenEvent> {
         *self.seen()
     }
 
-    /// Records whether the log lacks events that this instance has seen. Until it has them again, all reads and
-    /// subscriptions end with this error.
-    pub(super) fn record_loss(&self, loss: Option<&DatabaseError>) {
-        self.loss.send_if_modified(|known| {
-            let loss = loss.map(ToString::to_string);
-            let has_changed = *known != loss;
-            *known = loss;
-            has_changed
-        });
+    /// Goes on from the end of a log that has lost events. All subscriptions end.
+    pub(super) fn restart_from(&self, last: Option<SeenEvent>) {
+        *self.seen() = last;
+        self.length
+            .send_replace(EventId::count_to(last.map(|last| last.id)));
+        self.losses
+            .send_modify(|losses| *losses = losses.wrapping_add(1));
     }
 
-    /// Fails while the log lacks events that this instance has seen.
-    pub(super) fn check_loss(&self) -> Result<(), StoreError> {
-        match &*self.loss.borrow() {
-            Some(reason) => Err(self.lost(reason.clone())),
-            None => Ok(()),
-        }
+    /// Returns the number of losses, which changes with the next one.
+    pub(super) fn losses(&self) -> watch::Receiver<u64> {
+        self.losses.subscribe()
     }
 
-    /// Waits until the log lacks events that this instance has seen. Returns the error.
-    pub(super) async fn await_loss(&self) -> StoreError {
-        let mut loss = self.loss.subscribe();
-        let reason = loss.wait_for(Option::is_some).await;
-        let reason = reason.ok().and_then(|reason| reason.clone());
-        self.lost(reason.unwrap_or_default())
-    }
-
-    fn lost(&self, reason: String) -> StoreError {
+    /// Returns the error of a subscription to a log that has lost events.
+    pub(super) fn lost(&self) -> StoreError {
         StoreError::Unavailable {
             address: self.description.clone(),
-            reason,
+            reason: "it has lost confirmed events".into(),
         }
     }
 
@@ -224,7 +198,7 @@ impl StoreState {
         ))
     }
 
-    /// Reports the number of stored events to subscribers. It never goes back.
+    /// Reports the number of stored events to subscribers. It goes back only after a loss of events.
     pub(super) fn publish(&self, length: u64) {
         self.length.send_if_modified(|known| {
             let has_grown = length > *known;

@@ -29,10 +29,9 @@ const UNLISTED_BELOW: &str = "SELECT wanted.key, wanted.id FROM UNNEST($1::text[
 const UNLISTED_SUBJECTS: &str = "SELECT wanted.key, wanted.id FROM UNNEST($1::text[], $2::bigint[]) \
      AS wanted (key, id) WHERE NOT EXISTS (SELECT 1 FROM es_subjects s \
      WHERE s.subject = wanted.key AND s.last >= wanted.id)";
-const UNLISTED_TYPES: &str = "SELECT wanted.key, wanted.last \
-     FROM UNNEST($1::text[], $2::bigint[], $3::bigint[]) AS wanted (key, first, last) \
-     WHERE NOT EXISTS (SELECT 1 FROM es_event_types t WHERE t.type = wanted.key \
-     AND t.first_event <= wanted.first AND t.last_event >= wanted.last)";
+const UNLISTED_TYPES: &str = "SELECT wanted.key, wanted.id FROM UNNEST($1::text[], $2::bigint[]) \
+     AS wanted (key, id) WHERE NOT EXISTS (SELECT 1 FROM es_event_types t \
+     WHERE t.type = wanted.key AND t.first_event <= wanted.id)";
 
 /// A row is wrong if no event is the one that it names. The last column is false for such a row.
 const SUBJECT_PAGE: &str = "SELECT s.subject, s.last, EXISTS (SELECT 1 FROM es_events e \
@@ -41,11 +40,8 @@ const SUBJECT_PAGE: &str = "SELECT s.subject, s.last, EXISTS (SELECT 1 FROM es_e
 const SUBTREE_PAGE: &str = "SELECT s.ancestor, s.id, EXISTS (SELECT 1 FROM es_events e WHERE e.id = s.id \
      AND starts_with(e.subject, s.ancestor || '/')) FROM es_subtrees s \
      WHERE (s.ancestor, s.id) > ($1, $2) ORDER BY s.ancestor, s.id LIMIT 1000";
-const TYPE_PAGE: &str = "SELECT t.type, COALESCE(t.last_event, -1), \
-     CASE WHEN t.first_event IS NULL THEN t.last_event IS NULL ELSE \
-     EXISTS (SELECT 1 FROM es_events e WHERE e.id = t.first_event AND e.type = t.type \
-     AND e.previous_of_type IS NULL) AND \
-     EXISTS (SELECT 1 FROM es_events e WHERE e.id = t.last_event AND e.type = t.type) END \
+const TYPE_PAGE: &str = "SELECT t.type, COALESCE(t.first_event, -1), t.first_event IS NULL OR \
+     EXISTS (SELECT 1 FROM es_events e WHERE e.id = t.first_event AND e.type = t.type) \
      FROM es_event_types t WHERE t.type > $1 AND $2::bigint IS NOT NULL \
      ORDER BY t.type LIMIT 1000";
 
@@ -129,7 +125,7 @@ async fn check_events(
     connection: &mut PgConnection,
     first: u64,
 ) -> Result<CheckedPage, DatabaseError> {
-    let end = log_head::read_last(connection, None).await?;
+    let end = log_head::read_last(connection).await?;
     let Some(last) = end.map(|end| end.id.get()).filter(|last| first <= *last) else {
         let unknown: Option<i64> = sqlx::query_scalar(UNKNOWN_EVENT)
             .fetch_optional(connection)
@@ -213,7 +209,7 @@ impl UnlistedRows {
     ) -> Result<Self, DatabaseError> {
         let mut below = (Vec::new(), Vec::new());
         let mut subjects = HashMap::new();
-        let mut types: HashMap<&str, (i64, i64)> = HashMap::new();
+        let mut types = HashMap::new();
         for event in events {
             let (id, subject) = (number(event.id.get()), event.subject.as_str());
             for ancestor in ancestors_below_root(subject) {
@@ -221,23 +217,17 @@ impl UnlistedRows {
                 below.1.push(id);
             }
             subjects.insert(subject, id);
-            types.entry(event.event_type.as_str()).or_insert((id, id)).1 = id;
+            types.entry(event.event_type.as_str()).or_insert(id);
         }
         let subjects: (Vec<&str>, Vec<i64>) = subjects.into_iter().unzip();
-        let (names, ends): (Vec<&str>, Vec<(i64, i64)>) = types.iter().unzip();
-        let (first, last): (Vec<i64>, Vec<i64>) = ends.into_iter().unzip();
+        let types: (Vec<&str>, Vec<i64>) = types.into_iter().unzip();
         let below = read_unlisted(connection, UNLISTED_BELOW, below).await?;
         let subjects = read_unlisted(connection, UNLISTED_SUBJECTS, subjects).await?;
-        let unlisted: Vec<(String, i64)> = sqlx::query_as(UNLISTED_TYPES)
-            .bind(names)
-            .bind(first)
-            .bind(last)
-            .fetch_all(connection)
-            .await?;
+        let types = read_unlisted(connection, UNLISTED_TYPES, types).await?;
         Ok(Self {
             below,
             subjects,
-            types: unlisted.into_iter().unzip(),
+            types,
         })
     }
 

@@ -14,9 +14,8 @@ const STATEMENTS: [&str; 7] = [
      CROSS JOIN LATERAL generate_series(2, length(e.subject)) AS slash \
      WHERE substr(e.subject, slash, 1) = '/'",
     "UPDATE es_event_types SET first_event = NULL",
-    "INSERT INTO es_event_types (type, first_event, last_event) \
-     SELECT type, min(id), max(id) FROM es_events GROUP BY type ON CONFLICT (type) DO UPDATE SET \
-     first_event = excluded.first_event, last_event = excluded.last_event",
+    "INSERT INTO es_event_types (type, first_event) SELECT type, min(id) FROM es_events GROUP BY type \
+     ON CONFLICT (type) DO UPDATE SET first_event = excluded.first_event",
     "DELETE FROM es_event_types WHERE first_event IS NULL AND schema IS NULL",
 ];
 

@@ -56,35 +56,6 @@ pub enum OpenError {
         /// The newest format that this version knows.
         known: i64,
     },
-    /// Events are missing that were durable.
-    #[error(
-        "{} has {found} events, but {}: restore a backup, or accept the loss with \
-         EVENT_STORE_ACCEPT_LOSS=true (--accept-loss)",
-        file.display(),
-        describe_missing(*found, *expected)
-    )]
-    EventsMissing {
-        /// The file.
-        file: PathBuf,
-        /// The number of events in it.
-        found: u64,
-        /// The number of events that were durable, if it is known.
-        expected: Option<u64>,
-    },
-    /// Schemas are missing that were durable.
-    #[error(
-        "{} has {found} schemas, but {expected} were registered: restore a backup, or accept the loss \
-         with EVENT_STORE_ACCEPT_LOSS=true (--accept-loss)",
-        file.display()
-    )]
-    SchemasMissing {
-        /// The file.
-        file: PathBuf,
-        /// The number of schemas in it.
-        found: u64,
-        /// The number of schemas that were durable.
-        expected: u64,
-    },
     /// The file cannot be read or written.
     #[error("cannot open {}: {reason}", file.display())]
     Database {
@@ -93,16 +64,6 @@ pub enum OpenError {
         /// The reason.
         reason: String,
     },
-}
-
-fn describe_missing(found: u64, expected: Option<u64>) -> String {
-    match expected {
-        Some(expected) => {
-            let missing = expected.saturating_sub(found);
-            format!("{expected} were stored, so the last {missing} are missing")
-        }
-        None => "its write-ahead log shows that there were some".to_owned(),
-    }
 }
 
 /// An error of a query or a transaction.

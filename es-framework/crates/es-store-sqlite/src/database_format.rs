@@ -4,8 +4,8 @@ use std::{fmt, path::Path};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
-use super::{database_error::OpenError, durable_end, store_settings::EngineSettings};
-use es_store::{durable_end::EndRecord, secret_file};
+use super::{database_error::OpenError, row, startup, store_settings::EngineSettings};
+use es_store::{secret_file, write::ChainHead};
 
 /// "ESEV" in the header of the file, by which `file` and this store recognize it.
 const APPLICATION_ID: i64 = 0x4553_4556;
@@ -95,9 +95,7 @@ const VERSION_7: &str = "
 pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Connection, OpenError> {
     // SQLite gives the write-ahead log and its index the mode of the file.
     secret_file::create_if_missing(file).map_err(|error| unusable(file, &error))?;
-    open_existing_file(file, settings, |connection, is_empty| {
-        durable_end::check_events(connection, file, is_empty, settings.accept_loss)
-    })
+    open_existing_file(file, settings, |_, _| true)
 }
 
 /// Opens the database again after a failure. Refuses a file without the events that this process knows
@@ -105,7 +103,7 @@ pub(super) fn open_writer(file: &Path, settings: &EngineSettings) -> Result<Conn
 pub(super) fn reopen_writer(
     file: &Path,
     settings: &EngineSettings,
-    end: &EndRecord,
+    head: &ChainHead,
 ) -> Result<Connection, OpenError> {
     if !file.exists() {
         return Err(OpenError::Database {
@@ -115,7 +113,10 @@ pub(super) fn reopen_writer(
         });
     }
     open_existing_file(file, settings, |connection, is_empty| {
-        durable_end::compare_end(end, connection, file, is_empty)
+        let Some(last) = head.next.and_then(|next| next.get().checked_sub(1)) else {
+            return true;
+        };
+        !is_empty && startup::holds_event(connection, row::number(last), head.predecessor)
     })
 }
 
@@ -126,12 +127,12 @@ fn unusable(file: &Path, error: &dyn fmt::Display) -> OpenError {
     }
 }
 
-/// Opens a database that exists. `check` compares its events before anything is written; it receives true
-/// if the database has no tables yet.
+/// Opens a database that exists. `has_log` says before anything is written whether it has the right events; it receives
+/// true if the database has no tables yet.
 fn open_existing_file(
     file: &Path,
     settings: &EngineSettings,
-    check: impl FnOnce(&Connection, bool) -> Result<(), OpenError>,
+    has_log: impl FnOnce(&Connection, bool) -> bool,
 ) -> Result<Connection, OpenError> {
     let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::Foreign {
@@ -145,7 +146,13 @@ fn open_existing_file(
     // The checks come before any write: a file of another program and a damaged one stay unchanged.
     keep_log(&connection, true).map_err(failed)?;
     let version = version(&connection, file).map_err(failed)??;
-    check(&connection, version == 0)?;
+    if !has_log(&connection, version == 0) {
+        return Err(OpenError::Database {
+            file: file.to_owned(),
+            reason: "it lacks the last event that was stored: check whether its volume is mounted"
+                .into(),
+        });
+    }
     keep_log(&connection, false).map_err(failed)?;
     if connection.is_readonly("main").map_err(failed)? {
         return Err(OpenError::Database {

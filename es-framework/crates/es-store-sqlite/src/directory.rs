@@ -1,23 +1,26 @@
 //! The data directory: created when it is missing, locked by one process, removed when it is temporary.
 
 use std::{
-    fs::{self, File},
+    fs::{self, DirBuilder, File},
+    io,
     path::{Path, PathBuf},
 };
 
 use uuid::Uuid;
 
-use super::{database_error::OpenError, durable_end};
-use es_store::{durable_end::create_directory, secret_file};
+use super::database_error::OpenError;
+use es_store::secret_file;
 
 /// The name of the database file.
 pub(super) const DATABASE: &str = "events.sqlite";
+/// The name of its write-ahead log.
+const LOG: &str = "events.sqlite-wal";
 /// The name of the file whose lock gives the right to write. It exists while a process has the directory open.
 pub(super) const LOCK: &str = "events.lock";
 
 /// Returns true if a directory holds a store, even if one of its files is missing.
 pub(super) fn has_store(path: &Path) -> bool {
-    let files = [DATABASE, "events.sqlite-wal", durable_end::NAME];
+    let files = [DATABASE, LOG];
     files.into_iter().any(|file| path.join(file).is_file())
 }
 
@@ -49,9 +52,22 @@ impl DataDirectory {
         secret_file::leads_to(&self.path.join(LOCK), &self.lock)
     }
 
-    /// Returns the path of the database file.
-    pub(super) fn database_file(&self) -> PathBuf {
-        self.path.join(DATABASE)
+    /// Returns the path of the database file. Refuses a write-ahead log without its database: SQLite would create an empty
+    /// database and delete the log.
+    pub(super) fn database_file(&self) -> Result<PathBuf, OpenError> {
+        let (file, log) = (self.path.join(DATABASE), self.path.join(LOG));
+        let has_log = || log.metadata().is_ok_and(|log| log.len() > 0);
+        if file.exists() || !has_log() {
+            return Ok(file);
+        }
+        Err(OpenError::Database {
+            file,
+            reason: format!(
+                "it is missing, but its write-ahead log shows that there were events: restore it, or remove {} to begin an \
+                 empty log",
+                log.display()
+            ),
+        })
     }
 }
 
@@ -67,6 +83,27 @@ impl Drop for DataDirectory {
             tracing::warn!(directory = %self.path.display(), %error, "the lock of a data directory stays");
         }
     }
+}
+
+/// Creates a directory, which on Unix only its owner may read. A directory that exists stays as it is.
+fn create_directory(path: &Path) -> io::Result<()> {
+    let missing: Vec<_> = path.ancestors().take_while(|path| !path.exists()).collect();
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)?;
+    // A file is durable only when the entries of its directories are.
+    #[cfg(unix)]
+    for parent in missing.into_iter().filter_map(Path::parent) {
+        let parent = if parent.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            parent
+        };
+        File::open(parent)?.sync_all()?;
+    }
+    Ok(())
 }
 
 /// A directory that is removed when its store is dropped.

@@ -20,8 +20,6 @@ use es_event::HashVersion;
 pub struct EmbeddedStoreOptions {
     /// The version in which the hashes of new events are computed. Stored events keep theirs.
     pub hash_version: HashVersion,
-    /// True to open a store although events are missing that were durable.
-    pub accept_loss: bool,
     /// True for a program that ends soon: the open store does not verify its newest events.
     pub skip_verification: bool,
 }
@@ -30,7 +28,6 @@ impl EmbeddedStoreOptions {
     pub(super) fn engine_settings(self) -> EngineSettings {
         EngineSettings {
             hash_version: self.hash_version,
-            accept_loss: self.accept_loss,
             verifies: !self.skip_verification,
             ..EngineSettings::default()
         }

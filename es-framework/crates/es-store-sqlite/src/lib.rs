@@ -9,7 +9,6 @@ mod damage_record;
 mod database_error;
 mod database_format;
 mod directory;
-mod durable_end;
 mod embedded_store_options;
 mod event_check;
 mod index;

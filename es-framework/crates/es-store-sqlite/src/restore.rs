@@ -14,7 +14,6 @@ use super::{
     database_error::{OpenError, SqliteError},
     database_format,
     directory::{DATABASE, DataDirectory, LOCK},
-    durable_end::EndFileWriter,
     recent, row, startup,
     store_settings::EngineSettings,
 };
@@ -245,13 +244,11 @@ impl Restore {
         let connection = self.connection()?;
         connection.execute_batch("COMMIT")?;
         // Writes most of the index to disk now. Otherwise the first start would do it.
-        let (head, _) = startup::load_log(connection, &self.settings)?;
-        let schemas = startup::load_catalogue(connection)?.schemas();
+        startup::load_log(connection, &self.settings)?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         drop(self.connection.take());
         let to = self.directory.join(DATABASE);
         fs::rename(self.directory.join(UNFINISHED), &to)?;
-        EndFileWriter::new(&to).record_end(&head, schemas, true);
         File::open(&self.directory)?.sync_all()?;
         Ok(self.chain().clone())
     }

@@ -11,7 +11,7 @@ use super::{
     row::{self, RowDecoder, select},
     store_settings::EngineSettings,
 };
-use es_event::EventType;
+use es_event::{EventType, Hash};
 use es_store::{
     EventSchema,
     catalogue::EventTypeCatalogue,
@@ -143,6 +143,13 @@ pub(super) fn load_head(connection: &Connection) -> Result<ChainHead, SqliteErro
         predecessor: parse_hash(&hash).ok_or_else(|| broken("hash"))?,
         time: time.parse().map_err(|_| broken("time"))?,
     })
+}
+
+/// Returns true if an event has this hash.
+pub(super) fn holds_event(connection: &Connection, id: i64, hash: Hash) -> bool {
+    let statement = "SELECT hash FROM events WHERE id = ?1";
+    let found = connection.query_row(statement, [id], |row| row.get::<_, Vec<u8>>(0));
+    found.is_ok_and(|found| parse_hash(&found) == Some(hash))
 }
 
 /// Inserts events after those that the index has, until about `limit` entries are in memory.

@@ -6,14 +6,11 @@ use super::recent::RecentLimits;
 use es_event::HashVersion;
 use es_store::write::AdmissionLimits;
 
-/// The limits of one store, the version of its hashes, and whether it accepts a loss of events. Tests make
-/// the limits tiny, so that rare cases happen.
+/// The limits of one store, and the version of its hashes. Tests make the limits tiny, so that rare cases happen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EngineSettings {
     /// The version in which the hashes of new events are computed.
     pub(super) hash_version: HashVersion,
-    /// True if a loss of events does not stop the start.
-    pub(super) accept_loss: bool,
     /// True if the writer verifies the newest events first, and all events each day.
     pub(super) verifies: bool,
     /// The time between two verifications.
@@ -67,7 +64,6 @@ impl Default for EngineSettings {
     fn default() -> Self {
         Self {
             hash_version: HashVersion::V1,
-            accept_loss: false,
             verifies: true,
             check_interval: Duration::from_secs(24 * 60 * 60),
             memtable_entries: 147_456,

@@ -24,7 +24,6 @@ use super::{
     database_error::{BatchFailure, OpenError, SqliteError},
     database_format,
     directory::DataDirectory,
-    durable_end::{self, EndFileWriter},
     index::{CompactionProgress, EventKeys, MemtableCompaction},
     latest_events::IndexedLatestEvents,
     open_files::OpenFiles,
@@ -50,7 +49,6 @@ const NEW_TYPE: &str = "INSERT INTO event_types (type, first_event) VALUES (?1, 
 pub(super) struct EventWriter {
     connection: Connection,
     head: ChainHead,
-    end: EndFileWriter,
     compaction: MemtableCompaction,
     linger: CommitLinger,
     check: LogCheck,
@@ -74,17 +72,14 @@ impl EventWriter {
         settings: EngineSettings,
         queue: Arc<WriteQueue>,
     ) -> Result<(Self, Arc<SharedState>, watch::Receiver<u64>), OpenError> {
-        let file = directory.database_file();
-        durable_end::check_file(&file, settings.accept_loss)?;
+        let file = directory.database_file()?;
         let connection = database_format::open_writer(&file, &settings)?;
-        let mut end = EndFileWriter::new(&file);
         let failed = |error: SqliteError| {
             let (file, reason) = (file.clone(), error.to_string());
             OpenError::Database { file, reason }
         };
         let (head, index) = startup::load_log(&connection, &settings).map_err(failed)?;
         let catalogue = startup::load_catalogue(&connection).map_err(failed)?;
-        end.record_end(&head, catalogue.schemas(), true);
         let (length, seen) = watch::channel(index.len());
         let check = LogCheck::of_newest(index.len(), &settings);
         let damage = DamageRecord::load(&connection).map_err(failed)?;
@@ -105,7 +100,6 @@ impl EventWriter {
         let writer = Self {
             connection,
             head,
-            end,
             compaction: MemtableCompaction::default(),
             linger: CommitLinger::default(),
             check,
@@ -260,7 +254,6 @@ impl EventWriter {
         let (keys, step) = self.insert(&batch).inspect_err(|_| self.roll_back())?;
         self.commit()?;
         self.head = batch.head;
-        self.end.record_end(&self.head, catalogue.schemas(), false);
         let committed = CommittedBatch {
             events: CommittedEvents::default(),
             keys,

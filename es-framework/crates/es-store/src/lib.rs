@@ -22,8 +22,6 @@ pub mod catalogue;
 )]
 pub mod contract;
 mod damage;
-#[doc(hidden)]
-pub mod durable_end;
 mod error;
 #[doc(hidden)]
 pub mod event_row;

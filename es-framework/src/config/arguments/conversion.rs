@@ -28,7 +28,6 @@ impl From<SettingsArguments> for Settings {
             event_store_host: arguments.event_store_host,
             event_store_dialect: arguments.event_store_dialect,
             event_store_hash_version: arguments.event_store_hash_version,
-            event_store_accept_loss: arguments.event_store_accept_loss,
             event_store_data_dir: arguments.event_store_data_dir,
             key_store_url: arguments.key_store_url,
             key_store_master_key_file: arguments.key_store_master_key_file,

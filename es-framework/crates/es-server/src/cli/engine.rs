@@ -98,28 +98,24 @@ impl OpenEngine {
         })))
     }
 
-    /// Connects to the database of a URL, and corrects nothing there.
+    /// Connects to the database of a URL for a command that ends soon.
     pub(super) async fn connect(url: &str) -> Result<Self, StartError> {
         let mut options = EmbeddedStoreOptions::default();
         options.skip_verification = true;
-        Self::connect_with(url, options, None).await
+        Self::connect_with(url, options).await
     }
 
-    /// Connects to the database of a URL. The directory remembers the end of its log.
+    /// Connects to the database of a URL.
     #[cfg(feature = "postgres")]
     pub(super) async fn connect_with(
         url: &str,
         options: EmbeddedStoreOptions,
-        directory: Option<&Path>,
     ) -> Result<Self, StartError> {
-        directory.map_or(Ok(()), refuse_url)?;
         let address: StoreAddress = url
             .parse()
             .map_err(|error| StartError::Engine(format!("{error}")))?;
         let address = address.hash_version(options.hash_version);
         let mut with = PostgresStoreOptions::default();
-        with.data_folder = directory.map(Path::to_owned);
-        with.accept_loss = options.accept_loss;
         with.skip_verification = options.skip_verification;
         let opened = PostgresStore::open_with_options(address, with).await;
         let store = opened.map_err(|error| StartError::Engine(error.to_string()))?;
@@ -131,7 +127,6 @@ impl OpenEngine {
     pub(super) async fn connect_with(
         _url: &str,
         _options: EmbeddedStoreOptions,
-        _directory: Option<&Path>,
     ) -> Result<Self, StartError> {
         let reason = "this program was compiled without the feature `postgres`";
         Err(StartError::Engine(reason.into()))

@@ -97,8 +97,8 @@ fn encode_result(outcome: Result<VerificationReport, StoreError>) -> Vec<u8> {
         }) => {
             let (mut broken_at, mut broken_table) = (None, None);
             let is_valid = damage.is_empty();
-            match damage.into_iter().next() {
-                Some(damage) => match damage.place {
+            if let Some(damage) = damage.into_iter().next() {
+                match damage.place {
                     DamagePlace::Event(id) => {
                         broken_at = Some(BrokenEvent {
                             id: id.to_string(),
@@ -106,8 +106,7 @@ fn encode_result(outcome: Result<VerificationReport, StoreError>) -> Vec<u8> {
                         });
                     }
                     DamagePlace::Table(_) => broken_table = Some(damage.to_string()),
-                },
-                None => {}
+                }
             }
             let result = VerificationResult {
                 is_valid,

@@ -13,7 +13,7 @@ use es_store::{
 use es_store_postgres::{PostgresOpenError, PostgresStore};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
-use crate::store_fixture::{StoreFixture, candidate, open, read_all};
+use crate::store_fixture::{StoreFixture, assert_chain, candidate, open, read_all};
 
 /// One store, whose tables are damaged by SQL.
 struct DamagedTables<'a> {
@@ -102,7 +102,7 @@ fn dump(fixture: &StoreFixture, schema: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_older_dump_under_a_running_store_is_noticed_by_appends_subscriptions_and_health() {
+async fn an_older_dump_under_a_running_store_closes_the_log_and_ends_subscriptions() {
     let Some(fixture) = StoreFixture::start() else {
         return;
     };
@@ -120,26 +120,18 @@ async fn an_older_dump_under_a_running_store_is_noticed_by_appends_subscriptions
         subscription.next().await.unwrap().unwrap();
     }
     fixture.server.query(&older);
-    let refused = store.append(vec![candidate("/a", 8)], vec![]).await;
-    let Err(AppendError::Store(StoreError::Unavailable { reason, .. })) = refused else {
-        panic!("{refused:?}");
-    };
-    assert!(reason.contains("7"), "{reason}");
-    assert!(reason.contains("missing"), "{reason}");
-    let health = store.health().await.unwrap_err().to_string();
-    assert!(health.contains("missing"), "{health}");
     let told = tokio::time::timeout(Duration::from_secs(5), subscription.next());
     let told = told.await.expect("a subscription notices the loss");
     assert!(told.unwrap().is_err());
-    let read = store.read("/a".parse().unwrap(), ReadOptions::default());
-    assert!(read.try_collect::<Vec<_>>().await.is_err());
-    assert_eq!(
-        fixture
-            .server
-            .query(&format!("SELECT count(*) FROM {schema}.es_events"))
-            .trim(),
-        "1"
-    );
+    assert!(subscription.next().await.is_none());
+    assert_closed(&[&store], "event 7").await;
+    let later = fixture.open(&schema, "").await;
+    assert_closed(&[&later], "event 7").await;
+    // The log is whole, but shorter. A verification opens it again.
+    assert_eq!(verify(&later, |_| {}).await.unwrap().damage, []);
+    let appended = store.append(vec![candidate("/a", 8)], vec![]).await;
+    assert_eq!(appended.unwrap()[0].id.get(), 1);
+    assert_eq!(read_all(&store).await.len(), 2);
 }
 
 /// Asserts that an append is refused because the log is closed, on each of some instances, and that health says so.
@@ -290,12 +282,53 @@ async fn a_changed_event_closes_the_log_until_it_is_restored_or_accepted() {
 /// Makes the tables of a store as version 1 had them.
 fn downgrade(fixture: &StoreFixture, schema: &str) {
     fixture.server.query(&format!(
-        "SET search_path = {schema}; \
-         ALTER TABLE es_events DROP COLUMN checksum, DROP COLUMN previous_in_subject, \
-         DROP COLUMN previous_of_type; \
-         ALTER TABLE es_event_types DROP COLUMN last_event, DROP COLUMN schema_checksum; \
-         DROP TABLE es_subjects; UPDATE es_store_version SET version = 1 WHERE id = 1"
+        "SET search_path = {schema}; ALTER TABLE es_events DROP COLUMN checksum; \
+         ALTER TABLE es_event_types DROP COLUMN schema_checksum; \
+         DROP TABLE es_subjects, es_damage; UPDATE es_store_version SET version = 1 WHERE id = 1"
     ));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_of_version_2_open_and_their_program_cannot_write_any_more() {
+    let Some(fixture) = StoreFixture::start() else {
+        return;
+    };
+    let schema = fixture.schema();
+    let version_2 = include_str!("fixtures/version-2.sql");
+    fixture
+        .server
+        .query(&format!("SET search_path = {schema}; {version_2}"));
+    let url = fixture.url(&schema, "");
+    let (store, _other) = futures_util::future::join(open(&url), open(&url)).await;
+    let events = read_all(&store).await;
+    assert_eq!(events.len(), 9);
+    assert_chain(&events);
+    let verified = verify(&store, |_| {}).await.unwrap();
+    assert_eq!((verified.events, verified.damage), (9, vec![]));
+    let subject = store.read("/a/1".parse().unwrap(), ReadOptions::default());
+    assert_eq!(subject.count().await, 3);
+    for precondition in [
+        Precondition::SubjectIsPristine("/a/1".parse().unwrap()),
+        Precondition::SubtreeIsPristine("/a".parse().unwrap()),
+    ] {
+        let refused = store
+            .append(vec![candidate("/c", 0)], vec![precondition])
+            .await;
+        assert!(
+            matches!(refused, Err(AppendError::Conflict(_))),
+            "{refused:?}"
+        );
+    }
+    store
+        .append(vec![candidate("/a/1", 0)], vec![])
+        .await
+        .unwrap();
+    let outdated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        fixture.server.query(&format!(
+            "UPDATE {schema}.es_events SET previous_in_subject = NULL, previous_of_type = NULL WHERE id = 0"
+        ));
+    }));
+    assert!(outdated.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

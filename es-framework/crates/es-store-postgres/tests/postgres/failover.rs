@@ -215,11 +215,12 @@ async fn an_instance_refuses_to_work_after_confirmed_events_were_lost() {
     let Err(AppendError::Store(StoreError::Unavailable { reason, .. })) = refused else {
         panic!("{refused:?}");
     };
-    assert!(
-        reason.contains("has another event 1 than the one that was stored"),
-        "{reason}"
-    );
+    let lost = "event 1 is damaged: it was confirmed, and the log has lost it or has another one";
+    assert!(reason.contains(lost), "{reason}");
     assert!(store.health().await.is_err());
+    // The log is closed for the other instance as well.
+    let refused = other.append(vec![candidate("/a", 3)], vec![]).await;
+    assert!(refused.is_err());
     let events = read_all(&other).await;
     assert_eq!(events.len(), 2);
     assert_chain(&events);

@@ -25,7 +25,6 @@ mod pooled;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../../tests/support/postgres_server.rs"]
 mod postgres_server;
-mod remembered_end;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../../../../tests/support/requirement.rs"]
 mod requirement;

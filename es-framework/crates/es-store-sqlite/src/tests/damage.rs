@@ -6,7 +6,7 @@ use futures_util::TryStreamExt as _;
 use tempfile::TempDir;
 
 use super::support::{append, candidate, tiny};
-use crate::{EmbeddedStore, EmbeddedStoreOptions, OpenError, store_settings::EngineSettings};
+use crate::{EmbeddedStore, store_settings::EngineSettings};
 use es_event::{LineFormat, Subject};
 use es_store::{EventSchema, EventStore as _, ReadOptions, StoreError};
 
@@ -82,18 +82,16 @@ struct BitFlip {
 }
 
 impl BitFlip {
-    /// Chooses bits of all files of a store. One of sixteen is in `events.end`, which is small.
+    /// Chooses bits of the files of a store.
     fn choose(directory: &Path, count: usize) -> Vec<Self> {
         let length = |file| fs::metadata(directory.join(file)).map_or(0, |file| file.len());
         let (database, log) = (length("events.sqlite"), length("events.sqlite-wal"));
-        let end = length("events.end");
         let mut numbers = Numbers(1);
-        let choose = |number: usize| {
+        let choose = |_| {
             let position = numbers.below(database + log);
-            let (file, position) = match (number % 16, position.checked_sub(database)) {
-                (0, _) => ("events.end", numbers.below(end)),
-                (_, None) => ("events.sqlite", position),
-                (_, Some(position)) => ("events.sqlite-wal", position),
+            let (file, position) = match position.checked_sub(database) {
+                None => ("events.sqlite", position),
+                Some(position) => ("events.sqlite-wal", position),
             };
             let bit = numbers.below(8);
             Self {
@@ -130,8 +128,11 @@ async fn flip_bits(directory: &Path, flips: &[BitFlip], expected: &[String]) -> 
                 Err(_) => 1,
                 Ok(found) if found == expected => 2,
                 Ok(found) => {
-                    // A damaged index misses events. Nothing may be decided on what is left, and nothing is changed.
-                    assert!(store.health().await.is_err(), "{flip:?} is not noticed");
+                    // A damaged index misses events, and nothing may be decided on what is left. SQLite takes a damaged
+                    // write-ahead log for a shorter one. Nothing is changed.
+                    let is_shorter = flip.file == "events.sqlite-wal";
+                    let is_closed = store.health().await.is_err();
+                    assert!(is_closed || is_shorter, "{flip:?} is not noticed");
                     let lines = found.iter().flat_map(|answer| answer.lines());
                     for line in lines.filter(|line| line.starts_with("{\"type\"")) {
                         let is_right = expected.iter().any(|right| right.contains(line));
@@ -211,109 +212,25 @@ async fn a_flipped_bit_of_a_killed_store_is_never_served() {
     let outcomes = flip_many_bits(killed.path(), &expected);
     println!("{outcomes:?}");
     // SQLite checks the write-ahead log, so no read sees a damaged page of it.
-    assert!(outcomes[0] > 100 && outcomes[2] > 100, "{outcomes:?}");
+    assert!(outcomes[1] > 100 && outcomes[2] > 100, "{outcomes:?}");
 }
 
-/// A crashed store of 5 events, and of what its files hold.
-async fn crashed(change: impl FnOnce(&Path)) -> TempDir {
-    let (directory, crashed) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+#[tokio::test]
+async fn a_write_ahead_log_without_its_database_is_refused() {
+    let (directory, lost) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let store = EmbeddedStore::open(directory.path()).unwrap();
-    append(&store, &["/a", "/b", "/c", "/d", "/e"])
-        .await
-        .unwrap();
-    copy_all(directory.path(), crashed.path());
-    change(crashed.path());
-    crashed
-}
-
-fn refusal(directory: &Path) -> String {
-    let refused = EmbeddedStore::open(directory).unwrap_err();
-    assert!(
-        matches!(refused, OpenError::EventsMissing { .. }),
-        "{refused}"
-    );
-    refused.to_string()
-}
-
-#[tokio::test]
-async fn a_missing_file_is_refused_until_the_loss_is_accepted() {
-    let remove = |name: &'static str| move |at: &Path| fs::remove_file(at.join(name)).unwrap();
-    let whole = crashed(|_| {}).await;
-    assert!(EmbeddedStore::open(whole.path()).is_ok());
-    let damaged = crashed(|at| {
-        let log = at.join("events.sqlite-wal");
-        let mut bytes = fs::read(&log).unwrap();
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 1;
-        fs::write(log, bytes).unwrap();
-    });
-    for lost in [
-        crashed(remove("events.sqlite-wal")).await,
-        crashed(remove("events.sqlite")).await,
-        damaged.await,
-    ] {
-        let log = lost.path().join("events.sqlite-wal");
-        let before = fs::read(&log).ok();
-        let text = refusal(lost.path());
-        assert!(text.contains("has 0 events, but 5 were stored"), "{text}");
-        assert!(
-            text.contains("the last 5 are missing: restore a backup, or accept"),
-            "{text}"
-        );
-        if let Some(before) = before {
-            assert!(fs::read(&log).unwrap() == before, "nothing is overwritten");
-        }
-        refusal(lost.path());
-        let options = EmbeddedStoreOptions {
-            accept_loss: true,
-            ..EmbeddedStoreOptions::default()
-        };
-        let store = EmbeddedStore::open_with_options(lost.path(), options).unwrap();
-        assert_eq!(append(&store, &["/a"]).await.unwrap()[0].id.get(), 0);
-        store.close().await;
-        drop(store);
-        assert!(EmbeddedStore::open(lost.path()).is_ok());
+    append(&store, &["/a", "/b"]).await.unwrap();
+    copy_all(directory.path(), lost.path());
+    let log = lost.path().join("events.sqlite-wal");
+    let before = fs::read(&log).unwrap();
+    fs::remove_file(lost.path().join("events.sqlite")).unwrap();
+    for _ in 0..2 {
+        let refused = EmbeddedStore::open(lost.path()).unwrap_err().to_string();
+        let reason = "it is missing, but its write-ahead log shows that there were events: restore it, or remove";
+        assert!(refused.contains(reason), "{refused}");
+        assert!(fs::read(&log).unwrap() == before, "nothing is overwritten");
     }
-    // Without the small file, the write-ahead log shows that there were events.
-    let lost = crashed(|at| {
-        fs::remove_file(at.join("events.sqlite")).unwrap();
-        fs::remove_file(at.join("events.end")).unwrap();
-    });
-    let text = refusal(lost.await.path());
-    assert!(text.contains("its write-ahead log shows"), "{text}");
-}
-
-#[tokio::test]
-async fn a_missing_schema_is_refused_until_the_loss_is_accepted() {
-    let lost = TempDir::new().unwrap();
+    fs::remove_file(&log).unwrap();
     let store = EmbeddedStore::open(lost.path()).unwrap();
-    append(&store, &["/a"]).await.unwrap();
-    register_schema(&store).await;
-    store.close().await;
-    let file = rusqlite::Connection::open(store.file()).unwrap();
-    file.execute_batch("DELETE FROM event_schemas").unwrap();
-    drop((store, file));
-    let refused = EmbeddedStore::open(lost.path()).unwrap_err().to_string();
-    assert!(
-        refused.contains("has 0 schemas, but 1 were registered"),
-        "{refused}"
-    );
-    let options = EmbeddedStoreOptions {
-        accept_loss: true,
-        ..EmbeddedStoreOptions::default()
-    };
-    drop(EmbeddedStore::open_with_options(lost.path(), options).unwrap());
-    assert!(EmbeddedStore::open(lost.path()).is_ok());
-}
-
-#[tokio::test]
-async fn events_of_another_store_are_refused() {
-    let (one, other) = (crashed(|_| {}).await, crashed(|_| {}).await);
-    fs::copy(
-        one.path().join("events.end"),
-        other.path().join("events.end"),
-    )
-    .unwrap();
-    let refused = EmbeddedStore::open(other.path()).unwrap_err().to_string();
-    assert!(refused.contains("event 4 is another one"), "{refused}");
+    assert_eq!(append(&store, &["/a"]).await.unwrap()[0].id.get(), 0);
 }

@@ -40,10 +40,6 @@ impl DamageableStorage for DamagedFile {
 /// Returns the statements of a damage that is not one of the rows of events, if there is such a damage here.
 fn statements_on_tables(damage: Damage) -> Option<&'static str> {
     Some(match damage {
-        Damage::LostTables => {
-            "DELETE FROM events; DELETE FROM event_index; DELETE FROM event_types; \
-             DELETE FROM event_schemas; UPDATE index_state SET indexed = 0"
-        }
         Damage::LostEvents => "DELETE FROM events",
         Damage::LostSubject => "DELETE FROM event_index WHERE key = CAST('/a/1' AS BLOB)",
         Damage::ChangedSubjectEntry => {
@@ -54,9 +50,12 @@ fn statements_on_tables(damage: Damage) -> Option<&'static str> {
         Damage::ChangedSchema => {
             "UPDATE event_schemas SET schema = '{\"type\":\"object\",\"properties\":{}}'"
         }
-        Damage::LostSchema => "DELETE FROM event_schemas",
-        // The types of events and of schemas are in two tables, and a read compares each event with its index.
-        Damage::RemovedSchema | Damage::ForgedSubtreeEntry => return None,
+        // The types of events and of schemas are in two tables, and a read compares each event with its index. A store
+        // whose last events or schemas are gone with all that follows from them looks like a smaller one.
+        Damage::RemovedSchema
+        | Damage::ForgedSubtreeEntry
+        | Damage::LostTables
+        | Damage::LostSchema => return None,
         other => unreachable!("{other:?} is a damage of the rows of events"),
     })
 }
@@ -64,6 +63,11 @@ fn statements_on_tables(damage: Damage) -> Option<&'static str> {
 #[tokio::test]
 async fn no_damage_of_the_file_is_served() {
     let unknown = contract::run_damage(async || DamagedFile(TempDir::new().unwrap())).await;
-    let expected = [Damage::ForgedSubtreeEntry, Damage::RemovedSchema];
+    let expected = [
+        Damage::LostTables,
+        Damage::ForgedSubtreeEntry,
+        Damage::RemovedSchema,
+        Damage::LostSchema,
+    ];
     assert_eq!(unknown, expected);
 }

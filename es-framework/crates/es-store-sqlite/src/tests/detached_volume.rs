@@ -12,12 +12,7 @@ use es_event::Subject;
 use es_store::{EventStore as _, ReadOptions};
 
 /// The names of the files that the volume takes with it.
-const FILES: [&str; 4] = [
-    "events.sqlite",
-    "events.sqlite-wal",
-    "events.sqlite-shm",
-    "events.end",
-];
+const FILES: [&str; 3] = ["events.sqlite", "events.sqlite-wal", "events.sqlite-shm"];
 
 fn move_files(from: &Path, to: &Path) {
     for name in FILES {
@@ -59,15 +54,15 @@ async fn a_store_does_not_continue_on_another_file_after_a_failure() {
     assert_refused(&store, "it is missing: check whether its volume is mounted").await;
     assert!(!file.exists(), "no file is created");
     fs::write(&file, "").unwrap();
-    assert_refused(&store, "has 0 events, but 3 were stored").await;
+    assert_refused(&store, "it lacks the last event that was stored").await;
     assert_eq!(fs::metadata(&file).unwrap().len(), 0, "nothing is written");
     move_files(older.path(), directory.path());
-    assert_refused(&store, "has 2 events, but 3 were stored").await;
+    assert_refused(&store, "it lacks the last event that was stored").await;
     for name in FILES {
         let _ = fs::remove_file(directory.path().join(name));
     }
     move_files(other.path(), directory.path());
-    assert_refused(&store, "event 2 is another one").await;
+    assert_refused(&store, "it lacks the last event that was stored").await;
 
     for name in FILES {
         let _ = fs::remove_file(directory.path().join(name));

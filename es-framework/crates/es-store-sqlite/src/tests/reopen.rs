@@ -10,13 +10,14 @@ use super::support::{append, assert_chain, candidate, copy, pristine, tiny};
 use crate::{EmbeddedStore, OpenError, database_format, store_settings::EngineSettings};
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventSchema, EventStore as _, KnownEventType, Precondition, ReadOptions,
+    AppendError, EventSchema, EventStore as _, KnownEventType, Precondition, ReadOptions, verify,
 };
 
 const VERSION_1: &[u8] = include_bytes!("../fixtures/version-1.sqlite");
 const VERSION_2: &[u8] = include_bytes!("../fixtures/version-2.sqlite");
 const VERSION_3: &[u8] = include_bytes!("../fixtures/version-3.sqlite");
 const VERSION_4: &[u8] = include_bytes!("../fixtures/version-4.sqlite");
+const VERSION_6: &[u8] = include_bytes!("../fixtures/version-6.sqlite");
 
 async fn all(store: &EmbeddedStore) -> Vec<RecordedEvent> {
     let read = store.read(Subject::root(), ReadOptions::recursive());
@@ -176,6 +177,19 @@ async fn a_file_of_version_4_opens() {
     let known = known_after_opening(VERSION_4, hash).await;
     let happened = ("io.example.Happened".to_owned(), false);
     assert_eq!(known, [happened, ("io.example.Planned".to_owned(), true)]);
+}
+
+#[tokio::test]
+async fn a_file_of_version_6_opens() {
+    let directory = TempDir::new().unwrap();
+    std::fs::write(directory.path().join("events.sqlite"), VERSION_6).unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
+    let events = all(&store).await;
+    assert_eq!(events.len(), 9);
+    assert_whole(&store, &events).await;
+    let verified = verify(&store, |_| {}).await.unwrap();
+    assert_eq!((verified.events, verified.damage), (9, vec![]));
+    append(&store, &["/a/1"]).await.unwrap();
 }
 
 #[tokio::test]

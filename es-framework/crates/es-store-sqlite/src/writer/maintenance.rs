@@ -49,7 +49,6 @@ impl EventWriter {
         self.refresh()?;
         self.rebuild_if_requested()?;
         self.record_damage()?;
-        self.flush_durable_end();
         self.read_subjects_missing_in_bloom_filter();
         self.verify_next();
         if self.shared.is_closed() {
@@ -63,12 +62,6 @@ impl EventWriter {
             return self.checkpoint("PASSIVE");
         }
         self.compact(IDLE_BUDGET)
-    }
-
-    /// Writes the durable end of the store, and flushes it.
-    pub(super) fn flush_durable_end(&mut self) {
-        let schemas = self.shared.catalogue().schemas();
-        self.end.record_end(&self.head, schemas, true);
     }
 
     /// Makes the known damage durable.
@@ -116,9 +109,6 @@ impl EventWriter {
                 self.start_compaction();
             }
             closing = closing.and_then(|()| self.compact(usize::MAX));
-        }
-        if !self.is_stale {
-            self.flush_durable_end();
         }
         self.has_written = true;
         if let Err(failure) = closing.and_then(|()| self.checkpoint("TRUNCATE")) {

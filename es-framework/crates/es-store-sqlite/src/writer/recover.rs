@@ -6,7 +6,7 @@ use crate::{
     database_error::SqliteError, database_format, index::MemtableCompaction, open_files::OpenFiles,
     shared::IndexedLog, startup,
 };
-use es_store::{StoreError, durable_end::EndRecord};
+use es_store::StoreError;
 
 impl EventWriter {
     /// Loads the state from the disk again after a failure, and after its files were removed or replaced.
@@ -48,13 +48,12 @@ impl EventWriter {
         let pages: u32 = self
             .connection
             .pragma_query_value(None, "max_page_count", |row| row.get(0))?;
-        let end = EndRecord::new(&self.head, self.shared.catalogue().schemas());
         let file = &self.shared.file;
         if !self.files.are_in_place(file) {
             // The end of the connection would remove the write-ahead log of that name, whosever it is.
             database_format::keep_log(&self.connection, true)?;
         }
-        let reopened = database_format::reopen_writer(file, &self.settings, &end)
+        let reopened = database_format::reopen_writer(file, &self.settings, &self.head)
             .map_err(|error| SqliteError::Unopened(error.to_string()))?;
         let files = OpenFiles::of_database(file);
         if !files.have_database_of(&self.files) {

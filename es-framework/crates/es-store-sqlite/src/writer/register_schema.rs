@@ -41,7 +41,6 @@ impl EventWriter {
         let event_type = event_type.clone();
         let shared = Arc::clone(&self.shared);
         shared.modify_catalogue(|catalogue| catalogue.register_schema(event_type, schema))?;
-        self.flush_durable_end();
         Ok(())
     }
 
