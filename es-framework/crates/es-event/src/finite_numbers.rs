@@ -29,15 +29,12 @@ pub(super) fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), UnreadableVa
 #[derive(Debug, Clone, Copy)]
 struct FiniteNumbers;
 
-/// A list in a value, with the index of its next item.
-#[derive(Debug)]
-struct Items(usize);
-
-/// The inside of an enum's variant, which is in a member with the variant's name.
-#[derive(Debug)]
-struct Variant<T> {
-    name: &'static str,
-    inside: T,
+/// The inside of a list, an object or a map.
+#[derive(Debug, Default)]
+struct Inside {
+    /// The member around it that has the name of an enum's variant.
+    variant: Option<&'static str>,
+    next_index: usize,
 }
 
 /// The end of the walk: a number that is not finite, or an error of the value itself.
@@ -98,13 +95,13 @@ macro_rules! without_numbers {
 impl Serializer for FiniteNumbers {
     type Ok = ();
     type Error = WalkEnd;
-    type SerializeSeq = Items;
-    type SerializeTuple = Items;
-    type SerializeTupleStruct = Items;
-    type SerializeTupleVariant = Variant<Items>;
-    type SerializeMap = Self;
-    type SerializeStruct = Self;
-    type SerializeStructVariant = Variant<Self>;
+    type SerializeSeq = Inside;
+    type SerializeTuple = Inside;
+    type SerializeTupleStruct = Inside;
+    type SerializeTupleVariant = Inside;
+    type SerializeMap = Inside;
+    type SerializeStruct = Inside;
+    type SerializeStructVariant = Inside;
 
     without_numbers! {
         serialize_bool: bool,
@@ -166,16 +163,16 @@ impl Serializer for FiniteNumbers {
         value.serialize(self).map_err(|stop| stop.inside(variant))
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Items, WalkEnd> {
-        Ok(Items(0))
+    fn serialize_seq(self, _: Option<usize>) -> Result<Inside, WalkEnd> {
+        Ok(Inside::default())
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Items, WalkEnd> {
-        Ok(Items(0))
+    fn serialize_tuple(self, _: usize) -> Result<Inside, WalkEnd> {
+        Ok(Inside::default())
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items, WalkEnd> {
-        Ok(Items(0))
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Inside, WalkEnd> {
+        Ok(Inside::default())
     }
 
     fn serialize_tuple_variant(
@@ -184,17 +181,16 @@ impl Serializer for FiniteNumbers {
         _: u32,
         name: &'static str,
         _: usize,
-    ) -> Result<Self::SerializeTupleVariant, WalkEnd> {
-        let inside = Items(0);
-        Ok(Variant { name, inside })
+    ) -> Result<Inside, WalkEnd> {
+        Ok(Inside::of_variant(name))
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Self, WalkEnd> {
-        Ok(self)
+    fn serialize_map(self, _: Option<usize>) -> Result<Inside, WalkEnd> {
+        Ok(Inside::default())
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, WalkEnd> {
-        Ok(self)
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Inside, WalkEnd> {
+        Ok(Inside::default())
     }
 
     fn serialize_struct_variant(
@@ -203,9 +199,8 @@ impl Serializer for FiniteNumbers {
         _: u32,
         name: &'static str,
         _: usize,
-    ) -> Result<Self::SerializeStructVariant, WalkEnd> {
-        let inside = self;
-        Ok(Variant { name, inside })
+    ) -> Result<Inside, WalkEnd> {
+        Ok(Inside::of_variant(name))
     }
 
     fn collect_str<T: std::fmt::Display + ?Sized>(self, _: &T) -> Result<(), WalkEnd> {
@@ -213,70 +208,79 @@ impl Serializer for FiniteNumbers {
     }
 }
 
-impl Items {
-    fn check<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
-        let index = self.0;
-        self.0 = index.saturating_add(1);
-        item.serialize(FiniteNumbers)
-            .map_err(|stop| stop.inside(index))
+impl Inside {
+    fn of_variant(name: &'static str) -> Self {
+        let variant = Some(name);
+        Self {
+            variant,
+            ..Self::default()
+        }
+    }
+
+    fn check<T: Serialize + ?Sized>(&self, name: impl ToString, value: &T) -> Result<(), WalkEnd> {
+        value.serialize(FiniteNumbers).map_err(|end| {
+            let end = end.inside(name);
+            match self.variant {
+                Some(variant) => end.inside(variant),
+                None => end,
+            }
+        })
+    }
+
+    fn check_item<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
+        let index = self.next_index;
+        self.next_index = index.saturating_add(1);
+        self.check(index, item)
     }
 }
 
-impl ser::SerializeSeq for Items {
-    type Ok = ();
-    type Error = WalkEnd;
+macro_rules! lists {
+    ($($list:ident: $function:ident),*) => {$(
+        impl ser::$list for Inside {
+            type Ok = ();
+            type Error = WalkEnd;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
-        self.check(item)
-    }
+            fn $function<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
+                self.check_item(item)
+            }
 
-    fn end(self) -> Result<(), WalkEnd> {
-        Ok(())
-    }
+            fn end(self) -> Result<(), WalkEnd> {
+                Ok(())
+            }
+        }
+    )*};
 }
 
-impl ser::SerializeTuple for Items {
-    type Ok = ();
-    type Error = WalkEnd;
+macro_rules! objects {
+    ($($object:ident),*) => {$(
+        impl ser::$object for Inside {
+            type Ok = ();
+            type Error = WalkEnd;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
-        self.check(item)
-    }
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                name: &'static str,
+                value: &T,
+            ) -> Result<(), WalkEnd> {
+                self.check(name, value)
+            }
 
-    fn end(self) -> Result<(), WalkEnd> {
-        Ok(())
-    }
+            fn end(self) -> Result<(), WalkEnd> {
+                Ok(())
+            }
+        }
+    )*};
 }
 
-impl ser::SerializeTupleStruct for Items {
-    type Ok = ();
-    type Error = WalkEnd;
+lists!(
+    SerializeSeq: serialize_element,
+    SerializeTuple: serialize_element,
+    SerializeTupleStruct: serialize_field,
+    SerializeTupleVariant: serialize_field
+);
+objects!(SerializeStruct, SerializeStructVariant);
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
-        self.check(item)
-    }
-
-    fn end(self) -> Result<(), WalkEnd> {
-        Ok(())
-    }
-}
-
-impl ser::SerializeTupleVariant for Variant<Items> {
-    type Ok = ();
-    type Error = WalkEnd;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), WalkEnd> {
-        self.inside
-            .check(item)
-            .map_err(|stop| stop.inside(self.name))
-    }
-
-    fn end(self) -> Result<(), WalkEnd> {
-        Ok(())
-    }
-}
-
-impl ser::SerializeMap for FiniteNumbers {
+impl ser::SerializeMap for Inside {
     type Ok = ();
     type Error = WalkEnd;
 
@@ -285,7 +289,7 @@ impl ser::SerializeMap for FiniteNumbers {
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WalkEnd> {
-        value.serialize(*self)
+        value.serialize(FiniteNumbers)
     }
 
     fn serialize_entry<K: Serialize + ?Sized, V: Serialize + ?Sized>(
@@ -294,44 +298,8 @@ impl ser::SerializeMap for FiniteNumbers {
         value: &V,
     ) -> Result<(), WalkEnd> {
         value
-            .serialize(*self)
-            .map_err(|stop| stop.inside(key_name(key)))
-    }
-
-    fn end(self) -> Result<(), WalkEnd> {
-        Ok(())
-    }
-}
-
-impl ser::SerializeStruct for FiniteNumbers {
-    type Ok = ();
-    type Error = WalkEnd;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), WalkEnd> {
-        value.serialize(*self).map_err(|stop| stop.inside(name))
-    }
-
-    fn end(self) -> Result<(), WalkEnd> {
-        Ok(())
-    }
-}
-
-impl ser::SerializeStructVariant for Variant<FiniteNumbers> {
-    type Ok = ();
-    type Error = WalkEnd;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), WalkEnd> {
-        value
-            .serialize(self.inside)
-            .map_err(|stop| stop.inside(name).inside(self.name))
+            .serialize(FiniteNumbers)
+            .map_err(|end| end.inside(key_name(key)))
     }
 
     fn end(self) -> Result<(), WalkEnd> {
