@@ -15,8 +15,6 @@ mod doc_comment;
 mod errors;
 pub(crate) mod event;
 pub(crate) mod evolve;
-#[cfg(test)]
-mod expansion_page;
 mod fields;
 mod framework;
 mod generics;
@@ -26,16 +24,12 @@ mod json_impls;
 mod json_item;
 mod json_names;
 mod json_types;
-#[cfg(test)]
-mod macros_page;
 pub(crate) mod manifest;
 mod map_keys;
 mod naming;
 mod parameters;
 mod personal;
 pub(crate) mod projection;
-#[cfg(test)]
-mod public_examples;
 pub(crate) mod query;
 pub(crate) mod query_handler;
 pub(crate) mod reaction;
