@@ -8,7 +8,7 @@ use super::{contents::Contents, errors::Errors, naming, serde_words, types};
 const NUMBERS: [&str; 12] = [
     "f32", "f64", "i8", "i16", "i32", "i64", "i128", "u8", "u16", "u32", "u64", "u128",
 ];
-const TEXTS: [&str; 4] = ["String", "str", "Uuid", "Timestamp"];
+const TEXTS: [&str; 5] = ["String", "str", "Uuid", "Timestamp", "Date"];
 
 /// Records an error for each variant that serde reads where a later one was written, as far as the syntax shows it. serde
 /// takes the first variant whose members are there and ignores other members, so that these would be lost.

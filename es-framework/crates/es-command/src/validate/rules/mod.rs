@@ -119,10 +119,10 @@ pub fn email(value: &impl Text) -> Result<(), String> {
         |why: &dyn Display| format!("must be an e-mail address such as reader@example.com: {why}");
     garde::rules::email::parse_email(text).map_err(|error| wrong(&error))?;
     // RFC 5321 has addresses of hosts without a name, such as `a@[192.0.2.1]`. Browsers refuse them.
-    match text.ends_with(']') {
-        true => Err(wrong(&"value has no domain name")),
-        false => Ok(()),
+    if text.ends_with(']') {
+        return Err(wrong(&"value has no domain name"));
     }
+    Ok(())
 }
 
 /// Requires an absolute URL with `http://` or `https://`. Other schemes such as `javascript:` could
