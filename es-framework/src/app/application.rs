@@ -234,7 +234,6 @@ impl Application {
         let personal = personal_data(
             resources.personal.clone(),
             resources.settings.source(name),
-            &resources.settings,
             &command_resources,
             models,
             &processor,

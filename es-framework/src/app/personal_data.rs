@@ -1,7 +1,6 @@
 //! Personal data in an application: its keys, and all that holds plain values.
 
 use std::{
-    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -21,7 +20,7 @@ use crate::{
     config::{KeyStoreUrl, Settings},
     event::{EventDescriptor, Hash, UniqueRules},
     operator::{OperatorClient, OperatorCommand, OperatorError},
-    projection::{Database, DatabaseUrl, Processor, ReadModels, Table},
+    projection::{Database, Processor, ReadModels, Table},
     store::{EventStore, StoreError},
     subscribe::{ProgressRegistry, SubscriberProgress},
 };
@@ -106,7 +105,6 @@ async fn open_key_store(url: &KeyStoreUrl) -> Result<Arc<dyn KeyStore>, KeyStore
 pub(super) async fn personal_data(
     store: Option<PersonalStore>,
     source: &str,
-    settings: &Settings,
     command_resources: &CommandResources,
     models: &ReadModels,
     processor: &Processor,
@@ -119,10 +117,9 @@ pub(super) async fn personal_data(
     let tables = ReadModelTables {
         models: models.clone(),
         database: database.clone(),
+        states: command_resources.states().clone(),
     };
-    let data = PersonalData::new(store, source, targets)
-        .with_tables(Arc::new(tables))
-        .with_files(written_files(settings));
+    let data = PersonalData::new(store, source, targets).with_tables(Arc::new(tables));
     // Otherwise rows that are empty now are rebuilt once, needlessly.
     if let Ok(Err(error)) = timeout(LINK_WAIT, data.prepare()).await {
         tracing::debug!(%error, "the erasures so far cannot be read yet");
@@ -156,22 +153,6 @@ pub(crate) fn erasure_targets(
         }
     }
     targets
-}
-
-/// Returns the files and folders that this instance may write.
-fn written_files(settings: &Settings) -> Vec<PathBuf> {
-    let mut files = vec![settings.snapshot_path()];
-    if settings.event_store_url.is_none() {
-        files.push(settings.event_store_data_dir.clone());
-    }
-    if let DatabaseUrl::File(file) = &settings.database_url {
-        files.push(file.clone());
-    }
-    if let KeyStoreUrl::File(file) = settings.key_store_url_or_default() {
-        files.push(file);
-    }
-    let absolute = |file: PathBuf| std::path::absolute(&file).unwrap_or(file);
-    files.into_iter().map(absolute).collect()
 }
 
 /// The cached states and the snapshots.

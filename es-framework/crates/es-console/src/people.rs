@@ -8,7 +8,7 @@ use axum::{
 };
 use bytes::Bytes;
 use es_event::Subject;
-use es_personal::{PersonReport, PersonalData, PlainValues, StoredForm, Verification, person_of};
+use es_personal::{PersonReport, PersonalData, StoredForm, Verification, person_of};
 use maud::{Markup, html};
 use uuid::Uuid;
 
@@ -139,7 +139,7 @@ pub(crate) async fn confirm_erasure(
     query: &str,
 ) -> Result<Response, NoticePage> {
     let person = Person::find(console, visitor, query)?.known().await?;
-    let counts = person.data.verify(person.id, None).await?;
+    let counts = person.data.verify(person.id, &[]).await?;
     let controls = html! {
         input type="hidden" name="subject" value=(person.subject.as_str());
         button.send type="submit" { "Erase" }
@@ -174,22 +174,13 @@ pub(crate) async fn erase_person(
     let (person, _) = read_form(state, visitor, headers, body)?;
     let person = person.known().await?;
     tracing::warn!(person = %person.id, "an operator erases the personal data of a person from the console");
-    let before = person.data.find_in_events(person.id, true).await?;
-    let values = before.events.iter().filter_map(|one| one.value.as_ref());
-    let values = PlainValues::from_json(values);
-    let values = values.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
-    let erasure = person.data.erase_in_background(person.id).await?;
-    let verification = person.data.verify(person.id, Some(&values)).await;
+    let (erasure, verification) = person.data.erase_and_verify(person.id).await?;
     let content = html! {
         p { "Dropped: " (erasure.done.join(", ")) "." }
         @if !erasure.unreached.is_empty() {
             p.bad role="alert" { "Not reached yet: " (erasure.unreached.join("; ")) ". The application tries again by itself." }
         }
-        @match verification {
-            Ok(verification) => (render_verification(&verification)),
-            Err(error) => p.bad role="alert" { "Not searched: " (error) "." }
-        }
-        @if !before.is_complete { p.bad role="alert" { "Not searched: the values after the first " (before.events.len()) "." } }
+        (render_verification(&verification))
     };
     let content = render_result("Erased", &person, &content);
     Ok(respond(&state.console, visitor, &content))
@@ -207,9 +198,8 @@ pub(crate) async fn verify_person(
     let entered = QueryValues::parse(&form);
     let lines = entered.value_or_empty("values").lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty()).map(str::to_owned);
-    let values = PlainValues::new(lines);
-    let values = values.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
-    let verification = person.data.verify(person.id, Some(&values)).await?;
+    let values: Vec<_> = lines.collect();
+    let verification = person.data.verify(person.id, &values).await?;
     let content = render_result("Verification", &person, &render_verification(&verification));
     Ok(respond(&state.console, visitor, &content))
 }
@@ -327,13 +317,13 @@ fn render_verification(verification: &Verification) -> Markup {
             @if verification.sealed == 0 && verification.plain == 0 { "No value of the person can be read from the events." }
             @else { "Values of the person can be read from the events: " (verification.sealed) " sealed, " (verification.plain) " never sealed, in " (counted(count(verification.plain_event_count), "event")) "." }
         }
-        @if let Some(search) = &verification.search {
-            p { "Searched for plain values: " (search.searched.join(", ")) "." }
-            @if search.found.is_empty() { p { "None was found." } }
-            @else { p.bad role="alert" { "Found, perhaps of another person: " (search.found.join(", ")) "." } }
-            @if !search.unsearched.is_empty() { p.bad role="alert" { "Not searched: " (search.unsearched.join(", ")) "." } }
-            p.muted { "Files are searched by " code { "personal verify --values" } " on the machine of the application." }
+        @if !verification.searched.is_empty() {
+            p { "Searched for plain values: " (verification.searched.join(", ")) "." }
+            @if verification.found.is_empty() { p { "None was found." } }
+            @else { p.bad role="alert" { "Found, perhaps of another person: " (verification.found.join(", ")) "." } }
         }
+        @if !verification.unsearched.is_empty() { p.bad role="alert" { "Not searched: " (verification.unsearched.join(", ")) "." } }
+        @if !verification.is_complete { p.bad role="alert" { "Not all places or values are named." } }
     }
 }
 

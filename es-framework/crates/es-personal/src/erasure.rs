@@ -3,7 +3,7 @@
 //! Each step can be repeated. The key store holds the intent from the transaction on that destroys the key, so an erasure that was
 //! interrupted is completed by every instance that runs, by the next start, or by repeating it.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use es_store::{EventStore, ObserveOptions, StoreError, latest_event};
 use futures_util::{StreamExt as _, future};
@@ -48,7 +48,6 @@ pub struct PersonalData {
     source: Arc<str>,
     targets: Arc<[Arc<dyn ErasureTarget>]>,
     pub(crate) tables: Option<Arc<dyn PersonTables>>,
-    pub(crate) files: Arc<[PathBuf]>,
     /// The most values and events of a report, if it is not the usual number.
     pub(crate) max_records: Option<usize>,
     /// The last erasure after which this instance stopped using a key. Only its holder drops plain values.
@@ -70,25 +69,17 @@ impl PersonalData {
             source,
             targets: targets.into(),
             tables: None,
-            files: Arc::default(),
             max_records: None,
             followed: Arc::default(),
             announced: Arc::default(),
         }
     }
 
-    /// Looks for persons in the tables of the read models as well.
+    /// Looks for persons in the tables of the read models and in the snapshots as well.
     #[must_use]
     pub fn with_tables(self, tables: Arc<dyn PersonTables>) -> Self {
         let tables = Some(tables);
         Self { tables, ..self }
-    }
-
-    /// Names the files and folders that this instance writes.
-    #[must_use]
-    pub fn with_files(self, files: Vec<PathBuf>) -> Self {
-        let files = files.into();
-        Self { files, ..self }
     }
 
     /// Returns the events for readers who may not see personal data.

@@ -16,7 +16,6 @@ mod person;
 mod person_keys;
 mod person_tables;
 mod personal_store;
-mod plain_values;
 #[cfg(feature = "postgres")]
 mod postgres_key_store;
 mod redacted_store;
@@ -36,7 +35,6 @@ pub use person::{SubjectWithoutPerson, UnknownPerson, person_of};
 pub use person_keys::PersonKeys;
 pub use person_tables::{PersonRows, PersonTables};
 pub use personal_store::PersonalStore;
-pub use plain_values::{FileListing, PlainValues};
 #[cfg(feature = "postgres")]
 pub use postgres_key_store::PostgresKeyStore;
 pub use redacted_store::RedactedStore;
@@ -44,4 +42,4 @@ pub use sealed_event::{PersonalEvents, SealError};
 pub use search::{LinkedEvent, PersonReport, PersonalRecord, StoredForm};
 pub use shared_key::SharedKey;
 pub use sqlite_key_store::SqliteKeyStore;
-pub use verification::{SearchReport, Verification};
+pub use verification::Verification;

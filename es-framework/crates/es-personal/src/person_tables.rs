@@ -1,4 +1,4 @@
-//! The port to the read models, which this crate does not know.
+//! The port to the read models and snapshots, which this crate does not know.
 
 use std::fmt;
 
@@ -24,16 +24,13 @@ pub struct PersonRows {
     pub is_complete: bool,
 }
 
-/// The tables of the read models.
+/// The tables of the read models, and the snapshots.
 #[doc(hidden)]
 #[async_trait]
 pub trait PersonTables: fmt::Debug + Send + Sync + 'static {
     /// Returns the rows with the id of a person, of each read model that has some.
     async fn find_rows(&self, person: Uuid) -> Result<Vec<PersonRows>, String>;
 
-    /// Returns the names of the read models whose rows contain a text.
-    async fn find_text(&self, text: &str) -> Result<Vec<&'static str>, String>;
-
-    /// Returns the names of all read models.
-    fn names(&self) -> Vec<&'static str>;
+    /// Returns the name of each place, and whether it contains one of the texts.
+    async fn search(&self, texts: &[&str]) -> Vec<(String, Result<bool, String>)>;
 }

@@ -120,7 +120,7 @@ impl PersonalData {
     }
 
     /// Returns the part of a report that is in the events.
-    pub async fn find_in_events(
+    pub(crate) async fn find_in_events(
         &self,
         person: Uuid,
         with_values: bool,

@@ -1,21 +1,23 @@
-//! Verifies an erasure: whether values can still be opened, and whether plain values are stored somewhere.
-
-use std::path::PathBuf;
+//! Verifies an erasure: whether values can still be opened, and whether the framework stores plain values.
 
 use es_event::Subject;
 use es_store::{ReadOptions, StoreError};
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    erasure::PersonalData,
-    plain_values::PlainValues,
+    erasure::{ErasureReport, PersonalData},
+    personal_store::redact,
     search::{EventAboutPerson, StoredForm},
 };
 
 /// The most events that a list names.
 const MAX_PLACES: usize = 100;
+
+/// Shorter texts are everywhere.
+const MIN_LENGTH: usize = 3;
 
 /// The result of a verification.
 #[doc(hidden)]
@@ -40,38 +42,50 @@ pub struct Verification {
     pub plain_event_count: usize,
     /// The number of events that name the person and hold no value of the person.
     pub linked_event_count: usize,
-    /// The search for values that must be gone, if the operator gave some.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub search: Option<SearchReport>,
+    /// The places that were searched for plain values: the events with idempotency records and unique values, snapshots, rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub searched: Vec<String>,
+    /// The places that contain a value, and the number of further events. Another person may have the same one.
+    pub found: Vec<String>,
+    /// The places and values that were not searched, each with the reason.
+    pub unsearched: Vec<String>,
     /// False if a list is cut, or a place could not be searched.
     pub is_complete: bool,
 }
 
-/// The result of a search for plain values.
-#[doc(hidden)]
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SearchReport {
-    /// The places that were searched.
-    pub searched: Vec<String>,
-    /// The places that contain a value, and the number of further events. Another person may have the same one.
-    pub found: Vec<String>,
-    /// The places that were not searched, each with the reason.
-    pub unsearched: Vec<String>,
-    /// The files and folders of this instance that exist. Its process does not search them: to close a file of SQLite would release
-    /// the locks of its own connections.
-    pub files: Vec<PathBuf>,
+/// Collects the texts in JSON values, at any depth.
+fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(members) => members.values().for_each(|item| collect_texts(item, texts)),
+        Value::Bool(_) | Value::Number(_) | Value::Null => {}
+    }
 }
 
 impl PersonalData {
-    /// Reports whether personal data of a person can be read, and where these values are stored.
-    pub async fn verify(
+    /// Erases a person, and searches for the values that could be read before.
+    pub async fn erase_and_verify(
         &self,
         person: Uuid,
-        values: Option<&PlainValues>,
-    ) -> Result<Verification, StoreError> {
+    ) -> Result<(ErasureReport, Verification), StoreError> {
+        let before = self.find_in_events(person, true).await?;
+        let mut texts = Vec::new();
+        for value in before.events.iter().filter_map(|one| one.value.as_ref()) {
+            collect_texts(value, &mut texts);
+        }
+        let report = self.erase_in_background(person).await?;
+        let mut verification = self.verify(person, &texts).await?;
+        verification.is_complete &= before.is_complete;
+        Ok((report, verification))
+    }
+
+    /// Reports whether personal data of a person can be read, and where these texts are stored in plain.
+    pub async fn verify(&self, person: Uuid, texts: &[String]) -> Result<Verification, StoreError> {
         let mut verification = Verification {
             person,
+            pending: self.find_open_steps(person).await?,
+            is_complete: true,
             ..Verification::default()
         };
         let mut events = self.read_events_about(person, false).await?;
@@ -79,64 +93,76 @@ impl PersonalData {
             verification.count(&event);
         }
         let count = verification.sealed.saturating_add(verification.plain);
-        verification.pending = self.find_open_steps(person).await?;
         verification.is_erased = count == 0 && verification.pending.is_empty();
         verification.is_complete =
             verification.plain_events.len() == verification.plain_event_count;
-        if let Some(values) = values {
-            let (search, is_complete) = self.search(values).await?;
-            verification.search = Some(search);
-            verification.is_complete &= is_complete;
+        let is_long = |text: &&String| text.chars().count() >= MIN_LENGTH;
+        let long: Vec<_> = texts.iter().filter(is_long).map(String::as_str).collect();
+        if long.len() < texts.len() {
+            let short = "values of fewer than three characters".to_owned();
+            verification.unsearched.push(short);
+        }
+        if !long.is_empty() {
+            self.search(&long, &mut verification).await?;
         }
         Ok(verification)
     }
 
-    /// Searches the events and the rows for plain values. Returns whether the report names all places.
-    async fn search(&self, values: &PlainValues) -> Result<(SearchReport, bool), StoreError> {
-        let mut report = SearchReport {
-            files: self
-                .files
-                .iter()
-                .filter(|file| file.exists())
-                .cloned()
-                .collect(),
-            ..SearchReport::default()
-        };
-        report.searched.push("events".to_owned());
+    /// Searches all that the framework writes for plain texts. Case makes no difference.
+    async fn search(
+        &self,
+        texts: &[&str],
+        verification: &mut Verification,
+    ) -> Result<(), StoreError> {
+        let lower = texts.iter().map(|text| text.to_lowercase());
+        let json = lower.clone().map(|text| {
+            let quoted = Value::from(text).to_string();
+            quoted.trim_matches('"').to_owned()
+        });
+        let forms: Vec<_> = lower.chain(json).collect();
+        verification.searched.push("events".to_owned());
         let mut more_events: usize = 0;
-        let options = ReadOptions::recursive();
-        let mut events = self.store.sealed().read(Subject::root(), options);
+        let mut events = self
+            .store
+            .sealed()
+            .read(Subject::root(), ReadOptions::recursive());
         while let Some(event) = events.try_next().await? {
-            let is_in_event = values.is_in(event.data.get().as_bytes())
-                || values.is_in(event.subject.as_str().as_bytes());
-            if is_in_event && report.found.len() < MAX_PLACES {
-                report.found.push(format!("event {}", event.id));
-            } else if is_in_event {
+            let id = event.id;
+            // A ciphertext contains any three letters by chance.
+            let event = redact(event, Some("null"))?;
+            let plain = format!("{} {}", event.subject, event.data).to_lowercase();
+            if !forms.iter().any(|form| plain.contains(form)) {
+                continue;
+            }
+            if verification.found.len() < MAX_PLACES {
+                verification.found.push(format!("event {id}"));
+            } else {
                 more_events = more_events.saturating_add(1);
             }
         }
-        let mut rows = Vec::new();
-        if let Some(tables) = &self.tables {
-            let names = tables.names().into_iter();
-            report.searched.extend(names.map(in_rows));
-            for text in values.texts() {
-                match tables.find_text(text).await {
-                    Ok(found) => rows.extend(found.into_iter().map(in_rows)),
-                    Err(reason) => report.unsearched.push(format!("rows: {reason}")),
+        if more_events > 0 {
+            verification
+                .found
+                .push(format!("more events: {more_events}"));
+            verification.is_complete = false;
+        }
+        let places = match &self.tables {
+            Some(tables) => tables.search(texts).await,
+            None => Vec::new(),
+        };
+        for (place, is_found) in places {
+            match is_found {
+                Ok(is_found) => {
+                    verification.found.extend(is_found.then(|| place.clone()));
+                    verification.searched.push(place);
+                }
+                Err(reason) => {
+                    verification.is_complete = false;
+                    verification.unsearched.push(format!("{place}: {reason}"));
                 }
             }
         }
-        rows.sort_unstable();
-        rows.dedup();
-        report.found.append(&mut rows);
-        if more_events > 0 {
-            report.found.push(format!("more events: {more_events}"));
-        }
-        report.unsearched.dedup();
-        report.unsearched.extend(values.too_many_text());
-        let is_complete = report.unsearched.is_empty() && more_events == 0;
-        report.unsearched.extend(values.unsearchable_text());
-        Ok((report, is_complete))
+        Ok(())
     }
 }
 
@@ -159,8 +185,4 @@ impl Verification {
             }
         }
     }
-}
-
-fn in_rows(name: &str) -> String {
-    format!("rows of {name}")
 }

@@ -1,4 +1,4 @@
-//! The tables of the read models, in which persons are looked for.
+//! The tables of the read models and the snapshots, in which persons are looked for.
 
 use async_trait::async_trait;
 use es_personal::{PersonRows, PersonTables};
@@ -7,13 +7,15 @@ use uuid::Uuid;
 use crate::{
     projection::{Database, ReadModels},
     query::{find_rows_with_text, has_rows_with_text},
+    state::StateLoader,
 };
 
-/// The tables of the read models, in which persons are looked for.
+/// The tables of the read models and the snapshots, in which persons are looked for.
 #[derive(Debug)]
 pub(super) struct ReadModelTables {
     pub(super) models: ReadModels,
     pub(super) database: Database,
+    pub(super) states: StateLoader,
 }
 
 #[async_trait]
@@ -35,18 +37,21 @@ impl PersonTables for ReadModelTables {
         Ok(found)
     }
 
-    async fn find_text(&self, text: &str) -> Result<Vec<&'static str>, String> {
-        let mut found = Vec::new();
+    async fn search(&self, texts: &[&str]) -> Vec<(String, Result<bool, String>)> {
+        let mut places = Vec::new();
         for table in self.models.iter() {
-            let is_in = has_rows_with_text(&self.database, table, text).await;
-            if is_in.map_err(|error| error.to_string())? {
-                found.push(table.model.name);
+            let mut is_found = Ok(false);
+            for text in texts {
+                if is_found == Ok(false) {
+                    let found = has_rows_with_text(&self.database, table, text).await;
+                    is_found = found.map_err(|error| error.to_string());
+                }
             }
+            places.push((format!("rows of {}", table.model.name), is_found));
         }
-        Ok(found)
-    }
-
-    fn names(&self) -> Vec<&'static str> {
-        self.models.iter().map(|table| table.model.name).collect()
+        let texts = texts.iter().map(ToString::to_string).collect();
+        let is_found = self.states.has_snapshot_with_text(texts).await;
+        places.push(("snapshots".to_owned(), is_found));
+        places
     }
 }

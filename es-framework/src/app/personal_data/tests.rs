@@ -11,8 +11,8 @@ use std::{
 
 use async_trait::async_trait;
 use es_personal::{
-    ErasureTarget, PersonKeys, PersonalData, PersonalEvents, PersonalStore, PlainValues,
-    SqliteKeyStore, StoredForm,
+    ErasureTarget, PersonKeys, PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore,
+    StoredForm,
 };
 use futures_util::TryStreamExt as _;
 use proptest::{prelude::*, test_runner::TestRunner};
@@ -463,20 +463,20 @@ async fn an_event_that_only_names_a_person_is_exported_without_the_values_of_oth
 async fn a_verification_names_the_events_with_values_that_must_be_gone() {
     let party = Party::new();
     party.append(&super::tests::party()).await.unwrap();
-    let values = PlainValues::new(["NAME-ADA".to_owned(), "x".to_owned()]).unwrap();
-    let verified = party.data.verify(Uuid::from_u128(2), Some(&values));
-    let search = verified.await.unwrap().search.unwrap();
-    assert!(search.found.is_empty());
-    assert_eq!(search.unsearched.len(), 1, "{search:?}");
+    let values = ["NAME-ADA".to_owned(), "x".to_owned()];
+    let verified = party.data.verify(Uuid::from_u128(2), &values);
+    let verified = verified.await.unwrap();
+    assert!(verified.found.is_empty());
+    assert_eq!(verified.unsearched.len(), 1, "{verified:?}");
     let plain = EventCandidate {
         data: encode_event(&Metadata::default(), &super::tests::party()).unwrap(),
         ..candidate(&super::tests::party())
     };
     party.sealed.append(vec![plain], Vec::new()).await.unwrap();
-    let verified = party.data.verify(Uuid::from_u128(2), Some(&values));
+    let verified = party.data.verify(Uuid::from_u128(2), &values);
     let verified = verified.await.unwrap();
     assert!(!verified.is_erased);
-    assert_eq!(verified.search.unwrap().found, ["event 1"]);
+    assert_eq!(verified.found, ["event 1"]);
 }
 
 #[derive(Debug, PartialEq, ReadModel)]

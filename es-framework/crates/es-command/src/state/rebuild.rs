@@ -147,6 +147,15 @@ impl StateLoader {
         self.snapshots.as_ref().is_none_or(Snapshots::is_empty)
     }
 
+    /// Returns true if a snapshot contains one of the texts.
+    #[doc(hidden)]
+    pub async fn has_snapshot_with_text(&self, texts: Vec<String>) -> Result<bool, String> {
+        match &self.snapshots {
+            Some(snapshots) => snapshots.contain_text(texts).await,
+            None => Ok(false),
+        }
+    }
+
     /// Returns the hash of the announcement of the last erasure after which all snapshots were deleted.
     #[doc(hidden)]
     pub async fn load_last_erasure(&self) -> Option<Hash> {

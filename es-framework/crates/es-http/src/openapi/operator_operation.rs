@@ -209,13 +209,9 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
         "schema": { "type": "string" },
     });
     let method = if action.is_post() { "post" } else { "get" };
-    let answer = OpenApiResponse::new(200, "The personal data, or the report.", &[]);
-    let incomplete = OpenApiResponse::new(
-        202,
-        "The key is destroyed, and the application goes on to drop the plain values that `unreached` names.",
-        &[],
-    );
-    let incomplete = incomplete.with_json(json!({ "type": "object" }));
+    let report = |status, text: &'static str| {
+        OpenApiResponse::new(status, text, &[]).with_json(json!({ "type": "object" }))
+    };
     let verb = match action {
         PersonalDataAction::Search => "search",
         action => action.verb(),
@@ -223,7 +219,7 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
     let id = format!("{verb}PersonalData");
     let operation = Operation::new(&id, action.description(), "")
         .with_parameter(subject)
-        .with_answer(answer.with_json(json!({ "type": "object" })))
+        .with_answer(report(200, "The personal data, or the report."))
         .with_problems([
             kind::INVALID_PARAMETER,
             kind::NOT_FOUND,
@@ -233,7 +229,10 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
         ])
         .for_operators(OperatorAccess::Always);
     let operation = match action {
-        PersonalDataAction::Erase => operation.with_answer(incomplete),
+        PersonalDataAction::Erase => operation.with_answer(report(
+            202,
+            "The key is destroyed, and the application goes on to drop the plain values that `unreached` names.",
+        )),
         PersonalDataAction::Search => {
             let texts = json!({ "type": "array", "items": { "type": "string" } });
             let body_problems = [
@@ -243,6 +242,7 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
                 kind::BODY_TOO_SLOW,
             ];
             operation
+                .with_answer(report(409, "Values were found, and `found` names where."))
                 .with_body(&texts, true)
                 .with_problems(body_problems)
         }

@@ -18,7 +18,6 @@ pub mod generated_token;
 pub mod operator_subcommand;
 pub(crate) mod personal_data;
 #[cfg(feature = "client")]
-mod personal_files;
 #[cfg(feature = "client")]
 mod personal_subcommand;
 mod routes;

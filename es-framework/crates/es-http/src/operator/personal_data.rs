@@ -10,11 +10,9 @@ use axum::{
     routing::{MethodRouter, get, post},
 };
 use es_event::Subject;
-use es_personal::{PersonalData, PlainValues, Verification, person_of};
-use es_store::StoreError;
+use es_personal::{ErasureReport, person_of};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use uuid::Uuid;
 
 use super::authorization::RequireOperator;
 use crate::{
@@ -130,60 +128,48 @@ async fn act(
         return Err(Problem::new(kind::NOT_FOUND, unknown.to_string()));
     }
     match action {
-        PersonalDataAction::Find => respond(data.find(person, false).await),
-        PersonalDataAction::Export => respond(data.find(person, true).await),
-        PersonalDataAction::Erase => erase(data, person).await,
-        PersonalDataAction::Verify => respond(data.verify(person, None).await),
+        PersonalDataAction::Find => respond(StatusCode::OK, data.find(person, false).await?),
+        PersonalDataAction::Export => respond(StatusCode::OK, data.find(person, true).await?),
+        PersonalDataAction::Verify => respond(StatusCode::OK, data.verify(person, &[]).await?),
         PersonalDataAction::Search => {
             let values = read_values(request, context).await?;
-            let verification = data.verify(person, Some(&values)).await?;
-            let search = verification.search.as_ref();
-            let is_found = search.is_some_and(|search| !search.found.is_empty());
-            let status = if is_found {
-                StatusCode::CONFLICT
-            } else {
+            let verification = data.verify(person, &values).await?;
+            let is_clean = verification.found.is_empty();
+            let status = if is_clean {
                 StatusCode::OK
+            } else {
+                StatusCode::CONFLICT
             };
-            Ok((status, Json(verification)).into_response())
+            respond(status, verification)
+        }
+        PersonalDataAction::Erase => {
+            tracing::warn!(%person, "an operator erases the personal data of a person");
+            let (report, verification) = data.erase_and_verify(person).await?;
+            // The application goes on to drop what is not reached.
+            let is_reached = report.unreached.is_empty();
+            let status = if is_reached {
+                StatusCode::OK
+            } else {
+                StatusCode::ACCEPTED
+            };
+            let ErasureReport {
+                done, unreached, ..
+            } = report;
+            let answer =
+                json!({ "done": done, "unreached": unreached, "verification": verification });
+            respond(status, answer)
         }
     }
 }
 
-fn respond(answer: Result<impl Serialize, StoreError>) -> Result<Response, Problem> {
-    Ok(Json(answer?).into_response())
+fn respond(status: StatusCode, answer: impl Serialize) -> Result<Response, Problem> {
+    Ok((status, Json(answer)).into_response())
 }
 
 /// Reads the values that must be gone. They are in the body, because addresses are logged.
-async fn read_values(request: Request, context: &HttpContext) -> Result<PlainValues, Problem> {
+async fn read_values(request: Request, context: &HttpContext) -> Result<Vec<String>, Problem> {
     check_content_type(request.headers())?;
     let body = read_body(request.into_body(), context.limits).await?;
-    let invalid = |detail| Problem::new(kind::MALFORMED_BODY, detail);
-    let values: Vec<String> = serde_json::from_slice(&body)
-        .map_err(|_| invalid("the body is no JSON list of texts".to_owned()))?;
-    PlainValues::new(values).map_err(|error| invalid(error.to_string()))
-}
-
-/// Answers `202` while something may hold plain values that the application goes on to drop.
-async fn erase(data: &PersonalData, person: Uuid) -> Result<Response, Problem> {
-    tracing::warn!(%person, "an operator erases the personal data of a person");
-    let mut report = data.erase_in_background(person).await?;
-    let verification = data.verify(person, None).await;
-    let verification = verification.unwrap_or_else(|error| {
-        let unsearched = format!("the search for events with plain values: {error}");
-        report.unreached.push(unsearched);
-        Verification::default()
-    });
-    let status = if report.unreached.is_empty() {
-        StatusCode::OK
-    } else {
-        StatusCode::ACCEPTED
-    };
-    let answer = json!({
-        "person": person,
-        "done": report.done,
-        "unreached": report.unreached,
-        "plainEvents": verification.plain_events,
-        "plainEventCount": verification.plain_event_count,
-    });
-    Ok((status, Json(answer)).into_response())
+    let invalid = |_| Problem::new(kind::MALFORMED_BODY, "the body is no JSON list of texts");
+    serde_json::from_slice(&body).map_err(invalid)
 }

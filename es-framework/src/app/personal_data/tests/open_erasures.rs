@@ -29,11 +29,11 @@ async fn an_erasure_without_an_announcement_is_completed_by_any_instance_that_ru
         tokio::time::sleep(Duration::from_secs(60)).await;
         // Another instance ended right after it had destroyed the key.
         party.opened.keys().store().erase(ada).await.unwrap();
-        let before = data.verify(ada, None).await.unwrap();
+        let before = data.verify(ada, &[]).await.unwrap();
         assert!(!before.is_erased);
         assert!(before.pending[0].contains("not announced"), "{before:?}");
         has_dropped(&party, &rows, 1).await;
-        let after = data.verify(ada, None).await.unwrap();
+        let after = data.verify(ada, &[]).await.unwrap();
         assert!(after.is_erased && after.pending.is_empty(), "{after:?}");
     };
     tokio::select! {
@@ -53,13 +53,13 @@ async fn nothing_is_erased_before_the_rows_of_the_instance_are_without_it() {
     let (data, ada) = (party.instance_with(&rows), Uuid::from_u128(2));
     // Another instance erases the person.
     party.data.erase(ada).await.unwrap();
-    let verified = data.verify(ada, None).await.unwrap();
+    let verified = data.verify(ada, &[]).await.unwrap();
     assert!(!verified.is_erased && verified.pending[0].starts_with("rows"));
     let report = data.erase(ada).await.unwrap();
     assert_eq!(report.unreached, ["rows: it is still being rebuilt"]);
-    assert!(!data.verify(ada, None).await.unwrap().is_erased);
+    assert!(!data.verify(ada, &[]).await.unwrap().is_erased);
     assert_eq!(data.erase(ada).await.unwrap().done, ["rows"]);
-    assert!(data.verify(ada, None).await.unwrap().is_erased);
+    assert!(data.verify(ada, &[]).await.unwrap().is_erased);
 }
 
 #[tokio::test(start_paused = true)]

@@ -40,7 +40,7 @@ async fn a_verification_reads_the_events_for_which_a_report_has_no_room() {
     let data = party.data.clone().with_max_records(5);
     let report = data.find(ADA, true).await.unwrap();
     assert!(!report.is_complete && report.events.is_empty());
-    let verified = data.verify(ADA, None).await.unwrap();
+    let verified = data.verify(ADA, &[]).await.unwrap();
     assert!(!verified.is_erased);
     assert_eq!((verified.sealed, verified.linked_event_count), (4, 5));
     let all = data.with_max_records(6).find(ADA, true).await.unwrap();
@@ -53,12 +53,12 @@ async fn a_list_with_too_many_events_tells_how_many_there_are() {
     for _ in 0..102 {
         party.store_party(&plain_data()).await;
     }
-    let values = PlainValues::new(["name-ada".to_owned()]).unwrap();
-    let verified = party.data.verify(ADA, Some(&values)).await.unwrap();
+    let values = ["name-ada".to_owned()];
+    let verified = party.data.verify(ADA, &values).await.unwrap();
     assert!(!verified.is_complete);
     assert_eq!(verified.plain_events.len(), 100);
     assert_eq!((verified.plain_event_count, verified.plain), (102, 408));
-    let found = verified.search.unwrap().found;
+    let found = verified.found;
     assert_eq!(found.len(), 101);
     assert_eq!(found.last().unwrap(), "more events: 2");
 }
@@ -74,7 +74,7 @@ async fn a_value_that_became_personal_after_others_of_its_event_is_plain() {
         party.data.erase(Uuid::from_u128(person)).await.unwrap();
     }
     for person in 1..=5 {
-        let verified = party.data.verify(Uuid::from_u128(person), None).await;
+        let verified = party.data.verify(Uuid::from_u128(person), &[]).await;
         let verified = verified.unwrap();
         let plain = if person == 2 { vec!["1"] } else { vec![] };
         assert_eq!(verified.plain_events, plain, "{person}");
@@ -89,7 +89,7 @@ async fn an_event_that_its_declaration_cannot_read_is_not_taken_for_erased() {
     party
         .store_party(&json!({ "metadata": {}, "payload": payload }))
         .await;
-    let verified = party.data.verify(ADA, None).await.unwrap();
+    let verified = party.data.verify(ADA, &[]).await.unwrap();
     assert!(!verified.is_erased);
     let found = party.data.find(ADA, true).await.unwrap().events;
     assert_eq!(found[0].state, StoredForm::Plain);
@@ -105,5 +105,5 @@ async fn a_lost_key_is_not_taken_for_an_erasure() {
     let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
     let opened = PersonalStore::new(Arc::new(party.sealed.clone()), events, keys);
     let data = PersonalData::new(opened, "test".into(), Vec::new());
-    assert!(!data.verify(ADA, None).await.unwrap().is_erased);
+    assert!(!data.verify(ADA, &[]).await.unwrap().is_erased);
 }

@@ -23,6 +23,17 @@ impl Snapshots {
         tokio::task::spawn_blocking(load).await.ok().flatten()
     }
 
+    /// Returns true if a state contains one of the texts, whatever its case is.
+    pub(in crate::state) async fn contain_text(&self, texts: Vec<String>) -> Result<bool, String> {
+        let snapshots = self.clone();
+        let search = move || {
+            let search = || snapshots.with_database("read", |database| database.contains(&texts));
+            snapshots.file.exists().then(search).unwrap_or(Some(false))
+        };
+        let found = tokio::task::spawn_blocking(search).await.ok().flatten();
+        found.ok_or_else(|| format!("{} cannot be read", self.file.display()))
+    }
+
     /// Records that hash.
     pub(in crate::state) async fn record_erasure(&self, erasure: Hash) {
         let snapshots = self.clone();
@@ -65,6 +76,23 @@ impl SnapshotDatabase {
             .connection
             .query_row(select, [], |row| row.get::<_, String>(0));
         Ok(hash.optional()?.and_then(|hash| hash.parse().ok()))
+    }
+
+    fn contains(&self, texts: &[String]) -> Result<bool, SnapshotError> {
+        let forms = texts.iter().map(|text| {
+            let quoted = serde_json::Value::from(text.to_lowercase()).to_string();
+            quoted.trim_matches('"').to_owned()
+        });
+        let forms: Vec<_> = forms.collect();
+        let mut statement = self.connection.prepare("SELECT state FROM snapshots")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let state = row.get_ref(0)?.as_str().unwrap_or_default().to_lowercase();
+            if forms.iter().any(|form| state.contains(form)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn record_erasure(&self, erasure: Hash) -> Result<(), SnapshotError> {

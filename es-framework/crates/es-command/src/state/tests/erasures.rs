@@ -60,3 +60,19 @@ async fn the_id_of_an_erasure_that_an_earlier_release_recorded_is_not_trusted() 
     snapshots.record_erasure(erasure).await;
     assert_eq!(snapshots.load_last_erasure().await, Some(erasure));
 }
+
+#[tokio::test]
+async fn a_snapshot_with_a_text_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("snapshots.sqlite");
+    let store = long_account(&file, 600).await;
+    let snapshots = Snapshots::in_file(file.clone());
+    let has = async |text: &str| snapshots.contain_text(vec![text.to_owned()]).await;
+    assert_eq!(has("ada").await, Ok(false));
+    save_old_snapshot(&store, &snapshots, &file).await;
+    let named = r#"UPDATE snapshots SET state = '{"name":"ADA \"O\""}'"#;
+    let changed = Connection::open(&file).unwrap().execute(named, []);
+    assert_eq!(changed.unwrap(), 1);
+    assert_eq!(has("Ada \"o\"").await, Ok(true));
+    assert_eq!(has("Eve").await, Ok(false));
+}
