@@ -1,11 +1,16 @@
 //! The health check of the database: it runs a query and reports the read models.
 
+use std::collections::BTreeMap;
+
 use es_read::projection::Database;
 use es_store::EventStore;
-use es_subscribe::{ProgressRegistry, SubscriberProgress, SubscriberState, TroubleCause};
+use es_subscribe::{ProgressRegistry, SubscriberState, TroubleCause};
 use serde_json::{Value, json};
 
-use super::{HealthComponent, status_json};
+use super::{
+    HealthComponent,
+    component_status::{ReadModelStatus, ReadModelStatuses},
+};
 use crate::lag::{ReadModelLag, load_newest_id};
 
 /// Checks the database and the read models in it.
@@ -57,44 +62,16 @@ async fn has_outage(positions: &ProgressRegistry, store: &dyn EventStore) -> boo
     }
 }
 
-/// Returns the status of each read model as JSON.
-pub(crate) async fn read_models(positions: &ProgressRegistry, store: &dyn EventStore) -> Value {
+/// Returns the status of each read model.
+pub(crate) async fn read_models(
+    positions: &ProgressRegistry,
+    store: &dyn EventStore,
+) -> ReadModelStatuses {
     let newest = load_newest_id(store).await;
-    let mut models = serde_json::Map::new();
+    let mut models = BTreeMap::new();
     for progress in positions.iter() {
         let lag = ReadModelLag::measure(progress, store, newest).await;
-        models.insert(progress.name().to_owned(), read_model(progress, lag));
+        models.insert(progress.name(), ReadModelStatus::new(progress, lag));
     }
-    Value::Object(models)
-}
-
-fn read_model(progress: &SubscriberProgress, lag: ReadModelLag) -> Value {
-    let more = [
-        ("eventsBehind", lag.events.into()),
-        ("secondsBehind", lag.seconds.into()),
-        ("rebuilt", progress.has_caught_up().into()),
-        ("rebuild", rebuild_to_json(progress)),
-    ];
-    status_json(progress, more)
-}
-
-/// Returns the progress of a rebuild, in place or in a shadow table.
-fn rebuild_to_json(progress: &SubscriberProgress) -> Value {
-    let shadow = progress.shadow_progress();
-    if shadow.is_none() && progress.has_caught_up() {
-        return Value::Null;
-    }
-    let rebuilt = shadow.as_ref().unwrap_or(progress);
-    let pace = rebuilt.rebuild_pace();
-    let seconds = pace.and_then(|pace| pace.seconds_left);
-    let more = [
-        ("beside", shadow.is_some().into()),
-        ("eventsLeft", pace.map(|pace| pace.events_left).into()),
-        (
-            "eventsPerSecond",
-            pace.map(|pace| pace.events_per_second).into(),
-        ),
-        ("secondsLeft", seconds.into()),
-    ];
-    status_json(rebuilt, more)
+    ReadModelStatuses(models)
 }

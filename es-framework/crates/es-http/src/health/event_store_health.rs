@@ -3,9 +3,12 @@
 use es_event::EventId;
 use es_store::{EventStore, event_time_lead};
 use es_subscribe::{ProgressRegistry, SubscriberProgress};
-use serde_json::{Map, Value};
+use serde_json::{Map, json};
 
-use super::{HealthComponent, HealthStatus, status_json};
+use super::{
+    HealthComponent, HealthStatus,
+    component_status::{ReactionStatus, ReactionStatuses},
+};
 use crate::lag::load_newest_id;
 
 /// Checks the event store, and reports the reactions that follow it.
@@ -22,7 +25,7 @@ pub(super) async fn check_event_store(
             Ok(()) => load_newest_id(store).await,
             Err(_) => None,
         };
-        details.insert("reactions".into(), reactions(progress, newest));
+        details.insert("reactions".into(), json!(reactions(progress, newest)));
     }
     if health.is_ok()
         && let Ok(Some(seconds)) = event_time_lead(store).await
@@ -52,20 +55,9 @@ pub(super) async fn check_store_and_reactions(
     component
 }
 
-/// Returns the status of each reaction as JSON, with its lag behind the newest event.
-pub(crate) fn reactions(progress: &ProgressRegistry, newest: Option<EventId>) -> Value {
-    let reactions = progress.iter();
-    let reactions = reactions.map(|one| (one.name().to_owned(), reaction(one, newest)));
-    Value::Object(reactions.collect())
-}
-
-fn reaction(progress: &SubscriberProgress, newest: Option<EventId>) -> Value {
-    let deadlines = progress.open_deadlines();
-    let next = deadlines.next.map(|next| next.to_string());
-    let more = [
-        ("eventsBehind", progress.events_behind(newest).into()),
-        ("openDeadlines", deadlines.count.into()),
-        ("nextDeadline", next.into()),
-    ];
-    status_json(progress, more)
+/// Returns the status of each reaction, with its lag behind the newest event.
+pub(crate) fn reactions(progress: &ProgressRegistry, newest: Option<EventId>) -> ReactionStatuses {
+    let status = |one: &SubscriberProgress| ReactionStatus::new(one, one.events_behind(newest));
+    let reactions = progress.iter().map(|one| (one.name(), status(one)));
+    ReactionStatuses(reactions.collect())
 }

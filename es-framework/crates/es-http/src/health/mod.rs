@@ -2,6 +2,7 @@
 
 #[cfg(feature = "tls")]
 mod certificate_health;
+mod component_status;
 mod database;
 mod disk;
 mod event_store_health;
@@ -16,16 +17,16 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use es_event::{EventType, Subject};
 use es_net::tls::ServerTls;
 use es_personal::PersonKeys;
-use es_read::projection::{Database, PoisonEvent};
+use es_read::projection::Database;
 use es_store::EventStore;
-use es_subscribe::{HeldKeys, ProgressRegistry, SubscriberProgress};
+use es_subscribe::ProgressRegistry;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+pub(super) use component_status::{PoisonEventStatus, ReactionStatuses, ReadModelStatuses};
 pub(super) use database::read_models;
 pub(super) use event_store_health::reactions;
 
@@ -39,9 +40,6 @@ pub(super) use probes::{info, liveness, readiness};
 
 /// Longest time of a check. A slower one fails.
 const CHECK_LIMIT: Duration = Duration::from_secs(3);
-
-/// The number of held keys that the status names for each failure.
-const SHOWN_KEYS: usize = 20;
 
 /// The components that the health check examines.
 #[doc(hidden)]
@@ -198,69 +196,6 @@ async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthCom
     tokio::time::timeout(CHECK_LIMIT, check)
         .await
         .unwrap_or_else(|_| HealthComponent::silent())
-}
-
-/// Returns the event that stopped a read model or a reaction as JSON.
-pub(super) fn poison_event_json(event: &PoisonEvent) -> Value {
-    json!({
-        "id": event.id.to_string(),
-        "subject": event.subject.as_ref().map(Subject::as_str),
-        "type": event.event_type.as_ref().map(EventType::as_str),
-        "error": event.reason,
-        "fingerprint": event.fingerprint(),
-    })
-}
-
-/// Returns the keys that a component holds as JSON, grouped by their failures.
-fn held_keys_json(held: &HeldKeys) -> Value {
-    let groups = held.group_by_failure();
-    let groups = groups.iter().map(|group| {
-        json!({
-            "fingerprint": group.fingerprint,
-            "error": group.example.reason,
-            "type": group.example.event_type.as_ref().map(EventType::as_str),
-            "event": group.example.id.to_string(),
-            "subject": group.example.subject.as_ref().map(Subject::as_str),
-            "keys": group.keys.len(),
-            "someKeys": group.keys.iter().take(SHOWN_KEYS).collect::<Vec<_>>(),
-            "events": group.events,
-            "first": group.first.to_string(),
-            "last": group.last.to_string(),
-            "waiting": group.waiting,
-            "nextAttempt": group.next_attempt.map(|time| time.to_string()),
-        })
-    });
-    json!({ "keys": held.len(), "failures": groups.collect::<Vec<_>>() })
-}
-
-/// Returns the members of the status that read models, their shadow tables and reactions have in common, with
-/// those that only one kind has.
-fn status_json<const N: usize>(progress: &SubscriberProgress, more: [(&str, Value); N]) -> Value {
-    let state = progress.state();
-    let trouble = state.trouble();
-    let exits = progress.exits();
-    let position = progress.position().map(|id| id.to_string());
-    let members = [
-        ("state", state.name().into()),
-        ("stopped", state.is_stopped().into()),
-        (
-            "since",
-            trouble.map(|trouble| trouble.since.to_string()).into(),
-        ),
-        (
-            "error",
-            trouble.map(|trouble| trouble.reason.clone()).into(),
-        ),
-        ("event", state.poison_event().map(poison_event_json).into()),
-        ("held", held_keys_json(&progress.held_keys())),
-        ("exits", exits.iter().map(|exit| exit.verb()).collect()),
-        ("position", position.into()),
-    ];
-    let members = members.into_iter().chain(more);
-    let members: Map<_, _> = members
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
-    members.into()
 }
 
 /// Returns the JSON schema of the report.

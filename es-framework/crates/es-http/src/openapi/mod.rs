@@ -21,7 +21,6 @@ mod generator_form;
 mod header;
 mod operation;
 mod operator_operation;
-mod operator_schemas;
 mod own;
 mod problem_schemas;
 mod query_operation;

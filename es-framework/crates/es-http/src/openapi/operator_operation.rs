@@ -1,19 +1,22 @@
 //! The OpenAPI operations of the operator API.
 
 use es_subscribe::operator::{ComponentKind, OperatorCommand};
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use super::{
     operation::{OpenApiResponse, Operation},
-    operator_schemas,
     schemas::Schemas,
     security::OperatorAccess,
 };
 use crate::{
+    health::{ReactionStatuses, ReadModelStatuses},
     operator::{
         component::{COMPONENTS, OperatorInterface as _},
-        dry_run, dry_runner,
+        dry_run::{self, DryRunResponse},
+        dry_runner,
         personal_data::PersonalDataAction,
+        routes::{ReactionReply, ReadModelReply},
         unique_values,
     },
     problem::kind,
@@ -40,11 +43,19 @@ pub(super) fn operator_operations(schemas: &mut Schemas) -> Vec<(String, &'stati
     operations
 }
 
+/// Returns the schema of a type in responses.
+fn schema_of<T: JsonSchema>(schemas: &mut Schemas) -> Value {
+    schemas
+        .response_generator_mut()
+        .subschema_for::<T>()
+        .to_value()
+}
+
 fn read_models(schemas: &mut Schemas) -> Operation {
     let summary = "Shows the status of each read model.";
     let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]);
     Operation::new("readModels", summary, "")
-        .with_answer(answer.with_json(operator_schemas::add_read_model_statuses(schemas)))
+        .with_answer(answer.with_json(schema_of::<ReadModelStatuses>(schemas)))
         .for_operators(OperatorAccess::IfAuthenticated)
 }
 
@@ -52,7 +63,7 @@ fn all_reactions(schemas: &mut Schemas) -> Operation {
     let summary = "Shows the status of each reaction.";
     let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]);
     Operation::new("reactions", summary, "")
-        .with_answer(answer.with_json(operator_schemas::add_reaction_statuses(schemas)))
+        .with_answer(answer.with_json(schema_of::<ReactionStatuses>(schemas)))
         .for_operators(OperatorAccess::IfAuthenticated)
 }
 
@@ -61,12 +72,14 @@ fn command_operation(
     command: OperatorCommand,
     schemas: &mut Schemas,
 ) -> Operation {
-    let noun = operator_schemas::component_type_name(component);
     let unless = match (component, command) {
         (ComponentKind::ReadModel, OperatorCommand::Rebuild) => kind::READ_MODEL_REBUILDING,
         _ => component.not_stopped(),
     };
-    let response = operator_schemas::add_command_reply(component, command, schemas);
+    let (noun, response) = match component {
+        ComponentKind::ReadModel => ("ReadModel", schema_of::<ReadModelReply>(schemas)),
+        ComponentKind::Reaction => ("Reaction", schema_of::<ReactionReply>(schemas)),
+    };
     let name = json!({
         "name": "name",
         "in": "path",
@@ -145,6 +158,11 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
         "description": "The owner id of the caller who sends the command.",
         "schema": { "type": "string" },
     });
+    let any_command = json!({
+        "type": "object",
+        "description": "The body of any command.",
+        "additionalProperties": true,
+    });
     let summary = "Shows the events or the rejection that a command would lead to.";
     let description = "Rebuilds the states, now or as of an event in the past, and calls the handler. Nothing is written.";
     let answer = OpenApiResponse::new(200, "The decision on the command.", &[]);
@@ -154,8 +172,8 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
         .with_parameter(role)
         .with_parameter(owner)
         .with_headers(&["If-Match"])
-        .with_body(&operator_schemas::add_any_command(schemas), true)
-        .with_answer(answer.with_json(operator_schemas::add_dry_run_reply(schemas)))
+        .with_body(&schemas.add("AnyCommand", any_command), true)
+        .with_answer(answer.with_json(schema_of::<DryRunResponse<'_>>(schemas)))
         .with_problems([
             kind::NOT_FOUND,
             kind::INVALID_PARAMETER,

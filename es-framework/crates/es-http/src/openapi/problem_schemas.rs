@@ -3,10 +3,16 @@
 //! The named schemas are open for types of problems that a client does not know. The examples of a response list
 //! its types, one each: a schema for each response would become a type in every generated client.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::{Schemas, header, schemas};
-use crate::problem::kind::{self, ProblemKind};
+use crate::{
+    Problem,
+    problem::kind::{self, ProblemKind},
+};
 
 /// The name of the schema that fits every problem.
 pub(super) const SCHEMA: &str = "Problem";
@@ -20,6 +26,21 @@ const UNPROCESSABLE: &str = "UnprocessableProblem";
 const INVALID_VALUE: &str = "InvalidValue";
 
 pub(super) const MEDIA_TYPE: &str = "application/problem+json";
+
+/// Responses that contain a problem refer to the schema here.
+impl JsonSchema for Problem {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        SCHEMA.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        Schema::try_from(super::problem_reference()).unwrap_or_default()
+    }
+}
 
 /// Adds the schemas of all problems.
 pub(super) fn add_schemas(schemas: &mut Schemas) {

@@ -20,9 +20,6 @@ pub(crate) trait OperatorInterface {
     #[cfg(feature = "client")]
     fn subcommand(self) -> &'static str;
 
-    /// Returns the JSON member that names a component.
-    fn member(self) -> &'static str;
-
     /// Returns the sentence that describes an operator's command in OpenAPI and in the help.
     fn description(self, command: OperatorCommand) -> &'static str;
 
@@ -49,13 +46,6 @@ impl OperatorInterface for ComponentKind {
     fn subcommand(self) -> &'static str {
         match self {
             Self::ReadModel => "projection",
-            Self::Reaction => "reaction",
-        }
-    }
-
-    fn member(self) -> &'static str {
-        match self {
-            Self::ReadModel => "readModel",
             Self::Reaction => "reaction",
         }
     }

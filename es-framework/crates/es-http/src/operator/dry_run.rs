@@ -10,8 +10,9 @@ use axum::{
 };
 use es_command::command::{CommandDescriptor, DryRun, NewEvent};
 use es_event::Caller;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     authorization::RequireOperator,
@@ -29,25 +30,33 @@ pub(crate) const PATH: &str = "/actuator/commands/{name}/dry-run";
 /// The parameters in the query of the address.
 type QueryPairs = Query<Vec<(String, String)>>;
 
-/// The response to a dry run.
-#[derive(Serialize)]
-struct DryRunResponse<'a> {
+/// The decision on a command.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DryRunReply")]
+pub(crate) struct DryRunResponse<'a> {
     command: &'static str,
-    /// The last event that the states contain.
+    /// The last event that the states contain, if there is an event.
     at: Option<String>,
     accepted: bool,
+    /// The subject of an accepted command.
     subject: Option<&'a str>,
+    /// The events that the command would append.
     events: Vec<EventResponse<'a>>,
+    /// The reply that the client would get.
+    #[schemars(with = "Value")]
     reply: Option<&'a RawValue>,
-    /// The problem that the sender of the command would get.
+    /// The problem that the client of a rejected command would get.
     problem: Option<&'a Problem>,
 }
 
 /// An event that the command would append.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DryRunEvent")]
 struct EventResponse<'a> {
     subject: &'a str,
     r#type: &'a str,
+    /// The payload and the metadata of the event.
+    #[schemars(with = "Map<String, Value>")]
     data: &'a RawValue,
 }
 

@@ -20,7 +20,7 @@ pub(crate) mod personal_data;
 #[cfg(feature = "client")]
 #[cfg(feature = "client")]
 mod personal_subcommand;
-mod routes;
+pub(crate) mod routes;
 #[cfg(feature = "client")]
 mod text_output;
 #[cfg(feature = "client")]

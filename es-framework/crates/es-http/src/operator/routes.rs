@@ -10,17 +10,60 @@ use axum::{
 };
 use es_command::command::CommandDescriptor;
 use es_event::{EventSelection, EventSelectionParts, InvalidEventSelection};
-use es_subscribe::operator::{ComponentKind, OperatorCommand, OperatorError};
-use serde_json::json;
+use es_subscribe::operator::{ComponentKind, OperatorCommand, OperatorError, OperatorOutcome};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
     component::{COMPONENTS, OperatorInterface as _},
     dry_run, personal_data, unique_values,
 };
-use crate::{HttpContext, Problem, health, lag::load_newest_id, problem::kind};
+use crate::{
+    HttpContext, Problem,
+    health::{self, PoisonEventStatus},
+    lag::load_newest_id,
+    problem::kind,
+};
 
 type Route = MethodRouter<Arc<HttpContext>>;
+
+/// The read model that carried out a command, and the event that had stopped it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReadModelReply {
+    read_model: String,
+    #[serde(flatten)]
+    outcome: CommandOutcomeReply,
+}
+
+/// The reaction that carried out a command, and the event that had stopped it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReactionReply {
+    reaction: String,
+    #[serde(flatten)]
+    outcome: CommandOutcomeReply,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CommandOutcomeReply {
+    event: Option<PoisonEventStatus>,
+    /// The number of held keys that the command was about.
+    retried_keys: usize,
+    /// The number of those that are held no longer.
+    released_keys: usize,
+}
+
+impl From<OperatorOutcome> for CommandOutcomeReply {
+    fn from(outcome: OperatorOutcome) -> Self {
+        Self {
+            event: outcome.event.as_ref().map(PoisonEventStatus::from),
+            retried_keys: outcome.retried,
+            released_keys: outcome.released,
+        }
+    }
+}
 
 /// Returns the paths of the operator API with their routes.
 pub(crate) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
@@ -47,13 +90,15 @@ pub(crate) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
 /// Returns the status of all components of a kind, as in the health check.
 async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Response {
     let health = &context.health;
-    let status = match component {
-        ComponentKind::ReadModel => health::read_models(&health.positions, &*health.store).await,
-        ComponentKind::Reaction => {
-            health::reactions(&health.reactions, load_newest_id(&*health.store).await)
+    match component {
+        ComponentKind::ReadModel => {
+            Json(health::read_models(&health.positions, &*health.store).await).into_response()
         }
-    };
-    Json(status).into_response()
+        ComponentKind::Reaction => {
+            let newest = load_newest_id(&*health.store).await;
+            Json(health::reactions(&health.reactions, newest)).into_response()
+        }
+    }
 }
 
 /// Sends an operator's command, such as a retry, to the read model or reaction that the path names.
@@ -75,15 +120,18 @@ async fn send_command(
         ComponentKind::Reaction => &context.reactions,
     };
     match operator.send_selection(&name, command, selection).await {
-        Ok(outcome) => {
-            let reply = json!({
-                component.member(): name,
-                "event": outcome.event.as_ref().map(health::poison_event_json),
-                "retriedKeys": outcome.retried,
-                "releasedKeys": outcome.released,
-            });
-            Json(reply).into_response()
-        }
+        Ok(outcome) => match component {
+            ComponentKind::ReadModel => Json(ReadModelReply {
+                read_model: name,
+                outcome: outcome.into(),
+            })
+            .into_response(),
+            ComponentKind::Reaction => Json(ReactionReply {
+                reaction: name,
+                outcome: outcome.into(),
+            })
+            .into_response(),
+        },
         Err(error) => problem(component, &error).into_response(),
     }
 }
