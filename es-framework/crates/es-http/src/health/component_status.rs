@@ -65,7 +65,7 @@ pub(super) struct ReactionStatus {
 pub(super) struct ComponentStatus {
     /// The last event that it has applied.
     position: Option<String>,
-    /// Whether it follows the event store, tries again after a failure, or needs help.
+    /// It follows the event store, tries again after a failure, or needs help.
     #[schemars(extend("enum" = ["working", "retrying", "stopped"]))]
     state: &'static str,
     /// True if its state is stopped.
