@@ -416,17 +416,26 @@ fn help_teaches_by_example() {
 fn an_import_that_is_refused_sends_no_command_to_the_terminal() {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("events.ndjson");
-    let line = r#"{"source":"tag:a","subject":"/a","type":"io.example.a","data":{"b":1,"ESC[2J":2,"ESC[2J":3}}"#;
-    // The shorter control sequence introducer of eight bits, which JSON may hold unescaped.
-    std::fs::write(&file, line.replace("ESC[", "\u{9b}")).unwrap();
-    let output = run(
-        &["import", "--input", file.to_str().unwrap()],
-        &directory.path().join("data"),
-    );
-    let text = said(&output);
-    assert!(
-        !output.status.success() && text.contains(r"\u009b2J"),
-        "{text}"
-    );
-    assert!(!text.contains('\u{9b}'), "{text:?}");
+    let event = |subject: &str, event_type: &str| {
+        format!(r#"{{"source":"tag:a","subject":"{subject}","type":"{event_type}","data":{{}}}}"#)
+    };
+    for line in [
+        event("/a", r"io.example.\u001b[2Ja"),
+        event(r"/\u001b[2J", "io.example.a"),
+        event("/a", "io.example.\u{9b}2Ja"),
+        event("/a", "io.example.a").replace("data", r"\u001b[2J"),
+    ] {
+        std::fs::write(&file, &line).unwrap();
+        let output = run(
+            &["import", "--input", file.to_str().unwrap()],
+            &directory.path().join("data"),
+        );
+        let text = said(&output);
+        assert!(text.starts_with("error: line 1: "), "{text:?}");
+        let is_command = |one: char| one.is_control() && one != '\n';
+        assert!(
+            !output.status.success() && !text.contains(is_command),
+            "{text:?}"
+        );
+    }
 }
