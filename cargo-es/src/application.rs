@@ -10,6 +10,7 @@ use crate::{
     error::ToolError,
     files, module_line, module_tree,
     names::{CommandName, EventName, TypeName},
+    source_parts,
 };
 
 /// An application that declarations are added to.
@@ -121,9 +122,10 @@ impl ScaffoldTarget {
         }
         let root_text = module_line::insert_mod_line(&self.root_text, module);
         files::add_module((&file, text), (&self.root, &root_text))?;
+        let hint = source_parts::format_file(&file);
         let file = self.relative(&file);
         Ok(format!(
-            "{file} is new, and {root} has the line `mod {module};`.\n`cargo test {module}::` says what to decide.\n"
+            "{file} is new, and {root} has the line `mod {module};`.\n`cargo test {module}::` says what to decide.\n{hint}"
         ))
     }
 

@@ -111,7 +111,7 @@ impl DeclaredType {
         let (name, file) = (&self.name, self.file.display());
         self.path.clone().ok_or_else(|| {
             ToolError::new(format!(
-                "{name} in {file} is private to its module: write `pub` in front of it and of its module, or export it with `pub use`"
+                "{name} in {file} is private to its module: write `pub` in front of it and of its module"
             ))
         })
     }

@@ -23,7 +23,7 @@ mod module_tree;
 mod names;
 mod new;
 mod openapi;
-mod rustfmt_layout;
+mod source_parts;
 mod source_template;
 mod subject;
 

@@ -1,9 +1,5 @@
 //! The `mod` line of a new file, in the file of the crate's root.
 
-use std::cmp::Ordering;
-
-use crate::rustfmt_layout::compare_for_sorting;
-
 /// Returns whether the root declares a module of this name.
 pub(crate) fn declares(root: &str, module: &str) -> bool {
     let is_inline = |line: &str| {
@@ -14,7 +10,7 @@ pub(crate) fn declares(root: &str, module: &str) -> bool {
     lines.any(|line| module_of(line) == Some(module) || is_inline(line))
 }
 
-/// Returns the root with one line more: in the order of rustfmt among the first block of `mod` lines, or
+/// Returns the root with one line more: in its alphabetical order among the first block of `mod` lines, or
 /// in front of the first item.
 pub(crate) fn insert_mod_line(root: &str, module: &str) -> String {
     let lines: Vec<_> = root.split_inclusive('\n').collect();
@@ -41,7 +37,7 @@ fn place_among(lines: &[&str], first: usize, module: &str) -> usize {
     let mut place = first.saturating_sub(above.count());
     for (line, number) in lines.iter().zip(1_usize..).skip(place) {
         match module_of(line) {
-            Some(other) if compare_for_sorting(other, module) == Ordering::Greater => break,
+            Some(other) if other > module => break,
             Some(_) => place = number,
             None if is_attribute(&line) => {}
             None => break,

@@ -1,41 +1,21 @@
-//! The modules of a crate, followed as the compiler does: by `mod`, `use` and their visibility.
+//! The types in the modules of a crate, found by its `mod` items.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility, ext::IdentExt as _};
+use es_event::foreign_text::read_text;
+use syn::{Attribute, Item, ItemMod, Visibility, ext::IdentExt as _};
 
 use crate::{
     declared_type::{DeclaredType, fields_of},
     error::ToolError,
 };
 
-/// A source file with more bytes is none that a person wrote.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
-
-/// The names of the modules from the root, which itself has none. A keyword has its `r#`.
-type ModulePath = Vec<String>;
-
-/// A name in a module that stands for a type.
-struct TypeBinding {
-    module: ModulePath,
-    name: String,
-    /// The module that sees the name, with those inside it.
-    scope: ModulePath,
-    /// The index of the type.
-    target: usize,
-}
-
-/// One name of a `pub use`, or all names of a module.
-struct TypeExport {
-    module: ModulePath,
-    scope: ModulePath,
-    source: ModulePath,
-    /// Without a name, it exports all of them.
-    name: Option<String>,
+/// A module of the crate.
+struct Module {
+    /// The names of the modules from the root, which itself has none. A keyword has its `r#`.
+    names: Vec<String>,
+    /// True if the whole crate sees it.
+    is_visible: bool,
 }
 
 /// A source file below `src`.
@@ -45,215 +25,116 @@ struct ModuleFile {
     text: String,
 }
 
-#[derive(Default)]
-struct ModuleTree {
-    application: PathBuf,
-    types: Vec<DeclaredType>,
-    /// The scope of each module.
-    modules: BTreeMap<ModulePath, ModulePath>,
-    bindings: Vec<TypeBinding>,
-    exports: Vec<TypeExport>,
-}
-
 /// Returns all types in the modules of the crate whose root is this file. Those behind `#[cfg]` are not among them:
 /// they are not always there.
 pub(crate) fn find_types(application: &Path, root: &Path) -> Result<Vec<DeclaredType>, ToolError> {
-    let mut tree = ModuleTree {
-        application: application.to_owned(),
-        ..ModuleTree::default()
+    let module = Module {
+        names: Vec::new(),
+        is_visible: true,
     };
-    tree.visit_file(root, &[])?;
-    tree.follow_exports();
-    let paths: Vec<_> = (0..tree.types.len())
-        .map(|index| tree.import_path(index))
-        .collect();
-    for (declared, path) in tree.types.iter_mut().zip(paths) {
-        declared.path = path;
-    }
-    Ok(tree.types)
+    let mut types = Vec::new();
+    visit_file(application, root, &module, &mut types)?;
+    Ok(types)
 }
 
-impl ModuleTree {
-    fn visit_file(&mut self, file: &Path, module: &[String]) -> Result<(), ToolError> {
-        let size = fs::metadata(file).map_or(0, |metadata| metadata.len());
-        if size > MAX_BYTES {
-            return Ok(());
-        }
-        let text = fs::read_to_string(file).map_err(|error| ToolError::io(file, &error))?;
-        let path = file.strip_prefix(&self.application).unwrap_or(file);
-        let parsed = syn::parse_file(&text).map_err(|error| {
-            let file = path.display();
-            ToolError::new(format!("{file} is no source file of Rust: {error}"))
-        })?;
-        let path = path.to_owned();
-        self.visit_items(&parsed.items, module, &ModuleFile { path, text })
-    }
+fn visit_file(
+    application: &Path,
+    file: &Path,
+    module: &Module,
+    types: &mut Vec<DeclaredType>,
+) -> Result<(), ToolError> {
+    let text = read_text(file).map_err(|error| ToolError::io(file, &error))?;
+    let path = file.strip_prefix(application).unwrap_or(file).to_owned();
+    let parsed = syn::parse_file(&text).map_err(|error| {
+        let file = path.display();
+        ToolError::new(format!("{file} is no source file of Rust: {error}"))
+    })?;
+    let file = ModuleFile { path, text };
+    visit_items(application, &parsed.items, module, &file, types)
+}
 
-    fn visit_items(
-        &mut self,
-        items: &[Item],
-        module: &[String],
-        file: &ModuleFile,
-    ) -> Result<(), ToolError> {
-        for item in items {
-            match item {
-                Item::Mod(item) if is_unconditional(&item.attrs) => {
-                    self.visit_module(item, module, file)?;
+fn visit_items(
+    application: &Path,
+    items: &[Item],
+    module: &Module,
+    file: &ModuleFile,
+    types: &mut Vec<DeclaredType>,
+) -> Result<(), ToolError> {
+    for item in items {
+        match item {
+            Item::Mod(item) if is_unconditional(&item.attrs) => {
+                visit_module(application, item, module, file, types)?;
+            }
+            _ => types.extend(find_type(item, module, file)),
+        }
+    }
+    Ok(())
+}
+
+fn visit_module(
+    application: &Path,
+    item: &ItemMod,
+    around: &Module,
+    file: &ModuleFile,
+    types: &mut Vec<DeclaredType>,
+) -> Result<(), ToolError> {
+    let names = around.names.iter().cloned();
+    let module = Module {
+        is_visible: around.sees_whole_crate(&item.vis),
+        names: names.chain([item.ident.to_string()]).collect(),
+    };
+    if let Some((_, items)) = &item.content {
+        return visit_items(application, items, &module, file, types);
+    }
+    let mut folder = application.join("src");
+    folder.extend(
+        module
+            .names
+            .iter()
+            .map(|name| name.trim_start_matches("r#")),
+    );
+    let files = [folder.with_extension("rs"), folder.join("mod.rs")];
+    match files.iter().find(|file| file.is_file()) {
+        Some(file) => visit_file(application, file, &module, types),
+        // The compiler says so.
+        None => Ok(()),
+    }
+}
+
+fn find_type(item: &Item, module: &Module, file: &ModuleFile) -> Option<DeclaredType> {
+    let (attrs, ident, visibility) = match item {
+        Item::Struct(item) => (&item.attrs, &item.ident, &item.vis),
+        Item::Enum(item) => (&item.attrs, &item.ident, &item.vis),
+        Item::Trait(item) => (&item.attrs, &item.ident, &item.vis),
+        Item::Type(item) => (&item.attrs, &item.ident, &item.vis),
+        Item::Union(item) => (&item.attrs, &item.ident, &item.vis),
+        _ => return None,
+    };
+    if !is_unconditional(attrs) {
+        return None;
+    }
+    let name = ident.unraw().to_string();
+    let fields = fields_of(item, |visibility| module.sees_whole_crate(visibility));
+    let path = ["crate"].into_iter();
+    let path = path.chain(module.names.iter().map(String::as_str));
+    let path = path.chain([name.as_str()]).collect::<Vec<_>>().join("::");
+    let mut declared = DeclaredType::new(name, file.path.clone(), &file.text, fields);
+    declared.path = module.sees_whole_crate(visibility).then_some(path);
+    Some(declared.with_attributes(attrs))
+}
+
+impl Module {
+    /// Returns whether the whole crate sees an item of this module.
+    fn sees_whole_crate(&self, visibility: &Visibility) -> bool {
+        self.is_visible
+            && match visibility {
+                Visibility::Public(_) => true,
+                Visibility::Inherited => self.names.is_empty(),
+                Visibility::Restricted(restricted) => {
+                    let path = &restricted.path;
+                    path.is_ident("crate") || path.is_ident("super") && self.names.len() == 1
                 }
-                Item::Use(item) if is_unconditional(&item.attrs) => {
-                    self.visit_use(item, module);
-                }
-                _ => self.visit_type(item, module, file),
             }
-        }
-        Ok(())
-    }
-
-    fn visit_type(&mut self, item: &Item, module: &[String], file: &ModuleFile) {
-        let (attrs, ident, visibility) = match item {
-            Item::Struct(item) => (&item.attrs, &item.ident, &item.vis),
-            Item::Enum(item) => (&item.attrs, &item.ident, &item.vis),
-            Item::Trait(item) => (&item.attrs, &item.ident, &item.vis),
-            Item::Type(item) => (&item.attrs, &item.ident, &item.vis),
-            Item::Union(item) => (&item.attrs, &item.ident, &item.vis),
-            _ => return,
-        };
-        if !is_unconditional(attrs) {
-            return;
-        }
-        let name = ident.unraw().to_string();
-        self.bindings.push(TypeBinding {
-            module: module.to_vec(),
-            name: name.clone(),
-            scope: scope_of(visibility, module),
-            target: self.types.len(),
-        });
-        let fields = fields_of(item, |visibility| scope_of(visibility, module).is_empty());
-        let declared = DeclaredType::new(name, file.path.clone(), &file.text, fields);
-        self.types.push(declared.with_attributes(attrs));
-    }
-
-    fn visit_module(
-        &mut self,
-        item: &ItemMod,
-        around: &[String],
-        file: &ModuleFile,
-    ) -> Result<(), ToolError> {
-        let name = item.ident.to_string();
-        let module: ModulePath = around.iter().cloned().chain([name]).collect();
-        let scope = scope_of(&item.vis, around);
-        self.modules.insert(module.clone(), scope);
-        if let Some((_, items)) = &item.content {
-            return self.visit_items(items, &module, file);
-        }
-        let folder: PathBuf = [self.application.join("src")]
-            .into_iter()
-            .chain(
-                module
-                    .iter()
-                    .map(|name| name.trim_start_matches("r#").into()),
-            )
-            .collect();
-        let files = [folder.with_extension("rs"), folder.join("mod.rs")];
-        match files.iter().find(|file| file.is_file()) {
-            Some(file) => self.visit_file(file, &module),
-            // The compiler says so.
-            None => Ok(()),
-        }
-    }
-
-    fn visit_use(&mut self, item: &ItemUse, module: &[String]) {
-        // Only the module itself and those inside it see a `use` without `pub`.
-        if !matches!(item.vis, Visibility::Inherited) {
-            let scope = scope_of(&item.vis, module);
-            self.add_exports(&item.tree, module, &scope, module.to_vec());
-        }
-    }
-
-    fn add_exports(
-        &mut self,
-        tree: &UseTree,
-        module: &[String],
-        scope: &[String],
-        source: ModulePath,
-    ) {
-        let name = match tree {
-            UseTree::Path(path) => {
-                let source = resolve(&path.ident.to_string(), source);
-                return self.add_exports(&path.tree, module, scope, source);
-            }
-            UseTree::Group(group) => {
-                for tree in &group.items {
-                    self.add_exports(tree, module, scope, source.clone());
-                }
-                return;
-            }
-            // Under another name, the generated code would not find the type.
-            UseTree::Rename(_) => return,
-            UseTree::Name(name) => Some(name.ident.to_string()),
-            UseTree::Glob(_) => None,
-        };
-        self.exports.push(TypeExport {
-            module: module.to_vec(),
-            scope: scope.to_vec(),
-            source,
-            name,
-        });
-    }
-
-    /// Adds the names that exports give to types, until there are no more.
-    fn follow_exports(&mut self) {
-        loop {
-            let mut added = Vec::new();
-            for export in &self.exports {
-                let exported = self.bindings.iter().filter(|binding| {
-                    binding.module == export.source
-                        && export.module.starts_with(&binding.scope)
-                        && export
-                            .name
-                            .as_ref()
-                            .is_none_or(|name| *name == binding.name)
-                });
-                let new = exported.filter(|binding| !self.has(&export.module, &binding.name));
-                added.extend(new.map(|binding| TypeBinding {
-                    module: export.module.clone(),
-                    name: binding.name.clone(),
-                    // A star does not widen who sees a name.
-                    scope: export.scope.clone().max(binding.scope.clone()),
-                    target: binding.target,
-                }));
-            }
-            if added.is_empty() {
-                return;
-            }
-            self.bindings.extend(added);
-        }
-    }
-
-    fn has(&self, module: &[String], name: &str) -> bool {
-        let mut bindings = self.bindings.iter();
-        bindings.any(|binding| binding.module == module && binding.name == name)
-    }
-
-    /// Returns the shortest path of a type that the whole crate sees.
-    fn import_path(&self, target: usize) -> Option<String> {
-        let bindings = self.bindings.iter().filter(|binding| {
-            binding.target == target
-                && binding.scope.is_empty()
-                && self.is_reachable(&binding.module)
-        });
-        let shortest = bindings.min_by_key(|binding| binding.module.len())?;
-        let path = ["crate"].into_iter();
-        let path = path.chain(shortest.module.iter().map(String::as_str));
-        let path: Vec<_> = path.chain([shortest.name.as_str()]).collect();
-        Some(path.join("::"))
-    }
-
-    /// Returns whether the whole crate sees a module and those around it.
-    fn is_reachable(&self, module: &[String]) -> bool {
-        let around = (1..=module.len()).filter_map(|length| module.get(..length));
-        let mut scopes = around.filter_map(|module| self.modules.get(module));
-        scopes.all(Vec::is_empty)
     }
 }
 
@@ -261,32 +142,80 @@ fn is_unconditional(attrs: &[Attribute]) -> bool {
     !attrs.iter().any(|attr| attr.path().is_ident("cfg"))
 }
 
-/// Returns the module that sees an item of a module, with those inside it.
-fn scope_of(visibility: &Visibility, module: &[String]) -> ModulePath {
-    match visibility {
-        Visibility::Public(_) => ModulePath::new(),
-        Visibility::Inherited => module.to_vec(),
-        Visibility::Restricted(restricted) => {
-            let segments = restricted.path.segments.iter();
-            segments.fold(module.to_vec(), |scope, segment| {
-                resolve(&segment.ident.to_string(), scope)
-            })
-        }
-    }
-}
-
-/// Returns the module that a segment of a path leads to.
-fn resolve(segment: &str, mut module: ModulePath) -> ModulePath {
-    match segment {
-        "crate" => module.clear(),
-        "self" => {}
-        "super" => {
-            module.pop();
-        }
-        name => module.push(name.to_owned()),
-    }
-    module
-}
-
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn find_in(files: &[(&str, &str)]) -> Vec<DeclaredType> {
+        let folder = tempfile::tempdir().unwrap();
+        for (file, text) in files {
+            let file = folder.path().join("src").join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        find_types(folder.path(), &folder.path().join("src/lib.rs")).unwrap()
+    }
+
+    /// `rustc` accepts each path that the test expects.
+    #[test]
+    fn a_type_that_the_whole_crate_sees_has_a_path() {
+        let types = find_in(&[
+            (
+                "lib.rs",
+                "mod book;\npub mod open { pub struct Inner; mod closed { pub struct Closed; } }\n\
+                 #[cfg(test)]\nmod tests;\nstruct AtRoot;",
+            ),
+            (
+                "book.rs",
+                "pub mod events;\nmod r#return;\npub(crate) struct Book;\npub(super) struct Lent;\nstruct Page;\n\
+                 #[cfg(test)]\npub struct Sample;",
+            ),
+            (
+                "book/events/mod.rs",
+                "pub struct Bought;\npub(super) struct Priced;",
+            ),
+            ("book/return.rs", "pub struct Returned;"),
+            ("tests.rs", "pub struct Tested;"),
+        ]);
+        let found = types
+            .iter()
+            .map(|found| (found.name.as_str(), found.path.as_deref()));
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            [
+                ("Bought", Some("crate::book::events::Bought")),
+                ("Priced", None),
+                ("Returned", None),
+                ("Book", Some("crate::book::Book")),
+                ("Lent", Some("crate::book::Lent")),
+                ("Page", None),
+                ("Inner", Some("crate::open::Inner")),
+                ("Closed", None),
+                ("AtRoot", Some("crate::AtRoot")),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_struct_is_found_however_it_is_laid_out() {
+        let text = "pub struct OneLine { #[key] pub id: uuid::Uuid, secret: bool }\n\npub(crate) struct Apart\n{\n  pub(crate)\n  names: Vec<\n    std::string::String>,\n}\nmod hidden { pub struct Inside; }\npub mod open { pub struct Inner { pub(super) at: Option<jiff::Timestamp> } }\n";
+        let types = find_in(&[("lib.rs", "mod one;"), ("one.rs", text)]);
+        let found = types.iter().map(|found| (found.name.as_str(), found.line));
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            [("OneLine", 1), ("Apart", 3), ("Inside", 9), ("Inner", 10)]
+        );
+        let check = |index: usize, field: &str| {
+            let field: crate::field::Field = field.parse().unwrap();
+            types[index].check_field(&field.name, field.field_type)
+        };
+        assert_eq!(check(0, "id:Uuid"), Ok(()));
+        assert_eq!(types[0].key().collect::<Vec<_>>(), ["id"]);
+        assert!(check(0, "secret:bool").is_err());
+        assert_eq!(check(1, "names:Vec<String>"), Ok(()));
+        // Only `one` sees the field.
+        assert!(check(3, "at:Option<Timestamp>").is_err());
+    }
+}

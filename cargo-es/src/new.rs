@@ -14,7 +14,7 @@ use crate::{
     error::ToolError,
     field::Field,
     files::{self, NewFile},
-    module_line, rustfmt_layout, source_template,
+    module_line, source_parts, source_template,
 };
 
 /// The paths of the files that every application has, with their templates.
@@ -128,8 +128,9 @@ pub(crate) fn create_application(
         }
     }
     files::create_application(&root, &files)?;
+    let hint = source_parts::format_file(&root.join("src/main.rs"));
     Ok(format!(
-        "{name} is a new application. Its tests: cd {name} && cargo test\nIt runs: cargo run\n"
+        "{name} is a new application. Its tests: cd {name} && cargo test\nIt runs: cargo run\n{hint}"
     ))
 }
 
@@ -177,7 +178,7 @@ fn domain_files(
     let samples = fields
         .iter()
         .map(|field| (field.name.clone(), field.field_type.sample_expression()));
-    let sample = rustfmt_layout::struct_literal(4, &command, &samples.collect::<Vec<_>>());
+    let sample = source_parts::struct_literal(&command, &samples.collect::<Vec<_>>());
     let imports = vec![
         "crate::app".to_owned(),
         format!("crate::{}::{command}", module.name),
@@ -185,7 +186,7 @@ fn domain_files(
     let own = [
         ("command", command.as_str()),
         ("sample", &sample),
-        ("imports", &rustfmt_layout::imports(imports)),
+        ("imports", &source_parts::imports(imports)),
     ];
     let values: Vec<_> = values.iter().copied().chain(own).collect();
     let mut files = fill_templates(DOMAIN_FILES, &values);

@@ -3,7 +3,7 @@
 use super::{NewModule, declarations};
 use crate::{
     application::ScaffoldTarget, command_line::NewCommandArguments, error::ToolError, field::Field,
-    rustfmt_layout, source_template,
+    source_parts, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/command.rs");
@@ -18,7 +18,7 @@ pub(super) fn generate_command(
     application.check_type_is_new(&arguments.event.type_name())?;
     let sentence =
         format!("decide when {command} is rejected, and write a scenario for each reason");
-    let panic = rustfmt_layout::panic_line(&sentence);
+    let panic = source_parts::panic_line(&sentence);
     let test = format!(
         "    #[test]\n    fn every_reason_for_a_rejection_has_a_scenario() {{\n{panic}\n    }}\n"
     );
@@ -38,17 +38,12 @@ pub(crate) fn command_module(
         attribute.push("condition = pristine".to_owned());
     }
     let name = arguments.name.stem().snake_case();
-    let head = rustfmt_layout::function_head(
-        0,
-        "fn",
-        &name,
-        &[format!("command: {command}")],
-        Some(&event),
-    );
+    let head =
+        source_parts::function_head("fn", &name, &[format!("command: {command}")], Some(&event));
     let samples = fields
         .iter()
         .map(|field| (field.name.clone(), field.field_type.sample_expression()));
-    let sample = rustfmt_layout::struct_literal(8, &command, &samples.collect::<Vec<_>>());
+    let sample = source_parts::struct_literal(&command, &samples.collect::<Vec<_>>());
     let text = source_template::fill_template(
         TEMPLATE,
         &[
@@ -56,15 +51,9 @@ pub(crate) fn command_module(
             ("event", &event),
             ("command summary", &arguments.name.stem().to_doc_sentence()),
             ("event summary", &arguments.event.stem().to_doc_sentence()),
-            (
-                "attribute",
-                &rustfmt_layout::attribute("command", &attribute),
-            ),
-            (
-                "fields",
-                &rustfmt_layout::struct_body(&declarations(&fields)),
-            ),
-            ("event fields", &rustfmt_layout::struct_body(&event_fields)),
+            ("attribute", &source_parts::attribute("command", &attribute)),
+            ("fields", &source_parts::struct_body(&declarations(&fields))),
+            ("event fields", &source_parts::struct_body(&event_fields)),
             ("handler", &head),
             ("sample", &sample),
             ("test", test),

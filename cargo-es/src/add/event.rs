@@ -2,7 +2,7 @@
 
 use super::{NewModule, declarations};
 use crate::{
-    application::ScaffoldTarget, command_line::NewEventArguments, error::ToolError, rustfmt_layout,
+    application::ScaffoldTarget, command_line::NewEventArguments, error::ToolError, source_parts,
     source_template,
 };
 
@@ -22,12 +22,9 @@ pub(super) fn generate_event(
         &[
             ("event", &event),
             ("summary", &arguments.name.stem().to_doc_sentence()),
-            ("attribute", &rustfmt_layout::attribute("event", &attribute)),
-            (
-                "fields",
-                &rustfmt_layout::struct_body(&declarations(&fields)),
-            ),
-            ("panic", &rustfmt_layout::panic_line(&sentence)),
+            ("attribute", &source_parts::attribute("event", &attribute)),
+            ("fields", &source_parts::struct_body(&declarations(&fields))),
+            ("panic", &source_parts::panic_line(&sentence)),
         ],
     );
     let name = arguments.name.stem().snake_case();

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use crate::{
     application::ScaffoldTarget, command_line::Declaration, declared_type::DeclaredType,
-    error::ToolError, field::Field, names::TypeName, rustfmt_layout,
+    error::ToolError, field::Field, names::TypeName, source_parts,
 };
 
 /// The text of a new module.
@@ -76,7 +76,7 @@ fn generate_event_functions(
         let parameters: Vec<_> = parameters.collect();
         let output = is_first.then_some("Self");
         let function = step_name(name, fields);
-        let head = rustfmt_layout::function_head(4, "fn", &function, &parameters, output);
+        let head = source_parts::function_head("fn", &function, &parameters, output);
         if !is_first {
             functions.push(format!("{mark}    {head}}}\n"));
             continue;
@@ -85,7 +85,7 @@ fn generate_event_functions(
             let value = value.unwrap_or_else(|| field.field_type.default_expression().to_owned());
             (field.name.clone(), value)
         });
-        let literal = rustfmt_layout::struct_literal(8, "Self", &values.collect::<Vec<_>>());
+        let literal = source_parts::struct_literal("Self", &values.collect::<Vec<_>>());
         functions.push(format!("{mark}    {head}\n        {literal}\n    }}\n"));
     }
     functions
@@ -119,5 +119,5 @@ fn events_of<'a>(
 fn imports_of(events: &[(&TypeName, &DeclaredType)]) -> Result<String, ToolError> {
     let paths = events.iter().map(|(_, event)| event.import_path());
     let paths = paths.collect::<Result<_, _>>()?;
-    Ok(rustfmt_layout::imports(paths))
+    Ok(source_parts::imports(paths))
 }

@@ -3,7 +3,7 @@
 use super::{NewModule, declarations, query_handler::handler_source, query_source::QuerySource};
 use crate::{
     application::ScaffoldTarget, command_line::NewQueryArguments, declared_type::DeclaredType,
-    error::ToolError, field::check_scalar_filter, rustfmt_layout, source_template,
+    error::ToolError, field::check_scalar_filter, source_parts, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/query.rs");
@@ -27,14 +27,11 @@ pub(super) fn generate_query(
     let sentence = format!("decide which rows {query} returns, and compare them with `query`");
     let common = [
         ("query", query.to_owned()),
-        (
-            "imports",
-            rustfmt_layout::imports(vec![model.import_path()?]),
-        ),
+        ("imports", source_parts::imports(vec![model.import_path()?])),
         ("summary", arguments.name.to_doc_sentence()),
-        ("attribute", rustfmt_layout::attribute("query", &attribute)),
-        ("fields", rustfmt_layout::struct_body(&source.fields)),
-        ("panic", rustfmt_layout::panic_line(&sentence)),
+        ("attribute", source_parts::attribute("query", &attribute)),
+        ("fields", source_parts::struct_body(&source.fields)),
+        ("panic", source_parts::panic_line(&sentence)),
     ];
     let values = common.iter().chain(&source.values);
     let values: Vec<_> = values.map(|(name, text)| (*name, text.as_str())).collect();

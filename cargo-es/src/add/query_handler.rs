@@ -6,7 +6,7 @@ use crate::{
     declared_type::DeclaredType,
     error::ToolError,
     field::{Field, check_scalar_filter},
-    rustfmt_layout,
+    source_parts,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/query_handler.rs");
@@ -24,8 +24,7 @@ pub(super) fn handler_source(
         )
     });
     let parameter = if fields.is_empty() { "_" } else { "query" };
-    let head = rustfmt_layout::function_head(
-        0,
+    let head = source_parts::function_head(
         "async fn",
         &arguments.name.snake_case(),
         &[

@@ -3,7 +3,7 @@
 use super::NewModule;
 use crate::{
     application::ScaffoldTarget, command_line::NewReactionArguments, error::ToolError,
-    rustfmt_layout, source_template,
+    source_parts, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/reaction.rs");
@@ -27,13 +27,8 @@ pub(super) fn generate_reaction(
                 "decide when {reaction} sends {}, and compare it with `then_sent`",
                 command.name
             );
-            let head = rustfmt_layout::function_head(
-                4,
-                "fn",
-                &function,
-                &[event_parameter],
-                Some(&output),
-            );
+            let head =
+                source_parts::function_head("fn", &function, &[event_parameter], Some(&output));
             let test = "the_reaction_sends_its_command";
             (head, ["", "None", test, &sentence].map(str::to_owned))
         }
@@ -44,7 +39,7 @@ pub(super) fn generate_reaction(
                 "_key: &ReactionKey".to_owned(),
             ];
             let output = Some("Result<(), std::io::Error>");
-            let head = rustfmt_layout::function_head(4, "async fn", &function, &parameters, output);
+            let head = source_parts::function_head("async fn", &function, &parameters, output);
             let sentence = format!(
                 "decide which system {reaction} calls, and pass the key on as an idempotency key"
             );
@@ -61,13 +56,13 @@ pub(super) fn generate_reaction(
         TEMPLATE,
         &[
             ("reaction", reaction),
-            ("imports", &rustfmt_layout::imports(imports)),
+            ("imports", &source_parts::imports(imports)),
             ("summary", &arguments.name.to_doc_sentence()),
             ("arguments", &attribute),
             ("function", &head),
             ("result", &result),
             ("test", &test),
-            ("panic", &rustfmt_layout::panic_line(&sentence)),
+            ("panic", &source_parts::panic_line(&sentence)),
         ],
     );
     let name = arguments.name.snake_case();

@@ -8,7 +8,7 @@ use crate::{
     error::ToolError,
     field::{Field, check_distinct},
     names::{FieldName, TypeName, check_sql_name},
-    rustfmt_layout, source_template,
+    source_parts, source_template,
     subject::SubjectTemplate,
 };
 
@@ -60,11 +60,11 @@ pub(super) fn generate_read_model(
             ("summary", &arguments.name.to_doc_sentence()),
             (
                 "attribute",
-                &rustfmt_layout::attribute("read_model", &attribute),
+                &source_parts::attribute("read_model", &attribute),
             ),
-            ("fields", &rustfmt_layout::struct_body(&columns)),
+            ("fields", &source_parts::struct_body(&columns)),
             ("functions", &functions.join("\n")),
-            ("panic", &rustfmt_layout::panic_line(&sentence)),
+            ("panic", &source_parts::panic_line(&sentence)),
         ],
     );
     Ok(NewModule { name, text })

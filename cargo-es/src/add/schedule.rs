@@ -6,7 +6,7 @@ use jiff::{civil::date, tz::TimeZoneDatabase};
 use super::NewModule;
 use crate::{
     application::ScaffoldTarget, command_line::NewScheduleArguments, error::ToolError,
-    rustfmt_layout, source_template,
+    source_parts, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/schedule.rs");
@@ -26,7 +26,7 @@ pub(super) fn generate_schedule(
     let output = format!("Option<{}>", command.name);
     let function = arguments.command.stem().snake_case();
     let parameters = ["_: Timestamp".to_owned()];
-    let head = rustfmt_layout::function_head(4, "fn", &function, &parameters, Some(&output));
+    let head = source_parts::function_head("fn", &function, &parameters, Some(&output));
     let sentence = format!(
         "decide when {reaction} sends {}, and compare it with `advance` and `then_sent`",
         command.name
@@ -37,12 +37,12 @@ pub(super) fn generate_schedule(
             ("reaction", reaction),
             (
                 "imports",
-                &rustfmt_layout::imports(vec![command.import_path()?]),
+                &source_parts::imports(vec![command.import_path()?]),
             ),
             ("summary", &arguments.name.to_doc_sentence()),
             ("schedule", &schedule.join(", ")),
             ("function", &head),
-            ("panic", &rustfmt_layout::panic_line(&sentence)),
+            ("panic", &source_parts::panic_line(&sentence)),
         ],
     );
     let name = arguments.name.snake_case();

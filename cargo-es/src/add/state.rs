@@ -3,7 +3,7 @@
 use super::{NewModule, declarations, events_of, generate_event_functions, imports_of};
 use crate::{
     application::ScaffoldTarget, command_line::NewStateArguments, error::ToolError,
-    field::check_distinct, rustfmt_layout, source_template,
+    field::check_distinct, source_parts, source_template,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/state.rs");
@@ -26,9 +26,9 @@ pub(super) fn generate_state(
             ("state", state),
             ("imports", &imports_of(&events)?),
             ("summary", &arguments.name.to_doc_sentence()),
-            ("fields", &rustfmt_layout::struct_body(&fields)),
+            ("fields", &source_parts::struct_body(&fields)),
             ("functions", &functions.join("\n")),
-            ("panic", &rustfmt_layout::panic_line(&sentence)),
+            ("panic", &source_parts::panic_line(&sentence)),
         ],
     );
     let name = arguments.name.snake_case();

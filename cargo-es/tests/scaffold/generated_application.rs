@@ -210,7 +210,7 @@ fn reactions() -> Vec<(String, &'static str)> {
 }
 
 /// The tests of `cargo es new`, and those of added commands that pass.
-const NUM_PASSED: usize = 6;
+const NUM_PASSED: usize = 7;
 
 const ID: &str = "0190a1b2-0000-7000-8000-000000000001";
 
