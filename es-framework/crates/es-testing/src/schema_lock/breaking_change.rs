@@ -5,7 +5,7 @@ use std::fmt;
 use es_event::Declaration;
 use serde_json::Value;
 
-/// A change that would make stored events unreadable or lose their data.
+/// A change that can make stored events unreadable or lose their data.
 ///
 /// ```
 /// use es_framework::schema_lock::BreakingChange;
@@ -25,20 +25,20 @@ pub enum BreakingChange {
         /// An event with the same members that is not in the lock.
         successor: Option<(&'static str, Declaration)>,
     },
-    /// Today's code does not read a stored value as it was written.
+    /// Today's schema does not plainly take what is stored.
     Loss {
         /// The event type.
         event_type: &'static str,
         /// The package, module, file and line of the declaration.
         declaration: Declaration,
-        /// The stored data that today's code does not read as it was written.
+        /// The stored data that may be refused or lost.
         loss: DataLoss,
         /// The members that the locked schema does not have.
         new_members: Vec<String>,
     },
 }
 
-/// Stored data that today's code does not read as it was written.
+/// Stored data that today's declaration may refuse or lose.
 ///
 /// ```
 /// use es_framework::schema_lock::DataLoss;
@@ -48,50 +48,25 @@ pub enum BreakingChange {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum DataLoss {
-    /// The code requires a member that stored events can lack.
+    /// The declaration requires a member that stored events can lack.
     Required {
         /// The name of the member.
         member: String,
     },
-    /// The code drops a member.
+    /// The declaration has a member no more.
     Lost {
         /// The name of the member.
         member: String,
     },
-    /// Two different values become equal.
-    Merged {
-        /// The name of the member.
-        member: String,
-        /// The first value.
-        one: Value,
-        /// The second value.
-        other: Value,
-    },
-    /// The code cannot deserialize a value.
-    UnreadablePayload {
-        /// The name of the member.
-        member: String,
-        /// The value.
-        value: Value,
-        /// The error of the deserializer.
-        reason: String,
-    },
-    /// The declaration writes a member in a way that it does not read.
-    NotReadBack {
-        /// The name of the member.
-        member: String,
-        /// The error of the deserializer, or the difference.
-        reason: String,
-    },
-    /// The declaration states a bound that stored events can violate.
-    Narrowed {
+    /// The schema of a member is another one, which is not plainly wider.
+    Changed {
         /// The name of the member.
         member: String,
         /// The keyword of the JSON schema.
-        bound: &'static str,
-        /// The bound in the lock.
+        keyword: String,
+        /// Its value in the lock.
         locked: Option<Value>,
-        /// The bound in today's declaration.
+        /// Its value in today's declaration.
         today: Value,
     },
 }
@@ -202,12 +177,9 @@ impl DataLoss {
     #[must_use]
     pub fn member(&self) -> &str {
         match self {
-            Self::Required { member }
-            | Self::Lost { member }
-            | Self::Merged { member, .. }
-            | Self::UnreadablePayload { member, .. }
-            | Self::NotReadBack { member, .. }
-            | Self::Narrowed { member, .. } => member,
+            Self::Required { member } | Self::Lost { member } | Self::Changed { member, .. } => {
+                member
+            }
         }
     }
 }
@@ -221,36 +193,17 @@ impl fmt::Display for DataLoss {
             ),
             Self::Lost { member } => write!(
                 f,
-                "the member {member} is stored, and nothing is left of it once the event is read"
+                "the member {member} is stored, and the declaration has no such member"
             ),
-            Self::Merged { member, one, other } => write!(
-                f,
-                "the values {} and {} of the member {member} become one once the event is read",
-                ShortValue(one),
-                ShortValue(other)
-            ),
-            Self::UnreadablePayload {
+            Self::Changed {
                 member,
-                value,
-                reason,
-            } => write!(
-                f,
-                "the member {member} may be stored as {}, which cannot be read: {reason}",
-                ShortValue(value)
-            ),
-            Self::NotReadBack { member, reason } => write!(
-                f,
-                "the member {member} is not read back as it is written: {reason}"
-            ),
-            Self::Narrowed {
-                member,
-                bound,
+                keyword,
                 locked,
                 today,
             } => {
                 write!(
                     f,
-                    "the member {member} is declared with {bound} {}",
+                    "the member {member} is declared with {keyword} {}",
                     ShortValue(today)
                 )?;
                 match locked {
@@ -296,10 +249,7 @@ fn ways_out(
                 )?,
             }
         }
-        DataLoss::Merged { member, .. }
-        | DataLoss::UnreadablePayload { member, .. }
-        | DataLoss::NotReadBack { member, .. }
-        | DataLoss::Narrowed { member, .. } => {
+        DataLoss::Changed { member, .. } => {
             writeln!(f, "  - restore the type of {member}")?;
             writeln!(
                 f,

@@ -6,7 +6,11 @@ use es_event::{EventDescriptor, UpcasterDescriptor, Upcasters};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{breaking_change::BreakingChange, canonical::canonicalize, check};
+use super::{
+    breaking_change::{BreakingChange, DataLoss},
+    canonical::canonicalize,
+    compatibility::find_losses,
+};
 
 /// The version of the file format.
 const FORM: u32 = 1;
@@ -51,11 +55,11 @@ pub struct SchemaLock {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LockDifference {
-    /// Changes that would make stored events unreadable or lose their data.
+    /// Changes that can make stored events unreadable or lose their data.
     pub breaking_changes: Vec<BreakingChange>,
     /// Declared events that the lock does not contain.
     pub added: Vec<&'static str>,
-    /// Events whose schema differs from the lock although stored events stay readable.
+    /// Events whose schema differs from the lock by changes that are plainly compatible.
     pub changed: Vec<&'static str>,
     /// Events in the lock that are no longer declared.
     pub removed: Vec<String>,
@@ -204,8 +208,9 @@ impl SchemaLock {
                 }
                 Some(event) => {
                     let is_upcast = upcasters.get(event_type).is_some();
-                    let found = check::compare_event(locked, event, is_upcast);
-                    if found.is_empty() && today.events.get(event_type) != Some(locked) {
+                    let schema = today.events.get(event_type).unwrap_or(&Value::Null);
+                    let found = compare_event(locked, schema, event, is_upcast);
+                    if found.is_empty() && schema != locked {
                         difference.changed.push(event.event_type);
                     }
                     difference.breaking_changes.extend(found);
@@ -244,6 +249,34 @@ impl SchemaLock {
             successor: successor.map(|event| (event.event_type, event.declaration)),
         }
     }
+}
+
+/// Compares an event with its locked schema. An upcaster may drop data, but it has to be able to read the event.
+fn compare_event(
+    locked: &Value,
+    today: &Value,
+    event: &EventDescriptor,
+    is_upcast: bool,
+) -> Vec<BreakingChange> {
+    let members = |schema: &Value| {
+        let members = schema.get("properties").and_then(Value::as_object);
+        members.cloned().unwrap_or_default()
+    };
+    let stored = members(locked);
+    let new_members = members(today).into_iter().map(|(name, _)| name);
+    let new_members: Vec<_> = new_members
+        .filter(|name| !stored.contains_key(name))
+        .collect();
+    find_losses(locked, today)
+        .into_iter()
+        .filter(|loss| !is_upcast || !matches!(loss, DataLoss::Lost { .. }))
+        .map(|loss| BreakingChange::Loss {
+            event_type: event.event_type,
+            declaration: event.declaration,
+            loss,
+            new_members: new_members.clone(),
+        })
+        .collect()
 }
 
 impl LockDifference {

@@ -1,6 +1,6 @@
 //! The messages of breaking changes, and the changes that are not breaking.
 
-use super::{change, lost};
+use super::change;
 use es_framework::{
     event::{EventDescriptor, Upcast, UpcasterDescriptor, Upcasters},
     prelude::*,
@@ -79,7 +79,7 @@ fn a_loss_is_told_with_its_place_and_three_ways_out() {
     assert_eq!(
         text,
         format!(
-            "com.example.library.BookPurchasedEvent at {}: the member numPages is stored, and nothing is left of it once the event is read
+            "com.example.library.BookPurchasedEvent at {}: the member numPages is stored, and the declaration has no such member
   - restore numPages
   - or, if pages is its new name, read the stored one as well: #[serde(alias = \"numPages\")] above the field of pages
   - or declare a new version: #[event(version = …)] on this struct, its old shape kept as #[event(name = \"BookPurchasedEvent\")], and an #[upcast] function from the one to the other",
@@ -131,44 +131,6 @@ fn what_is_new_or_changed_without_a_loss_is_told_apart() {
     assert_eq!(difference.added, [ScannedEvent::TYPE]);
 }
 
-/// A text that deserialization validates.
-#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(try_from = "String")]
-struct Isbn(String);
-
-impl TryFrom<String> for Isbn {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        match text.len() {
-            13 => Ok(Self(text)),
-            _ => Err("an ISBN has 13 digits"),
-        }
-    }
-}
-
-#[derive(Event)]
-struct InexactEvent {
-    isbn: Isbn,
-}
-
-#[derive(Event)]
-struct ExemplaryEvent {
-    /// With its example.
-    #[schemars(example = "9780261103252", example = "9780261102217")]
-    isbn: Isbn,
-}
-
-#[test]
-fn a_type_that_refuses_what_its_schema_takes_needs_an_example() {
-    let lost_by_itself = |event: EventDescriptor| lost(&change(event, event));
-    assert_eq!(
-        lost_by_itself(EventDescriptor::of::<InexactEvent>()),
-        ["the member isbn may be stored as \"a\", which cannot be read: an ISBN has 13 digits"]
-    );
-    assert!(lost_by_itself(EventDescriptor::of::<ExemplaryEvent>()).is_empty());
-}
-
 #[test]
 fn a_package_without_events_is_told_to_be_linked() {
     let file = std::path::Path::new("events.lock.json");
@@ -179,49 +141,4 @@ fn a_package_without_events_is_told_to_be_linked() {
             .contains("no event is declared in nowhere"),
         "{error}"
     );
-}
-
-#[derive(Event)]
-struct CountedEvent {
-    // Written by hand, so that no macro looks at the attribute.
-    stock: Stock,
-}
-
-#[derive(Event)]
-struct LabelledEvent {
-    #[serde(serialize_with = "as_text")]
-    copies: u32,
-}
-
-#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-struct Stock {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    shelves: Vec<u32>,
-}
-
-fn as_text<S: serde::Serializer>(copies: &u32, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(copies)
-}
-
-#[test]
-fn a_declaration_that_does_not_read_what_it_writes_cannot_be_locked() {
-    let file = std::env::temp_dir().join(format!("unreadable-{}.json", std::process::id()));
-    let events = [
-        EventDescriptor::of::<CountedEvent>(),
-        EventDescriptor::of::<LabelledEvent>(),
-    ];
-    let upcasters = Upcasters::default();
-    let update = es_framework::schema_lock::update(&file, &events, &upcasters, &[]);
-    let text = update.unwrap_err().to_string();
-    assert!(!file.exists());
-    for member in [
-        "the member stock.shelves is not read back",
-        "the member copies is not read back",
-    ] {
-        assert!(text.contains(member), "{text}");
-    }
-    SchemaLock::from_events(&events).write(&file).unwrap();
-    let checked = es_framework::schema_lock::check(&file, &events, &upcasters);
-    std::fs::remove_file(&file).unwrap();
-    assert_eq!(checked.unwrap_err().to_string(), text);
 }
