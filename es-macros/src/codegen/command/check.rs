@@ -148,7 +148,9 @@ fn required_subjects(
         let mut earlier = attr.exists.iter().take(index);
         if earlier.any(|other| other.value() == text.value()) {
             errors.record(text, "this subject is given twice: remove one of them");
-        } else if own.as_ref() == Some(&text.value()) {
+            continue;
+        }
+        if own.as_ref() == Some(&text.value()) {
             let message = "this is the command's own subject: write `condition = exists`";
             errors.record(text, message);
         }
