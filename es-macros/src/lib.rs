@@ -244,7 +244,6 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// | `table = "book_copies"` | the table's name | an error |
 /// | `subject = "/books/{id}"` | the subject whose events make a row, with the key in braces | each function of the projection names its key |
 /// | `version = 2` | a new number rebuilds the rows; a durable database needs this after a change of the projection | 1 |
-/// | `inline` | an append writes the rows in the transaction of its events, if both are in the same PostgreSQL database | a projection writes the rows after the events |
 ///
 /// # `#[key]` above a field
 ///

@@ -1,6 +1,6 @@
 /// A copy of a book.
 #[derive(ReadModel)]
-#[read_model(table = "book_copies", subject = "/books/{id}", version = 2, inline)]
+#[read_model(table = "book_copies", subject = "/books/{id}", version = 2)]
 struct BookCopy {
     #[key]
     id: Uuid,

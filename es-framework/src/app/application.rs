@@ -208,11 +208,6 @@ impl Application {
         declarations.log_findings(resources.auth.find_known_roles().as_ref());
         let (catalog, services) = (declarations.catalog, declarations.services);
         let upcasters = catalog.upcasters().clone();
-        let (database, personal) = (&resources.database, resources.personal.as_ref());
-        let enabling = resources
-            .store
-            .enable_inline_rows(database, &upcasters, personal);
-        enabling.await?;
         let processor = Processor::new(
             resources.application_store(),
             resources.database.clone(),

@@ -3,19 +3,12 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use es_personal::PersonalStore;
 use tokio::{task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "server")]
 use super::store_api;
-use crate::{
-    ApiToken, Result,
-    config::Settings,
-    event::Upcasters,
-    projection::Database,
-    store::{EventOpener, EventStore},
-};
+use crate::{ApiToken, Result, config::Settings, store::EventStore};
 
 /// The time in which the event store has to close. Every acknowledged event is durable before, so the end of the
 /// process is at worst a crash, from which the next start recovers.
@@ -39,17 +32,6 @@ pub(super) trait StoreEngine: Send + Sync {
     /// Returns true if the process serves the events to others.
     fn has_api(&self) -> bool {
         false
-    }
-
-    /// Lets appends write the rows of the inline read models. Returns false if the rows are not in the database of
-    /// the events.
-    async fn enable_inline_rows(
-        &self,
-        _database: &Database,
-        _upcasters: Upcasters,
-        _opener: Option<Arc<dyn EventOpener>>,
-    ) -> Result<bool> {
-        Ok(false)
     }
 
     async fn close(&self);
@@ -86,36 +68,6 @@ impl OpenedStore {
             disk_folder,
             ..self
         }
-    }
-
-    /// Lets the event store write the rows of the inline read models, if they are in its database.
-    pub(super) async fn enable_inline_rows(
-        &self,
-        database: &Database,
-        upcasters: &Upcasters,
-        personal: Option<&PersonalStore>,
-    ) -> Result<()> {
-        let models = database.inline_model_names().join(", ");
-        if models.is_empty() {
-            return Ok(());
-        }
-        let opener = personal.map(|store| Arc::new(store.clone()) as Arc<dyn EventOpener>);
-        let is_inline = match &self.engine {
-            Some(engine) => {
-                let enabling = engine.enable_inline_rows(database, upcasters.clone(), opener);
-                enabling.await?
-            }
-            None => false,
-        };
-        if is_inline {
-            tracing::info!("appends write the rows of the inline read models {models}");
-        } else {
-            tracing::warn!(
-                "the read models {models} are not inline, because EVENT_STORE_URL and DATABASE_URL do not name \
-                 the same PostgreSQL database and user: they are updated after the events are stored"
-            );
-        }
-        Ok(())
     }
 
     /// Starts the HTTP API of an embedded event store.

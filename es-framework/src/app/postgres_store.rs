@@ -1,6 +1,4 @@
-//! PostgreSQL as the event store of an application, and the inline read models beside the events.
-
-use std::sync::Arc;
+//! PostgreSQL as the event store of an application.
 
 use async_trait::async_trait;
 use es_http::operator::generated_token;
@@ -9,10 +7,8 @@ use super::opened_store::{OpenedStore, StoreEngine};
 use crate::{
     ApiToken, Error, Result,
     config::{EventStoreUrl, Settings},
-    event::Upcasters,
-    projection::Database,
     store::{
-        EventOpener, EventStore,
+        EventStore,
         postgres::{PostgresStore, StoreAddress},
     },
 };
@@ -34,28 +30,6 @@ pub(super) async fn open(settings: &Settings, url: &EventStoreUrl) -> Result<Ope
 
 #[async_trait]
 impl StoreEngine for PostgresStore {
-    async fn enable_inline_rows(
-        &self,
-        database: &Database,
-        upcasters: Upcasters,
-        opener: Option<Arc<dyn EventOpener>>,
-    ) -> Result<bool> {
-        let failed = "the inline read models cannot be set up";
-        let identity = self.identity().await;
-        let identity = identity.map_err(|error| Error::because(failed, error))?;
-        let rows = database
-            .create_inline_writer(identity, upcasters, opener)
-            .await;
-        let rows = rows.map_err(|error| Error::because(failed, error))?;
-        Ok(match rows {
-            Some(rows) => {
-                self.enable_inline_rows(rows);
-                true
-            }
-            None => false,
-        })
-    }
-
     async fn close(&self) {
         PostgresStore::close(self).await;
     }

@@ -62,39 +62,13 @@ mod column_with_a_long_name {
     }
 }
 
-mod inline_given_twice {
-    //! The mode is given twice.
+mod inline_given {
+    //! No append writes rows.
 
     use super::*;
 
     #[derive(ReadModel)]
-    #[read_model(table = "book_copies", inline, subject = "/books/{id}", inline)]
-    struct BookCopy {
-        #[key]
-        id: Uuid,
-    }
-
-    #[projection]
-    impl BookCopy {
-        fn purchased(event: &BookPurchasedEvent) -> Self {
-            BookCopy::of(event.id)
-        }
-    }
-
-    impl BookCopy {
-        fn of(_: Uuid) -> Self {
-            unimplemented!()
-        }
-    }
-}
-
-mod inline_with_a_value {
-    //! The mode has a value.
-
-    use super::*;
-
-    #[derive(ReadModel)]
-    #[read_model(table = "book_copies", subject = "/books/{id}", inline = 3)]
+    #[read_model(table = "book_copies", subject = "/books/{id}", inline)]
     struct BookCopy {
         #[key]
         id: Uuid,

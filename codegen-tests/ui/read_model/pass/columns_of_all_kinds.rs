@@ -34,7 +34,7 @@ struct ReplacedEvent {}
 struct ClosedEvent {}
 
 #[derive(ReadModel)]
-#[read_model(table = "rows_of_all_kinds", subject = "/rows/{id}", inline)]
+#[read_model(table = "rows_of_all_kinds", subject = "/rows/{id}")]
 struct Row {
     #[key]
     id: Uuid,

@@ -118,7 +118,7 @@ impl BatchTransaction {
         }
     }
 
-    /// Locks the end of the log, decides every append, and inserts the events and their inline rows.
+    /// Locks the end of the log, decides every append, and inserts the events.
     async fn prepare(
         &mut self,
         connection: &mut PgConnection,
@@ -145,10 +145,6 @@ impl BatchTransaction {
         {
             let (events, head) = (prepared.events(), &prepared.head);
             event_insertion::insert_events(connection, events, head).await?;
-            if let Some(rows) = state.inline_rows() {
-                let events: Vec<_> = prepared.events().collect();
-                rows.write(connection, &events).await?;
-            }
         }
         Ok(())
     }

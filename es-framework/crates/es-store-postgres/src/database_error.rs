@@ -140,7 +140,7 @@ pub(super) enum Remedy {
 /// Returns true for a serialization failure and a deadlock, after which a transaction is repeated.
 #[doc(hidden)]
 #[must_use]
-pub fn is_aborted(error: &sqlx::Error) -> bool {
+fn is_aborted(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     matches!(code.as_deref(), Some("40001" | "40P01"))
 }

@@ -6,13 +6,11 @@
 mod batch_transaction;
 mod damage_record;
 mod database_error;
-mod database_identity;
 mod database_servers;
 mod event_catalogue;
 mod event_insertion;
 mod event_selection;
 mod event_type_listing;
-mod inline_rows;
 mod latest_lookup;
 mod log_head;
 mod log_monitor;
@@ -53,7 +51,6 @@ use tokio::sync::oneshot;
 
 use self::{
     damage_record::{PlacesReadStep, SettlementStep},
-    database_identity::IdentityReadStep,
     event_type_listing::{EventTypeReadStep, EventTypesReadStep},
     log_reader::LogReader,
     read_pool::ReadPool,
@@ -71,11 +68,9 @@ use es_store::{
     write::{QueuedAppend, QueuedTask, candidate_size, precondition_size},
 };
 
-pub use database_error::{PostgresOpenError, is_aborted};
-pub use database_identity::DatabaseIdentity;
+pub use database_error::PostgresOpenError;
 #[doc(hidden)]
 pub use database_servers::{DatabaseServers, PrimaryConnection};
-pub use inline_rows::{InlineRows, read_events_between};
 pub use postgres_store_options::PostgresStoreOptions;
 pub use restore::{PostgresRestore, PostgresRestoreError};
 #[doc(hidden)]
@@ -161,25 +156,6 @@ impl PostgresStore {
             }
             Ok(store)
         })
-    }
-
-    /// Returns the database, schemas and user of the store's connections, or `None` if the engine does
-    /// not tell them.
-    ///
-    /// # Errors
-    /// The server does not answer.
-    #[doc(hidden)]
-    pub fn identity(&self) -> BoxFuture<'_, Result<Option<DatabaseIdentity>, StoreError>> {
-        Box::pin(async move {
-            let LogReader { pool, state } = &self.reader;
-            pool.run_step(state, &IdentityReadStep).await
-        })
-    }
-
-    /// Writes rows in the transaction of each later append. Only the first call has an effect.
-    #[doc(hidden)]
-    pub fn enable_inline_rows(&self, rows: Arc<dyn InlineRows>) {
-        self.writer.state.set_inline_rows(rows);
     }
 
     /// Builds the tables that follow from the events again. A verification opens the log then.

@@ -1,12 +1,12 @@
 //! The state that the writer shares with readers and callers.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use sqlx::PgConnection;
 use tokio::sync::watch;
 
 use super::{
-    database_error::DatabaseError, event_catalogue::load_catalogue, inline_rows::InlineRows,
+    database_error::DatabaseError, event_catalogue::load_catalogue,
     server_connection::WritableConnection, store_address::StoreAddress, store_limits::StoreLimits,
 };
 use es_event::{EventId, Hash};
@@ -29,8 +29,6 @@ pub(super) struct StoreState {
     /// The number of losses of events that this instance has noticed.
     losses: watch::Sender<u64>,
     primary: watch::Sender<PrimaryServer>,
-    /// The rows that appends write with their events.
-    inline_rows: OnceLock<Arc<dyn InlineRows>>,
 }
 
 /// An event that this instance has written or read.
@@ -70,16 +68,7 @@ impl StoreState {
                 number: server,
                 failovers: 0,
             }),
-            inline_rows: OnceLock::new(),
         }
-    }
-
-    pub(super) fn set_inline_rows(&self, rows: Arc<dyn InlineRows>) {
-        let _ = self.inline_rows.set(rows);
-    }
-
-    pub(super) fn inline_rows(&self) -> Option<&dyn InlineRows> {
-        self.inline_rows.get().map(|rows| &**rows)
     }
 
     /// Connects to the server that accepts writes, and closes the log if it lacks what this instance has seen. If it is

@@ -13,8 +13,6 @@ pub(crate) struct ReadModelAttr {
     pub(crate) table: Option<LitStr>,
     pub(crate) subject: Option<LitStr>,
     pub(crate) version: Option<LitInt>,
-    /// True if appends write the rows.
-    pub(crate) inline: bool,
     /// True if there is a table, even an invalid one.
     pub(crate) has_table: bool,
 }
@@ -44,8 +42,8 @@ impl ReadModelAttr {
             }
             "version" => self.version = version(meta, errors),
             "inline" => {
-                attribute::check_flag(meta, errors);
-                self.inline = true;
+                let message = "there are no inline read models any more: remove `inline`, and let clients that read their own writes send the header `Event-Position` of the command's response";
+                errors.record(meta, message);
             }
             _ => {}
         }

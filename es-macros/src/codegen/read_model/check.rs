@@ -24,7 +24,6 @@ pub(crate) struct CheckedReadModel {
     /// The template of the subjects whose events change a row; empty if there is none.
     pub(crate) subject: String,
     pub(crate) version: Option<LitInt>,
-    pub(crate) inline: bool,
     pub(crate) fields: Vec<Field>,
     /// The fields that are the key.
     pub(crate) key: Vec<Field>,
@@ -62,7 +61,6 @@ pub(crate) fn check_read_model(
         table: attr.table?,
         subject,
         version: attr.version,
-        inline: attr.inline,
         key: key?.into_iter().cloned().collect(),
         searched,
         visibility,

@@ -88,11 +88,6 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
         .version
         .as_ref()
         .map_or(quote!(1), |version| quote!(#version));
-    let inline = model.inline.then(|| {
-        quote!(
-            const INLINE: bool = true;
-        )
-    });
     let searched = searched_columns(model, framework);
     let visibility = visibility(model, framework);
     let columns = column::column_descriptions(fields, framework);
@@ -124,7 +119,6 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
             const VERSION: u32 = #version;
             #searched
             #visibility
-            #inline
             const DECLARATION: #framework::Declaration = #declaration;
 
             fn key(&self) -> #borrowed {

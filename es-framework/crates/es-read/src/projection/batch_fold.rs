@@ -69,12 +69,6 @@ impl BatchFold {
         self.holds.is_based_on(held)
     }
 
-    /// Returns true if the batch holds a row that was not held before.
-    #[cfg(feature = "postgres")]
-    pub(super) fn has_new_hold(&self) -> bool {
-        self.holds.has_new_hold()
-    }
-
     /// Returns the keys of the stored rows that the changes depend on.
     pub(super) fn required_keys(&self) -> Vec<RowKey> {
         self.fold.required_keys()

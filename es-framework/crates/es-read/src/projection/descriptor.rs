@@ -52,8 +52,6 @@ pub struct ReadModelDescriptor {
     pub visibility: &'static [ColumnVisibility],
     /// The version of the declaration. A new version rebuilds the read model.
     pub version: u32,
-    /// True if appends write the rows in the transaction of the events, where the event store can.
-    pub inline: bool,
     /// The place of the declaration.
     pub declaration: Declaration,
     /// The JSON schema of a row, if the framework itself serves the rows.
@@ -78,7 +76,6 @@ impl ReadModelDescriptor {
             searched: R::SEARCHED,
             visibility: R::VISIBILITY,
             version: R::VERSION,
-            inline: R::INLINE,
             declaration: R::DECLARATION,
             row: None,
             fold: || Box::new(KeyedRowFold::<R>::default()),
@@ -100,7 +97,6 @@ impl ReadModelDescriptor {
             searched: &[],
             visibility: &[],
             version: 1,
-            inline: false,
             declaration: E::DECLARATION,
             row: Some(SchemaGenerator::subschema_for::<E>),
             fold: || Box::new(RowPerEventFold::<E>::default()),

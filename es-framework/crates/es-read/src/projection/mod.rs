@@ -8,8 +8,6 @@ mod descriptor;
 mod event_changes;
 mod fold;
 mod held_rows;
-#[cfg(feature = "postgres")]
-mod inline_projection;
 mod key_fields;
 mod models;
 mod pipeline;

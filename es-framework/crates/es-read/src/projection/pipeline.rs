@@ -1,14 +1,14 @@
 //! The pipeline from an event to the read models: subscribe, decode and upcast, fold a batch in memory,
 //! write rows and checkpoint in one transaction, publish the position.
 
-use std::{cmp::Ordering, sync::Arc, time::SystemTime};
+use std::{sync::Arc, time::SystemTime};
 
 use async_trait::async_trait;
 
 use super::{
     Database, DatabaseError, PoisonEvent,
     batch_fold::{BatchFold, FoldedChanges},
-    database::{Checkpoint, CheckpointStep},
+    database::Checkpoint,
     pipeline_read_model::PipelineReadModel,
 };
 use es_event::{RecordedEvent, Upcasters};
@@ -42,7 +42,7 @@ pub(super) enum PipelineEnd {
 /// A batch of events, folded for each read model of the pipeline.
 pub(super) struct FoldedBatch {
     events: Vec<RecordedEvent>,
-    /// The folds, in the order of the read models. Where one is missing, the events are folded later.
+    /// The folds, in the order of the read models. Where one is missing, the read model had stopped.
     folds: Vec<Option<BatchFold>>,
 }
 
@@ -69,14 +69,10 @@ impl Subscriber for ProjectionPipeline {
         }
     }
 
-    /// Folds the events while the batch before is written. Appends have usually written the rows of an inline read
-    /// model.
+    /// Folds the events while the batch before is written.
     fn prepare(&self, events: Vec<RecordedEvent>) -> FoldedBatch {
         let fold = |model: &PipelineReadModel| {
-            let may_be_written = self.database.appends_may_write(&model.table);
-            let is_written = may_be_written && model.progress.has_caught_up();
-            let is_needed = !model.is_halted() && !is_written;
-            is_needed.then(|| model.fold(&self.upcasters, &events, &[]))
+            (!model.is_halted()).then(|| model.fold(&self.upcasters, &events, &[]))
         };
         let folds = self.models.iter().map(fold).collect();
         FoldedBatch { events, folds }
@@ -92,7 +88,7 @@ impl Subscriber for ProjectionPipeline {
         for model in self.running_models() {
             if !model.skipped.contains(poison.id) && !model.skipped.excuse(poison) {
                 model.halt(poison.clone().into());
-            } else if !self.database.appends_may_write(&model.table) {
+            } else {
                 // The next event moves the checkpoint. Without its hash, this one cannot.
                 model.progress.record_position(Some(poison.id));
             }
@@ -179,49 +175,20 @@ impl ProjectionPipeline {
         &self,
         model: &PipelineReadModel,
         events: &[RecordedEvent],
-        mut fold: Option<BatchFold>,
+        fold: Option<BatchFold>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
-        loop {
-            self.refresh_position(model).await?;
-            let position = model.progress.position();
-            let new = events.partition_point(|event| Some(event.id) <= position);
-            let events = events.get(new..).unwrap_or_default();
-            // The fold contains events that were applied meanwhile.
-            let fold = fold.take().filter(|_| new == 0);
-            let begin = SystemTime::now();
-            let poison = match self.write_and_publish(model, events, fold).await {
-                Err(DatabaseError::AlreadyApplied) => continue,
-                result => result?,
-            };
-            // A rebuild does not belong to the traces of old commands.
-            if model.progress.position() > position && model.progress.has_caught_up() {
-                model.record_trace(events, begin);
-            }
-            return Ok(poison);
+        let position = model.progress.position();
+        let new = events.partition_point(|event| Some(event.id) <= position);
+        let events = events.get(new..).unwrap_or_default();
+        let begin = SystemTime::now();
+        // The fold contains events that were applied meanwhile.
+        let fold = fold.filter(|_| new == 0);
+        let poison = self.write_and_publish(model, events, fold).await?;
+        // A rebuild does not belong to the traces of old commands.
+        if model.progress.position() > position && model.progress.has_caught_up() {
+            model.record_trace(events, begin);
         }
-    }
-
-    /// Publishes the position of a table whose rows appends may have written.
-    async fn refresh_position(&self, model: &PipelineReadModel) -> Result<(), DatabaseError> {
-        if !self.database.appends_may_write(&model.table) {
-            return Ok(());
-        }
-        let stored = self.database.load_checkpoint(&model.table).await?;
-        // Only the process with the right to write replaces a table.
-        let stored = stored.filter(|stored| stored.is_current(&model.table));
-        let stored = stored.ok_or(DatabaseError::Lost)?.checkpoint;
-        let position = stored.map(|checkpoint| checkpoint.id);
-        match position.cmp(&model.progress.position()) {
-            Ordering::Less => Err(DatabaseError::Lost),
-            Ordering::Equal => Ok(()),
-            Ordering::Greater => {
-                // Appends count the events of held rows.
-                let held = self.database.load_held_keys(&model.table).await?;
-                model.progress.record_held_keys(held);
-                model.progress.record_position(position);
-                Ok(())
-            }
-        }
+        Ok(poison)
     }
 
     /// Folds events, writes the rows with the checkpoint in one transaction, and publishes the position. A row that
@@ -265,10 +232,8 @@ impl ProjectionPipeline {
                 continue;
             }
             if let Some(to) = events.last().map(Checkpoint::from_event) {
-                let from = model.progress.position();
-                let step = CheckpointStep { from, to };
                 let held = changes.held.clone();
-                match self.database.write_batch(&model.table, changes, step).await {
+                match self.database.write_batch(&model.table, changes, to).await {
                     Err(error) if error.is_refusal() => {
                         refusal = Some(error);
                         continue;

@@ -60,8 +60,6 @@ pub trait ReadModel: Serialize + DeserializeOwned + Send + Sync + Sized + 'stati
     const VISIBILITY: &'static [ColumnVisibility] = &[];
     /// The version of the declaration. A new version rebuilds the read model.
     const VERSION: u32;
-    /// True if appends write the rows in the transaction of the events, where the event store can.
-    const INLINE: bool = false;
     /// The place of the declaration.
     const DECLARATION: Declaration;
 

@@ -121,14 +121,6 @@ impl RowHolds {
         self.before.is_same(before)
     }
 
-    /// Returns true if the batch holds a row that was not held before.
-    #[cfg(feature = "postgres")]
-    pub(super) fn has_new_hold(&self) -> bool {
-        let is_full = self.excess.is_some();
-        let mut changed = self.changed.keys();
-        is_full || changed.any(|id| self.before.find(id).is_none())
-    }
-
     /// Returns the keys that the batch holds or counts.
     pub(super) fn into_changed(self) -> Vec<HeldKey> {
         self.changed.into_values().collect()

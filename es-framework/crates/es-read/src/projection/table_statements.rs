@@ -256,8 +256,6 @@ pub(super) fn definition_hash(table: &Table) -> String {
         is_shadow: false,
         ..table.clone()
     };
-    // An older release must rebuild a table that appends write, so the hash of such a table differs.
-    let inline = if table.model.inline { " inline" } else { "" };
     // Older releases refuse rows with long texts in PostgreSQL.
     let mut columns = table.model.columns.iter();
     let prefixes = if columns.any(|column| table.has_text_index(column.name)) {
@@ -266,7 +264,7 @@ pub(super) fn definition_hash(table: &Table) -> String {
         ""
     };
     let text = format!(
-        "{:?} {:?} {}{inline}{prefixes}",
+        "{:?} {:?} {}{prefixes}",
         sqlite_create_table_statements(&serving, 1),
         table.model.events,
         table.model.version

@@ -239,7 +239,7 @@ fn breaking_changes(breaking_changes: &[BreakingChange]) -> String {
     let count = breaking_changes.len();
     let changes = if count == 1 { "change" } else { "changes" };
     let mut text = format!(
-        "{count} {changes} can orphan stored events. If today's code reads them all the same, as with `alias` or `deserialize_with`, or if they were never stored, accept the event types with {UPDATE}=update {ACCEPT}=<type>,<type>"
+        "{count} {changes} can orphan stored events. If today's code reads them all the same, as with `alias` or `deserialize_with`, accept the event types with {UPDATE}=update {ACCEPT}=<type>,<type>"
     );
     for breaking_change in breaking_changes {
         text.push_str("\n\n");
@@ -249,7 +249,7 @@ fn breaking_changes(breaking_changes: &[BreakingChange]) -> String {
     let types: Vec<_> = types.collect::<BTreeSet<_>>().into_iter().collect();
     let types = types.join(",");
     text.push_str(&format!(
-        "\n\nIf none of these events was ever stored, as before the first release, nothing is lost: write the lock again with `{UPDATE}=update {ACCEPT_LOSS}={types} cargo test`"
+        "\n\nIf none of these events was ever stored, as before the first release, nothing is lost: write the lock again with `{UPDATE}=update {ACCEPT}={types} cargo test`"
     ));
     text
 }

@@ -49,9 +49,6 @@ pub enum DatabaseError {
     /// Another process may write by now.
     #[error("the connection that holds the right to write was lost")]
     Lost,
-    /// The rows of a batch are written already.
-    #[error("an append has written the rows of an inline read model meanwhile")]
-    AlreadyApplied,
     /// The thread of a statement ended before the statement.
     #[error("the database of read models stopped in the middle of a statement")]
     Interrupted,
@@ -241,12 +238,9 @@ impl DatabaseError {
             Self::Unreachable(_) => (TroubleCause::Database, true),
             #[cfg(not(feature = "postgres"))]
             Self::MissingFeature => (TroubleCause::Database, false),
-            Self::TooExpensive
-            | Self::Busy
-            | Self::ShareInUse
-            | Self::Lost
-            | Self::AlreadyApplied
-            | Self::Interrupted => (TroubleCause::Database, true),
+            Self::TooExpensive | Self::Busy | Self::ShareInUse | Self::Lost | Self::Interrupted => {
+                (TroubleCause::Database, true)
+            }
             Self::Unsuitable { .. } | Self::File { .. } => (TroubleCause::Database, false),
         };
         SubscriberFailure::new(cause, is_transient, self)
@@ -270,7 +264,6 @@ impl DatabaseError {
     #[cfg(feature = "postgres")]
     pub(super) fn may_end_session(&self) -> bool {
         match self {
-            Self::AlreadyApplied => false,
             // A server that answers with such an error has only undone the transaction. One that accepts no writes
             // is not the primary any more.
             Self::Postgres(sqlx::Error::Database(error)) => {

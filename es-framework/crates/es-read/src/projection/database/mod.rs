@@ -31,9 +31,6 @@ use super::{
     row_changes::{RowChanges, TableRow},
     row_holds::LateFailure,
 };
-use es_event::EventId;
-#[cfg(feature = "postgres")]
-use es_store_postgres::DatabaseIdentity;
 
 pub use caller_share::CallerShare;
 pub use database_error::DatabaseError;
@@ -43,16 +40,12 @@ use fetched_rows::RowSize;
 use numbered::replace_question_marks;
 #[cfg(feature = "postgres")]
 use postgres::PostgresReadModelStore;
-#[cfg(feature = "postgres")]
-pub(super) use postgres::write as postgres_write;
 pub(crate) use query_cost::QueryCost;
 pub(crate) use rows::{TableColumn, written_columns};
-#[cfg(feature = "postgres")]
-pub(super) use skips::event_ids_from_positions;
 pub use sql::Sql;
 use sqlite::{SqliteLocation, SqliteReadModelStore};
 use store::ReadModelStore;
-pub(super) use table_checkpoint::{Checkpoint, CheckpointStep, TableCheckpoint};
+pub(super) use table_checkpoint::{Checkpoint, TableCheckpoint};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 /// The default time limit of a query.
@@ -316,62 +309,14 @@ impl Database {
         }
     }
 
-    /// Returns the read models that are declared inline, sorted by name.
-    #[doc(hidden)]
-    pub fn inline_model_names(&self) -> Vec<&'static str> {
-        self.inline_tables().map(|table| table.model.name).collect()
-    }
-
-    pub(super) fn inline_tables(&self) -> impl Iterator<Item = &Table> {
-        self.tables.values().filter(|table| table.model.inline)
-    }
-
-    /// Returns the identity of the database, if it is PostgreSQL and tells it.
-    #[cfg(feature = "postgres")]
-    pub(super) async fn identity(&self) -> Result<Option<DatabaseIdentity>, DatabaseError> {
-        self.store.identity().await
-    }
-
-    /// Returns true if appends may write the rows of a table, also those of other processes.
-    pub(super) fn appends_may_write(&self, table: &Table) -> bool {
-        table.model.inline && self.store.is_shared_with_events()
-    }
-
-    /// Returns true if the rows of these read models contain an event and appends write them. Stands for all
-    /// read models if `models` is empty.
-    #[doc(hidden)]
-    pub async fn inline_rows_contain(&self, models: &[&str], event: EventId) -> bool {
-        let is_selected = |name: &str| models.is_empty() || models.contains(&name);
-        for table in self.tables.values() {
-            if is_selected(table.model.name) && !self.table_rows_contain(table, event).await {
-                return false;
-            }
-        }
-        true
-    }
-
-    async fn table_rows_contain(&self, table: &Table, event: EventId) -> bool {
-        if !self.appends_may_write(table) {
-            return false;
-        }
-        // A database that does not answer is reported by the query.
-        let stored = self.load_checkpoint(table).await.ok().flatten();
-        let stored = stored.filter(|stored| stored.is_readable(table));
-        let checkpoint = stored.and_then(|stored| stored.checkpoint);
-        checkpoint.is_some_and(|checkpoint| checkpoint.id >= event)
-    }
-
     /// Writes the changes of a table and its checkpoint in one transaction.
-    ///
-    /// # Errors
-    /// [`DatabaseError::AlreadyApplied`] if appends have moved the checkpoint of an inline read model.
     pub(super) async fn write_batch(
         &self,
         table: &Table,
         changes: RowChanges,
-        step: CheckpointStep,
+        to: Checkpoint,
     ) -> Result<(), DatabaseError> {
-        self.store.write_batch(table, changes, step).await
+        self.store.write_batch(table, changes, to).await
     }
 
     /// Finds the rows of a batch that the database refuses. Nothing is written.

@@ -1,5 +1,4 @@
-//! The table of the events that read models skip. It repeats the choices of operators that the event store has, so
-//! that an append with inline rows finds them in its own transaction.
+//! The table of the events that read models skip. It repeats the choices of operators that the event store has.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +6,7 @@ use super::{super::Table, Database, DatabaseError};
 use es_event::EventId;
 
 /// Converts positions of the database to event ids.
-pub(in crate::projection) fn event_ids_from_positions(positions: Vec<i64>) -> BTreeSet<EventId> {
+fn event_ids_from_positions(positions: Vec<i64>) -> BTreeSet<EventId> {
     let numbers = positions.into_iter().map(u64::try_from);
     numbers.flatten().filter_map(EventId::new).collect()
 }

@@ -10,12 +10,9 @@ use super::{
         row_changes::{RowChanges, TableRow},
         row_holds::LateFailure,
     },
-    CheckpointStep, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint,
+    Checkpoint, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint,
     hold_table::HeldRow,
 };
-
-#[cfg(feature = "postgres")]
-use es_store_postgres::DatabaseIdentity;
 
 /// A database of read models.
 #[async_trait]
@@ -35,17 +32,6 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
 
     /// Returns the sign that precedes the number of a parameter.
     fn parameter_sign(&self) -> char;
-
-    /// Returns true if the database can also hold the events. Appends then write the inline read models.
-    fn is_shared_with_events(&self) -> bool {
-        false
-    }
-
-    /// Returns the identity of the database, if it is PostgreSQL and tells it.
-    #[cfg(feature = "postgres")]
-    async fn identity(&self) -> Result<Option<DatabaseIdentity>, DatabaseError> {
-        Ok(None)
-    }
 
     /// Returns the prefix of a column as SQL, if an index contains the prefix instead of the text.
     fn indexed_prefix(&self, _table: &Table, _column: &str) -> Option<String> {
@@ -163,7 +149,7 @@ pub(super) trait ReadModelStore: Debug + Send + Sync {
         &self,
         table: &Table,
         changes: RowChanges,
-        step: CheckpointStep,
+        to: Checkpoint,
     ) -> Result<(), DatabaseError>;
 
     /// Finds the rows of a batch that the database refuses, each at the first event at which it does. It makes each

@@ -50,22 +50,6 @@ impl Checkpoint {
     }
 }
 
-/// The step of a checkpoint over a batch.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CheckpointStep {
-    /// The last event that the table had applied when the batch was folded.
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(
-            dead_code,
-            reason = "only in PostgreSQL, appends move checkpoints, too"
-        )
-    )]
-    pub(crate) from: Option<EventId>,
-    /// The last event of the batch.
-    pub(crate) to: Checkpoint,
-}
-
 /// The definition of a table that exists, and its checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableCheckpoint {

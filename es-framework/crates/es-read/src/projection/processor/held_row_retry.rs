@@ -8,7 +8,6 @@ use super::{
     super::{
         RowIdentity, RowKey, Table,
         batch_fold::FoldedChanges,
-        database::CheckpointStep,
         pipeline_read_model::PipelineReadModel,
         row_changes::{RowChanges, RowVersion, TableRow},
         row_holds::LateFailure,
@@ -81,28 +80,19 @@ impl Processor {
         if rows.is_empty() {
             return Ok(0);
         }
-        loop {
-            let stored = self.database.load_checkpoint(table).await?;
-            let stored = stored.filter(|stored| stored.is_current(table));
-            let Some(to) = stored.and_then(|stored| stored.checkpoint) else {
-                return Ok(0);
-            };
-            let skipped = self.load_skipped_events(table).await?;
-            let model = PipelineReadModel::new(table.clone(), progress.clone(), skipped);
-            let changes = self.compute_rows(&model, rows, to.id).await?;
-            let (held, released) = (changes.held.clone(), changes.released.clone());
-            let step = CheckpointStep {
-                from: Some(to.id),
-                to,
-            };
-            match self.database.write_batch(table, changes, step).await {
-                Err(DatabaseError::AlreadyApplied) => continue,
-                written => written?,
-            }
-            let keys = progress.held_keys().with_changes(&held, &released);
-            progress.record_held_keys(keys);
-            return Ok(released.len());
-        }
+        let stored = self.database.load_checkpoint(table).await?;
+        let stored = stored.filter(|stored| stored.is_current(table));
+        let Some(to) = stored.and_then(|stored| stored.checkpoint) else {
+            return Ok(0);
+        };
+        let skipped = self.load_skipped_events(table).await?;
+        let model = PipelineReadModel::new(table.clone(), progress.clone(), skipped);
+        let changes = self.compute_rows(&model, rows, to.id).await?;
+        let (held, released) = (changes.held.clone(), changes.released.clone());
+        self.database.write_batch(table, changes, to).await?;
+        let keys = progress.held_keys().with_changes(&held, &released);
+        progress.record_held_keys(keys);
+        Ok(released.len())
     }
 
     /// Computes held rows from the events from their holds to the checkpoint.

@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 
 use super::{
     super::{
-        DatabaseError, Table, database::TableCheckpoint, pipeline::ProjectionPipeline,
+        Table, database::TableCheckpoint, pipeline::ProjectionPipeline,
         pipeline_read_model::PipelineReadModel,
     },
     CATCH_UP_BATCH, Processor, ProcessorStartError,
@@ -178,17 +178,13 @@ impl Processor {
                 continue;
             };
             // A client that has seen an event must not miss it in the new rows.
-            let until = self.find_visible_position(table, progress).await?;
+            let until = progress.position();
             self.catch_up(table.shadow_table(), &built, until).await?;
             if built.is_stopped() {
                 continue;
             }
-            match self.database.swap_tables(table).await {
-                // The next attempt follows at once, because the shadow table is built.
-                Err(DatabaseError::AlreadyApplied) => continue,
-                result => result?,
-            }
-            let position = self.find_visible_position(table, &built).await?;
+            self.database.swap_tables(table).await?;
+            let position = built.position();
             progress.record_swap(position, built.held_keys());
             let read_model = table.model.name;
             let position = position.map(EventId::get);
@@ -199,21 +195,6 @@ impl Processor {
             );
         }
         Ok(())
-    }
-
-    /// Returns the last event that queries can see. Appends move it for inline read models.
-    async fn find_visible_position(
-        &self,
-        table: &Table,
-        progress: &SubscriberProgress,
-    ) -> Result<Option<EventId>, ProcessorStartError> {
-        let mut position = progress.position();
-        if self.database.appends_may_write(table) {
-            let stored = self.database.load_checkpoint(table).await?;
-            let checkpoint = stored.and_then(|stored| stored.checkpoint);
-            position = position.max(checkpoint.map(|checkpoint| checkpoint.id));
-        }
-        Ok(position)
     }
 
     async fn catch_up(

@@ -3,7 +3,7 @@
 use super::database;
 use crate::projection::{
     Cell, Database, DatabaseError, QueryCost,
-    database::{Checkpoint, CheckpointStep},
+    database::Checkpoint,
     row_changes::{RowChanges, RowVersion, TableRow},
 };
 use es_event::{EventId, Hash};
@@ -38,11 +38,7 @@ async fn grow(
         hash: Hash::ZERO,
     };
     let table = database.find_table("trees").unwrap();
-    let step = CheckpointStep {
-        from: None,
-        to: checkpoint,
-    };
-    database.write_batch(table, changes, step).await
+    database.write_batch(table, changes, checkpoint).await
 }
 
 async fn grown(database: &Database) -> (u64, Vec<String>) {

@@ -7,7 +7,7 @@ use proptest::{collection::vec, option, prelude::*};
 use super::{
     super::{
         Cell, RowKey,
-        database::{Checkpoint, CheckpointStep},
+        database::Checkpoint,
         row_changes::{RowChanges, RowVersion, TableRow},
     },
     PATIENCE, write_event,
@@ -230,11 +230,7 @@ impl Notes {
         let id = EventId::new(self.written.unsigned_abs()).unwrap();
         let hash = Hash::ZERO;
         let checkpoint = Checkpoint { id, hash };
-        let step = CheckpointStep {
-            from: None,
-            to: checkpoint,
-        };
-        let written = self.database.write_batch(table, changes, step).await;
+        let written = self.database.write_batch(table, changes, checkpoint).await;
         written.unwrap();
     }
 

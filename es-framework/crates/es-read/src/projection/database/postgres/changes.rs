@@ -19,7 +19,7 @@ use super::{
 };
 
 /// Writes the changes of a table in a transaction of the caller.
-pub(in crate::projection) async fn write_rows(
+pub(super) async fn write_rows(
     connection: &mut PgConnection,
     table: &Table,
     changes: RowChanges,

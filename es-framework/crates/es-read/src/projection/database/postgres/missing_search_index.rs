@@ -8,7 +8,6 @@ use tokio::time::timeout;
 use super::{
     super::super::{Table, search_index::create_gin_index_statement, table_statements},
     DatabaseError,
-    write::lock_checkpoint,
 };
 
 const HAS_SEARCH_INDEX: &str = "SELECT EXISTS (SELECT 1 FROM pg_index \
@@ -40,10 +39,7 @@ pub(super) async fn create_missing_search_index(
         read_model = name,
         "creates the missing search index, which may take minutes; the read model waits for it"
     );
-    let created = timeout(
-        INDEX_TIMEOUT,
-        create_search_index(connection, table, create),
-    );
+    let created = timeout(INDEX_TIMEOUT, create_search_index(connection, create));
     match created.await.unwrap_or(Err(DatabaseError::Lost)) {
         Err(DatabaseError::Postgres(sqlx::Error::Database(error))) => {
             tracing::warn!(
@@ -59,11 +55,9 @@ pub(super) async fn create_missing_search_index(
 
 async fn create_search_index(
     connection: &mut PgConnection,
-    table: &Table,
     create: String,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    lock_checkpoint(&mut transaction, table).await?;
     for statement in [LIMIT_LOCK_WAIT, LIMIT_INDEX_TIME] {
         sqlx::query(statement).execute(&mut *transaction).await?;
     }

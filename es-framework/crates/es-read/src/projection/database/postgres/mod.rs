@@ -6,7 +6,7 @@ mod changes;
 mod connections;
 mod missing_search_index;
 mod reader_pool;
-pub(in crate::projection) mod write;
+mod write;
 
 use std::{
     collections::BTreeMap,
@@ -37,12 +37,11 @@ use super::{
         table_statements::{self, POSITION_COLUMN},
         text_prefix,
     },
-    CheckpointStep, DatabaseError, FetchedRows, QueryCost, RowSize, Sql, TableCheckpoint,
+    Checkpoint, DatabaseError, FetchedRows, QueryCost, RowSize, Sql, TableCheckpoint,
     erasure_marks,
     hold_table::{CREATE_HELD, HeldRow},
     store::ReadModelStore,
 };
-use es_store_postgres::DatabaseIdentity;
 
 /// The error code of a statement that names a table which does not exist.
 const UNDEFINED_TABLE: &str = "42P01";
@@ -190,19 +189,6 @@ impl ReadModelStore for PostgresReadModelStore {
 
     fn parameter_sign(&self) -> char {
         '$'
-    }
-
-    fn is_shared_with_events(&self) -> bool {
-        true
-    }
-
-    async fn identity(&self) -> Result<Option<DatabaseIdentity>, DatabaseError> {
-        let mut connection = self
-            .connections
-            .readers(QueryCost::Lookup)
-            .acquire()
-            .await?;
-        Ok(DatabaseIdentity::read_from_database(&mut connection).await?)
     }
 
     fn indexed_prefix(&self, table: &Table, column: &str) -> Option<String> {
@@ -381,10 +367,10 @@ impl ReadModelStore for PostgresReadModelStore {
         &self,
         table: &Table,
         changes: RowChanges,
-        step: CheckpointStep,
+        to: Checkpoint,
     ) -> Result<(), DatabaseError> {
         let mut connection = self.connections.writer().await?;
-        let result = with_write_timeout(write_batch(&mut connection, table, changes, step)).await;
+        let result = with_write_timeout(write_batch(&mut connection, table, changes, to)).await;
         drop(connection);
         self.connections.close_ended_session(result).await
     }

@@ -9,23 +9,16 @@ use super::{
             row_changes::{RowChanges, TableRow},
             table_statements,
         },
-        Checkpoint, CheckpointStep, DatabaseError, TableCheckpoint,
+        Checkpoint, DatabaseError, TableCheckpoint,
         hold_table::{self, HeldRow},
         rows,
     },
     cells::{bind_column, bind_keys, decode_row},
-    changes::try_rows,
+    changes::{try_rows, write_rows},
 };
-
-pub(in crate::projection) use super::changes::write_rows;
 
 const READ_CHECKPOINT: &str =
     "SELECT definition, position, hash FROM es_checkpoint WHERE model = $1";
-const LOCK_CHECKPOINT: &str = "SELECT position FROM es_checkpoint WHERE model = $1 FOR UPDATE";
-/// The statement changes no row if an append has moved the checkpoint. The inline read model then contains
-/// the batch already.
-const ADVANCE_CHECKPOINT: &str = "UPDATE es_checkpoint SET position = $3, hash = $4 \
-     WHERE model = $1 AND definition = $2 AND position IS NOT DISTINCT FROM $5";
 const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '5s'";
 const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
      VALUES ($1, $2, $3, $4) ON CONFLICT (model) DO UPDATE SET \
@@ -38,7 +31,6 @@ pub(super) async fn reset_table(
     has_trigrams: bool,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    lock_checkpoint(&mut transaction, table).await?;
     run(
         &mut transaction,
         [table_statements::drop_table_statement(table)],
@@ -60,7 +52,6 @@ pub(super) async fn drop_table(
     table: &Table,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    lock_checkpoint(&mut transaction, table).await?;
     run(
         &mut transaction,
         [table_statements::drop_table_statement(table)],
@@ -72,21 +63,12 @@ pub(super) async fn drop_table(
 }
 
 /// Replaces a table by its shadow table.
-///
-/// # Errors
-/// [`DatabaseError::AlreadyApplied`] if appends have written rows to an inline read model that its shadow
-/// table lacks.
 pub(super) async fn swap_tables(
     connection: &mut PgConnection,
     table: &Table,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
     let shadow = table.shadow_table();
-    let visible = lock_checkpoint(&mut transaction, table).await?;
-    let contained = lock_checkpoint(&mut transaction, &shadow).await?;
-    if table.model.inline && contained < visible {
-        return Err(DatabaseError::AlreadyApplied);
-    }
     let built = read_checkpoint(&mut transaction, &shadow).await?;
     // The swap waits for a long query, and all later queries would wait for the swap.
     run(&mut transaction, [LOCK_TIMEOUT.to_owned()]).await?;
@@ -140,20 +122,6 @@ async fn release_all(connection: &mut PgConnection, table: &Table) -> Result<(),
     Ok(())
 }
 
-/// Locks the checkpoint of a table and returns its position. Appends write inline rows only while they
-/// have this lock, and do not wait for it. It comes before all locks of the table, so nobody waits in a
-/// circle.
-pub(super) async fn lock_checkpoint(
-    connection: &mut PgConnection,
-    table: &Table,
-) -> Result<Option<i64>, DatabaseError> {
-    let position: Option<Option<i64>> = sqlx::query_scalar(LOCK_CHECKPOINT)
-        .bind(table.name())
-        .fetch_optional(connection)
-        .await?;
-    Ok(position.flatten())
-}
-
 /// Lets a read model skip an event from now on.
 pub(super) async fn skip_event(
     connection: &mut PgConnection,
@@ -202,7 +170,7 @@ pub(super) async fn check_table(
 }
 
 /// Loads the positions of the events that a read model skips.
-pub(in crate::projection) async fn load_skipped_positions(
+pub(super) async fn load_skipped_positions(
     executor: impl PgExecutor<'_>,
     model: &str,
 ) -> Result<Vec<i64>, DatabaseError> {
@@ -211,7 +179,7 @@ pub(in crate::projection) async fn load_skipped_positions(
 }
 
 /// Loads the rows with these keys.
-pub(in crate::projection) async fn load_rows(
+pub(super) async fn load_rows(
     connection: &mut PgConnection,
     table: &Table,
     keys: Vec<RowKey>,
@@ -233,14 +201,10 @@ pub(super) async fn write_batch(
     connection: &mut PgConnection,
     table: &Table,
     mut changes: RowChanges,
-    step: CheckpointStep,
+    to: Checkpoint,
 ) -> Result<(), DatabaseError> {
     let mut transaction = connection.begin().await?;
-    if table.model.inline {
-        advance_checkpoint(&mut transaction, table, step).await?;
-    } else {
-        write_checkpoint(&mut transaction, table, Some(step.to)).await?;
-    }
+    write_checkpoint(&mut transaction, table, Some(to)).await?;
     try_rows(
         &mut transaction,
         table,
@@ -251,32 +215,8 @@ pub(super) async fn write_batch(
     Ok(transaction.commit().await?)
 }
 
-/// Moves the checkpoint of an inline read model, unless appends have moved it.
-async fn advance_checkpoint(
-    connection: &mut PgConnection,
-    table: &Table,
-    step: CheckpointStep,
-) -> Result<(), DatabaseError> {
-    let (position, hash) = Checkpoint::to_columns(Some(step.to));
-    let from = step
-        .from
-        .map(|id| i64::try_from(id.get()).unwrap_or(i64::MAX));
-    let advanced = sqlx::query(ADVANCE_CHECKPOINT)
-        .bind(table.name())
-        .bind(table_statements::definition_hash(table))
-        .bind(position)
-        .bind(hash)
-        .bind(from)
-        .execute(connection)
-        .await?;
-    match advanced.rows_affected() {
-        0 => Err(DatabaseError::AlreadyApplied),
-        _ => Ok(()),
-    }
-}
-
 /// Loads the keys that a table holds.
-pub(in crate::projection) async fn load_held_rows(
+pub(super) async fn load_held_rows(
     executor: impl PgExecutor<'_>,
     table: &Table,
 ) -> Result<Vec<HeldRow>, DatabaseError> {
@@ -316,7 +256,7 @@ pub(super) async fn read_checkpoint(
     Ok(Some(stored))
 }
 
-pub(in crate::projection) async fn write_checkpoint(
+async fn write_checkpoint(
     connection: &mut PgConnection,
     table: &Table,
     checkpoint: Option<Checkpoint>,

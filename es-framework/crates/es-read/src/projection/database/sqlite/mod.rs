@@ -30,7 +30,7 @@ use super::{
         search_index::{quoted_fts_table_name, trigram_query},
         table_statements::{self, POSITION_COLUMN},
     },
-    CheckpointStep, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint, erasure_marks,
+    Checkpoint, DatabaseError, FetchedRows, QueryCost, Sql, TableCheckpoint, erasure_marks,
     hold_table::HeldRow,
     store::ReadModelStore,
 };
@@ -317,7 +317,7 @@ impl ReadModelStore for SqliteReadModelStore {
         &self,
         table: &Table,
         mut changes: RowChanges,
-        step: CheckpointStep,
+        to: Checkpoint,
     ) -> Result<(), DatabaseError> {
         let table = table.clone();
         let write = move |connection: &mut rusqlite::Connection| {
@@ -328,7 +328,7 @@ impl ReadModelStore for SqliteReadModelStore {
                 std::mem::take(&mut changes.replaced),
             )?;
             write_rows(&transaction, &table, changes)?;
-            write_checkpoint(&transaction, &table, Some(step.to))?;
+            write_checkpoint(&transaction, &table, Some(to))?;
             transaction.commit()
         };
         self.writer.run_statements(write).await
