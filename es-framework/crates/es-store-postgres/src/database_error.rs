@@ -138,8 +138,6 @@ pub(super) enum Remedy {
 }
 
 /// Returns true for a serialization failure and a deadlock, after which a transaction is repeated.
-#[doc(hidden)]
-#[must_use]
 fn is_aborted(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     matches!(code.as_deref(), Some("40001" | "40P01"))

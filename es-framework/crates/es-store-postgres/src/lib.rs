@@ -42,11 +42,7 @@ mod transaction_pool;
 use std::{fmt::Display, sync::Arc};
 
 use async_trait::async_trait;
-use futures_util::{
-    StreamExt as _, TryStreamExt as _,
-    future::{BoxFuture, LocalBoxFuture},
-    stream,
-};
+use futures_util::{StreamExt as _, TryStreamExt as _, future::LocalBoxFuture, stream};
 use tokio::sync::oneshot;
 
 use self::{
