@@ -21,6 +21,7 @@ mod row_key;
 mod search_form;
 mod search_index;
 mod sql_names;
+mod table_definition;
 pub(crate) mod table_statements;
 #[cfg(test)]
 mod tests;

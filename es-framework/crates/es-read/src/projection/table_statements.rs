@@ -1,7 +1,5 @@
 //! The SQL of the tables of read models.
 
-use sha2::{Digest as _, Sha256};
-
 use super::{
     ColumnKind, RowIdentity, Table,
     database::{TableColumn, written_columns},
@@ -249,64 +247,14 @@ fn rename_statement(from: &str, to: &str) -> String {
     )
 }
 
-/// Returns a hash of all that the rows of a table depend on. Another hash means that the table has to be
-/// rebuilt. The part before the dot is the layout.
-pub(super) fn definition_hash(table: &Table) -> String {
-    let serving = Table {
-        is_shadow: false,
-        ..table.clone()
-    };
-    // Older releases refuse rows with long texts in PostgreSQL.
-    let mut columns = table.model.columns.iter();
-    let prefixes = if columns.any(|column| table.has_text_index(column.name)) {
-        " prefixes"
-    } else {
-        ""
-    };
-    let text = format!(
-        "{:?} {:?} {}{prefixes}",
-        sqlite_create_table_statements(&serving, 1),
-        table.model.events,
-        table.model.version
-    );
-    format!("{}.{}", layout_hash(table), short_hash(&text))
-}
-
-/// Returns the hash of the parts of a definition that the statements of queries depend on.
-pub(super) fn layout_hash(table: &Table) -> String {
-    // Queries of searched columns need the search index.
-    let search_index = if table.searched.is_empty() {
-        String::new()
-    } else {
-        format!(" fts5 trigram {:?}", table.searched)
-    };
-    short_hash(&format!(
-        "{:?} {:?}{search_index}",
-        written_columns(table),
-        table.model.identity
-    ))
-}
-
-fn short_hash(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
 /// Returns the statement that writes a row. It replaces the row with the same key, which keeps its
 /// position. A row that is an event is never replaced, since an event always makes the same row.
 pub(super) fn sqlite_upsert_statement(table: &Table) -> String {
     let columns = written_columns(table);
     let parameters = vec!["?"; columns.len()].join(", ");
     let values = format!("VALUES ({parameters})");
-    let insert = insert_statement(table, &columns, &values);
-    format!(
-        "{insert} ON CONFLICT ({}) {}",
-        quoted_unique_column(table),
-        conflict_action(table)
-    )
+    let unique = quoted_unique_column(table);
+    insert_statement(table, &columns, &values, &unique, &conflict_action(table))
 }
 
 /// Returns the statement that writes many rows in PostgreSQL. Each column is an array.
@@ -336,14 +284,20 @@ fn postgres_insert_statement(table: &Table, on_conflict: &str) -> String {
     } else {
         quoted_unique_column(table)
     };
-    let insert = insert_statement(table, &columns, &values);
-    format!("{insert} ON CONFLICT ({unique}) {on_conflict}")
+    insert_statement(table, &columns, &values, &unique, on_conflict)
 }
 
-fn insert_statement(table: &Table, columns: &[TableColumn], values: &str) -> String {
+/// Returns the statement that inserts rows. `unique` is what the unique index contains.
+fn insert_statement(
+    table: &Table,
+    columns: &[TableColumn],
+    values: &str,
+    unique: &str,
+    on_conflict: &str,
+) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
-    let table = quote_name(&table.name());
-    format!("INSERT INTO {table} ({}) {values}", names.join(", "))
+    let (table, names) = (quote_name(&table.name()), names.join(", "));
+    format!("INSERT INTO {table} ({names}) {values} ON CONFLICT ({unique}) {on_conflict}")
 }
 
 /// Returns what a statement that writes a row does with the stored row with the same key.

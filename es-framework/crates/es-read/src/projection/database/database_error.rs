@@ -63,7 +63,7 @@ pub enum DatabaseError {
     /// The database cannot hold the read models as it is set up.
     #[error("the database of read models {defect}")]
     Unsuitable {
-        /// What is wrong with it, and what to do.
+        /// The defect, and how to remove it.
         defect: String,
     },
     /// The file cannot be used.

@@ -1,6 +1,6 @@
 //! The checkpoint of a table.
 
-use super::super::{Table, table_statements};
+use super::super::{Table, table_definition};
 use es_event::{EventId, Hash, RecordedEvent};
 use es_store::{EventStore, StoreError, event_with_id};
 
@@ -73,12 +73,12 @@ impl TableCheckpoint {
 
     /// Returns true if the table was created from the current declaration of the read model.
     pub(crate) fn is_current(&self, table: &Table) -> bool {
-        self.definition == table_statements::definition_hash(table)
+        self.definition == table_definition::definition_hash(table)
     }
 
     /// Returns true if queries of the current declaration can read the table.
     pub(crate) fn is_readable(&self, table: &Table) -> bool {
         let layout = self.definition.split('.').next();
-        layout == Some(table_statements::layout_hash(table).as_str())
+        layout == Some(table_definition::layout_hash(table).as_str())
     }
 }

@@ -7,7 +7,7 @@ use super::{
         super::{
             RowKey, Table,
             row_changes::{RowChanges, TableRow},
-            table_statements,
+            table_definition, table_statements,
         },
         Checkpoint, DatabaseError, TableCheckpoint,
         hold_table::{self, HeldRow},
@@ -264,7 +264,7 @@ async fn write_checkpoint(
     let (position, hash) = Checkpoint::to_columns(checkpoint);
     sqlx::query(WRITE_CHECKPOINT)
         .bind(table.name())
-        .bind(table_statements::definition_hash(table))
+        .bind(table_definition::definition_hash(table))
         .bind(position)
         .bind(hash)
         .execute(connection)

@@ -8,7 +8,7 @@ use super::{
             Cell, Table,
             row_changes::{RowChanges, RowVersion, SingleRowChange},
             row_holds::LateFailure,
-            search_index, table_statements,
+            search_index, table_definition, table_statements,
         },
         Checkpoint, DatabaseError, TableCheckpoint,
         database_error::is_sqlite_refusal,
@@ -250,7 +250,7 @@ pub(super) fn write_checkpoint(
         .prepare_cached(table_statements::WRITE_CHECKPOINT)?
         .execute((
             table.name(),
-            table_statements::definition_hash(table),
+            table_definition::definition_hash(table),
             position,
             hash,
         ))?;
