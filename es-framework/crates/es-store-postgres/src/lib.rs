@@ -5,6 +5,7 @@
 
 mod batch_transaction;
 mod damage_record;
+mod damage_settlement;
 mod database_error;
 mod database_servers;
 mod event_catalogue;
@@ -46,7 +47,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, future::LocalBoxFuture, st
 use tokio::sync::oneshot;
 
 use self::{
-    damage_record::{PlacesReadStep, SettlementStep},
+    damage_settlement::{PlacesReadStep, SettlementStep},
     event_type_listing::{EventTypeReadStep, EventTypesReadStep},
     log_reader::LogReader,
     read_pool::ReadPool,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::{database_error::SqliteError, shared::SharedState};
-use es_store::{DamagePlace, DamageSettlement, LogDamage};
+use super::database_error::SqliteError;
+use es_store::{DamagePlace, LogDamage};
 
 const INSERT: &str = "INSERT INTO damage (place, reason, accepted) VALUES (?1, ?2, ?3)";
 
@@ -17,8 +17,8 @@ const LISTED: usize = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct DamageRecord {
     /// The places, each with the reason and whether an operator accepts it.
-    known: BTreeMap<String, (LogDamage, bool)>,
-    is_durable: bool,
+    pub(super) known: BTreeMap<String, (LogDamage, bool)>,
+    pub(super) is_durable: bool,
 }
 
 impl DamageRecord {
@@ -42,7 +42,7 @@ impl DamageRecord {
         })
     }
 
-    fn add(&mut self, damage: &LogDamage, is_accepted: bool) {
+    pub(super) fn add(&mut self, damage: &LogDamage, is_accepted: bool) {
         let place = damage.place.to_string();
         let was_open = self.unaccepted().is_none();
         let is_full = self.known.len() >= LISTED;
@@ -61,14 +61,14 @@ impl DamageRecord {
     }
 
     /// Returns damage that no operator accepts.
-    fn unaccepted(&self) -> Option<&LogDamage> {
+    pub(super) fn unaccepted(&self) -> Option<&LogDamage> {
         let mut known = self.known.values();
         known
             .find(|(_, accepted)| !accepted)
             .map(|(damage, _)| damage)
     }
 
-    fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+    pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         if self.is_durable {
             return Ok(());
         }
@@ -80,46 +80,5 @@ impl DamageRecord {
         transaction.commit()?;
         self.is_durable = true;
         Ok(())
-    }
-}
-
-impl SharedState {
-    /// Closes the log if an error shows damage.
-    pub(super) fn note_damage(&self, error: &SqliteError) {
-        if let Some(damage) = error.damage() {
-            self.with_damage(|record| record.add(&damage, false));
-        }
-    }
-
-    /// Makes the known damage durable, and refuses to write to a closed log.
-    pub(super) fn check_open(&self, connection: &Connection) -> Result<(), SqliteError> {
-        self.with_damage(|record| {
-            record.write(connection)?;
-            match record.unaccepted() {
-                Some(damage) => Err(SqliteError::Closed(damage.clone())),
-                None => Ok(()),
-            }
-        })
-    }
-
-    /// Returns true if the log takes no events.
-    pub(super) fn is_closed(&self) -> bool {
-        self.with_damage(|record| record.unaccepted().is_some())
-    }
-
-    pub(super) fn damaged_places(&self) -> Vec<String> {
-        self.with_damage(|record| record.known.keys().cloned().collect())
-    }
-
-    pub(super) fn settle_damage(&self, settlement: &DamageSettlement) {
-        self.with_damage(|record| {
-            for damage in &settlement.found {
-                record.add(damage, settlement.is_accepted);
-            }
-            for place in settlement.repaired() {
-                record.known.remove(&place);
-                record.is_durable = false;
-            }
-        });
     }
 }

@@ -14,6 +14,7 @@ mod event_check;
 mod index;
 mod latest_events;
 mod line_renderer;
+mod log_closure;
 mod open_files;
 mod reader;
 mod recent;

@@ -21,12 +21,12 @@ pub mod catalogue;
     reason = "the contract is a test suite"
 )]
 pub mod contract;
-mod damage;
 mod error;
 #[doc(hidden)]
 pub mod event_row;
 mod event_time_lead;
 mod inline_reads;
+mod log_damage;
 pub mod memory;
 mod meter;
 pub mod options;
@@ -57,14 +57,14 @@ use futures_util::{
 use es_event::{EventCandidate, EventId, EventType, LineFormat, RecordedEvent, Subject};
 
 pub use catalogue::KnownEventType;
-pub use damage::{DamagePlace, LogDamage};
-#[doc(hidden)]
-pub use damage::{DamageSettlement, describe_closed_log};
 pub use error::{AppendError, RegisterError, StoreError};
 #[doc(hidden)]
 pub use event_time_lead::event_time_lead;
 #[doc(hidden)]
 pub use inline_reads::max_inline_reads;
+pub use log_damage::{DamagePlace, LogDamage};
+#[doc(hidden)]
+pub use log_damage::{DamageSettlement, describe_closed_log};
 #[doc(hidden)]
 pub use meter::{StoreMeter, install_meter, measure};
 pub use options::{
