@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use es_store_postgres::{
-    DatabaseServers, PrimaryConnection, RetrySchedule, accepts_writes, refuse_transaction_pool,
-    refuse_unsafe_server,
+use es_sql::postgres::{
+    DatabaseServers, PrimaryConnection, RetrySchedule, accepts_writes, find_unsafe_setting,
+    refuse_transaction_pool,
 };
 use futures_util::future::BoxFuture;
 use sqlx::{Executor as _, PgConnection};
@@ -105,8 +105,10 @@ impl KeyConnections {
     async fn connect(&self) -> Result<PrimaryConnection, sqlx::Error> {
         let mut primary = self.servers.connect_to_primary().await?;
         let prepared = async {
-            if !self.accepts_loss {
-                refuse_unsafe_server(&mut primary.connection).await?;
+            if !self.accepts_loss
+                && let Some(server) = find_unsafe_setting(&mut primary.connection, false).await?
+            {
+                return Err(sqlx::Error::Configuration(server.into()));
             }
             primary.connection.execute(LOCK_TIMEOUT).await
         };

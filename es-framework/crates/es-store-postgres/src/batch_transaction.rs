@@ -5,13 +5,11 @@ use std::{mem, sync::Arc};
 use sqlx::PgConnection;
 
 use super::{
-    database_error::{DatabaseError, Remedy},
-    event_insertion,
-    latest_lookup::StoredLatestEvents,
-    log_head,
+    database_error::DatabaseError, event_insertion, latest_lookup::StoredLatestEvents, log_head,
     store_state::StoreState,
 };
 use es_event::{EventCandidate, EventId, EventType, RecordedEvent};
+use es_sql::postgres::Remedy;
 use es_store::write::{
     AppendOutcome, BatchLimits, ChainHead, PreparedBatch, QueuedAppend, WriteQueue,
 };

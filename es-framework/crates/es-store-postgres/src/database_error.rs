@@ -1,8 +1,7 @@
 //! Errors of the database, sorted by what to do about them.
 
+use es_sql::postgres::{Remedy, UnsafeServer, error_code, explain_pool, remedy};
 use es_store::{AppendError, LogDamage, StoreError, describe_closed_log, event_row::RowFlaw};
-
-use super::transaction_pool::explain_pool;
 
 /// The error of a store that cannot be opened.
 ///
@@ -98,6 +97,16 @@ impl From<DatabaseError> for PostgresOpenError {
     }
 }
 
+impl From<UnsafeServer> for PostgresOpenError {
+    fn from(server: UnsafeServer) -> Self {
+        match server {
+            UnsafeServer::Version { found } => Self::Version { found },
+            UnsafeServer::Encoding { found } => Self::Encoding { found },
+            UnsafeServer::Durability { setting } => Self::Durability { setting },
+        }
+    }
+}
+
 /// The error of one statement or of a whole transaction.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DatabaseError {
@@ -124,50 +133,6 @@ pub(super) enum DatabaseError {
     /// This program has a bug.
     #[error("{0}")]
     Bug(&'static str),
-}
-
-/// The way in which a transaction continues after an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Remedy {
-    /// Repeat the transaction, on the same connection.
-    Repeat,
-    /// Repeat it on a new connection, maybe to another server.
-    Reconnect,
-    /// Give up.
-    GiveUp,
-}
-
-/// Returns true for a serialization failure and a deadlock, after which a transaction is repeated.
-fn is_aborted(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
-    matches!(code.as_deref(), Some("40001" | "40P01"))
-}
-
-fn error_code(error: &sqlx::Error) -> Option<String> {
-    error.as_database_error()?.code().map(Into::into)
-}
-
-/// Returns what to do about an error of the database, from its SQLSTATE.
-pub(super) fn remedy(error: &sqlx::Error) -> Remedy {
-    match (error, error_code(error).as_deref()) {
-        _ if is_aborted(error) => Remedy::Repeat,
-        // A writer that has waited too long for the lock of the log's end.
-        (_, Some("55P03")) => Remedy::Repeat,
-        // A server that is a standby now, starts, stops or has no connection left; a session that
-        // it ended; a statement that it cancelled.
-        (_, Some("25006" | "25P03" | "53300" | "57014")) => Remedy::Reconnect,
-        (_, Some(code)) if code.starts_with("08") || code.starts_with("57P") => Remedy::Reconnect,
-        (_, Some(_))
-        | (
-            sqlx::Error::Configuration(_)
-            | sqlx::Error::Decode(_)
-            | sqlx::Error::ColumnDecode { .. }
-            | sqlx::Error::RowNotFound
-            | sqlx::Error::Encode(_),
-            None,
-        ) => Remedy::GiveUp,
-        (_, None) => Remedy::Reconnect,
-    }
 }
 
 impl From<RowFlaw> for DatabaseError {

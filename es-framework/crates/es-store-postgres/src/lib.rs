@@ -7,7 +7,6 @@ mod batch_transaction;
 mod damage_record;
 mod damage_settlement;
 mod database_error;
-mod database_servers;
 mod event_catalogue;
 mod event_insertion;
 mod event_selection;
@@ -22,14 +21,12 @@ mod migration;
 mod postgres_store_options;
 mod read_pool;
 mod restore;
-mod retry_schedule;
 mod row;
 mod row_upgrade;
 mod running_writer;
 mod scan_statement;
 mod schema_registration;
 mod server_connection;
-mod server_race;
 mod store_address;
 mod store_limits;
 mod store_state;
@@ -38,12 +35,15 @@ mod subject_listing;
 mod table_check;
 mod table_monitor;
 mod table_rebuild;
-mod transaction_pool;
 
 use std::{fmt::Display, sync::Arc};
 
 use async_trait::async_trait;
-use futures_util::{StreamExt as _, TryStreamExt as _, future::LocalBoxFuture, stream};
+use futures_util::{
+    StreamExt as _, TryStreamExt as _,
+    future::{BoxFuture, LocalBoxFuture},
+    stream,
+};
 use tokio::sync::oneshot;
 
 use self::{
@@ -66,19 +66,9 @@ use es_store::{
 };
 
 pub use database_error::PostgresOpenError;
-#[doc(hidden)]
-pub use database_servers::{DatabaseServers, PrimaryConnection};
 pub use postgres_store_options::PostgresStoreOptions;
 pub use restore::{PostgresRestore, PostgresRestoreError};
-#[doc(hidden)]
-pub use retry_schedule::RetrySchedule;
-#[doc(hidden)]
-pub use server_connection::refuse_unsafe_server;
-#[doc(hidden)]
-pub use server_race::accepts_writes;
 pub use store_address::{InvalidStoreAddress, StoreAddress};
-#[doc(hidden)]
-pub use transaction_pool::{TransactionPool, refuse_transaction_pool};
 
 /// An event store in a PostgreSQL database. Several instances may have it open.
 ///

@@ -5,10 +5,10 @@ use sqlx::{AssertSqlSafe, PgConnection};
 use super::{
     database_error::DatabaseError,
     row::{self, number},
-    server_race::ACCEPTS_WRITES,
     store_state::SeenEvent,
 };
 use es_event::{EventId, Hash};
+use es_sql::postgres::ACCEPTS_WRITES;
 use es_store::write::ChainHead;
 
 const LOCK: &str = "SELECT last, hash, time, schemas, \

@@ -8,12 +8,10 @@ use sqlx::postgres::{PgListener, PgNotification, PgPoolOptions};
 use tokio::time::timeout;
 
 use super::{
-    database_error::{DatabaseError, Remedy},
-    log_head,
-    log_writer::CHANNEL,
-    server_connection::WritableConnection,
-    store_state::StoreState,
+    database_error::DatabaseError, log_head, log_writer::CHANNEL,
+    server_connection::WritableConnection, store_state::StoreState,
 };
+use es_sql::postgres::Remedy;
 
 /// The pause between two attempts to find the server.
 const PAUSE: Duration = Duration::from_millis(200);

@@ -12,13 +12,12 @@ use tokio::{runtime::Runtime, sync::oneshot, time::timeout};
 use super::{
     batch_transaction::{BatchTransaction, PreparedEvents},
     damage_record,
-    database_error::{DatabaseError, Remedy},
-    log_head,
-    retry_schedule::RetrySchedule,
-    schema_registration,
+    database_error::DatabaseError,
+    log_head, schema_registration,
     server_connection::WritableConnection,
     store_state::{SeenEvent, StoreState},
 };
+use es_sql::postgres::{Remedy, RetrySchedule};
 use es_store::{
     RegisterError, SchemaConflict, StoreError, measure,
     write::{
@@ -136,7 +135,7 @@ impl LogWriter {
                 }
                 Err(error) => {
                     self.handle_failure(&error).await;
-                    if !schedule.wait(&error).await {
+                    if !schedule.wait(error.remedy()).await {
                         break error.into_write_error();
                     }
                 }
@@ -277,7 +276,7 @@ impl LogWriter {
                 });
             }
             is_sent = false;
-            if !schedule.wait(&error).await {
+            if !schedule.wait(error.remedy()).await {
                 let error = error.into_write_error();
                 return Err(error.to_store_error(&self.state.description).into());
             }

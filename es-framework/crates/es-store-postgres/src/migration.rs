@@ -8,13 +8,14 @@ use tokio::time::timeout;
 
 use super::{
     damage_record,
-    database_error::{DatabaseError, PostgresOpenError, Remedy},
+    database_error::{DatabaseError, PostgresOpenError},
     event_catalogue::load_catalogue,
     row_upgrade,
     store_limits::StoreLimits,
     store_version::{self, VERSION},
 };
 use es_event::Hash;
+use es_sql::postgres::Remedy;
 use es_store::{catalogue::EventTypeCatalogue, write::ChainHead};
 
 /// The number of attempts, because statements that create the same table at once can fail.

@@ -11,12 +11,10 @@ use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::{sync::Semaphore, time::timeout};
 
 use super::{
-    damage_record,
-    database_error::{DatabaseError, Remedy},
-    server_connection::WritableConnection,
-    store_limits::StoreLimits,
-    store_state::StoreState,
+    damage_record, database_error::DatabaseError, server_connection::WritableConnection,
+    store_limits::StoreLimits, store_state::StoreState,
 };
+use es_sql::postgres::Remedy;
 use es_store::StoreError;
 
 /// The pause before a read is repeated.

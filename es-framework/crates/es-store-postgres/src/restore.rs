@@ -5,16 +5,15 @@ use sqlx::PgConnection;
 use tokio::time::timeout;
 
 use super::{
-    database_error::{DatabaseError, PostgresOpenError, Remedy},
+    database_error::{DatabaseError, PostgresOpenError},
     event_insertion,
     log_head::{self, LogHead},
-    migration,
-    retry_schedule::RetrySchedule,
-    row,
+    migration, row,
     store_address::StoreAddress,
     store_limits::StoreLimits,
 };
 use es_event::{EventId, EventType, RecordedEvent};
+use es_sql::postgres::{Remedy, RetrySchedule};
 use es_store::{
     Chain,
     backup::{BackupLine, RestoreCheck, RestoreFlaw, RestoredLine},
@@ -240,7 +239,7 @@ async fn run_transaction<T>(
             Err(error) if error.remedy() == Remedy::Repeat => {
                 let rolled_back = timeout(limits.write_time, log_head::roll_back(connection)).await;
                 rolled_back.unwrap_or(Err(DatabaseError::Timeout))?;
-                if !schedule.wait(&error).await {
+                if !schedule.wait(error.remedy()).await {
                     return Err(error);
                 }
             }

@@ -6,14 +6,14 @@ use sqlx::PgConnection;
 use tokio::time::timeout;
 
 use super::{
-    database_error::{DatabaseError, PostgresOpenError, Remedy},
+    database_error::{DatabaseError, PostgresOpenError},
     log_head::{self, LogHead},
-    retry_schedule::RetrySchedule,
     row::{self, hash, number},
     store_limits::StoreLimits,
     store_version::{self, CREATE_SUBJECTS, VERSION},
 };
 use es_event::{EventId, EventType, Hash, RecordedEvent};
+use es_sql::postgres::{Remedy, RetrySchedule};
 use es_store::{
     Chain, ChainFlaw,
     event_row::{EventColumns, StoredRowDecoder, compute_schema_checksum},
@@ -81,7 +81,7 @@ async fn repeat<T>(
         match attempt.unwrap_or(Err(DatabaseError::Timeout)) {
             Err(error) if error.remedy() == Remedy::Repeat => {
                 log_head::roll_back(connection).await?;
-                if !schedule.wait(&error).await {
+                if !schedule.wait(error.remedy()).await {
                     return Err(error);
                 }
             }

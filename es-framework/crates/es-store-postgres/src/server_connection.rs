@@ -6,19 +6,14 @@ use sqlx::{Connection as _, PgConnection};
 use tokio::time::timeout;
 
 use super::{
-    database_error::{DatabaseError, PostgresOpenError, Remedy},
-    server_race::{accepts_writes, first_success},
+    database_error::{DatabaseError, PostgresOpenError},
     store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
-    transaction_pool::{explain_pool, refuse_transaction_pool},
 };
-
-/// The oldest version of PostgreSQL that is supported, as `server_version_num` gives it.
-const OLDEST_VERSION: i64 = 130_000;
-
-/// An engine that lacks a setting does not list it, and then there is nothing to object to.
-const SETTINGS: &str = "SELECT name, setting FROM pg_settings \
-     WHERE name IN ('server_version', 'server_version_num', 'server_encoding', 'fsync', 'synchronous_commit')";
+use es_sql::postgres::{
+    Remedy, accepts_writes, explain_pool, find_unsafe_setting, first_success,
+    refuse_transaction_pool,
+};
 
 /// A writer that stops in the middle of a batch keeps all other writers waiting for its lock, so the
 /// server ends its session. A writer that waits for the lock gives up before its client does, because
@@ -121,57 +116,14 @@ impl StoreAddress {
                 reason: format!("{server} is a standby or read-only"),
             }));
         }
-        check_settings(&mut connection, self.accepts_data_loss).await?;
+        if let Some(flaw) = find_unsafe_setting(&mut connection, self.accepts_data_loss).await? {
+            return Err(PostgresOpenError::from(flaw).into());
+        }
         for setting in SESSION {
             sqlx::query(setting).execute(&mut connection).await?;
         }
         Ok(connection)
     }
-}
-
-/// Refuses a server that is too old, that cannot hold all texts, or that may lose what it has confirmed.
-///
-/// # Errors
-/// The server is refused, which is a configuration error ([`PostgresOpenError`]), or the connection fails.
-#[doc(hidden)]
-pub async fn refuse_unsafe_server(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    let checked = check_settings(connection, false).await;
-    checked.map_err(|error| match error {
-        DatabaseError::Sql(error) => error,
-        error => sqlx::Error::Configuration(error.into()),
-    })
-}
-
-async fn check_settings(
-    connection: &mut PgConnection,
-    accepts_data_loss: bool,
-) -> Result<(), DatabaseError> {
-    let settings: Vec<(String, String)> = sqlx::query_as(SETTINGS).fetch_all(connection).await?;
-    let setting = |wanted: &str| {
-        let mut found = settings.iter().filter(|(name, _)| name == wanted);
-        found.next().map(|(_, value)| value.as_str())
-    };
-    let version = setting("server_version_num").and_then(|number| number.parse().ok());
-    if version.is_none_or(|version: i64| version < OLDEST_VERSION) {
-        let found = setting("server_version").unwrap_or("unknown").to_owned();
-        return Err(PostgresOpenError::Version { found }.into());
-    }
-    if let Some(found) = setting("server_encoding").filter(|found| *found != "UTF8") {
-        let found = found.to_owned();
-        return Err(PostgresOpenError::Encoding { found }.into());
-    }
-    if accepts_data_loss {
-        return Ok(());
-    }
-    for (name, text) in [
-        ("fsync", "fsync=off"),
-        ("synchronous_commit", "synchronous_commit=off"),
-    ] {
-        if setting(name) == Some("off") {
-            return Err(PostgresOpenError::Durability { setting: text }.into());
-        }
-    }
-    Ok(())
 }
 
 /// Returns how much an error of one server says about why no server can be used.

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use es_store::strip_postgres_scheme;
 use sqlx::{ConnectOptions as _, postgres::PgConnectOptions};
 
-use super::database_servers::server_urls;
 use es_event::HashVersion;
+use es_sql::postgres::server_urls;
 
 /// The database of an event store and its servers.
 ///

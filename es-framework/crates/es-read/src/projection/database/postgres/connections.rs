@@ -16,7 +16,7 @@ use super::{
     super::{DatabaseError, QueryCost},
     reader_pool::{ACQUIRE_TIMEOUT, ReaderPool},
 };
-use es_store_postgres::{DatabaseServers, PrimaryConnection, refuse_transaction_pool};
+use es_sql::postgres::{DatabaseServers, PrimaryConnection, refuse_transaction_pool};
 
 /// The time in which a server that works accepts a connection.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);

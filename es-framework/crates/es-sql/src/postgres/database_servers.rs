@@ -116,7 +116,9 @@ async fn connect_to_primary(options: &PgConnectOptions) -> Result<PgConnection, 
 }
 
 /// Returns the URL of each server. A text without the scheme of PostgreSQL is one URL.
-pub(crate) fn server_urls(url: &str) -> Vec<String> {
+#[doc(hidden)]
+#[must_use]
+pub fn server_urls(url: &str) -> Vec<String> {
     let Some(rest) = strip_postgres_scheme(url) else {
         return vec![url.to_owned()];
     };

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
 
-use super::database_error::{DatabaseError, Remedy, remedy};
+use super::remedy::{Remedy, remedy};
 
 /// The first and the longest pause before a failed transaction is repeated.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
@@ -36,15 +36,11 @@ impl RetrySchedule {
 
     /// Waits for the next attempt. Returns false if the error is final or the time is over.
     pub async fn wait_after(&mut self, error: &sqlx::Error) -> bool {
-        self.wait_unless_final(remedy(error)).await
+        self.wait(remedy(error)).await
     }
 
-    /// Does the same as [`wait_after`](Self::wait_after).
-    pub(super) async fn wait(&mut self, error: &DatabaseError) -> bool {
-        self.wait_unless_final(error.remedy()).await
-    }
-
-    async fn wait_unless_final(&mut self, remedy: Remedy) -> bool {
+    /// Waits for the next attempt. Returns false if the remedy is to give up, or the time is over.
+    pub async fn wait(&mut self, remedy: Remedy) -> bool {
         if remedy == Remedy::GiveUp || self.begun.elapsed() >= self.limit {
             return false;
         }

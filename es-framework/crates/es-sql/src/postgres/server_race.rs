@@ -5,7 +5,11 @@ use sqlx::{AssertSqlSafe, PgConnection};
 
 /// Makes all attempts at once, and returns the first success. A server that hangs delays nobody. If all
 /// fail, it returns their errors.
-pub(super) async fn first_success<T, E>(
+///
+/// # Errors
+/// All attempts fail.
+#[doc(hidden)]
+pub async fn first_success<T, E>(
     attempts: impl Iterator<Item = impl Future<Output = Result<T, E>>>,
 ) -> Result<T, Vec<E>> {
     let mut attempts: FuturesUnordered<_> = attempts.collect();
@@ -21,7 +25,8 @@ pub(super) async fn first_success<T, E>(
 
 /// True if a server accepts writes. One that refuses them either follows another server, or an operator has made it
 /// read-only before the promotion of another one.
-pub(super) const ACCEPTS_WRITES: &str =
+#[doc(hidden)]
+pub const ACCEPTS_WRITES: &str =
     "NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'";
 
 /// Returns true if the server accepts writes.

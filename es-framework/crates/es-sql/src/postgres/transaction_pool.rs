@@ -48,7 +48,9 @@ pub async fn refuse_transaction_pool(
 const FOREIGN_STATEMENTS: [&str; 2] = ["42P05", "26000"];
 
 /// Replaces an error that only a connection pool in transaction mode causes by its remedy.
-pub(crate) fn explain_pool(error: sqlx::Error) -> sqlx::Error {
+#[doc(hidden)]
+#[must_use]
+pub fn explain_pool(error: sqlx::Error) -> sqlx::Error {
     let is_of_pool = error.as_database_error().is_some_and(|error| {
         let code = error.code();
         error.message().starts_with(REFUSAL_OF_POOL)
