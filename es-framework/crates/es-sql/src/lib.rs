@@ -10,6 +10,24 @@
     )
 )]
 
+mod cell;
+mod database_error;
+mod database_url;
+mod fetched_rows;
 #[cfg(feature = "postgres")]
 #[doc(hidden)]
 pub mod postgres;
+mod query_cost;
+mod sql_database;
+mod sqlite;
+mod statement;
+mod transaction;
+
+pub use cell::{Cell, CellType};
+pub use database_error::DatabaseError;
+pub use database_url::{DatabaseUrl, InvalidDatabaseUrl};
+pub use fetched_rows::FetchedRows;
+pub use query_cost::QueryCost;
+pub use sql_database::{Engine, SqlDatabase};
+pub use sqlite::SqliteDatabase;
+pub use statement::Statement;

@@ -8,6 +8,7 @@ use es_event::{
     json_numbers::{is_json, read_json, spell_out_integers},
     time_text::{self, check_date, check_time},
 };
+use es_sql::Cell;
 use serde::Serialize;
 use serde_json::{
     Value,
@@ -97,23 +98,35 @@ pub trait ColumnType: HasJson {
     /// The kind of the column.
     const KIND: ColumnKind;
 
-    /// Converts the field to a cell, as [`Cell::from_value`] does. The macros call the functions of the trait, so that
-    /// the compiler reports a type that is no column once, at the field.
+    /// Converts the field to a cell.
+    ///
+    /// ```
+    /// use es_framework::projection::{Cell, ColumnType as _};
+    ///
+    /// assert_eq!(310.to_cell("numPages")?, Cell::Integer(310));
+    /// assert_eq!(None::<String>.to_cell("reader")?, Cell::Null);
+    /// # Ok::<_, es_framework::projection::CellError>(())
+    /// ```
     ///
     /// # Errors
     /// The value does not fit the column.
-    #[doc(hidden)]
     fn to_cell(&self, name: &str) -> Result<Cell, CellError> {
-        Cell::from_value(name, self)
+        cell_from_value(name, self)
     }
 
-    /// Converts a cell to a field, as [`Cell::into_value`] does.
+    /// Converts a cell to a field.
+    ///
+    /// ```
+    /// use es_framework::projection::{Cell, ColumnType as _};
+    ///
+    /// assert_eq!(i64::from_cell(Cell::Integer(310), "numPages")?, 310);
+    /// # Ok::<_, es_framework::projection::CellError>(())
+    /// ```
     ///
     /// # Errors
     /// The cell does not fit the field.
-    #[doc(hidden)]
     fn from_cell(cell: Cell, name: &str) -> Result<Self, CellError> {
-        cell.into_value(name)
+        value_from_cell(cell, name)
     }
 }
 
@@ -147,35 +160,12 @@ impl<T: HasJson> ColumnType for BTreeMap<String, T> {
     const KIND: ColumnKind = ColumnKind::Json;
 }
 
-/// A value of a column.
-///
-/// ```
-/// use es_framework::projection::Cell;
-///
-/// assert_eq!(Cell::from_value("numPages", &310)?, Cell::Integer(310));
-/// assert_eq!(Cell::from_value("reader", &None::<String>)?, Cell::Null);
-/// # Ok::<_, es_framework::projection::CellError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
-    /// Nothing.
-    Null,
-    /// A text, a time or JSON.
-    Text(String),
-    /// A whole number.
-    Integer(i64),
-    /// A number with a fraction.
-    Real(f64),
-    /// True or false.
-    Boolean(bool),
-}
-
 /// A value that does not fit its column, or a cell that does not fit its field.
 ///
 /// ```
-/// use es_framework::projection::Cell;
+/// use es_framework::projection::{Cell, ColumnType as _};
 ///
-/// let error = Cell::Text("many".into()).into_value::<i64>("numPages").unwrap_err();
+/// let error = i64::from_cell(Cell::Text("many".into()), "numPages").unwrap_err();
 /// assert!(error.to_string().starts_with("numPages: invalid type"), "{error}");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -194,104 +184,99 @@ impl CellError {
     }
 }
 
-impl Cell {
-    /// Converts a field to a cell.
-    ///
-    /// # Errors
-    /// The value does not fit the column.
-    pub fn from_value<T: ColumnType>(name: &str, value: &T) -> Result<Self, CellError> {
-        if T::KIND == ColumnKind::Json {
-            return Self::from_json_value(name, value);
-        }
-        let json = serde_json::to_value(value).map_err(|error| CellError::new(name, error))?;
-        let unfit = |value: &Value| {
-            let reason = format!("{value} does not fit a column of kind {:?}", T::KIND);
-            CellError::new(name, reason)
-        };
-        Ok(match (T::KIND, json) {
-            (_, Value::Null) => {
-                check_nothing_fits(name, value)?;
-                Self::Null
-            }
-            (ColumnKind::Text | ColumnKind::Name, Value::String(text)) => Self::Text(text),
-            (ColumnKind::Timestamp, Value::String(text)) => {
-                let time = text.parse().map_err(|error| CellError::new(name, error))?;
-                check_time(time).map_err(|error| CellError::new(name, error))?;
-                Self::Text(sortable(time))
-            }
-            (ColumnKind::Date, Value::String(text)) => {
-                let date = text.parse().map_err(|error| CellError::new(name, error))?;
-                check_date(date).map_err(|error| CellError::new(name, error))?;
-                Self::Text(text)
-            }
-            (ColumnKind::Boolean, Value::Bool(truth)) => Self::Boolean(truth),
-            (ColumnKind::Integer, value) => match value.as_i64() {
-                Some(number) => Self::Integer(number),
-                None => return Err(unfit(&value)),
-            },
-            (ColumnKind::Real, value) => match value.as_f64() {
-                Some(number) => Self::Real(number),
-                None => return Err(unfit(&value)),
-            },
-            (_, value) => return Err(unfit(&value)),
-        })
+/// Converts a field to a cell.
+fn cell_from_value<T: ColumnType>(name: &str, value: &T) -> Result<Cell, CellError> {
+    if T::KIND == ColumnKind::Json {
+        return cell_from_json_value(name, value);
     }
-
-    /// Converts a list or a map to a cell that can be read again.
-    fn from_json_value<T: ColumnType>(name: &str, value: &T) -> Result<Self, CellError> {
-        let json = match serde_json::to_value(value) {
-            Ok(json) => json.to_string(),
-            // A `Value` holds no integer of more than 64 bits, but a text does.
-            Err(_) => serde_json::to_string(value).map_err(|error| CellError::new(name, error))?,
-        };
-        if json == "null" {
+    let json = serde_json::to_value(value).map_err(|error| CellError::new(name, error))?;
+    let unfit = |value: &Value| {
+        let reason = format!("{value} does not fit a column of kind {:?}", T::KIND);
+        CellError::new(name, reason)
+    };
+    Ok(match (T::KIND, json) {
+        (_, Value::Null) => {
             check_nothing_fits(name, value)?;
-            return Ok(Self::Null);
+            Cell::Null
         }
-        if json.contains("null") {
-            check_finite(name, value)?;
+        (ColumnKind::Text | ColumnKind::Name, Value::String(text)) => Cell::Text(text),
+        (ColumnKind::Timestamp, Value::String(text)) => {
+            let time = text.parse().map_err(|error| CellError::new(name, error))?;
+            check_time(time).map_err(|error| CellError::new(name, error))?;
+            Cell::Text(sortable(time))
         }
-        // The type can leave out members that it requires.
-        let read: Result<T, _> = serde_json::from_str(&json);
-        read.map_err(|error| {
-            CellError::new(
-                name,
-                format!("the JSON of the value cannot be read again: {error}"),
-            )
-        })?;
-        Ok(Self::Text(json))
-    }
+        (ColumnKind::Date, Value::String(text)) => {
+            let date = text.parse().map_err(|error| CellError::new(name, error))?;
+            check_date(date).map_err(|error| CellError::new(name, error))?;
+            Cell::Text(text)
+        }
+        (ColumnKind::Boolean, Value::Bool(truth)) => Cell::Boolean(truth),
+        (ColumnKind::Integer, value) => match value.as_i64() {
+            Some(number) => Cell::Integer(number),
+            None => return Err(unfit(&value)),
+        },
+        (ColumnKind::Real, value) => match value.as_f64() {
+            Some(number) => Cell::Real(number),
+            None => return Err(unfit(&value)),
+        },
+        (_, value) => return Err(unfit(&value)),
+    })
+}
 
-    /// Converts a cell to a field.
-    ///
-    /// # Errors
-    /// The cell does not fit the field.
-    pub fn into_value<T: ColumnType>(self, name: &str) -> Result<T, CellError> {
-        let value = match (self, T::KIND) {
-            (Self::Text(json), ColumnKind::Json) => serde_json::from_str(&json),
-            (cell, kind) => T::deserialize(cell.into_scalar(kind)),
-        };
-        value.map_err(|error| CellError::new(name, error))
+/// Converts a list or a map to a cell that can be read again.
+fn cell_from_json_value<T: ColumnType>(name: &str, value: &T) -> Result<Cell, CellError> {
+    let json = match serde_json::to_value(value) {
+        Ok(json) => json.to_string(),
+        // A `Value` holds no integer of more than 64 bits, but a text does.
+        Err(_) => serde_json::to_string(value).map_err(|error| CellError::new(name, error))?,
+    };
+    if json == "null" {
+        check_nothing_fits(name, value)?;
+        return Ok(Cell::Null);
     }
-
-    /// Converts a cell to the JSON that clients receive.
-    pub(crate) fn into_json(self, kind: ColumnKind) -> Result<Box<RawValue>, serde_json::Error> {
-        match (self, kind) {
-            (Self::Text(json), ColumnKind::Json) => RawValue::from_string(json),
-            (cell, kind) => to_raw_value(&cell.into_scalar(kind)),
-        }
+    if json.contains("null") {
+        check_finite(name, value)?;
     }
+    // The type can leave out members that it requires.
+    let read: Result<T, _> = serde_json::from_str(&json);
+    read.map_err(|error| {
+        CellError::new(
+            name,
+            format!("the JSON of the value cannot be read again: {error}"),
+        )
+    })?;
+    Ok(Cell::Text(json))
+}
 
-    /// Converts a cell that does not hold JSON.
-    fn into_scalar(self, kind: ColumnKind) -> Value {
-        match (self, kind) {
-            (Self::Null, _) => Value::Null,
-            (Self::Text(text), _) => Value::String(text),
-            (Self::Integer(number), ColumnKind::Boolean) => Value::Bool(number != 0),
-            (Self::Integer(number), _) => number.into(),
-            (Self::Real(number), _) => number.into(),
-            (Self::Boolean(truth), _) => Value::Bool(truth),
-        }
+/// Converts a cell to a field.
+fn value_from_cell<T: ColumnType>(cell: Cell, name: &str) -> Result<T, CellError> {
+    let value = match (cell, T::KIND) {
+        (Cell::Text(json), ColumnKind::Json) => serde_json::from_str(&json),
+        (cell, kind) => T::deserialize(scalar_from_cell(cell, kind)),
+    };
+    value.map_err(|error| CellError::new(name, error))
+}
+
+/// Converts a cell to the JSON that clients receive.
+pub(crate) fn cell_to_json(
+    cell: Cell,
+    kind: ColumnKind,
+) -> Result<Box<RawValue>, serde_json::Error> {
+    match (cell, kind) {
+        (Cell::Text(json), ColumnKind::Json) => RawValue::from_string(json),
+        (cell, kind) => to_raw_value(&scalar_from_cell(cell, kind)),
+    }
+}
+
+/// Converts a cell that does not hold JSON.
+fn scalar_from_cell(cell: Cell, kind: ColumnKind) -> Value {
+    match (cell, kind) {
+        (Cell::Null, _) => Value::Null,
+        (Cell::Text(text), _) => Value::String(text),
+        (Cell::Integer(number), ColumnKind::Boolean) => Value::Bool(number != 0),
+        (Cell::Integer(number), _) => number.into(),
+        (Cell::Real(number), _) => number.into(),
+        (Cell::Boolean(truth), _) => Value::Bool(truth),
     }
 }
 

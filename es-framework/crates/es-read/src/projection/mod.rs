@@ -30,11 +30,12 @@ pub(crate) mod text_prefix;
 pub(crate) mod viewer;
 mod visibility;
 
-pub use column::{Cell, CellError, ColumnDescriptor, ColumnKind, ColumnType};
+pub use column::{CellError, ColumnDescriptor, ColumnKind, ColumnType};
 pub use database::{CallerShare, Database, DatabaseError, DatabaseUrl, InvalidDatabaseUrl, Sql};
 pub(crate) use database::{FetchedRows, QueryCost, written_columns};
 pub use descriptor::ReadModelDescriptor;
 pub use es_event::PoisonEvent;
+pub use es_sql::Cell;
 pub use event_changes::ElementList;
 pub use held_rows::HeldRows;
 pub use key_fields::KeyFields;

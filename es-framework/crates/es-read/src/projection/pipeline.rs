@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::{
     Database, DatabaseError, PoisonEvent,
     batch_fold::{BatchFold, FoldedChanges},
-    database::Checkpoint,
+    database::{Checkpoint, subscriber_failure},
     pipeline_read_model::PipelineReadModel,
 };
 use es_event::{RecordedEvent, Upcasters};
@@ -120,10 +120,10 @@ impl ProjectionPipeline {
         let end = match error {
             DatabaseError::Lost => PipelineEnd::LeaseLost,
             error if error.is_table_damage() => PipelineEnd::TableDamaged,
-            error => return Interruption::Failed(error.to_failure()),
+            error => return Interruption::Failed(subscriber_failure(error)),
         };
         for model in self.running_models() {
-            model.progress.record_failure(error.to_failure());
+            model.progress.record_failure(subscriber_failure(error));
         }
         Interruption::Ended(end)
     }
@@ -162,7 +162,7 @@ impl ProjectionPipeline {
                 Ok(None) => {}
                 Ok(Some(poison)) => model.halt_at(poison),
                 // The database refuses no single row, as with a constraint on several rows that somebody added.
-                Err(error) if error.is_refusal() => model.halt(error.to_failure()),
+                Err(error) if error.is_refusal() => model.halt(subscriber_failure(&error)),
                 Err(error) => return Err(error),
             }
         }

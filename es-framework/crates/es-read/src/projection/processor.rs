@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Database, DatabaseError, ReadModels,
+    database::subscriber_failure,
     pipeline::{PipelineEnd, ProjectionPipeline},
 };
 use es_event::{InvalidSubjectValue, Upcasters};
@@ -49,7 +50,7 @@ enum ProcessorStartError {
 impl ProcessorStartError {
     fn to_failure(&self) -> SubscriberFailure {
         match self {
-            Self::Database(error) => error.to_failure(),
+            Self::Database(error) => subscriber_failure(error),
             Self::Store(error) => SubscriberFailure::of_event_store(error),
             Self::Name(_) => SubscriberFailure::new(TroubleCause::Database, false, self),
             Self::TableDamaged => SubscriberFailure::new(TroubleCause::Rows, true, self),

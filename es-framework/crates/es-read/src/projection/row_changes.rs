@@ -82,6 +82,16 @@ pub(crate) struct TableRow {
 }
 
 impl TableRow {
+    /// Returns the row that a statement selects: its position and its columns.
+    pub(super) fn from_cells(cells: Vec<Cell>) -> Self {
+        let place = cells.first().and_then(Cell::as_integer);
+        Self {
+            place: place.unwrap_or_default(),
+            subject: None,
+            cells: cells.into_iter().skip(1).collect(),
+        }
+    }
+
     /// Returns the identity under which the row is held.
     fn held_id(&self, identity: RowIdentity, columns: &[ColumnDescriptor]) -> HeldKeyId {
         let key = identity.find_key(columns, &self.cells);

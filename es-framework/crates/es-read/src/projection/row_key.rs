@@ -55,7 +55,7 @@ impl RowKey {
     /// # Errors
     /// The value is neither a text nor a whole number.
     pub fn from_value<K: ColumnType>(key: &K) -> Result<Self, KeyError> {
-        Self::from_cell(Cell::from_value("key", key)?).ok_or(KeyError::Unfit)
+        Self::from_cell(key.to_cell("key")?).ok_or(KeyError::Unfit)
     }
 
     /// Returns the key that these fields are together.

@@ -61,14 +61,14 @@ pub(super) fn delete_entry_statement(table: &Table) -> String {
     )
 }
 
-/// Returns the statement that loads the position and the searched texts of the row that a written row
+/// Returns the statement that selects the key, the position and the searched texts of the row that a written row
 /// would replace.
 pub(super) fn select_texts_statement(table: &Table) -> String {
+    let key = quoted_unique_column(table);
     format!(
-        "SELECT {POSITION_COLUMN}, {} FROM {} WHERE {} = ?",
+        "SELECT {key}, {POSITION_COLUMN}, {} FROM {} WHERE {key} = ?",
         searched_columns(table).join(", "),
         quote_name(&table.name()),
-        quoted_unique_column(table)
     )
 }
 

@@ -11,11 +11,8 @@ use super::{RowKey, text_prefix};
 
 pub(crate) use super::sql_names::{POSITION_COLUMN, key_column, quote_name};
 
-pub(super) const CREATE_CHECKPOINTS: &str = "CREATE TABLE IF NOT EXISTS es_checkpoint \
-     (model TEXT PRIMARY KEY, definition TEXT NOT NULL, position INTEGER, hash TEXT) STRICT";
-
-pub(super) const READ_CHECKPOINT: &str =
-    "SELECT definition, position, hash FROM es_checkpoint WHERE model = ?1";
+/// Moves the checkpoint of a shadow table to the table that it replaces.
+pub(super) const MOVE_CHECKPOINT: &str = "UPDATE es_checkpoint SET model = $1 WHERE model = $2";
 
 pub(super) const DELETE_CHECKPOINT: &str = "DELETE FROM es_checkpoint WHERE model = $1";
 
@@ -32,7 +29,7 @@ pub(super) const CREATE_SKIPPED: &str = "CREATE TABLE IF NOT EXISTS es_skipped \
      (model TEXT NOT NULL, position BIGINT NOT NULL, PRIMARY KEY (model, position))";
 
 pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
-     VALUES (?1, ?2, ?3, ?4) ON CONFLICT (model) DO UPDATE SET \
+     VALUES ($1, $2, $3, $4) ON CONFLICT (model) DO UPDATE SET \
      definition = excluded.definition, position = excluded.position, hash = excluded.hash";
 
 const fn is_event(table: &Table) -> bool {

@@ -39,7 +39,7 @@ pub fn is_hidden<R: ReadModel, const RULE: usize, T: ColumnType>(value: &T) -> b
     let access = rule.map(|rule| VIEWER.with_borrow(|caller| rule.access(caller)));
     match access {
         None | Some(ColumnAccess::Everywhere) => false,
-        Some(ColumnAccess::OwnRows(..)) => Cell::from_value("", value) == Ok(Cell::Null),
+        Some(ColumnAccess::OwnRows(..)) => value.to_cell("") == Ok(Cell::Null),
         Some(ColumnAccess::Nowhere) => true,
     }
 }

@@ -88,14 +88,14 @@ impl<R> Condition<R> {
         comparison: Comparison,
         value: &V,
     ) -> Self {
-        Self::new(match Cell::from_value(column, value) {
+        Self::new(match value.to_cell(column) {
             Ok(cell) => Expression::Compare(column, comparison, cell),
             Err(error) => Expression::Invalid(error),
         })
     }
 
     pub(super) fn one_of<V: ColumnType>(column: &'static str, values: &[V]) -> Self {
-        let cells = values.iter().map(|value| Cell::from_value(column, value));
+        let cells = values.iter().map(|value| value.to_cell(column));
         match cells.collect::<Result<Vec<_>, _>>() {
             // `IN (NULL)` is never true in SQL.
             Ok(cells) if cells.contains(&Cell::Null) => {

@@ -94,13 +94,6 @@ pub enum QueryError {
     },
 }
 
-#[cfg(feature = "postgres")]
-impl From<sqlx::Error> for QueryError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Database(error.into())
-    }
-}
-
 impl QueryError {
     /// Creates the error of a parameter whose value is not valid.
     #[must_use]

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::projection::{
     Cell, Database, QueryCost, Table, TableRow,
+    column::cell_to_json,
     table_statements::{self, POSITION_COLUMN, quote_name},
 };
 use es_event::Subject;
@@ -206,7 +207,7 @@ async fn find_first_where(
 pub(super) fn to_json(table: &Table, cells: Vec<Cell>) -> Result<Box<RawValue>, QueryError> {
     let columns = table.model.columns.iter();
     let members = columns.zip(cells).map(|(column, cell)| {
-        let value = cell.into_json(column.kind)?;
+        let value = cell_to_json(cell, column.kind)?;
         Ok((column.member, value))
     });
     let members = members.collect::<Result<_, serde_json::Error>>()?;

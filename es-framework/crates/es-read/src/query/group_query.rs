@@ -145,7 +145,7 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
     fn key_cells(&self, table: &Table, key: &[T; N]) -> Result<Vec<Cell>, QueryError> {
         let columns = self.columns.iter().zip(key);
         let cells = columns.map(|(column, value)| {
-            let cell = Cell::from_value(column.name(), value)?;
+            let cell = value.to_cell(column.name())?;
             Ok::<_, CellError>(table.compared_cell(column.name(), cell))
         });
         Ok(cells.collect::<Result<_, _>>()?)

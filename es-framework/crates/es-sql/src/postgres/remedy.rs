@@ -1,5 +1,7 @@
 //! The way in which a transaction continues after an error of PostgreSQL.
 
+use super::super::database_error::error_code;
+
 /// The way in which a transaction continues after an error.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,13 +19,6 @@ pub enum Remedy {
 #[must_use]
 pub fn is_aborted(error: &sqlx::Error) -> bool {
     matches!(error_code(error).as_deref(), Some("40001" | "40P01"))
-}
-
-/// Returns the SQLSTATE of an error, if the server answered with one.
-#[doc(hidden)]
-#[must_use]
-pub fn error_code(error: &sqlx::Error) -> Option<String> {
-    error.as_database_error()?.code().map(Into::into)
 }
 
 /// Returns what to do about an error of the database, from its SQLSTATE.

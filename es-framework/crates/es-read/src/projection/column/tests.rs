@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn a_value_comes_back_as_it_was() {
     fn same<T: ColumnType + PartialEq + std::fmt::Debug + Clone>(value: T) {
-        let cell = Cell::from_value("x", &value).unwrap();
-        assert_eq!(cell.into_value::<T>("x").unwrap(), value);
+        let cell = value.to_cell("x").unwrap();
+        assert_eq!(T::from_cell(cell, "x").unwrap(), value);
     }
     same("a\"b".to_owned());
     same(uuid::Uuid::nil());
@@ -26,8 +26,8 @@ fn a_value_comes_back_as_it_was() {
 
 #[test]
 fn clients_get_each_digit_of_a_large_integer() {
-    let cell = Cell::from_value("debts", &vec![u128::MAX]).unwrap();
-    let json = cell.into_json(ColumnKind::Json).unwrap();
+    let cell = vec![u128::MAX].to_cell("debts").unwrap();
+    let json = cell_to_json(cell, ColumnKind::Json).unwrap();
     assert_eq!(json.get(), "[340282366920938463463374607431768211455]");
 }
 
@@ -39,8 +39,8 @@ fn a_value_that_leaves_out_what_it_requires_is_refused() {
         twigs: Vec<u8>,
     }
     let branch = |twigs| vec![Branch { twigs }];
-    assert!(Cell::from_value("branches", &branch(vec![1])).is_ok());
-    let error = Cell::from_value("branches", &branch(vec![])).err().unwrap();
+    assert!(branch(vec![1]).to_cell("branches").is_ok());
+    let error = branch(vec![]).to_cell("branches").err().unwrap();
     assert!(
         error.to_string().contains("missing field `twigs`"),
         "{error}"
@@ -49,8 +49,7 @@ fn a_value_that_leaves_out_what_it_requires_is_refused() {
 
 #[test]
 fn times_are_in_the_order_of_their_cells() {
-    let cell = |text: &str| match Cell::from_value("at", &text.parse::<jiff::Timestamp>().unwrap())
-    {
+    let cell = |text: &str| match text.parse::<jiff::Timestamp>().unwrap().to_cell("at") {
         Ok(Cell::Text(text)) => text,
         other => panic!("{other:?}"),
     };
@@ -59,7 +58,7 @@ fn times_are_in_the_order_of_their_cells() {
     let year_0 = cell("0000-01-01T00:00:00Z");
     assert!(year_0 < whole, "{year_0}");
     let before: jiff::Timestamp = "-000001-12-31T23:59:59Z".parse().unwrap();
-    let error = Cell::from_value("at", &before).unwrap_err().to_string();
+    let error = before.to_cell("at").unwrap_err().to_string();
     assert!(error.contains("from the year 0"), "{error}");
 }
 
@@ -104,18 +103,18 @@ fn a_parameter_is_read_as_json_schema_defines_its_type() {
 #[test]
 fn what_does_not_fit_names_the_field() {
     for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let error = Cell::from_value("weight", &number).unwrap_err();
+        let error = number.to_cell("weight").unwrap_err();
         let text = "weight: NaN and the infinities are no JSON numbers";
         assert_eq!(error.to_string(), text);
-        let error = Cell::from_value("weight", &Some(number)).unwrap_err();
+        let error = Some(number).to_cell("weight").unwrap_err();
         assert_eq!(error.to_string(), text);
     }
-    let error = Cell::from_value("weights", &vec![Some(1.5), Some(f64::NAN)]).unwrap_err();
+    let error = vec![Some(1.5), Some(f64::NAN)]
+        .to_cell("weights")
+        .unwrap_err();
     let text = "weights: /1: NaN and the infinities are no JSON numbers";
     assert_eq!(error.to_string(), text);
-    let error = Cell::Text("x".into())
-        .into_value::<i64>("pages")
-        .unwrap_err();
+    let error = i64::from_cell(Cell::Text("x".into()), "pages").unwrap_err();
     assert!(error.to_string().starts_with("pages: "), "{error}");
 }
 

@@ -7,7 +7,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{DatabaseError, query_cost::QueryCost};
+use super::{DatabaseError, QueryCost};
 
 /// The time that a statement waits for the other statements of its caller.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -2,15 +2,19 @@
 //! so a file that was restored from an old copy has an old mark. Earlier releases stored the id of its announcement in
 //! `es_erasure`. A restored event store can have another event with that id, so those marks are not read.
 
-use super::{super::Table, Database, DatabaseError};
+use super::{
+    super::{Cell, Table},
+    Database, DatabaseError,
+};
 use es_event::Hash;
+use es_sql::Statement;
 
-pub(super) const CREATE: &str = "CREATE TABLE IF NOT EXISTS es_last_erasure \
+const CREATE: &str = "CREATE TABLE IF NOT EXISTS es_last_erasure \
      (model TEXT PRIMARY KEY, hash TEXT NOT NULL)";
 
-pub(super) const LOAD: &str = "SELECT hash FROM es_last_erasure WHERE model = $1";
+const LOAD: &str = "SELECT hash FROM es_last_erasure WHERE model = $1";
 
-pub(super) const RECORD: &str = "INSERT INTO es_last_erasure (model, hash) VALUES ($1, $2) \
+const RECORD: &str = "INSERT INTO es_last_erasure (model, hash) VALUES ($1, $2) \
      ON CONFLICT (model) DO UPDATE SET hash = excluded.hash";
 
 impl Database {
@@ -20,7 +24,8 @@ impl Database {
     /// The database does not answer.
     #[doc(hidden)]
     pub async fn load_last_erasure(&self, table: &Table) -> Result<Option<Hash>, DatabaseError> {
-        let hash = self.store.load_last_erasure(table.model.name).await?;
+        let rows = self.look_up(LOAD, vec![table.model.name.into()]).await?;
+        let hash = rows.into_iter().flatten().find_map(Cell::into_text);
         Ok(hash.and_then(|hash| hash.parse().ok()))
     }
 
@@ -30,8 +35,9 @@ impl Database {
     /// The database does not answer, or another process writes the rows.
     #[doc(hidden)]
     pub async fn record_erasure(&self, table: &Table, erasure: Hash) -> Result<(), DatabaseError> {
-        let hash = erasure.to_string();
-        self.store.record_erasure(table.model.name, hash).await
+        let mark = [table.model.name.into(), erasure.to_string().into()];
+        let statements = vec![Statement::plain(CREATE), Statement::new(RECORD, mark)];
+        self.sql.write(statements).await
     }
 
     /// Returns true if a read model has applied no event.

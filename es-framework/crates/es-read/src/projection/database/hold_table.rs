@@ -4,7 +4,11 @@ use es_event::{EventId, PoisonEvent};
 use es_subscribe::{HeldKey, HeldKeyId, HeldKeyKind, HeldKeys};
 use jiff::Timestamp;
 
-use super::{super::Table, Database, DatabaseError};
+use super::{
+    super::{Cell, Table},
+    Database, DatabaseError,
+    rows::name_of,
+};
 
 pub(super) const CREATE_HELD: &str = "CREATE TABLE IF NOT EXISTS es_held \
      (model TEXT NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, held_key TEXT NOT NULL, position BIGINT NOT NULL, \
@@ -25,72 +29,69 @@ pub(super) const RELEASE_ALL: &str = "DELETE FROM es_held WHERE model = $1";
 /// Moves the held keys of a shadow table to the table that it replaces.
 pub(super) const MOVE_HELD: &str = "UPDATE es_held SET model = $1 WHERE model = $2";
 
-pub(super) const SELECT_HELD: &str = "SELECT id, kind, held_key, position, subject, event_type, reason, events, \
+const SELECT_HELD: &str = "SELECT id, kind, held_key, position, subject, event_type, reason, events, \
      first_time, last_time FROM es_held WHERE model = $1";
 
-/// A held key as the columns of its table.
-#[derive(Debug)]
-pub(in crate::projection) struct HeldRow {
-    pub(super) id: String,
-    pub(super) kind: String,
-    pub(super) key: String,
-    pub(super) position: i64,
-    pub(super) subject: Option<String>,
-    pub(super) event_type: Option<String>,
-    pub(super) reason: String,
-    pub(super) events: i64,
-    pub(super) first: String,
-    pub(super) last: String,
+/// Returns the columns of a held key, in the order of [`HOLD`].
+pub(super) fn cells_of_held_key(table: &Table, held: &HeldKey) -> Vec<Cell> {
+    let number = |number: u64| Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+    let PoisonEvent {
+        id,
+        subject,
+        event_type,
+        reason,
+    } = &held.poison;
+    vec![
+        name_of(table),
+        held.id.as_str().into(),
+        held.kind.name().into(),
+        held.key.as_str().into(),
+        number(id.get()),
+        subject.as_ref().map(|subject| subject.as_str()).into(),
+        event_type.as_ref().map(|name| name.as_str()).into(),
+        reason.as_str().into(),
+        number(held.events),
+        held.first.to_string().into(),
+        held.last.to_string().into(),
+    ]
 }
 
-impl From<&HeldKey> for HeldRow {
-    fn from(held: &HeldKey) -> Self {
-        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let PoisonEvent {
-            id,
-            subject,
-            event_type,
-            reason,
-        } = &held.poison;
-        Self {
-            id: held.id.as_str().to_owned(),
-            kind: held.kind.name().to_owned(),
-            key: held.key.clone(),
-            position: number(id.get()),
-            subject: subject.as_ref().map(|subject| subject.as_str().to_owned()),
-            event_type: event_type.as_ref().map(|name| name.as_str().to_owned()),
-            reason: reason.clone(),
-            events: number(held.events),
-            first: held.first.to_string(),
-            last: held.last.to_string(),
-        }
-    }
-}
-
-impl From<HeldRow> for HeldKey {
-    /// A key stays held whatever a column contains, because a row that is not marked would be silently old.
-    fn from(row: HeldRow) -> Self {
-        let number = |number: i64| u64::try_from(number).unwrap_or_default();
-        Self {
-            id: HeldKeyId::from_text(row.id),
-            kind: HeldKeyKind::from_name(&row.kind).unwrap_or(HeldKeyKind::Subject),
-            key: row.key,
-            poison: PoisonEvent {
-                id: EventId::new(number(row.position)).unwrap_or(EventId::FIRST),
-                subject: row.subject.and_then(|subject| subject.parse().ok()),
-                event_type: row.event_type.and_then(|name| name.parse().ok()),
-                reason: row.reason,
-            },
-            events: number(row.events),
-            first: parse_time(&row.first),
-            last: parse_time(&row.last),
-            next_attempt: None,
-        }
-    }
-}
-
-fn parse_time(text: &str) -> Timestamp {
-    text.parse().unwrap_or_default()
+/// Returns the held key that the columns of [`SELECT_HELD`] store.
+fn held_key_from_cells(cells: Vec<Cell>) -> Option<HeldKey> {
+    let number = |cell: &Cell| u64::try_from(cell.as_integer().unwrap_or_default()).ok();
+    let time = |cell: Cell| -> Timestamp {
+        let text = cell.into_text().unwrap_or_default();
+        text.parse().unwrap_or_default()
+    };
+    let [
+        id,
+        kind,
+        key,
+        position,
+        subject,
+        event_type,
+        reason,
+        events,
+        first,
+        last,
+    ] = <[Cell; 10]>::try_from(cells).ok()?;
+    Some(HeldKey {
+        id: HeldKeyId::from_text(id.into_text()?),
+        kind: HeldKeyKind::from_name(&kind.into_text()?).unwrap_or(HeldKeyKind::Subject),
+        key: key.into_text()?,
+        poison: PoisonEvent {
+            id: number(&position)
+                .and_then(EventId::new)
+                .unwrap_or(EventId::FIRST),
+            subject: subject.into_text().and_then(|subject| subject.parse().ok()),
+            event_type: event_type.into_text().and_then(|name| name.parse().ok()),
+            reason: reason.into_text()?,
+        },
+        events: number(&events).unwrap_or_default(),
+        first: time(first),
+        last: time(last),
+        next_attempt: None,
+    })
 }
 
 impl Database {
@@ -99,7 +100,8 @@ impl Database {
         &self,
         table: &Table,
     ) -> Result<HeldKeys, DatabaseError> {
-        let rows = self.store.load_held_rows(table).await?;
-        Ok(rows.into_iter().map(HeldKey::from).collect())
+        // The process that writes may be an older release.
+        let rows = self.look_up(SELECT_HELD, vec![name_of(table)]).await?;
+        Ok(rows.into_iter().filter_map(held_key_from_cells).collect())
     }
 }

@@ -1,8 +1,12 @@
 //! The columns that a table has and the cells that a row writes to them.
 
 use super::super::{
-    Cell, ColumnKind, RowIdentity, Table, row_changes::TableRow, row_identity, sql_names,
+    Cell, ColumnKind, RowIdentity, Table,
+    row_changes::{RowVersion, TableRow},
+    row_identity, sql_names,
 };
+#[cfg(feature = "postgres")]
+use es_sql::CellType;
 
 /// A column of a table: one of the read model or one of the framework.
 #[derive(Debug)]
@@ -46,8 +50,20 @@ pub(crate) fn written_columns(table: &Table) -> Vec<TableColumn> {
     columns
 }
 
+/// Returns the name of a table as a parameter.
+pub(super) fn name_of(table: &Table) -> Cell {
+    Cell::Text(table.name().into_owned())
+}
+
+/// Returns all cells of each row in the order of `written_columns`.
+pub(super) fn arrange_rows(table: &Table, rows: Vec<RowVersion>) -> Vec<Vec<Cell>> {
+    let rows = rows.into_iter();
+    rows.map(|version| arrange_cells(table, version.row))
+        .collect()
+}
+
 /// Returns all cells of a row in the order of `written_columns`.
-pub(super) fn arrange_cells(table: &Table, row: TableRow) -> impl Iterator<Item = Cell> {
+fn arrange_cells(table: &Table, row: TableRow) -> Vec<Cell> {
     let searched: Vec<_> = table
         .searched
         .iter()
@@ -70,11 +86,37 @@ pub(super) fn arrange_cells(table: &Table, row: TableRow) -> impl Iterator<Item 
         RowIdentity::Column(_) => None,
     };
     let place = Cell::Integer(row.place);
-    [place]
-        .into_iter()
-        .chain(identity)
-        .chain(row.cells)
-        .chain(searched)
+    let framework = [place].into_iter().chain(identity);
+    framework.chain(row.cells).chain(searched).collect()
+}
+
+/// Returns the columns of rows, given all cells of each.
+#[cfg(feature = "postgres")]
+pub(super) fn columns_of_rows(table: &Table, rows: Vec<Vec<Cell>>) -> Vec<(CellType, Vec<Cell>)> {
+    let columns = written_columns(table).into_iter();
+    let mut columns: Vec<_> = columns
+        .map(|column| (cell_type(column.kind), Vec::with_capacity(rows.len())))
+        .collect();
+    for row in rows {
+        for ((_, column), cell) in columns.iter_mut().zip(row) {
+            column.push(cell);
+        }
+    }
+    columns
+}
+
+#[cfg(feature = "postgres")]
+const fn cell_type(kind: ColumnKind) -> CellType {
+    match kind {
+        ColumnKind::Text
+        | ColumnKind::Name
+        | ColumnKind::Timestamp
+        | ColumnKind::Date
+        | ColumnKind::Json => CellType::Text,
+        ColumnKind::Integer => CellType::Integer,
+        ColumnKind::Real => CellType::Real,
+        ColumnKind::Boolean => CellType::Boolean,
+    }
 }
 
 /// Returns the statement that fails if the table lacks a column. It selects no row.

@@ -2,17 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use super::{super::Table, Database, DatabaseError};
+use super::{
+    super::{Cell, Table, table_statements},
+    Database, DatabaseError,
+};
 use es_event::EventId;
+use es_sql::Statement;
 
-/// Converts positions of the database to event ids.
-fn event_ids_from_positions(positions: Vec<i64>) -> BTreeSet<EventId> {
-    let numbers = positions.into_iter().map(u64::try_from);
+/// Converts the positions in rows to event ids.
+fn event_ids_from_rows(rows: Vec<Vec<Cell>>) -> BTreeSet<EventId> {
+    let positions = rows.into_iter().flatten();
+    let positions = positions.filter_map(|position| position.as_integer());
+    let numbers = positions.map(u64::try_from);
     numbers.flatten().filter_map(EventId::new).collect()
 }
 
-fn to_position(event: EventId) -> i64 {
-    i64::try_from(event.get()).unwrap_or(i64::MAX)
+fn to_position(event: EventId) -> Cell {
+    Cell::Integer(i64::try_from(event.get()).unwrap_or(i64::MAX))
 }
 
 impl Database {
@@ -22,8 +28,9 @@ impl Database {
         table: &Table,
         event: EventId,
     ) -> Result<(), DatabaseError> {
-        let position = to_position(event);
-        self.store.skip_event(table.model.name, position).await
+        let skip = [table.model.name.into(), to_position(event)];
+        let skip = Statement::new(table_statements::SKIP, skip);
+        self.sql.write(vec![skip]).await
     }
 
     /// Ends the skips of a read model from one event to another, both included.
@@ -33,8 +40,9 @@ impl Database {
         from: EventId,
         to: EventId,
     ) -> Result<(), DatabaseError> {
-        let (from, to) = (to_position(from), to_position(to));
-        self.store.end_skips(table.model.name, from, to).await
+        let range = [table.model.name.into(), to_position(from), to_position(to)];
+        let end = Statement::new(table_statements::END_SKIPS, range);
+        self.sql.write(vec![end]).await
     }
 
     /// Loads the events that a read model skips.
@@ -42,7 +50,8 @@ impl Database {
         &self,
         table: &Table,
     ) -> Result<BTreeSet<EventId>, DatabaseError> {
-        let positions = self.store.load_skipped_positions(table.model.name).await?;
-        Ok(event_ids_from_positions(positions))
+        let model = table.model.name.into();
+        let rows = self.look_up(table_statements::SKIPPED, vec![model]).await?;
+        Ok(event_ids_from_rows(rows))
     }
 }

@@ -1,8 +1,15 @@
 //! The checkpoint of a table.
 
-use super::super::{Table, table_definition};
+use super::{
+    super::{Cell, Table, table_definition},
+    Database, DatabaseError,
+    rows::name_of,
+};
 use es_event::{EventId, Hash, RecordedEvent};
 use es_store::{EventStore, StoreError, event_with_id};
+
+pub(super) const SELECT_CHECKPOINT: &str =
+    "SELECT definition, position, hash FROM es_checkpoint WHERE model = $1";
 
 /// The last event that a table has applied. The hash tells events of different event stores apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +51,10 @@ impl Checkpoint {
     }
 
     /// Returns the columns that store a checkpoint.
-    pub(super) fn to_columns(checkpoint: Option<Self>) -> (Option<i64>, Option<String>) {
+    pub(super) fn to_cells(checkpoint: Option<Self>) -> [Cell; 2] {
         let position = checkpoint.map(|last| i64::try_from(last.id.get()).unwrap_or(i64::MAX));
-        (position, checkpoint.map(|last| last.hash.to_string()))
+        let hash = checkpoint.map(|last| last.hash.to_string());
+        [position.into(), hash.into()]
     }
 }
 
@@ -71,6 +79,14 @@ impl TableCheckpoint {
         }
     }
 
+    /// Returns the definition and the checkpoint in the rows of [`SELECT_CHECKPOINT`], of which there is one at most.
+    pub(super) fn from_rows(mut rows: Vec<Vec<Cell>>) -> Option<Self> {
+        let [definition, position, hash] = <[Cell; 3]>::try_from(rows.pop()?).ok()?;
+        let definition = definition.into_text()?;
+        let (position, hash) = (position.as_integer(), hash.into_text());
+        Some(Self::from_columns(definition, position, hash))
+    }
+
     /// Returns true if the table was created from the current declaration of the read model.
     pub(crate) fn is_current(&self, table: &Table) -> bool {
         self.definition == table_definition::definition_hash(table)
@@ -80,5 +96,19 @@ impl TableCheckpoint {
     pub(crate) fn is_readable(&self, table: &Table) -> bool {
         let layout = self.definition.split('.').next();
         layout == Some(table_definition::layout_hash(table).as_str())
+    }
+}
+
+impl Database {
+    /// Loads the definition and the checkpoint of a table.
+    pub(in crate::projection) async fn load_checkpoint(
+        &self,
+        table: &Table,
+    ) -> Result<Option<TableCheckpoint>, DatabaseError> {
+        // The database is empty before the first process writes.
+        let rows = self
+            .look_up(SELECT_CHECKPOINT, vec![name_of(table)])
+            .await?;
+        Ok(TableCheckpoint::from_rows(rows))
     }
 }

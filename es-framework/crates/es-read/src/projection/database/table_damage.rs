@@ -9,7 +9,7 @@ impl Database {
     /// The database does not answer.
     #[doc(hidden)]
     pub async fn scrub(&self) -> Result<(), DatabaseError> {
-        self.store.scrub().await
+        self.sql.scrub().await
     }
 
     /// Tells the processor if a query found a damaged table.
@@ -33,7 +33,7 @@ impl Database {
         &self,
         table: &Table,
     ) -> Result<bool, DatabaseError> {
-        match self.store.check_table(table).await {
+        match self.check_table(table).await {
             Err(error) if error.is_table_damage() => {
                 tracing::error!(read_model = table.model.name, %error, "the table of a read model is damaged");
                 Ok(false)

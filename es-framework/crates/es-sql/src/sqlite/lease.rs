@@ -8,7 +8,7 @@ use std::{
 
 use es_store::secret_file;
 
-use super::DatabaseError;
+use super::super::DatabaseError;
 
 /// The right to write, until the value is dropped.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl WriteLease {
 impl Drop for WriteLease {
     fn drop(&mut self) {
         if let Err(error) = self.file.unlock() {
-            tracing::warn!(%error, "the lock of a file of read models stays");
+            tracing::warn!(%error, "the lock of a database file stays");
         }
     }
 }

@@ -33,7 +33,7 @@ impl SqliteLocation {
     pub(crate) fn unique_in_memory() -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Self::Memory(format!("/read-models-{number}"))
+        Self::Memory(format!("/database-{number}"))
     }
 
     pub(super) const fn is_in_memory(&self) -> bool {

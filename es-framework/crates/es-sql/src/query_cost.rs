@@ -3,7 +3,8 @@
 /// The cost of a statement of a query. Each database has connections for [`QueryCost::Probe`], connections for
 /// [`QueryCost::Lookup`], and connections for the rest, so that a cheap statement never waits for an expensive one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum QueryCost {
+#[doc(hidden)]
+pub enum QueryCost {
     /// Asks whether the database answers.
     Probe,
     /// Reads one row by its key.
@@ -16,7 +17,8 @@ pub(crate) enum QueryCost {
 
 impl QueryCost {
     /// Returns the part of a caller's share that the statement uses while it runs.
-    pub(super) const fn weight(self) -> u32 {
+    #[must_use]
+    pub const fn weight(self) -> u32 {
         match self {
             Self::Probe | Self::Lookup => 0,
             Self::Page => 1,

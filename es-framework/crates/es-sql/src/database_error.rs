@@ -1,11 +1,9 @@
-//! The errors of a database of read models.
+//! The error of a database, and what follows from it.
 
-use es_subscribe::{SubscriberFailure, TroubleCause};
-
-/// The reason why the database of read models cannot be used, or why a statement in it failed.
+/// The reason why a database cannot be used, or why a statement in it failed.
 ///
 /// ```
-/// use es_framework::projection::DatabaseError;
+/// use es_sql::DatabaseError;
 ///
 /// /// Returns true if the same query may succeed in a moment.
 /// fn try_again(error: &DatabaseError) -> bool {
@@ -19,39 +17,42 @@ use es_subscribe::{SubscriberFailure, TroubleCause};
 pub enum DatabaseError {
     /// PostgreSQL failed.
     #[cfg(feature = "postgres")]
-    #[error("the database of read models failed: {0}")]
+    #[error("the database failed: {0}")]
     Postgres(#[source] sqlx::Error),
     /// PostgreSQL does not answer.
     #[cfg(feature = "postgres")]
-    #[error("the database of read models does not answer: {0}")]
+    #[error("the database does not answer: {0}")]
     Unreachable(#[source] sqlx::Error),
     /// The program was compiled without PostgreSQL.
     #[cfg(not(feature = "postgres"))]
     #[error("postgres:// needs the feature `postgres`, without which this program was compiled")]
     MissingFeature,
     /// SQLite failed.
-    #[error("the database of read models failed: {0}")]
+    #[error("the database failed: {0}")]
     Sqlite(#[source] rusqlite::Error),
     /// A query took longer than it may.
     #[error("the query took too long and was ended")]
     TooExpensive,
     /// Other queries use all connections.
-    #[error("no connection to the database of read models came free in time")]
+    #[error("no connection to the database came free in time")]
     Busy,
     /// Other queries of the same caller use its share of the database.
-    #[error("other queries of this caller use its share of the database of read models")]
+    #[error("other queries of this caller use its share of the database")]
     ShareInUse,
     /// A database in memory has reached its size limit.
     #[error(
-        "the database of read models holds 1 GiB, more than which SQLite keeps in memory: set DATABASE_URL to a file or to PostgreSQL"
+        "the database holds 1 GiB, more than which SQLite keeps in memory: set DATABASE_URL to a file or to PostgreSQL"
     )]
     Full,
     /// Another process may write by now.
     #[error("the connection that holds the right to write was lost")]
     Lost,
     /// The thread of a statement ended before the statement.
-    #[error("the database of read models stopped in the middle of a statement")]
+    #[error("the database stopped in the middle of a statement")]
     Interrupted,
+    /// A statement that has to select texts selects something else.
+    #[error("the first column of the statement is no text: cast it in the statement")]
+    NoText,
     /// A stored row does not fit its read model.
     #[error("a row of {table} cannot be read: {reason}: rebuild the read model")]
     Row {
@@ -60,8 +61,8 @@ pub enum DatabaseError {
         /// The defect of the row.
         reason: String,
     },
-    /// The database cannot hold the read models as it is set up.
-    #[error("the database of read models {defect}")]
+    /// The database cannot hold the tables as it is set up.
+    #[error("the database {defect}")]
     Unsuitable {
         /// The defect, and how to remove it.
         defect: String,
@@ -74,6 +75,14 @@ pub enum DatabaseError {
         /// The error of the file system.
         source: std::io::Error,
     },
+}
+
+/// Returns the SQLSTATE of an error, if the server answered with one.
+#[cfg(feature = "postgres")]
+#[doc(hidden)]
+#[must_use]
+pub fn error_code(error: &sqlx::Error) -> Option<String> {
+    error.as_database_error()?.code().map(Into::into)
 }
 
 /// PostgreSQL's error code of a statement that exceeded its time limit.
@@ -120,52 +129,30 @@ impl From<sqlx::Error> for DatabaseError {
     }
 }
 
+/// PostgreSQL's error code of a table that does not exist.
+#[cfg(feature = "postgres")]
+const UNDEFINED_TABLE: &str = "42P01";
 /// PostgreSQL's error codes of a table, a column, or a unique index that does not exist.
 #[cfg(feature = "postgres")]
-const TABLE_DAMAGES: [&str; 3] = ["42P01", "42703", "42P10"];
+const TABLE_DAMAGES: [&str; 3] = [UNDEFINED_TABLE, "42703", "42P10"];
 /// PostgreSQL's error code of a full disk.
 #[cfg(feature = "postgres")]
 const DISK_FULL: &str = "53100";
 
-/// Returns which part failed, and whether another attempt may succeed without help.
+/// Returns whether PostgreSQL's error passes without help.
 #[cfg(feature = "postgres")]
-fn postgres_cause(error: &sqlx::Error) -> (TroubleCause, bool) {
+fn is_transient(error: &sqlx::Error) -> bool {
     // A server that accepts no writes after a failover, serialization failures, exhausted resources, locks and
     // interventions of an administrator pass.
     const TRANSIENT_CLASSES: [&str; 5] = ["25", "40", "53", "55", "57"];
     match error {
-        sqlx::Error::Database(error) => match error.code().as_deref() {
-            Some(DISK_FULL) => (TroubleCause::Space, false),
-            code => {
-                let class = code.and_then(|code| code.get(..2)).unwrap_or_default();
-                (TroubleCause::Database, TRANSIENT_CLASSES.contains(&class))
-            }
-        },
-        _ => (TroubleCause::Database, true),
-    }
-}
-
-/// Returns which part failed, and whether another attempt may succeed without help.
-fn sqlite_cause(error: &rusqlite::Error) -> (TroubleCause, bool) {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted};
-
-    match error.sqlite_error_code() {
-        Some(DiskFull) => (TroubleCause::Space, false),
-        Some(DatabaseBusy | DatabaseLocked | OperationInterrupted) => {
-            (TroubleCause::Database, true)
+        sqlx::Error::Database(error) => {
+            let code = error.code();
+            let class = code.as_ref().and_then(|code| code.get(..2));
+            TRANSIENT_CLASSES.contains(&class.unwrap_or_default())
         }
-        _ => (TroubleCause::Database, false),
+        _ => true,
     }
-}
-
-/// Returns true if SQLite refused the data, so that a retry fails again.
-pub(super) fn is_sqlite_refusal(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
-
-    matches!(
-        error.sqlite_error_code(),
-        Some(ConstraintViolation | TooBig | TypeMismatch)
-    )
 }
 
 impl From<rusqlite::Error> for DatabaseError {
@@ -214,7 +201,8 @@ impl DatabaseError {
     }
 
     /// Returns true if the database ended a statement because a number does not fit.
-    pub(crate) fn is_overflow(&self) -> bool {
+    #[must_use]
+    pub fn is_overflow(&self) -> bool {
         match self {
             #[cfg(feature = "postgres")]
             Self::Postgres(sqlx::Error::Database(error)) => {
@@ -224,32 +212,69 @@ impl DatabaseError {
         }
     }
 
-    /// Returns the state that a read model has after this error.
-    pub(crate) fn to_failure(&self) -> SubscriberFailure {
-        let (cause, is_transient) = match self {
-            Self::Full => (TroubleCause::Space, false),
-            Self::Row { .. } => (TroubleCause::Rows, false),
+    /// Returns true if the space for the data is used up.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(error) => error_code(error).as_deref() == Some(DISK_FULL),
+            _ => false,
+        }
+    }
+
+    /// Returns true if another attempt may succeed without help.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, OperationInterrupted};
+
+        match self {
+            error if error.is_full() => false,
             // The table is made again.
-            error if error.is_table_damage() => (TroubleCause::Rows, true),
-            Self::Sqlite(error) => sqlite_cause(error),
+            error if error.is_table_damage() => true,
+            Self::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                Some(DatabaseBusy | DatabaseLocked | OperationInterrupted)
+            ),
             #[cfg(feature = "postgres")]
-            Self::Postgres(error) => postgres_cause(error),
+            Self::Postgres(error) => is_transient(error),
             #[cfg(feature = "postgres")]
-            Self::Unreachable(_) => (TroubleCause::Database, true),
+            Self::Unreachable(_) => true,
             #[cfg(not(feature = "postgres"))]
-            Self::MissingFeature => (TroubleCause::Database, false),
+            Self::MissingFeature => false,
             Self::TooExpensive | Self::Busy | Self::ShareInUse | Self::Lost | Self::Interrupted => {
-                (TroubleCause::Database, true)
+                true
             }
-            Self::Unsuitable { .. } | Self::File { .. } => (TroubleCause::Database, false),
-        };
-        SubscriberFailure::new(cause, is_transient, self)
+            Self::Full
+            | Self::NoText
+            | Self::Row { .. }
+            | Self::Unsuitable { .. }
+            | Self::File { .. } => false,
+        }
+    }
+
+    /// Returns true if a table does not exist.
+    #[must_use]
+    pub fn is_missing_table(&self) -> bool {
+        match self {
+            Self::Sqlite(error) => error.to_string().contains("no such table"),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(error) => error_code(error).as_deref() == Some(UNDEFINED_TABLE),
+            _ => false,
+        }
     }
 
     /// Returns true if the database refused the data, so that a retry fails again.
-    pub(crate) fn is_refusal(&self) -> bool {
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
+
         match self {
-            Self::Sqlite(error) => is_sqlite_refusal(error),
+            Self::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                Some(ConstraintViolation | TooBig | TypeMismatch)
+            ),
             #[cfg(feature = "postgres")]
             Self::Postgres(sqlx::Error::Database(error)) => {
                 error.code().is_some_and(|code| is_refusal(&code))
@@ -262,7 +287,7 @@ impl DatabaseError {
 
     /// Returns true if the session of the writing connection may be over, and its lock with it.
     #[cfg(feature = "postgres")]
-    pub(super) fn may_end_session(&self) -> bool {
+    pub(crate) fn may_end_session(&self) -> bool {
         match self {
             // A server that answers with such an error has only undone the transaction. One that accepts no writes
             // is not the primary any more.

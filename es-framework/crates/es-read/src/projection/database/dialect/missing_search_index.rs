@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-use tokio::time::timeout;
-
-use super::{
-    super::super::{Table, search_index::create_gin_index_statement, table_statements},
+use super::super::{
+    super::{Table, search_index::create_gin_index_statement, table_statements},
     DatabaseError,
 };
+use es_sql::{Cell, SqlDatabase, Statement};
 
 const HAS_SEARCH_INDEX: &str = "SELECT EXISTS (SELECT 1 FROM pg_index \
      WHERE indrelid = to_regclass($1) AND pg_get_indexdef(indexrelid) LIKE '%gin_trgm_ops%')";
@@ -21,17 +19,15 @@ const INDEX_TIMEOUT: Duration = Duration::from_secs(630);
 /// Creates the search index of a table that was created while the server lacked the extension. If the
 /// server refuses that, text searches still work but look at each row.
 pub(super) async fn create_missing_search_index(
-    connection: &mut PgConnection,
+    database: &SqlDatabase,
     table: &Table,
 ) -> Result<(), DatabaseError> {
     let Some(create) = create_gin_index_statement(table) else {
         return Ok(());
     };
-    let has_index: bool = sqlx::query_scalar(HAS_SEARCH_INDEX)
-        .bind(table_statements::quote_name(&table.name()))
-        .fetch_one(&mut *connection)
-        .await?;
-    if has_index {
+    let quoted = table_statements::quote_name(&table.name());
+    let found = Statement::new(HAS_SEARCH_INDEX, [quoted.into()]);
+    if database.read(found).await? == [[Cell::Boolean(true)]] {
         return Ok(());
     }
     let name = table.model.name;
@@ -39,9 +35,10 @@ pub(super) async fn create_missing_search_index(
         read_model = name,
         "creates the missing search index, which may take minutes; the read model waits for it"
     );
-    let created = timeout(INDEX_TIMEOUT, create_search_index(connection, create));
-    match created.await.unwrap_or(Err(DatabaseError::Lost)) {
-        Err(DatabaseError::Postgres(sqlx::Error::Database(error))) => {
+    let statements = [LIMIT_LOCK_WAIT, LIMIT_INDEX_TIME, &create].map(Statement::plain);
+    let created = database.write_within(INDEX_TIMEOUT, statements.into());
+    match created.await {
+        Err(DatabaseError::Postgres(error)) if error.as_database_error().is_some() => {
             tracing::warn!(
                 read_model = name,
                 %error,
@@ -51,18 +48,4 @@ pub(super) async fn create_missing_search_index(
         }
         created => created,
     }
-}
-
-async fn create_search_index(
-    connection: &mut PgConnection,
-    create: String,
-) -> Result<(), DatabaseError> {
-    let mut transaction = connection.begin().await?;
-    for statement in [LIMIT_LOCK_WAIT, LIMIT_INDEX_TIME] {
-        sqlx::query(statement).execute(&mut *transaction).await?;
-    }
-    sqlx::query(AssertSqlSafe(create))
-        .execute(&mut *transaction)
-        .await?;
-    Ok(transaction.commit().await?)
 }

@@ -18,7 +18,7 @@ use super::{
 /// The time that a query waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The number of expensive queries that run at once.
-pub(super) const SCANS: u32 = 4;
+pub(crate) const SCANS: u32 = 4;
 /// The number of lookups by key that run at once.
 const LOOKUPS: usize = 4;
 /// The number of SQLite's virtual machine steps between two checks of the time limit, which take a

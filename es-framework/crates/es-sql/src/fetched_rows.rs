@@ -1,44 +1,33 @@
 //! The rows that a statement selects, up to a size.
 
-use super::super::{Cell, row_changes::TableRow};
+use super::Cell;
 
 /// The rows that a statement selects. A statement with a limit of bytes may select more rows.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct FetchedRows<T> {
-    pub(crate) rows: Vec<T>,
+pub struct FetchedRows<T> {
+    /// The rows.
+    pub rows: Vec<T>,
     /// True if the rows reached the limit of bytes. The statement may select more rows.
-    pub(crate) is_cut: bool,
+    pub is_cut: bool,
     bytes: usize,
     most_bytes: usize,
 }
 
-/// A row with a size in memory.
-pub(crate) trait RowSize {
-    /// Returns about how many bytes the row takes.
-    fn size(&self) -> usize;
-}
-
-impl RowSize for TableRow {
-    fn size(&self) -> usize {
-        let text = |cell: &Cell| match cell {
-            Cell::Text(text) => text.len(),
-            Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Boolean(_) => 0,
-        };
-        let texts = self.cells.iter().map(text).fold(0, usize::saturating_add);
-        texts.saturating_add(size_of_val(self.cells.as_slice()))
-    }
-}
-
-impl RowSize for String {
-    fn size(&self) -> usize {
-        self.len()
-    }
+/// Returns about how many bytes a row takes.
+fn size_of_row(cells: &[Cell]) -> usize {
+    let text = |cell: &Cell| match cell {
+        Cell::Text(text) => text.len(),
+        Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Boolean(_) => 0,
+    };
+    let texts = cells.iter().map(text).fold(0, usize::saturating_add);
+    texts.saturating_add(size_of_val(cells))
 }
 
 impl<T> FetchedRows<T> {
     /// Creates an empty list of at most `most_bytes`, not counting the last row. It has room for two rows of any
     /// size: the row of a page, and the row that begins the next page.
-    pub(super) const fn new(most_bytes: usize) -> Self {
+    pub(crate) const fn new(most_bytes: usize) -> Self {
         Self {
             rows: Vec::new(),
             is_cut: false,
@@ -48,7 +37,10 @@ impl<T> FetchedRows<T> {
     }
 
     /// Converts the rows, unless one cannot be converted.
-    pub(crate) fn try_map<U, E>(
+    ///
+    /// # Errors
+    /// That of the first row that cannot be converted.
+    pub fn try_map<U, E>(
         self,
         convert: impl FnMut(T) -> Result<U, E>,
     ) -> Result<FetchedRows<U>, E> {
@@ -65,10 +57,10 @@ impl<T> FetchedRows<T> {
     }
 }
 
-impl<T: RowSize> FetchedRows<T> {
+impl FetchedRows<Vec<Cell>> {
     /// Adds a row. Returns false if the list takes no further row.
-    pub(super) fn push(&mut self, row: T) -> bool {
-        self.bytes = self.bytes.saturating_add(row.size());
+    pub(crate) fn push(&mut self, row: Vec<Cell>) -> bool {
+        self.bytes = self.bytes.saturating_add(size_of_row(&row));
         self.rows.push(row);
         self.is_cut = self.bytes >= self.most_bytes && self.rows.len() > 1;
         !self.is_cut
@@ -79,9 +71,12 @@ impl<T: RowSize> FetchedRows<T> {
 mod tests {
     use super::*;
 
+    /// The size of a row without its text.
+    const CELL: usize = size_of::<Cell>();
+
     fn collect(texts: &[&str], most_bytes: usize) -> (usize, bool) {
         let mut fetched = FetchedRows::new(most_bytes);
-        let mut texts = texts.iter().map(|text| (*text).to_owned());
+        let mut texts = texts.iter().map(|text| vec![Cell::from(*text)]);
         while let Some(text) = texts.next()
             && fetched.push(text)
         {}
@@ -90,8 +85,9 @@ mod tests {
 
     #[test]
     fn the_rows_end_with_the_one_that_reaches_the_limit() {
-        assert_eq!(collect(&["ab", "cd", "ef", "gh"], 5), (3, true));
-        assert_eq!(collect(&["ab", "cd"], 5), (2, false));
+        let limit = 3 * CELL + 5;
+        assert_eq!(collect(&["ab", "cd", "ef", "gh"], limit), (3, true));
+        assert_eq!(collect(&["ab", "cd"], limit), (2, false));
     }
 
     #[test]

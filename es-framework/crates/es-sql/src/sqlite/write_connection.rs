@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 
 use super::{
-    super::{DatabaseError, lease::WriteLease},
+    super::DatabaseError,
     blocking::run_blocking,
+    lease::WriteLease,
     sqlite_connection::{SqliteLocation, open_writer},
 };
 
@@ -51,29 +52,16 @@ impl SqliteWriter {
     /// Runs statements on the connection.
     pub(super) async fn run_statements<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error> + Send + 'static,
+        work: impl FnOnce(&mut Connection) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, DatabaseError> {
         let connection = Arc::clone(&self.connection);
         let is_in_memory = self.location.is_in_memory();
         run_blocking(move || {
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-            work(&mut connection).map_err(|error| match error.sqlite_error_code() {
-                Some(ErrorCode::DiskFull) if is_in_memory => DatabaseError::Full,
-                _ => error.into(),
+            work(&mut connection).map_err(|error| match error {
+                error if is_in_memory && error.is_full() => DatabaseError::Full,
+                error => error,
             })
-        })
-        .await
-    }
-
-    /// Runs statements in one transaction.
-    pub(super) async fn run_transaction(
-        &self,
-        work: impl FnOnce(&Connection) -> Result<(), rusqlite::Error> + Send + 'static,
-    ) -> Result<(), DatabaseError> {
-        self.run_statements(move |connection| {
-            let transaction = connection.transaction()?;
-            work(&transaction)?;
-            transaction.commit()
         })
         .await
     }

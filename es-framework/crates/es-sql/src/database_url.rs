@@ -1,17 +1,17 @@
-//! The place of the read models' database: `DATABASE_URL`.
+//! The place of a database, such as `DATABASE_URL` names it.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-/// The place of the read models' database.
+/// The place of a database.
 ///
 /// ```
-/// use es_framework::projection::DatabaseUrl;
+/// use es_sql::DatabaseUrl;
 ///
 /// let file: DatabaseUrl = "sqlite:stock.db".parse()?;
 /// assert_eq!(file, DatabaseUrl::File("stock.db".into()));
 /// let server: DatabaseUrl = "postgres://library:secret@db/library".parse()?;
 /// assert_eq!(server.to_string(), "postgres://…");
-/// # Ok::<_, es_framework::projection::InvalidDatabaseUrl>(())
+/// # Ok::<_, es_sql::InvalidDatabaseUrl>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub enum DatabaseUrl {
@@ -27,7 +27,7 @@ pub enum DatabaseUrl {
 /// The error for a text that names no database.
 ///
 /// ```
-/// use es_framework::projection::{DatabaseUrl, InvalidDatabaseUrl};
+/// use es_sql::{DatabaseUrl, InvalidDatabaseUrl};
 ///
 /// assert_eq!("mysql://localhost".parse::<DatabaseUrl>(), Err(InvalidDatabaseUrl));
 /// ```

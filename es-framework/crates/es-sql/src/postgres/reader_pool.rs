@@ -12,7 +12,7 @@ use super::super::QueryCost;
 /// The time that a query waits for a connection.
 pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The number of expensive queries that run at once.
-pub(super) const SCANS: u32 = 8;
+pub(crate) const SCANS: u32 = 8;
 /// The number of lookups by key that run at once.
 const LOOKUPS: u32 = 4;
 

@@ -14,14 +14,13 @@ use tokio::{
 
 use super::{
     super::{DatabaseError, QueryCost},
+    database_servers::{DatabaseServers, PrimaryConnection},
     reader_pool::{ACQUIRE_TIMEOUT, ReaderPool},
+    transaction_pool::refuse_transaction_pool,
 };
-use es_sql::postgres::{DatabaseServers, PrimaryConnection, refuse_transaction_pool};
 
 /// The time in which a server that works accepts a connection.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
-/// The time in which a server that works executes what one batch needs.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 /// The interval of the statements by which the process with the lock shows that it runs. It is a third of the
 /// time after which the server ends a session without statements.
 const HEARTBEAT: Duration = Duration::from_secs(3);
@@ -124,10 +123,7 @@ impl Connections {
         let mut readers = self.readers.write().unwrap_or_else(PoisonError::into_inner);
         if readers.server != server {
             let host = options.get_host();
-            tracing::warn!(
-                host,
-                "another server of the read models accepts writes by now"
-            );
+            tracing::warn!(host, "another server of the database accepts writes by now");
             *readers = ReaderPool::new(options, server, &self.query_time);
         }
         Ok(connection)
@@ -191,7 +187,7 @@ async fn send_heartbeats(writer: Weak<Mutex<Option<PgConnection>>>) {
                 Ok(Ok(()))
             )
         {
-            tracing::warn!("the connection that holds the right to write read models was lost");
+            tracing::warn!("the connection that holds the right to write was lost");
             *writer = None;
         }
     }
@@ -214,11 +210,12 @@ async fn refuse_unsuitable_database(connection: &mut PgConnection) -> Result<(),
     Err(DatabaseError::Unsuitable { defect })
 }
 
-/// Ends an operation on tables or checkpoints if the server does not answer in time. Another server may have taken
+/// Ends an operation of the connection that writes if the server does not answer in time. Another server may have taken
 /// over.
-pub(super) async fn with_write_timeout<T>(
+pub(super) async fn within<T>(
+    limit: Duration,
     operation: impl Future<Output = Result<T, DatabaseError>>,
 ) -> Result<T, DatabaseError> {
-    let operation = timeout(WRITE_TIMEOUT, operation).await;
+    let operation = timeout(limit, operation).await;
     operation.unwrap_or(Err(DatabaseError::Lost))
 }

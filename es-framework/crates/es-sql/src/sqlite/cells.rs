@@ -1,27 +1,15 @@
-//! The conversion of rows and cells from and to SQLite.
+//! The conversion of cells from and to SQLite.
 
 use rusqlite::types;
 
-use super::super::super::{Cell, row_changes::TableRow};
+use super::super::Cell;
 
-/// Converts a row of SQLite: its position and its columns.
-pub(super) fn decode_row(
-    row: &rusqlite::Row<'_>,
-    columns: usize,
-) -> Result<TableRow, rusqlite::Error> {
-    Ok(TableRow {
-        place: row.get(0)?,
-        subject: None,
-        cells: read_cells(row, columns)?,
-    })
-}
-
-/// Reads the columns behind the position of a row.
+/// Reads the columns of a row.
 pub(super) fn read_cells(
     row: &rusqlite::Row<'_>,
     columns: usize,
 ) -> Result<Vec<Cell>, rusqlite::Error> {
-    let cells = (1..=columns).map(|index| {
+    let cells = (0..columns).map(|index| {
         Ok(match row.get_ref(index)? {
             types::ValueRef::Integer(number) => Cell::Integer(number),
             types::ValueRef::Real(number) => Cell::Real(number),
