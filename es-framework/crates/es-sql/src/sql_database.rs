@@ -168,6 +168,10 @@ impl SqlDatabase {
         self.run(statements, TransactionEnd::Rollback, WRITE_TIMEOUT)
     }
 
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(unused_variables, reason = "only a server can be away")
+    )]
     fn run(
         &self,
         statements: Vec<Statement>,

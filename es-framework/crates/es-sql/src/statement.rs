@@ -19,6 +19,10 @@ pub(crate) enum Parameters {
     /// The statement runs once for each row. Without a row, SQLite only checks it.
     Rows(Vec<Vec<Cell>>),
     /// The statement of PostgreSQL runs once. Each parameter is an array.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(dead_code, reason = "SQLite has no arrays")
+    )]
     Arrays(Vec<(CellType, Vec<Cell>)>),
 }
 

@@ -12,16 +12,16 @@ use super::super::{Cell, CellType};
 
 type PgQuery = Query<'static, Postgres, PgArguments>;
 
-/// A value of no type, so that the server infers the type of the parameter from the statement.
-struct Untyped;
+/// A NULL of no type, so that the server infers the type of the parameter from the statement.
+struct UntypedNull;
 
-impl Type<Postgres> for Untyped {
+impl Type<Postgres> for UntypedNull {
     fn type_info() -> PgTypeInfo {
         PgTypeInfo::with_oid(Oid(0))
     }
 }
 
-impl Encode<'_, Postgres> for Untyped {
+impl Encode<'_, Postgres> for UntypedNull {
     fn encode_by_ref(&self, _: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
         Ok(IsNull::Yes)
     }
@@ -31,7 +31,7 @@ impl Encode<'_, Postgres> for Untyped {
 pub(super) fn query_with_cells(sql: String, cells: Vec<Cell>) -> PgQuery {
     let query = sqlx::query(AssertSqlSafe(sql));
     cells.into_iter().fold(query, |query, cell| match cell {
-        Cell::Null => query.bind(None::<Untyped>),
+        Cell::Null => query.bind(None::<UntypedNull>),
         Cell::Text(text) => query.bind(text),
         Cell::Integer(number) => query.bind(number),
         Cell::Real(number) => query.bind(number),

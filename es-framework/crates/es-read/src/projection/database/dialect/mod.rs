@@ -1,4 +1,4 @@
-//! What differs between the engines of a database of read models. Each engine has one implementation.
+//! The differences between the engines of a database of read models. Each engine has one implementation.
 
 #[cfg(feature = "postgres")]
 mod missing_search_index;
