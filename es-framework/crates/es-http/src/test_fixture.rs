@@ -8,7 +8,7 @@ use es_event::{
     Declaration, Event, InvalidSubjectValue, Subject, SubjectTemplatePart, declaration,
 };
 use es_read::projection::{
-    Cell, CellError, ColumnDescriptor, ColumnKind, EventRow, ReadModelDescriptor,
+    Cell, CellError, ColumnDescriptor, ColumnKind, ColumnType as _, EventRow, ReadModelDescriptor,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,8 +85,8 @@ impl EventRow for TreePlantedEvent {
 
     fn to_cells(&self) -> Result<Vec<Cell>, CellError> {
         Ok(vec![
-            Cell::from_value("kind", &self.kind)?,
-            Cell::from_value("numLeaves", &self.num_leaves)?,
+            self.kind.to_cell("kind")?,
+            self.num_leaves.to_cell("numLeaves")?,
         ])
     }
 }

@@ -286,11 +286,11 @@ pub(super) fn check_key<R: ReadModel>(key: &RowKey, row: &R) -> Result<(), Proje
 /// The cells of a row, which its fields read one by one.
 ///
 /// ```
-/// use es_framework::projection::{Cell, Cells};
+/// use es_framework::projection::{Cell, Cells, ColumnType as _};
 ///
 /// let mut cells = Cells::new(vec![Cell::Text("The Ring".into()), Cell::Integer(310)]);
-/// assert_eq!(cells.take_cell().into_value::<String>("title")?, "The Ring");
-/// assert_eq!(cells.take_cell().into_value::<u32>("numPages")?, 310);
+/// assert_eq!(String::from_cell(cells.take_cell(), "title")?, "The Ring");
+/// assert_eq!(u32::from_cell(cells.take_cell(), "numPages")?, 310);
 /// # Ok::<_, es_framework::projection::CellError>(())
 /// ```
 #[derive(Debug)]
