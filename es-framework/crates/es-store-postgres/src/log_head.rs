@@ -41,13 +41,15 @@ impl LogHead {
     }
 }
 
+/// The last event, its hash, its time, the number of schemas and the damage that closes the log.
+type HeadRow = (Option<i64>, Vec<u8>, String, i64, Option<String>);
+
 /// Begins a transaction and locks the end of the log until it ends.
 pub(super) async fn begin_and_lock(
     connection: &mut PgConnection,
 ) -> Result<LogHead, DatabaseError> {
     sqlx::query(BEGIN).execute(&mut *connection).await?;
-    let found: Option<(Option<i64>, Vec<u8>, String, i64, Option<String>)> =
-        sqlx::query_as(LOCK).fetch_optional(connection).await?;
+    let found: Option<HeadRow> = sqlx::query_as(LOCK).fetch_optional(connection).await?;
     let (last, hash, time, schemas, damage) = found.ok_or_else(DatabaseError::missing_head)?;
     let last = last.map(row::to_event_id).transpose()?;
     let time = time.parse();

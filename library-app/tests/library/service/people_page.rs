@@ -37,15 +37,13 @@ async fn an_operator_finds_and_erases_a_reader_and_others_do_not() {
         let page = browser.text("//main").await;
         assert!(page.contains("Not allowed"), "{page}");
     }
-    browser
-        .open(&format!("{}/console/sign-in", library.url))
-        .await;
+    let sign_in = format!("{}/console/sign-in", library.url);
+    browser.open(&sign_in).await;
     browser.fill("API token", TOKEN).await;
     browser.click("//button[text()='Sign in']").await;
     browser.text("//*[@id='live']").await;
-    browser
-        .open(&format!("{}/console/events/0", library.url))
-        .await;
+    let event = format!("{}/console/events/0", library.url);
+    browser.open(&event).await;
     let event = browser.text("//main").await;
     assert!(event.contains("verified: it fits"), "{event}");
     assert!(
@@ -74,9 +72,8 @@ async fn an_operator_finds_and_erases_a_reader_and_others_do_not() {
     assert!(page.contains("rows of readers"), "{page}");
     browser.click("//a[text()='To this person']").await;
     browser.click("//a[text()='Erase…']").await;
-    let page = browser
-        .text("//main[contains(., 'Nothing brings them back')]")
-        .await;
+    let warning = "//main[contains(., 'Nothing brings them back')]";
+    let page = browser.text(warning).await;
     assert!(page.contains("1 value in events"), "{page}");
     browser.click("//button[text()='Erase']").await;
     let page = browser.text("//main[contains(., 'Dropped')]").await;

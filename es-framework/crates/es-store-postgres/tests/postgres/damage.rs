@@ -193,11 +193,8 @@ async fn an_instance_that_finds_a_lost_index_row_closes_the_log_for_all_until_it
             .server
             .query(&format!("SET search_path = {schema}; {lose}"));
         let [own, recursive] = pristine(of);
-        let precondition = if table == "es_subtrees" {
-            recursive
-        } else {
-            own
-        };
+        let is_recursive = table == "es_subtrees";
+        let precondition = if is_recursive { recursive } else { own };
         let refused = append("/c", vec![precondition]).await;
         assert!(
             matches!(
@@ -216,10 +213,8 @@ async fn an_instance_that_finds_a_lost_index_row_closes_the_log_for_all_until_it
         assert_closed(&[&later], &place).await;
         assert_eq!(verify(&later, |_| {}).await.unwrap().damage, []);
         for store in [&stores[0], &stores[1], &later] {
-            store
-                .append(vec![candidate("/d", 1)], vec![])
-                .await
-                .unwrap();
+            let appended = store.append(vec![candidate("/d", 1)], vec![]).await;
+            appended.unwrap();
         }
     }
 }
