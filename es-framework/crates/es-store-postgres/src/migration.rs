@@ -75,7 +75,7 @@ const MISSING_RIGHTS: &str = "\
         ('es_subjects', 'SELECT'), ('es_subjects', 'INSERT'), ('es_subjects', 'UPDATE'), \
         ('es_event_types', 'SELECT'), ('es_event_types', 'INSERT'), ('es_event_types', 'UPDATE'), \
         ('es_head', 'SELECT'), ('es_head', 'UPDATE'), \
-        ('es_damage', 'SELECT'), ('es_damage', 'INSERT'), ('es_damage', 'UPDATE'), ('es_damage', 'DELETE')) AS rights (name, needed) \
+        ('es_damage', 'SELECT'), ('es_damage', 'INSERT'), ('es_damage', 'UPDATE')) AS rights (name, needed) \
     WHERE NOT has_table_privilege(name, needed) GROUP BY name ORDER BY name";
 
 /// The tables of version 2 had links between rows and the identity of the store. Without the columns, an instance of an

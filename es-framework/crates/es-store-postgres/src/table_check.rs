@@ -161,14 +161,14 @@ async fn check_events(
 }
 
 /// A key, the event that a row names for it, and whether there is this event.
-type TableRow = (String, i64, bool);
+type DerivedRow = (String, i64, bool);
 
 async fn read_rows(
     connection: &mut PgConnection,
     statement: &'static str,
     after: &str,
     id: i64,
-) -> Result<Vec<TableRow>, DatabaseError> {
+) -> Result<Vec<DerivedRow>, DatabaseError> {
     let query = sqlx::query_as(statement).bind(after).bind(id);
     Ok(query.fetch_all(connection).await?)
 }
@@ -176,7 +176,7 @@ async fn read_rows(
 /// Checks that the rows of a table name events. Continues behind the last row, or with the next table.
 fn check_rows(
     table: &str,
-    rows: Vec<TableRow>,
+    rows: Vec<DerivedRow>,
     position: fn(String, i64) -> TablePosition,
     next: TablePosition,
 ) -> CheckedPage {

@@ -97,25 +97,10 @@ macro_rules! values {
     };
 }
 
-values!(
-    String,
-    Box<str>,
-    Arc<str>,
-    Cow<'static, str>,
-    Uuid,
-    bool,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    f32,
-    f64,
-    Timestamp,
-    Date
-);
+values! {
+    String, Box<str>, Arc<str>, Cow<'static, str>,
+    Uuid, bool, i8, i16, i32, i64, u8, u16, u32, f32, f64, Timestamp, Date
+}
 
 #[diagnostic::do_not_recommend]
 impl<T: ParameterValue> QueryField for T {

@@ -268,24 +268,10 @@ macro_rules! ordered {
     };
 }
 
-ordered!(
-    String,
-    Box<str>,
-    Arc<str>,
-    Cow<'static, str>,
-    Uuid,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    f32,
-    f64,
-    Timestamp,
-    Date
-);
+ordered! {
+    String, Box<str>, Arc<str>, Cow<'static, str>,
+    Uuid, i8, i16, i32, i64, u8, u16, u32, f32, f64, Timestamp, Date
+}
 impl<T: OrderedValue> OrderedValue for Option<T> {
     type Value = T::Value;
 }
