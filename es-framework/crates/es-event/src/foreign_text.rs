@@ -12,6 +12,12 @@ const FILE_LIMIT: u64 = 64 << 20;
 
 /// Escapes the characters of a text with which it could command a terminal, or hide what it says: control characters
 /// but line breaks and tabs, and those that change the direction of the text. JSON stays the same JSON.
+///
+/// ```
+/// use es_event::foreign_text::escape_for_terminal;
+///
+/// assert_eq!(escape_for_terminal("\u{1b}[2J"), r"\u001b[2J");
+/// ```
 #[must_use]
 pub fn escape_for_terminal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -29,6 +35,12 @@ pub fn escape_for_terminal(text: &str) -> String {
 
 /// Reads a file that somebody named. It may be a device that never ends.
 ///
+/// ```
+/// use es_event::foreign_text::read_file;
+///
+/// assert!(read_file("/dev/zero".as_ref()).is_err());
+/// ```
+///
 /// # Errors
 /// The file cannot be read, or is larger than 64 MiB.
 pub fn read_file(file: &Path) -> io::Result<Vec<u8>> {
@@ -43,6 +55,12 @@ pub fn read_file(file: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Reads a text file like [`read_file`].
+///
+/// ```
+/// use es_event::foreign_text::read_text;
+///
+/// assert!(read_text("/dev/zero".as_ref()).is_err());
+/// ```
 ///
 /// # Errors
 /// As those of [`read_file`], or the file is not UTF-8.
