@@ -129,11 +129,8 @@ async fn a_whole_store_is_verified() {
 async fn an_event_that_was_changed_on_disk_is_named() {
     let directory = tempfile::tempdir().unwrap();
     for (change, reason) in [
-        ("data = '{\"a\":1}'", "event 1 was damaged on the disk"),
-        (
-            "checksum = NULL, subject = 'a b'",
-            "event 1 has a broken subject",
-        ),
+        ("data = '{\"a\":1}'", "was damaged on the disk"),
+        ("checksum = NULL, subject = 'a b'", "has a broken subject"),
     ] {
         let at = directory.path().join(reason.replace(' ', "-"));
         let store = EmbeddedStore::open(&at).unwrap();
@@ -155,7 +152,7 @@ async fn an_event_that_was_changed_on_disk_is_named() {
         assert_eq!((status, &payload["isValid"]), (200, &json!(false)));
         assert_eq!(payload["brokenAt"]["id"], "1");
         let found = payload["brokenAt"]["reason"].as_str().unwrap();
-        assert!(found.starts_with(reason), "{found}");
+        assert!(found.contains(reason), "{found}");
         assert_eq!(payload["events"], 1);
         // A client of a backup may look at nothing but the end of the connection.
         let response = server.send("backup", &json!({})).await;
