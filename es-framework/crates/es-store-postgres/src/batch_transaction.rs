@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 
 use super::{
     database_error::DatabaseError, event_insertion, latest_lookup::StoredLatestEvents, log_head,
-    store_state::StoreState,
+    seen_event::SeenEvent, store_state::StoreState,
 };
 use es_event::{EventCandidate, EventId, EventType, RecordedEvent};
 use es_sql::postgres::Remedy;
@@ -170,7 +170,11 @@ impl BatchTransaction {
             return Ok(false);
         };
         log_head::begin_and_lock(connection).await?;
-        if log_head::holds_event(connection, last.id, last.hash).await? {
+        let last = SeenEvent {
+            id: last.id,
+            hash: last.hash,
+        };
+        if log_head::holds_event(connection, last).await? {
             // The events are visible but maybe not on a standby yet. This commit waits for that.
             log_head::commit_unchanged_head(connection).await?;
             return Ok(true);

@@ -26,6 +26,7 @@ mod row_upgrade;
 mod running_writer;
 mod scan_statement;
 mod schema_registration;
+mod seen_event;
 mod server_connection;
 mod store_address;
 mod store_limits;

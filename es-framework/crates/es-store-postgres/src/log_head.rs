@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, PgConnection};
 use super::{
     database_error::DatabaseError,
     row::{self, number},
-    store_state::SeenEvent,
+    seen_event::SeenEvent,
 };
 use es_event::{EventId, Hash};
 use es_sql::postgres::ACCEPTS_WRITES;
@@ -122,8 +122,7 @@ pub(super) async fn commit_unchanged_head(
 /// Returns true if the log holds an event with this id and hash.
 pub(super) async fn holds_event(
     connection: &mut PgConnection,
-    id: EventId,
-    hash: Hash,
+    SeenEvent { id, hash }: SeenEvent,
 ) -> Result<bool, DatabaseError> {
     let found: Option<Vec<u8>> = sqlx::query_scalar("SELECT hash FROM es_events WHERE id = $1")
         .bind(number(id.get()))

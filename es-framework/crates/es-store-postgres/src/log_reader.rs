@@ -18,7 +18,8 @@ use super::{
     event_selection::{self, StepLimits},
     log_head,
     read_pool::{ReadPool, ReadStep},
-    store_state::{SeenEvent, StoreState},
+    seen_event::SeenEvent,
+    store_state::StoreState,
 };
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{

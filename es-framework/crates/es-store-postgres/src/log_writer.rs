@@ -14,8 +14,9 @@ use super::{
     damage_record,
     database_error::DatabaseError,
     log_head, schema_registration,
+    seen_event::SeenEvent,
     server_connection::WritableConnection,
-    store_state::{SeenEvent, StoreState},
+    store_state::StoreState,
 };
 use es_sql::postgres::{Remedy, RetrySchedule};
 use es_store::{

@@ -15,7 +15,7 @@ impl StoreState {
         let Some(seen) = self.newest_seen() else {
             return Ok(());
         };
-        if log_head::holds_event(connection, seen.id, seen.hash).await? {
+        if log_head::holds_event(connection, seen).await? {
             return Ok(());
         }
         let flaw = "it was confirmed, and the log has lost it or has another one in its place";

@@ -7,6 +7,8 @@ use tokio::time::timeout;
 
 use super::{
     database_error::{DatabaseError, PostgresOpenError},
+    log_head,
+    seen_event::SeenEvent,
     store_address::{ServerConnectOptions, StoreAddress},
     store_limits::StoreLimits,
 };
@@ -39,26 +41,56 @@ pub(super) struct WritableConnection {
     pub(super) failovers: u64,
 }
 
+/// Why a server is not the first choice.
+enum Refusal {
+    Failed(DatabaseError),
+    /// It accepts writes, but lacks an event that this instance has seen.
+    Incomplete(WritableConnection),
+}
+
 impl StoreAddress {
-    /// Connects to all servers at once, and returns the first that accepts writes. One that hangs delays nobody.
+    /// Connects to all servers at once, and returns the first that accepts writes and has the event that this instance
+    /// has seen. One that hangs delays nobody. A server that lacks the event, such as an old primary, is returned only if
+    /// all others answer and cannot be used.
     pub(super) async fn connect_to_primary(
         &self,
         limits: &StoreLimits,
+        seen: Option<SeenEvent>,
     ) -> Result<WritableConnection, DatabaseError> {
         let servers = self.servers.iter().enumerate();
         let attempts = servers.map(|(number, server)| async move {
-            let connecting = timeout(limits.connect_time, self.connect_to(server)).await;
-            let connection = connecting.unwrap_or(Err(DatabaseError::Timeout))?;
-            Ok(WritableConnection {
+            let connecting = timeout(limits.connect_time, self.connect_to(server, seen)).await;
+            let connected = connecting.unwrap_or(Err(DatabaseError::Timeout));
+            let (connection, is_complete) = connected.map_err(Refusal::Failed)?;
+            let found = WritableConnection {
                 connection,
                 server: number,
                 failovers: 0,
-            })
+            };
+            if is_complete {
+                Ok(found)
+            } else {
+                Err(Refusal::Incomplete(found))
+            }
         });
-        let failures = match first_success(attempts).await {
+        let refusals = match first_success(attempts).await {
             Ok(connection) => return Ok(connection),
-            Err(failures) => failures,
+            Err(refusals) => refusals,
         };
+        let (mut failures, mut incomplete) = (Vec::new(), None);
+        for refusal in refusals {
+            match refusal {
+                Refusal::Failed(error) => failures.push(error),
+                Refusal::Incomplete(found) => incomplete = Some(found),
+            }
+        }
+        // A server that does not answer in time may have the event.
+        let is_open = |error: &DatabaseError| matches!(error, DatabaseError::Timeout);
+        if let Some(found) = incomplete
+            && !failures.iter().any(is_open)
+        {
+            return Ok(found);
+        }
         // While one server may still become the primary, the caller waits for it, whatever is wrong with the others.
         let is_final = |error: &DatabaseError| error.remedy() == Remedy::GiveUp;
         let are_all_final = failures.iter().all(is_final);
@@ -80,7 +112,7 @@ impl StoreAddress {
     ) -> Result<WritableConnection, DatabaseError> {
         let begun = Instant::now();
         loop {
-            match self.connect_to_primary(limits).await {
+            match self.connect_to_primary(limits, None).await {
                 Err(error)
                     if error.remedy() != Remedy::GiveUp && begun.elapsed() < limits.start_time =>
                 {
@@ -104,10 +136,12 @@ impl StoreAddress {
         Ok(refuse_transaction_pool(connection, &server.options).await?)
     }
 
+    /// Connects to a server, and returns whether it has the event.
     async fn connect_to(
         &self,
         server: &ServerConnectOptions,
-    ) -> Result<PgConnection, DatabaseError> {
+        seen: Option<SeenEvent>,
+    ) -> Result<(PgConnection, bool), DatabaseError> {
         let connection = PgConnection::connect_with(&server.options).await;
         let mut connection = connection.map_err(explain_pool)?;
         if !accepts_writes(&mut connection).await? {
@@ -122,7 +156,11 @@ impl StoreAddress {
         for setting in SESSION {
             sqlx::query(setting).execute(&mut connection).await?;
         }
-        Ok(connection)
+        let is_complete = match seen {
+            Some(seen) => log_head::holds_event(&mut connection, seen).await?,
+            None => true,
+        };
+        Ok((connection, is_complete))
     }
 }
 

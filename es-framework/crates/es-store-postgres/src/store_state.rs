@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use sqlx::PgConnection;
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 
 use super::{
-    database_error::DatabaseError, event_catalogue::load_catalogue,
+    database_error::DatabaseError, event_catalogue::load_catalogue, seen_event::SeenEvent,
     server_connection::WritableConnection, store_address::StoreAddress, store_limits::StoreLimits,
 };
-use es_event::{EventId, Hash};
+use es_event::EventId;
 use es_store::{StoreError, catalogue::EventTypeCatalogue};
 
 /// The state of one open store.
@@ -29,13 +29,6 @@ pub(super) struct StoreState {
     /// The number of losses of events that this instance has noticed.
     losses: watch::Sender<u64>,
     primary: watch::Sender<PrimaryServer>,
-}
-
-/// An event that this instance has written or read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SeenEvent {
-    pub(super) id: EventId,
-    pub(super) hash: Hash,
 }
 
 /// The server that all connections use.
@@ -76,9 +69,14 @@ impl StoreState {
     /// it lacks the events of the new one.
     pub(super) async fn connect_to_primary(&self) -> Result<WritableConnection, DatabaseError> {
         let failovers = self.primary.borrow().failovers;
-        let found = self.address.connect_to_primary(&self.limits).await?;
+        let seen = self.newest_seen();
+        let connecting = self.address.connect_to_primary(&self.limits, seen);
+        let found = connecting.await?;
         let mut connection = WritableConnection { failovers, ..found };
-        self.check_seen(&mut connection.connection).await?;
+        // A server whose standby is gone confirms no record of damage.
+        let checking = self.check_seen(&mut connection.connection);
+        let checked = timeout(self.limits.answer_time, checking).await;
+        checked.unwrap_or(Err(DatabaseError::Timeout))?;
         self.primary.send_if_modified(|primary| {
             let is_other = primary.number != connection.server && primary.failovers == failovers;
             if is_other {
