@@ -41,7 +41,7 @@ pub(super) struct WritableConnection {
     pub(super) failovers: u64,
 }
 
-/// Why a server is not the first choice.
+/// The reason for not choosing a server first.
 enum Refusal {
     Failed(DatabaseError),
     /// It accepts writes, but lacks an event that this instance has seen.
