@@ -7,7 +7,7 @@ use proptest::{collection::vec, prelude::*, strategy::ValueTree as _, test_runne
 
 use super::note_board::{Note, NoteBoard, NoteErasedEvent, NoteWrittenEvent};
 
-/// What happens to a note.
+/// An event of a note, some of which no row can take.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Written(&'static str),
