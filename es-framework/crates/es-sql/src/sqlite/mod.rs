@@ -16,7 +16,7 @@ use self::{
     write_connection::SqliteWriter,
 };
 use super::{
-    Cell, DatabaseError, FetchedRows, QueryCost, Statement, statement::Parameters,
+    Cell, DatabaseError, DatabaseUse, FetchedRows, QueryCost, Statement, statement::Parameters,
     transaction::TransactionEnd,
 };
 
@@ -36,9 +36,10 @@ impl SqliteDatabase {
     pub(crate) async fn open(
         location: SqliteLocation,
         query_time: Duration,
+        database_use: DatabaseUse,
     ) -> Result<Self, DatabaseError> {
         Ok(Self {
-            writer: SqliteWriter::open(location.clone()).await?,
+            writer: SqliteWriter::open(location.clone(), database_use).await?,
             readers: SqliteReaders::new(location, query_time),
         })
     }
@@ -65,6 +66,10 @@ impl SqliteDatabase {
 
     pub(crate) async fn try_become_writer(&self) -> Result<bool, DatabaseError> {
         self.writer.try_acquire_lease().await
+    }
+
+    pub(crate) async fn release_lease(&self) {
+        self.writer.release_lease().await;
     }
 
     pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Vec<Cell>>, DatabaseError> {

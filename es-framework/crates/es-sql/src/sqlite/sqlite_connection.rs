@@ -9,6 +9,8 @@ use std::{
 use es_store::secret_file;
 use rusqlite::{Connection, OpenFlags};
 
+use super::super::DatabaseUse;
+
 /// The time that a statement waits for the transaction of another connection.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The size limit of a database in memory in bytes. SQLite refuses the transaction that exceeds it.
@@ -42,7 +44,10 @@ impl SqliteLocation {
 }
 
 /// Opens the connection that writes, and creates the database if it does not exist.
-pub(super) fn open_writer(location: &SqliteLocation) -> Result<Connection, rusqlite::Error> {
+pub(super) fn open_writer(
+    location: &SqliteLocation,
+    database_use: DatabaseUse,
+) -> Result<Connection, rusqlite::Error> {
     if let SqliteLocation::File(path) = location {
         secret_file::secure_database(path).map_err(|error| cannot_open(&error))?;
     }
@@ -53,11 +58,13 @@ pub(super) fn open_writer(location: &SqliteLocation) -> Result<Connection, rusql
         let pages = MEMORY_LIMIT.checked_div(PAGE).unwrap_or(MEMORY_LIMIT);
         connection.pragma_update(None, "max_page_count", pages)?;
     } else {
-        // A power cut may remove the last transactions. Their events are applied again.
         // Rows may hold personal data, which an erasure removes from the file as well.
-        connection.execute_batch(
-            "PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
-        )?;
+        connection.execute_batch("PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL")?;
+        connection.execute_batch(match database_use {
+            // A power cut may remove the last transactions. Their events are applied again.
+            DatabaseUse::ReadModels => "PRAGMA synchronous = NORMAL",
+            DatabaseUse::State => "PRAGMA synchronous = FULL",
+        })?;
         connection.pragma_update(None, "cache_size", CACHE_KIB.wrapping_neg())?;
     }
     Ok(connection)
@@ -111,7 +118,7 @@ mod tests {
     fn a_log_that_a_query_reads_is_not_reported_as_truncated() {
         let folder = tempfile::tempdir().unwrap();
         let file = SqliteLocation::File(folder.path().join("stock.db"));
-        let connection = open_writer(&file).unwrap();
+        let connection = open_writer(&file, DatabaseUse::ReadModels).unwrap();
         connection.execute_batch("CREATE TABLE t (x)").unwrap();
         let reader = open_reader(&file).unwrap();
         let begin = "BEGIN; SELECT * FROM t";
@@ -128,7 +135,7 @@ mod tests {
         let file = folder.path().join("stock.db");
         fs::write(&file, "").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-        let connection = open_writer(&SqliteLocation::File(file)).unwrap();
+        let connection = open_writer(&SqliteLocation::File(file), DatabaseUse::State).unwrap();
         connection.execute_batch("CREATE TABLE t (x)").unwrap();
         let files = fs::read_dir(folder.path()).unwrap();
         let modes: Vec<_> = files
@@ -140,7 +147,9 @@ mod tests {
     #[test]
     fn a_database_in_a_missing_folder_is_refused_with_a_reason() {
         let file = SqliteLocation::File("/nowhere/stock.db".into());
-        let error = open_writer(&file).unwrap_err().to_string();
+        let error = open_writer(&file, DatabaseUse::State)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("No such file"), "{error}");
     }
 }

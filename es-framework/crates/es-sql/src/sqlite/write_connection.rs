@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 
 use super::{
-    super::DatabaseError,
+    super::{DatabaseError, DatabaseUse},
     blocking::run_blocking,
     lease::WriteLease,
     sqlite_connection::{SqliteLocation, open_writer},
@@ -21,10 +21,13 @@ pub(super) struct SqliteWriter {
 
 impl SqliteWriter {
     /// Opens the database, and creates it if it does not exist.
-    pub(super) async fn open(location: SqliteLocation) -> Result<Self, DatabaseError> {
+    pub(super) async fn open(
+        location: SqliteLocation,
+        database_use: DatabaseUse,
+    ) -> Result<Self, DatabaseError> {
         run_blocking(move || {
             Ok(Self {
-                connection: Arc::new(Mutex::new(open_writer(&location)?)),
+                connection: Arc::new(Mutex::new(open_writer(&location, database_use)?)),
                 lease: Arc::default(),
                 location,
             })
@@ -47,6 +50,17 @@ impl SqliteWriter {
             Ok(lease.is_some())
         })
         .await
+    }
+
+    /// Gives up the right to write.
+    pub(super) async fn release_lease(&self) {
+        let lease = Arc::clone(&self.lease);
+        // Only a panic ends the work early.
+        let _ = run_blocking(move || {
+            *lease.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            Ok(())
+        })
+        .await;
     }
 
     /// Runs statements on the connection.

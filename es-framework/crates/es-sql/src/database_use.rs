@@ -1,0 +1,11 @@
+//! The use of a database.
+
+/// The use of a database. It decides how durable a commit in SQLite is, and which lock of a server grants the right to
+/// write, so that several uses may share one schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatabaseUse {
+    /// Rows of read models. A power cut may remove the last of them from a file, and their events are applied again.
+    ReadModels,
+    /// The tasks of reactions. A commit survives a power cut.
+    State,
+}
