@@ -23,7 +23,7 @@ use std::{
 };
 
 use es_event::{EventId, Hash};
-use es_sql::{Cell, DatabaseUrl, DatabaseUse, SqlDatabase, Statement};
+use es_sql::{Cell, DatabaseUrl, DatabaseUse, QueryCost, SqlDatabase, Statement};
 use tokio::sync::OnceCell;
 
 use self::{
@@ -38,6 +38,8 @@ pub use task::{NextTimes, Task, TaskChange, TaskCounts, TaskFailure, TaskKey};
 
 /// The longest time of a query for the status.
 const QUERY_TIME: Duration = Duration::from_secs(5);
+/// The most bytes of rows that a query for the status reads.
+const MOST_BYTES: usize = 16 << 20;
 
 /// The database of the tasks of all reactions. Clones are one instance: they own it together.
 #[derive(Debug, Clone)]
@@ -240,6 +242,27 @@ impl StateDatabase {
         self.notice_loss(result.map_err(Into::into))
     }
 
+    /// Selects rows. To an instance that does not own the database, they are those of the last transaction.
+    async fn select(
+        &self,
+        sql: String,
+        parameters: Vec<Cell>,
+    ) -> Result<Vec<Vec<Cell>>, StateError> {
+        if self.is_owner() {
+            return self.read(Statement::new(sql, parameters)).await;
+        }
+        let database = self.instance.shared.connect().await?;
+        match database
+            .query(QueryCost::Page, sql, parameters, MOST_BYTES)
+            .await
+        {
+            Ok(fetched) => Ok(fetched.rows),
+            // No instance has owned the database yet.
+            Err(error) if error.is_missing_table() => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Runs statements in one transaction.
     async fn write(&self, statements: Vec<Statement>) -> Result<(), StateError> {
         let result = self.owned()?.write(statements).await;
@@ -264,12 +287,10 @@ impl StateDatabase {
     /// Returns the position of a subscriber.
     ///
     /// # Errors
-    /// The database does not answer, this process does not own it, or the tasks of the subscriber were lost.
+    /// The database does not answer, or the tasks of the subscriber were lost.
     pub async fn position(&self, subscriber: &str) -> Result<SubscriberPosition, StateError> {
-        let select = "SELECT is_lost, position, hash FROM es_subscriber WHERE name = $1";
-        let rows = self
-            .read(Statement::new(select, [subscriber.into()]))
-            .await?;
+        let sql = "SELECT is_lost, position, hash FROM es_subscriber WHERE name = $1";
+        let rows = self.select(sql.into(), vec![subscriber.into()]).await?;
         let Some(row) = rows.into_iter().next() else {
             return Ok(SubscriberPosition::Unknown);
         };

@@ -22,10 +22,11 @@ const NEXT_TIMES: &str = "SELECT \
      (SELECT min(due) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due > '' AND reason IS NULL), \
      (SELECT min(retry_at) FROM es_task WHERE subscriber = $1 AND reason IS NOT NULL)";
 const COUNTS: &str = "SELECT \
-     (SELECT count(*) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due = ''), \
      (SELECT count(*) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due > '' AND reason IS NULL), \
      (SELECT min(due) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due > '' AND reason IS NULL), \
      (SELECT count(*) FROM es_task WHERE subscriber = $1 AND reason IS NOT NULL)";
+const READY: &str =
+    "SELECT count(*) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due = ''";
 /// The events with which a subject waits: those of immediate tasks, which have no time.
 const WAITING: &str = "SELECT count(DISTINCT event), max(event_time) FROM es_task \
      WHERE subscriber = $1 AND subject = $2 AND (due = '' OR reason IS NOT NULL)";
@@ -54,7 +55,8 @@ impl StateDatabase {
             Cell::Integer(i64::try_from(limit).unwrap_or(i64::MAX)),
         ];
         let sql = format!("SELECT {TASK_COLUMNS} {DUE}");
-        self.select_tasks(sql, parameters).await
+        let rows = self.read(Statement::new(sql, parameters)).await?;
+        rows.into_iter().map(read_task).collect()
     }
 
     async fn select_tasks(
@@ -62,7 +64,7 @@ impl StateDatabase {
         sql: String,
         parameters: impl Into<Vec<Cell>>,
     ) -> Result<Vec<Task>, StateError> {
-        let rows = self.read(Statement::new(sql, parameters)).await?;
+        let rows = self.select(sql, parameters.into()).await?;
         rows.into_iter().map(read_task).collect()
     }
 
@@ -71,18 +73,21 @@ impl StateDatabase {
         &self,
         sql: &str,
         parameters: impl Into<Vec<Cell>>,
-    ) -> Result<RowReader, StateError> {
-        let rows = self.read(Statement::new(sql, parameters)).await?;
-        let row = rows.into_iter().next().unwrap_or_default();
-        Ok(RowReader::new("es_task", row))
+    ) -> Result<Option<RowReader>, StateError> {
+        let rows = self.select(sql.to_owned(), parameters.into()).await?;
+        let row = rows.into_iter().next();
+        Ok(row.map(|row| RowReader::new("es_task", row)))
     }
 
     /// Returns the next times at which there is something to do.
     ///
     /// # Errors
-    /// The database does not answer, or this process does not own it.
+    /// The database does not answer.
     pub async fn next_times(&self, subscriber: &str) -> Result<NextTimes, StateError> {
-        let mut row = self.select_row(NEXT_TIMES, [subscriber.into()]).await?;
+        let row = self.select_row(NEXT_TIMES, [subscriber.into()]).await?;
+        let Some(mut row) = row else {
+            return Ok(NextTimes::default());
+        };
         Ok(NextTimes {
             deadline: row.optional_time()?,
             retry: row.optional_time()?,
@@ -92,21 +97,32 @@ impl StateDatabase {
     /// Returns the numbers of tasks.
     ///
     /// # Errors
-    /// The database does not answer, or this process does not own it.
+    /// The database does not answer.
     pub async fn task_counts(&self, subscriber: &str) -> Result<TaskCounts, StateError> {
-        let mut row = self.select_row(COUNTS, [subscriber.into()]).await?;
+        let row = self.select_row(COUNTS, [subscriber.into()]).await?;
+        let Some(mut row) = row else {
+            return Ok(TaskCounts::default());
+        };
         Ok(TaskCounts {
-            ready: row.count()?,
             deadlines: row.count()?,
             next_deadline: row.optional_time()?,
             failed: row.count()?,
         })
     }
 
+    /// Returns the number of tasks without a due time that wait for no failed one.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn count_ready(&self, subscriber: &str) -> Result<u64, StateError> {
+        let row = self.select_row(READY, [subscriber.into()]).await?;
+        row.map_or(Ok(0), |mut row| row.count())
+    }
+
     /// Returns the first task of a step that is due at a time, as each time of a schedule is.
     ///
     /// # Errors
-    /// The database does not answer, or this process does not own it.
+    /// The database does not answer.
     pub async fn first_deadline(
         &self,
         subscriber: &str,
@@ -124,7 +140,7 @@ impl StateDatabase {
     /// Returns the failed tasks, each of which holds its subject.
     ///
     /// # Errors
-    /// The database does not answer, or this process does not own it.
+    /// The database does not answer.
     pub async fn failed_tasks(&self, subscriber: &str) -> Result<Vec<Task>, StateError> {
         let sql = format!(
             "SELECT {TASK_COLUMNS} FROM es_task WHERE subscriber = $1 AND reason IS NOT NULL ORDER BY event"
@@ -135,7 +151,7 @@ impl StateDatabase {
     /// Returns the held subjects, as operators see them.
     ///
     /// # Errors
-    /// The database does not answer, or this process does not own it.
+    /// The database does not answer.
     pub async fn held_subjects(&self, subscriber: &str) -> Result<Vec<HeldKey>, StateError> {
         let mut held = Vec::new();
         for task in self.failed_tasks(subscriber).await? {
@@ -162,7 +178,11 @@ impl StateDatabase {
         subject: &Subject,
     ) -> Result<(u64, Option<Timestamp>), StateError> {
         let parameters = [subscriber.into(), subject.as_str().into()];
-        let mut row = self.select_row(WAITING, parameters).await?;
-        Ok((row.count()?, row.optional_time()?))
+        let row = self.select_row(WAITING, parameters).await?;
+        let Some(mut row) = row else {
+            return Ok((1, None));
+        };
+        let events: u64 = row.count()?;
+        Ok((events.max(1), row.optional_time()?))
     }
 }

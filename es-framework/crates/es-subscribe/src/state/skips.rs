@@ -16,9 +16,7 @@ impl StateDatabase {
     /// The database does not answer, or this process does not own it.
     pub async fn skips(&self, subscriber: &str) -> Result<Vec<EventSelection>, StateError> {
         let select = "SELECT selection FROM es_skip WHERE subscriber = $1 ORDER BY selection";
-        let rows = self
-            .read(Statement::new(select, [subscriber.into()]))
-            .await?;
+        let rows = self.select(select.into(), vec![subscriber.into()]).await?;
         let selections = rows.into_iter().map(|row| {
             let text = RowReader::new("es_skip", row).text()?;
             serde_json::from_str(&text).map_err(|error| StateError::Row {

@@ -85,8 +85,6 @@ pub enum TaskChange {
 /// The number of tasks of one subscriber.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TaskCounts {
-    /// The tasks without a due time that wait for no failed one.
-    pub ready: u64,
     /// The tasks with a due time that have not failed and wait for no failed one.
     pub deadlines: u64,
     /// The first of these times.

@@ -155,9 +155,9 @@ async fn tasks_of_a_subject_are_due_one_after_the_other() {
         .await
         .unwrap();
     assert_eq!(due(&database, minutes(5)).await, [3, 0]);
+    assert_eq!(database.count_ready(NAME).await.unwrap(), 1);
     let counts = database.task_counts(NAME).await.unwrap();
     let expected = TaskCounts {
-        ready: 1,
         deadlines: 1,
         next_deadline: deadline.key.due,
         failed: 0,
@@ -264,6 +264,12 @@ async fn one_instance_owns_the_database() {
     let first = owned().await;
     let second = first.another_instance();
     assert!(second.try_own().await.unwrap().is_none());
+    plan(&first, &[task("/books/1", 1, None)]).await;
+    assert_eq!(
+        second.count_ready(NAME).await.unwrap(),
+        1,
+        "others see the tasks"
+    );
     let refused = second.commit(NAME, None, &[]).await;
     assert!(matches!(refused, Err(StateError::NotOwner)), "{refused:?}");
     assert!(first.try_own().await.unwrap().is_some());
