@@ -9,3 +9,14 @@ pub enum DatabaseUse {
     /// The tasks of reactions. A commit survives a power cut.
     State,
 }
+
+impl DatabaseUse {
+    /// Returns the setting that names the database.
+    #[cfg(feature = "postgres")]
+    pub(crate) const fn setting(self) -> &'static str {
+        match self {
+            Self::ReadModels => "DATABASE_URL",
+            Self::State => "STATE_DATABASE_URL",
+        }
+    }
+}

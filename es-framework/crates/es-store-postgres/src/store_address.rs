@@ -24,6 +24,7 @@ pub struct StoreAddress {
     pub(crate) accepts_data_loss: bool,
     pub(crate) uses_notifications: bool,
     pub(crate) hash_version: HashVersion,
+    database_url: Arc<str>,
 }
 
 /// One server of the database.
@@ -56,6 +57,13 @@ impl StoreAddress {
     pub const fn hash_version(mut self, version: HashVersion) -> Self {
         self.hash_version = version;
         self
+    }
+
+    /// Returns the URL of the database with its password and without the options of the event store, for other tables
+    /// in the same database.
+    #[must_use]
+    pub fn database_url(&self) -> &str {
+        &self.database_url
     }
 }
 
@@ -107,7 +115,8 @@ impl std::str::FromStr for StoreAddress {
                 }
             }
         }
-        let urls = server_urls(&format!("postgres://{rest}?{}", parameters.join("&")));
+        let database_url = format!("postgres://{rest}?{}", parameters.join("&"));
+        let urls = server_urls(&database_url);
         let servers = urls.iter().map(|url| server(url));
         let servers = servers.collect::<Result<_, _>>()?;
         Ok(Self {
@@ -115,6 +124,7 @@ impl std::str::FromStr for StoreAddress {
             accepts_data_loss,
             uses_notifications,
             hash_version: HashVersion::default(),
+            database_url: database_url.into(),
         })
     }
 }
@@ -174,6 +184,8 @@ mod tests {
         assert_eq!(address.to_string(), text);
         assert_eq!(format!("{address:?}"), text);
         assert!(address.accepts_data_loss && !address.uses_notifications);
+        let database_url = "postgres://me:se%40cret@a,b:5433,[::1]:5434/events?sslmode=disable&options[search_path]=x";
+        assert_eq!(address.database_url(), database_url);
         let options = &address.servers[1].options;
         assert_eq!(options.get_username(), "me");
         assert_eq!(options.get_options(), Some("-c search_path=x"));

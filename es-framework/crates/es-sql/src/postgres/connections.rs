@@ -82,7 +82,7 @@ impl Connections {
             .connection_options(server)
             .ok_or(DatabaseError::Lost)?;
         refuse_transaction_pool(&mut connection, options).await?;
-        refuse_unsuitable_database(&mut connection).await?;
+        refuse_unsuitable_database(&mut connection, database_use).await?;
         let readers = RwLock::new(ReaderPool::new(options, server, &query_time));
         let writer = Arc::default();
         tokio::spawn(send_heartbeats(Arc::downgrade(&writer)));
@@ -206,16 +206,22 @@ async fn send_heartbeats(writer: Weak<Mutex<Option<PgConnection>>>) {
 }
 
 /// Refuses a database that cannot store each text, and one in which the role cannot create the tables.
-async fn refuse_unsuitable_database(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+async fn refuse_unsuitable_database(
+    connection: &mut PgConnection,
+    database_use: DatabaseUse,
+) -> Result<(), DatabaseError> {
+    let setting = database_use.setting();
     let found = sqlx::query_as(SUITABILITY).fetch_one(connection).await?;
     let (encoding, schema, may_create): (String, Option<String>, Option<bool>) = found;
     let defect = match schema {
         _ if encoding != "UTF8" => format!(
-            "has the encoding {encoding}, in which some texts cannot be stored: create one with ENCODING 'UTF8' and name it in DATABASE_URL"
+            "has the encoding {encoding}, in which some texts cannot be stored: create one with ENCODING 'UTF8' and name it in {setting}"
         ),
-        None => "has no schema of the search path: create one, or name another one in DATABASE_URL with ?options[search_path]=".to_owned(),
+        None => format!(
+            "has no schema of the search path: create one, or name another one in {setting} with ?options[search_path]="
+        ),
         Some(schema) if may_create != Some(true) => format!(
-            "does not let this role create the tables in the schema {schema}: run GRANT CREATE ON SCHEMA {schema} TO the role of DATABASE_URL"
+            "does not let this role create the tables in the schema {schema}: run GRANT CREATE ON SCHEMA {schema} TO the role of {setting}"
         ),
         Some(_) => return Ok(()),
     };
