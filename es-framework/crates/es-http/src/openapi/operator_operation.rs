@@ -104,10 +104,7 @@ fn command_operation(
             with_parameters.with_problems([kind::INVALID_PARAMETER])
         }
     };
-    match component {
-        ComponentKind::ReadModel => operation.with_problems([kind::STANDS_BY]),
-        ComponentKind::Reaction => operation,
-    }
+    operation.with_problems([kind::STANDS_BY])
 }
 
 /// Returns the parameters that select events.

@@ -5,6 +5,13 @@ use es_sql::DatabaseError;
 use es_store::StoreError;
 
 /// The reason why the state database cannot be used.
+///
+/// ```
+/// use es_subscribe::state::StateError;
+///
+/// assert!(StateError::NotOwner.is_ownership_lost() && StateError::NotOwner.is_transient());
+/// assert!(StateError::OtherDatabase.needs_rebuild());
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// The database failed.

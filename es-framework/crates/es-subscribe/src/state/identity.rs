@@ -176,6 +176,19 @@ impl StateDatabase {
 
 /// Checks that the event at a position is the one that a subscriber has seen there.
 ///
+/// ```
+/// use es_event::{EventId, Hash};
+/// use es_store::memory::MemoryStore;
+/// use es_subscribe::state::{SubscriberCheckpoint, check_position};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let seen = SubscriberCheckpoint { event: EventId::FIRST, hash: Hash::ZERO };
+/// let lost = check_position(&MemoryStore::new(), seen).await;
+/// assert!(lost.is_err_and(|error| error.needs_rebuild()));
+/// # }
+/// ```
+///
 /// # Errors
 /// It is missing or another one, or the store does not answer.
 pub async fn check_position(

@@ -42,6 +42,21 @@ const QUERY_TIME: Duration = Duration::from_secs(5);
 const MOST_BYTES: usize = 16 << 20;
 
 /// The database of the tasks of all reactions. Clones are one instance: they own it together.
+///
+/// ```
+/// use es_subscribe::state::{StateDatabase, TaskCounts};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_subscribe::state::StateError> {
+/// let database = StateDatabase::in_memory();
+/// assert!(database.try_own().await?.is_some());
+/// // Another process stands by, and sees the tasks.
+/// let other = database.another_instance();
+/// assert!(other.try_own().await?.is_none());
+/// assert_eq!(other.task_counts("receipts").await?, TaskCounts::default());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct StateDatabase {
     instance: Arc<Instance>,
@@ -75,6 +90,15 @@ struct SharedDatabase {
 }
 
 /// The last event whose tasks are planned.
+///
+/// ```
+/// use es_event::RecordedEvent;
+/// use es_subscribe::state::SubscriberCheckpoint;
+///
+/// fn checkpoint_at(event: &RecordedEvent) -> SubscriberCheckpoint {
+///     SubscriberCheckpoint { event: event.id, hash: event.hash }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubscriberCheckpoint {
     /// The event.
@@ -84,6 +108,20 @@ pub struct SubscriberCheckpoint {
 }
 
 /// The position of a subscriber.
+///
+/// ```
+/// use es_subscribe::state::{StateDatabase, SubscriberPosition};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_subscribe::state::StateError> {
+/// let database = StateDatabase::in_memory();
+/// assert!(database.try_own().await?.is_some());
+/// assert_eq!(database.position("receipts").await?, SubscriberPosition::Unknown);
+/// database.begin("receipts", None, &[]).await?;
+/// assert_eq!(database.position("receipts").await?, SubscriberPosition::BeforeFirst);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubscriberPosition {
     /// The database does not know the subscriber.

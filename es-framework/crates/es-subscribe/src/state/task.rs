@@ -6,6 +6,15 @@ use es_event::{EventId, EventType, PoisonEvent, Subject};
 use jiff::Timestamp;
 
 /// The identity of a task of one subscriber.
+///
+/// ```
+/// use es_event::EventId;
+/// use es_subscribe::state::TaskKey;
+///
+/// let at_once = TaskKey { step: "print".into(), event: EventId::FIRST, view: 0, due: None };
+/// let later = TaskKey { due: "2026-07-29T12:00:00Z".parse().ok(), ..at_once.clone() };
+/// assert!(at_once < later);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskKey {
     /// The name of the step.
@@ -19,6 +28,25 @@ pub struct TaskKey {
 }
 
 /// A task that is not finished.
+///
+/// ```
+/// use es_event::RecordedEvent;
+/// use es_subscribe::state::{Task, TaskKey};
+/// use jiff::Timestamp;
+///
+/// /// The task of the first step after an event.
+/// fn first_task(event: &RecordedEvent) -> Task {
+///     Task {
+///         key: TaskKey { step: "print".into(), event: event.id, view: 0, due: None },
+///         order: 0,
+///         subject: event.subject.clone(),
+///         event_type: event.event_type.clone(),
+///         event_time: event.time.timestamp().unwrap_or(Timestamp::UNIX_EPOCH),
+///         attempts: 0,
+///         failure: None,
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// The identity.
@@ -38,6 +66,13 @@ pub struct Task {
 }
 
 /// The failure of a task. The task holds its subject until it is finished.
+///
+/// ```
+/// use es_subscribe::state::TaskFailure;
+///
+/// let failure = TaskFailure { reason: "the printer is away".into(), retry_at: None };
+/// assert!(failure.retry_at.is_none(), "an operator makes the next attempt");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskFailure {
     /// The reason.
@@ -47,6 +82,16 @@ pub struct TaskFailure {
 }
 
 /// A change of the tasks of one subscriber.
+///
+/// ```
+/// use es_subscribe::state::{StateDatabase, StateError, Task, TaskChange};
+///
+/// /// Removes a task that was executed.
+/// async fn finish(database: &StateDatabase, task: Task) -> Result<(), StateError> {
+///     let Task { key, subject, .. } = task;
+///     database.commit("receipts", None, &[TaskChange::Finish { key, subject }]).await
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskChange {
     /// Adds a task. A task that is there stays as it is.
@@ -83,6 +128,12 @@ pub enum TaskChange {
 }
 
 /// The number of tasks of one subscriber.
+///
+/// ```
+/// use es_subscribe::state::TaskCounts;
+///
+/// assert_eq!(TaskCounts::default().failed, 0);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TaskCounts {
     /// The tasks with a due time that have not failed and wait for no failed one.
@@ -94,6 +145,13 @@ pub struct TaskCounts {
 }
 
 /// The next times at which a subscriber has something to do.
+///
+/// ```
+/// use es_subscribe::state::NextTimes;
+///
+/// let NextTimes { deadline, retry } = NextTimes::default();
+/// assert!(deadline.is_none() && retry.is_none());
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NextTimes {
     /// The first due time of a task that waits for no failed one.
