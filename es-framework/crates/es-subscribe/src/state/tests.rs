@@ -2,6 +2,8 @@ use es_event::{EventCandidate, EventId, EventSelection, Hash, Metadata};
 use es_store::{EventStore, memory::MemoryStore};
 use jiff::{SignedDuration, Timestamp};
 
+use es_sql::DatabaseUrl;
+
 use super::*;
 
 const NAME: &str = "receipts";
