@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use es_catalog::model::{ApplicationModel, ModelNode, NodeKind};
 use es_command::state::{Snapshots, StateDescriptor};
 use es_event::{EventId, Subject, Upcasters, personal::KEYWORD, subject_template::fits};
 use es_eventql::QueryLimits;
-use es_model::{ApplicationModel, ModelNode, NodeKind};
 use es_net::ApiToken;
 use es_personal::PersonalData;
 use es_read::projection::{Database, ReadModels};

@@ -1,7 +1,7 @@
 //! The model of the application as a picture, and the declaration that was selected in it.
 
 use axum::response::Response;
-use es_model::{ApplicationModel, ModelEdge, ModelNode, NodeKind};
+use es_catalog::model::{ApplicationModel, ModelEdge, ModelNode, NodeKind};
 use maud::{Markup, PreEscaped, html};
 
 use crate::{
@@ -153,7 +153,7 @@ fn occurrences(node: &ModelNode) -> Option<(String, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use es_model::{FindingKind, ModelFinding};
+    use es_catalog::model::{FindingKind, ModelFinding};
     use serde_json::json;
 
     use super::*;
@@ -168,7 +168,7 @@ mod tests {
             documentation: "<script>alert(1)</script>".to_owned(),
             route: None,
             roles: Vec::new(),
-            rules: vec![es_model::ModelRule {
+            rules: vec![es_catalog::model::ModelRule {
                 label: "owner reader".to_owned(),
                 sentence: "Clients send it only for their own `reader`.".to_owned(),
             }],

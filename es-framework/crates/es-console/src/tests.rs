@@ -11,9 +11,9 @@ use axum::{
     body::Body,
     http::{HeaderMap, HeaderValue, Request, StatusCode, header},
 };
+use es_catalog::model::ApplicationModel;
 use es_event::{EventCandidate, EventType, Metadata, TraceContext, Upcasters, encode};
 use es_eventql::QueryLimits;
-use es_model::ApplicationModel;
 use es_read::projection::{Database, ReadModels};
 use es_store::{EventStore, memory::MemoryStore};
 use es_subscribe::{
