@@ -28,7 +28,7 @@ use es_framework::{
     personal::{PersonKeys, PersonalEvents, PersonalStore, SqliteKeyStore},
     prelude::*,
     projection::{Project, ReadModelDescriptor, ReadModels},
-    store::{EventStore, ReadOptions, sqlite::EmbeddedStore},
+    store::{EventLog, ReadOptions, sqlite::EmbeddedStore},
 };
 use futures_util::TryStreamExt as _;
 use tokio::task::JoinSet;
@@ -107,8 +107,8 @@ impl PersonalRow {
 
 /// The event stores of one measurement: one without personal data, and one with a cipher before it.
 struct Stores {
-    plain: Arc<dyn EventStore>,
-    personal: Arc<dyn EventStore>,
+    plain: Arc<dyn EventLog>,
+    personal: Arc<dyn EventLog>,
 }
 
 impl Stores {
@@ -127,7 +127,7 @@ impl Stores {
 
 /// Registers new persons with so many clients, and returns the registrations a second.
 async fn register<C: Command + Handle>(
-    store: &Arc<dyn EventStore>,
+    store: &Arc<dyn EventLog>,
     clients: usize,
     time: Duration,
 ) -> f64 {
@@ -202,7 +202,7 @@ async fn fill(stores: &Stores, events: usize) {
 }
 
 /// Reads all events, decodes them if need be, and returns the events a second.
-async fn read<E: Event>(store: &Arc<dyn EventStore>, decodes: bool) -> f64 {
+async fn read<E: Event>(store: &Arc<dyn EventLog>, decodes: bool) -> f64 {
     let subject: Subject = "/read".parse().unwrap();
     let begin = Instant::now();
     let mut events = store.read(subject, ReadOptions::recursive());
@@ -217,7 +217,7 @@ async fn read<E: Event>(store: &Arc<dyn EventStore>, decodes: bool) -> f64 {
 }
 
 /// Rebuilds a read model, and returns the events a second.
-async fn rebuild<R: Project>(store: &Arc<dyn EventStore>, events: usize) -> f64 {
+async fn rebuild<R: Project>(store: &Arc<dyn EventLog>, events: usize) -> f64 {
     let models = ReadModels::new([ReadModelDescriptor::of::<R>()]).unwrap();
     let begin = Instant::now();
     rebuilding::rebuild(Arc::clone(store), models).await;

@@ -42,7 +42,7 @@ use crate::{
     projection::{Database, Processor},
     reaction::{ReactionRunner, ReactionRuntime},
     state::Snapshots,
-    store::EventStore,
+    store::{EventLog, EventStore},
     telemetry::milliseconds_since,
 };
 
@@ -130,7 +130,7 @@ impl OpenedResources {
     }
 
     /// The events as the application sees them.
-    fn application_store(&self) -> Arc<dyn EventStore> {
+    fn application_store(&self) -> Arc<dyn EventLog> {
         match &self.personal {
             Some(personal) => Arc::new(personal.clone()),
             None => self.store.as_event_store(),
@@ -179,7 +179,7 @@ impl OpenedResources {
 
     fn health(&self, processor: &Processor, runner: &ReactionRunner) -> Health {
         Health {
-            store: self.application_store(),
+            store: self.store.as_event_store(),
             keys: self.personal.as_ref().map(|store| store.keys().clone()),
             database: self.database.clone(),
             positions: processor.progress(),

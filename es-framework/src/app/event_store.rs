@@ -10,7 +10,7 @@ use super::postgres_store;
 use crate::{
     Error, Result,
     config::{Secret, Settings},
-    store::EventStore,
+    store::{EventStore, StoreCatalog as _},
 };
 
 /// Uses the provided store, connects to the one at the URL of the settings, or opens the

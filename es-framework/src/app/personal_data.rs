@@ -113,7 +113,7 @@ pub(super) async fn personal_data(
     let store = store?;
     let source: Arc<str> = source.into();
     let mut targets = erasure_targets(&store, command_resources, models, processor, database);
-    targets.push(Arc::new(UniqueClaims::new(store.sealed(), &source)));
+    targets.push(Arc::new(UniqueClaims::new(store.sealed().clone(), &source)));
     let tables = ReadModelTables {
         models: models.clone(),
         database: database.clone(),

@@ -6,21 +6,21 @@ use async_trait::async_trait;
 use es_command::unique::release_claims_of_erased_persons;
 use es_personal::ErasureTarget;
 
-use crate::{event::Hash, store::EventStore};
+use crate::{event::Hash, store::EventLog};
 
 /// The claims of values in the event store.
 #[derive(Debug)]
 pub(super) struct UniqueClaims {
-    store: Arc<dyn EventStore>,
+    store: Arc<dyn EventLog>,
     source: Arc<str>,
     /// The last erasure after which claims ended. After a start, they are examined once more, which changes nothing.
     last_erasure: Mutex<Option<Hash>>,
 }
 
 impl UniqueClaims {
-    pub(super) fn new(store: &Arc<dyn EventStore>, source: &Arc<str>) -> Self {
+    pub(super) fn new(store: Arc<dyn EventLog>, source: &Arc<str>) -> Self {
         Self {
-            store: Arc::clone(store),
+            store,
             source: Arc::clone(source),
             last_erasure: Mutex::default(),
         }

@@ -9,7 +9,7 @@ use es_eventql::QueryLimits;
 use es_net::ApiToken;
 use es_personal::PersonalData;
 use es_read::projection::{Database, ReadModels};
-use es_store::EventStore;
+use es_store::{EventLog, StoreCatalog};
 use es_subscribe::{
     ProgressRegistry,
     operator::{ComponentKind, OperatorClient},
@@ -40,9 +40,11 @@ pub struct Console {
     /// The application's name.
     pub name: &'static str,
     /// The event store. Personal values are not shown.
-    pub store: Arc<dyn EventStore>,
+    pub store: Arc<dyn EventLog>,
     /// The event store of which states are made. Personal values read as their replacements.
-    pub state_store: Arc<dyn EventStore>,
+    pub state_store: Arc<dyn EventLog>,
+    /// The catalog of the event store.
+    pub catalog: Arc<dyn StoreCatalog>,
     /// The upcasters of old events.
     pub upcasters: Upcasters,
     /// The model of the application.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use axum::response::Response;
 use es_event::{EventId, Hash, RecordedEvent, TraceContext};
-use es_store::{Bound, EventStore, ReadOptions, StoreError, event_with_id};
+use es_store::{Bound, EventLog, ReadOptions, StoreError, event_with_id};
 use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
 
@@ -112,7 +112,7 @@ fn heading(event: &RecordedEvent, has_next: bool) -> Markup {
 
 /// Checks the hash of an event against its content and its predecessor.
 async fn verify(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     event: &RecordedEvent,
 ) -> Result<Result<String, String>, StoreError> {
     let before = event.id.get().checked_sub(1).and_then(EventId::new);
@@ -208,7 +208,7 @@ fn metadata(event: &RecordedEvent) -> Markup {
 /// Returns the events of the same trace near an event, without the event itself. The search ends after a time,
 /// because its events can be large.
 async fn related_events(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     event: &RecordedEvent,
 ) -> Result<RelatedEvents, StoreError> {
     let mut related = RelatedEvents::default();

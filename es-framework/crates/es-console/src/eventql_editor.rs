@@ -177,7 +177,7 @@ impl EventQlPage<'_> {
         let limits = self.console.query_limits;
         html! {
             p.muted #limits {
-                "Runs in this application over its event store (" (shortened(&self.console.store.description(), 200))
+                "Runs in this application over its event store (" (shortened(&self.console.catalog.description(), 200))
                 "). Limits: " (ROWS) " rows, " (size_text(ROWS_SIZE)) " of results, "
                 (limits.time.as_secs_f64()) " seconds, " (size_text(limits.memory)) " of memory, "
                 (QUERIES) " queries at once."

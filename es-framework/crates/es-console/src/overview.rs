@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use axum::response::Response;
 use es_event::EventId;
 use es_observe::metrics::commands_of_last_hour;
-use es_store::{EventStore, StoreError, newest_id};
+use es_store::{EventLog, StoreError, newest_id};
 use es_subscribe::{SubscriberState, operator::ComponentKind};
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
@@ -47,8 +47,7 @@ pub(crate) async fn show_overview(
     let store = &*console.store;
     let newest = newest_id(store).await?;
     let counts = count_events(store, newest, Timestamp::now()).await?;
-    let health = tokio::time::timeout(HEALTH_TIME, store.health()).await;
-    let health = match health {
+    let health = match tokio::time::timeout(HEALTH_TIME, console.catalog.health()).await {
         Ok(result) => result.map_err(|error| error.to_string()),
         Err(_) => Err("the store does not answer the health check in time".to_owned()),
     };
@@ -72,7 +71,7 @@ pub(crate) async fn show_overview(
 
 /// Counts the events of the last hour. Times of events never go back, so binary searches find the borders.
 async fn count_events(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     newest: Option<EventId>,
     now: Timestamp,
 ) -> Result<EventCounts, StoreError> {
@@ -141,7 +140,7 @@ fn store_card(console: &Console, newest: Option<EventId>, health: &Result<(), St
             }
             dl.facts {
                 dt { "Store" }
-                dd { (shortened(&console.store.description(), 200)) }
+                dd { (shortened(&console.catalog.description(), 200)) }
                 dt { "Events" }
                 dd { (grouped(EventId::count_to(newest))) }
                 @if let Some(id) = newest {

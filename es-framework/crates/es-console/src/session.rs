@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, HeaderValue, header};
 use es_event::{EventCandidate, EventType, Metadata, Subject};
 use es_net::ApiToken;
-use es_store::{AppendError, EventStore, StoreError, latest_event, secret_file::generate_secret};
+use es_store::{AppendError, EventLog, StoreError, latest_event, secret_file::generate_secret};
 use jiff::Timestamp;
 use ring::hmac;
 
@@ -62,7 +62,7 @@ pub(crate) struct Sessions {
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct SessionLog {
-    pub store: Arc<dyn EventStore>,
+    pub store: Arc<dyn EventLog>,
     pub source: Arc<str>,
 }
 

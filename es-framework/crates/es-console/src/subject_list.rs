@@ -32,7 +32,7 @@ pub(crate) async fn children(
     let after = QueryValues::parse(query).parsed::<Subject>("after");
     let one_more = PAGE.saturating_add(1);
     let listing = console
-        .store
+        .catalog
         .read_child_subjects(base.clone(), after, one_more);
     let Ok(listed) = timeout(LIST_TIME, listing).await else {
         return Ok(ChildSubjects {

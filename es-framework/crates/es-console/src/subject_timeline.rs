@@ -4,7 +4,7 @@ use std::{num::NonZeroU64, ops::RangeInclusive};
 
 use axum::response::Response;
 use es_event::{EventId, Subject};
-use es_store::{Bound, EventStore, Order, ReadOptions, StoreError};
+use es_store::{Bound, EventLog, Order, ReadOptions, StoreError};
 use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
 
@@ -109,7 +109,7 @@ pub(crate) async fn show_subject_timeline(
 }
 
 async fn load_page(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     subject: &Subject,
     recursive: bool,
     before: Option<EventId>,

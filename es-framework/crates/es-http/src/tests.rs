@@ -18,7 +18,7 @@ use es_read::{
     projection::{Database, Processor},
     query::QueryDescriptor,
 };
-use es_store::{EventStore, memory::MemoryStore};
+use es_store::memory::MemoryStore;
 use es_subscribe::{
     ProgressRegistry,
     operator::{ComponentKind, OperatorClient},
@@ -62,15 +62,15 @@ async fn serve_without_rows(
     live: LiveQuerySettings,
     limits: RequestLimits,
 ) -> (Router, Processor) {
-    let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::new());
     let catalog = catalog.read_models([TREES]).queries(queries);
     let catalog = catalog.build().unwrap();
     let models = catalog.read_models().clone();
     let database = Database::in_memory(&models).await.unwrap();
-    let processor = Processor::new(Arc::clone(&store), database.clone(), models);
+    let processor = Processor::new(store.clone(), database.clone(), models);
     let positions = processor.progress();
     let health = Health {
-        store: Arc::clone(&store),
+        store: store.clone(),
         keys: None,
         database: database.clone(),
         positions: positions.clone(),

@@ -85,7 +85,7 @@ impl PersonalData {
     /// Returns the events for readers who may not see personal data.
     #[must_use]
     pub fn redacted_store(&self) -> RedactedStore {
-        RedactedStore::new(Arc::clone(self.store.sealed()))
+        RedactedStore::new(self.store.sealed().clone())
     }
 
     /// Returns the events as they are stored.

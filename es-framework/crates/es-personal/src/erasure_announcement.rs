@@ -6,9 +6,7 @@ use es_event::{
     EventCandidate, EventId, Hash, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
     SubjectTemplatePart,
 };
-use es_store::{
-    AppendError, Bound, EventStore, Precondition, ReadOptions, StoreError, latest_event,
-};
+use es_store::{AppendError, Bound, EventLog, Precondition, ReadOptions, StoreError, latest_event};
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -77,14 +75,14 @@ pub(crate) async fn announce_erasure(
 
 /// Returns the announcements from one on.
 pub(crate) async fn read_announcements(
-    store: &dyn EventStore,
+    log: &dyn EventLog,
     from: Option<EventId>,
 ) -> Result<Vec<AnnouncedErasure>, StoreError> {
     let options = ReadOptions {
         lower_bound: from.map(Bound::Inclusive),
         ..ReadOptions::recursive()
     };
-    let announced = store.read(all_subject()?, options);
+    let announced = log.read(all_subject()?, options);
     let announced = announced.map_ok(|event| AnnouncedErasure {
         id: event.id,
         hash: event.hash,

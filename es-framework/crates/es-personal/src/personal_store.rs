@@ -5,11 +5,10 @@
 use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
-use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
+use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventOpener, EventSchema, EventStore, EventStream, EventTypeStream,
-    KnownEventType, ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError,
-    SubjectStream,
+    AppendError, EventLog, EventOpener, EventStore, EventStream, ObserveOptions, Precondition,
+    ReadOptions, StoreError,
 };
 use futures_util::{StreamExt as _, future, stream};
 
@@ -23,7 +22,7 @@ use crate::{
 /// The most events whose keys are looked up together.
 const MAX_CHUNK: usize = 256;
 
-/// Seals and opens the personal values of events.
+/// The log of an event store that seals and opens the personal values of events.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct PersonalStore {
@@ -38,14 +37,12 @@ impl PersonalStore {
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, events: PersonalEvents, keys: PersonKeys) -> Self {
         let identity = keys.store().identity();
-        let link = KeyLink::new(Arc::clone(&store), LinkedSchema::PERSONS, identity);
-        let link = Arc::new(link);
-        let events = Arc::new(events);
+        let link = KeyLink::new(store.clone(), LinkedSchema::PERSONS, identity);
         Self {
             store,
-            events,
+            events: Arc::new(events),
             keys,
-            link,
+            link: Arc::new(link),
         }
     }
 
@@ -214,7 +211,7 @@ impl EventOpener for PersonalStore {
 }
 
 #[async_trait]
-impl EventStore for PersonalStore {
+impl EventLog for PersonalStore {
     async fn append(
         &self,
         mut candidates: Vec<EventCandidate>,
@@ -230,45 +227,5 @@ impl EventStore for PersonalStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.open_stream(self.store.observe(subject, options))
-    }
-
-    fn read_subjects(&self, base: Subject) -> SubjectStream {
-        self.store.read_subjects(base)
-    }
-
-    async fn read_child_subjects(
-        &self,
-        base: Subject,
-        after: Option<Subject>,
-        limit: usize,
-    ) -> Result<Vec<Subject>, StoreError> {
-        self.store.read_child_subjects(base, after, limit).await
-    }
-
-    fn read_event_types(&self) -> EventTypeStream {
-        self.store.read_event_types()
-    }
-
-    async fn read_event_type(
-        &self,
-        event_type: EventType,
-    ) -> Result<Option<KnownEventType>, StoreError> {
-        self.store.read_event_type(event_type).await
-    }
-
-    async fn register_event_schema(
-        &self,
-        event_type: EventType,
-        schema: EventSchema,
-    ) -> Result<(), RegisterError> {
-        self.store.register_event_schema(event_type, schema).await
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        self.store.health().await
-    }
-
-    fn description(&self) -> String {
-        self.store.description()
     }
 }

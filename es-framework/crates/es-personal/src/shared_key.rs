@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use es_store::{EventStore, StoreError};
+use es_store::{StoreCatalog, StoreError};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct SharedKey {
-    store: Arc<dyn EventStore>,
+    catalog: Arc<dyn StoreCatalog>,
     keys: PersonKeys,
     place: LinkedSchema,
     /// Returns the name of a key, which does not reveal the key.
@@ -27,14 +27,14 @@ impl SharedKey {
     /// Takes the key from a key store, for events whose schema names it.
     #[must_use]
     pub fn new(
-        store: Arc<dyn EventStore>,
+        catalog: Arc<dyn StoreCatalog>,
         keys: PersonKeys,
         place: LinkedSchema,
         name: fn(&[u8]) -> Uuid,
     ) -> Self {
         let bytes = OnceCell::new();
         Self {
-            store,
+            catalog,
             keys,
             place,
             name,
@@ -47,7 +47,7 @@ impl SharedKey {
     /// # Errors
     /// The key store has lost the key, or has another one.
     pub async fn check(&self) -> Result<(), StoreError> {
-        let expected = match find_link(&*self.store, &self.place).await {
+        let expected = match find_link(&*self.catalog, &self.place).await {
             Ok(Some(expected)) => expected,
             // A store of the application's own, without schemas.
             Ok(None) | Err(StoreError::Refused(_)) => return Ok(()),
@@ -76,8 +76,8 @@ impl SharedKey {
         self.check().await?;
         let key = self.keys.shared_key(true).await.map_err(failed)?;
         let key = key.ok_or_else(|| failed("the shared key is erased"))?;
-        let store = Arc::clone(&self.store);
-        let link = KeyLink::new(store, self.place.clone(), (self.name)(&key));
+        let catalog = Arc::clone(&self.catalog);
+        let link = KeyLink::new(catalog, self.place.clone(), (self.name)(&key));
         link.ensure().await?;
         Ok(key)
     }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::SqliteKeyStore;
 
-    fn shared_key(store: &Arc<dyn EventStore>, file: &std::path::Path) -> SharedKey {
+    fn shared_key(store: &Arc<dyn StoreCatalog>, file: &std::path::Path) -> SharedKey {
         let keys = PersonKeys::new(Arc::new(SqliteKeyStore::open(file).unwrap()));
         let place = LinkedSchema {
             event_type: EventType::declared("com.example.ClaimedEvent"),
@@ -109,7 +109,7 @@ mod tests {
     async fn all_instances_have_one_key_and_a_lost_one_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let [file, other] = ["keys", "other"].map(|name| folder.path().join(name));
-        let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+        let store: Arc<dyn StoreCatalog> = Arc::new(MemoryStore::new());
         let key = shared_key(&store, &file);
         key.check().await.unwrap();
         let bytes = key.bytes().await.unwrap();

@@ -6,7 +6,7 @@ use tokio::time::timeout;
 
 use super::state::{QueryLimitReached, ServerState};
 use es_event::{EventCandidate, EventId, RecordedEvent};
-use es_eventql::{EventQlQuery, EventSource, QueryError};
+use es_eventql::{EventQlQuery, QueryError};
 use es_store::{AppendError, Conflict, Precondition, StoreError, newest_id};
 
 /// The number of attempts before the write fails, if others write while its queries run.
@@ -132,7 +132,7 @@ impl ConditionalWrite {
     /// Runs the queries. Returns the end of the store before they began.
     async fn check_queries(&self, server: &ServerState) -> Result<Option<EventId>, WriteFailure> {
         let end = newest_id(&*server.store).await?;
-        let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
+        let source = server.event_source();
         for (query, index) in self.queries.iter().zip(&self.query_indexes) {
             let limits = server.settings.query_limits;
             let result = query.boolean_result(Arc::clone(&source), limits);

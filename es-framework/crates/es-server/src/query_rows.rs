@@ -1,6 +1,6 @@
 //! The rows of an EventQL query as a stream of lines.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, time::Duration};
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use super::{
     state::ServerState,
     stream_format::StreamFormat,
 };
-use es_eventql::{EventQlQuery, EventSource, QueryError, QueryRows};
+use es_eventql::{EventQlQuery, QueryError, QueryRows};
 
 /// Runs a query and responds with its rows. The permit is held until the last row is sent.
 pub(super) fn query_response(
@@ -25,7 +25,7 @@ pub(super) fn query_response(
     format: StreamFormat,
     permit: OwnedSemaphorePermit,
 ) -> Response {
-    let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
+    let source = server.event_source();
     let rows = QueryRowFrames {
         rows: query.run(source, server.settings.query_limits),
         format,

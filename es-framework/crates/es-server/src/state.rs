@@ -12,7 +12,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{server_settings::ServerSettings, stream_format::StreamFormat};
-use es_store::EventStore;
+use es_eventql::EventSource;
+use es_store::{EventLog, EventStore};
 
 /// The store, the settings and the limits that all endpoints share.
 #[derive(Debug)]
@@ -43,6 +44,12 @@ impl ServerState {
             Ok(Ok(permit)) => Ok(permit),
             _ => Err(QueryLimitReached(self.settings.queries_limit)),
         }
+    }
+
+    /// Returns the events for queries.
+    pub(super) fn event_source(&self) -> Arc<dyn EventSource> {
+        let log: Arc<dyn EventLog> = self.store.clone();
+        Arc::new(log)
     }
 
     /// The format of streams of version 1.

@@ -60,9 +60,9 @@ use self::{
 };
 use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
 use es_store::{
-    AppendError, DamageSettlement, EventSchema, EventStore, EventStream, EventTypeStream,
+    AppendError, DamageSettlement, EventLog, EventSchema, EventStream, EventTypeStream,
     KnownEventType, LogDamage, ObserveOptions, Precondition, ReadOptions, RegisterError,
-    StoreError, SubjectStream, VerificationScope, schema_work,
+    StoreCatalog, StoreError, SubjectStream, VerificationScope, schema_work,
     write::{QueuedAppend, QueuedTask, candidate_size, precondition_size},
 };
 
@@ -79,7 +79,7 @@ pub use store_address::{InvalidStoreAddress, StoreAddress};
 /// ```no_run
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use es_store::EventStore;
+/// use es_store::StoreCatalog as _;
 /// use es_store_postgres::PostgresStore;
 ///
 /// let store = PostgresStore::open("postgres://library@db-1,db-2/library".parse()?).await?;
@@ -211,7 +211,7 @@ fn check_texts(candidates: &[EventCandidate]) -> Result<(), StoreError> {
 }
 
 #[async_trait]
-impl EventStore for PostgresStore {
+impl EventLog for PostgresStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -256,7 +256,10 @@ impl EventStore for PostgresStore {
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.reader.clone().observe_events(subject, options)
     }
+}
 
+#[async_trait]
+impl StoreCatalog for PostgresStore {
     fn read_subjects(&self, base: Subject) -> SubjectStream {
         self.reader.clone().list_subjects(base)
     }

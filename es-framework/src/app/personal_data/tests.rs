@@ -26,7 +26,7 @@ use crate::{
     operator::{ComponentKind, OperatorClient, OperatorOutcome, OperatorRequests},
     prelude::*,
     projection::{Database, ReadModelDescriptor, ReadModels},
-    store::{AppendError, EventStore, ReadOptions, StoreError, memory::MemoryStore},
+    store::{AppendError, EventLog, ReadOptions, StoreError, memory::MemoryStore},
     subscribe::{HeldKeys, ProgressRegistry},
 };
 
@@ -138,7 +138,7 @@ fn candidate(event: &PartyHeldEvent) -> EventCandidate {
 
 /// Returns the events, decoded if they can be, and their data.
 async fn parties(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
 ) -> Result<Vec<(Option<PartyHeldEvent>, String)>, StoreError> {
     let events = store.read("/parties".parse().unwrap(), ReadOptions::recursive());
     let events: Vec<_> = events.try_collect().await?;

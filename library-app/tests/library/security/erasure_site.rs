@@ -15,7 +15,7 @@ use es_framework::{
     },
     prelude::Event,
     store::{
-        EventStore,
+        EventLog as _, EventStore,
         eventsourcingdb::{ClientSettings, EventSourcingDbStore},
         postgres::PostgresStore,
         sqlite::EmbeddedStore,

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use es_framework::store::{AppendError, EventStore as _, ReadOptions};
+use es_framework::store::{AppendError, EventLog as _, ReadOptions};
 use futures_util::{StreamExt as _, future::join_all};
 use reqwest::StatusCode;
 use serde_json::json;

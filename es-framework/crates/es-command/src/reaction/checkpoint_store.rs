@@ -22,7 +22,7 @@ use es_event::{
     EventCandidate, EventId, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
     SubjectTemplatePart,
 };
-use es_store::{AppendError, EventStore, Precondition, StoreError, event_with_id};
+use es_store::{AppendError, EventLog, Precondition, StoreError, event_with_id};
 
 /// A lease expires after this time without a renewal.
 pub(super) const LEASE_DURATION: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ const MAX_DONE: usize = 200;
 /// The checkpoints of one reaction.
 #[derive(Debug)]
 pub(super) struct CheckpointStore {
-    store: Arc<dyn EventStore>,
+    store: Arc<dyn EventLog>,
     source: Arc<str>,
     subject: Subject,
     instance: Uuid,
@@ -57,7 +57,7 @@ pub(super) struct CheckpointStore {
 impl CheckpointStore {
     pub(super) fn new(
         reaction: &'static str,
-        store: Arc<dyn EventStore>,
+        store: Arc<dyn EventLog>,
         source: Arc<str>,
         instance: Uuid,
     ) -> Result<Self, InvalidSubjectValue> {

@@ -22,7 +22,7 @@ use crate::command::{
 };
 use es_event::{Caller, EventId, EventType, EventView, RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;
-use es_store::{EventStore, StoreError};
+use es_store::{EventLog, StoreError};
 use es_subscribe::{SkipLog, SkippedEvents, SubscriberProgress, catch_panic, panic_text};
 
 /// The time limit of a call.
@@ -35,7 +35,7 @@ pub struct ReactionRuntime {
     /// The resources of the commands that the reactions send.
     pub command_resources: CommandResources,
     /// The event store.
-    pub store: Arc<dyn EventStore>,
+    pub store: Arc<dyn EventLog>,
     /// The source of the events that record progress.
     pub source: Arc<str>,
     /// The services that reactions take.

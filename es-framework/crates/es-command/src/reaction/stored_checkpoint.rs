@@ -4,7 +4,7 @@ use futures_util::TryStreamExt as _;
 
 use super::checkpoint::{CHECKPOINT_TYPE, ReactionCheckpoint};
 use es_event::{EventId, RecordedEvent, Subject};
-use es_store::{EventStore, Order, ReadOptions, StoreError};
+use es_store::{EventLog, Order, ReadOptions, StoreError};
 
 /// The newest checkpoint on a subject, and the newest event there.
 pub(super) struct StoredCheckpoint {
@@ -20,7 +20,7 @@ impl StoredCheckpoint {
     /// Reads the subject from its end up to a checkpoint. An older checkpoint covers less, so the reaction may
     /// repeat work, but leaves out none.
     pub(super) async fn read_newest(
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         subject: &Subject,
     ) -> Result<Self, StoreError> {
         let newest_first = ReadOptions {

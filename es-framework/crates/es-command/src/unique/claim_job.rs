@@ -6,9 +6,7 @@
 use std::{collections::BTreeMap, error::Error, num::NonZeroU64, slice, sync::Arc};
 
 use es_event::{EventDescriptor, EventId, EventType, RecordedEvent, Subject, Upcasters, personal};
-use es_store::{
-    AppendError, Bound, EventStore, Precondition, ReadOptions, latest_event, newest_id,
-};
+use es_store::{AppendError, Bound, EventLog, Precondition, ReadOptions, latest_event, newest_id};
 use es_subscribe::catch_panic;
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
@@ -26,7 +24,7 @@ const MAX_ATTEMPTS: usize = 8;
 #[derive(Debug, Clone, Copy)]
 pub struct ClaimJob<'a> {
     /// The events as the application sees them.
-    pub store: &'a dyn EventStore,
+    pub store: &'a dyn EventLog,
     /// The key of the digests.
     pub keys: &'a dyn UniqueKeySource,
     /// The source of the claims.

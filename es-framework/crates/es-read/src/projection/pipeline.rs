@@ -12,13 +12,13 @@ use super::{
     pipeline_read_model::PipelineReadModel,
 };
 use es_event::{RecordedEvent, Upcasters};
-use es_store::EventStore;
+use es_store::EventLog;
 use es_subscribe::{Interruption, Subscriber, SubscriberProgress};
 
 /// Keeps the read models with the same position up to date.
 #[derive(Debug)]
 pub(super) struct ProjectionPipeline {
-    pub(super) store: Arc<dyn EventStore>,
+    pub(super) store: Arc<dyn EventLog>,
     pub(super) database: Database,
     pub(super) upcasters: Upcasters,
     pub(super) models: Vec<PipelineReadModel>,

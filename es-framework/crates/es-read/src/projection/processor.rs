@@ -16,7 +16,7 @@ use super::{
     pipeline::{PipelineEnd, ProjectionPipeline},
 };
 use es_event::{InvalidSubjectValue, Upcasters};
-use es_store::{EventStore, StoreError, newest_id};
+use es_store::{EventLog, StoreError, newest_id};
 use es_subscribe::{
     ProgressRegistry, SubscriberFailure, TroubleCause, answer_request, back_off, follow,
     operator::{ComponentKind, OperatorClient, OperatorError, OperatorRequest, OperatorRequests},
@@ -97,7 +97,7 @@ impl ProcessorStartError {
 /// ```
 #[derive(Debug)]
 pub struct Processor {
-    store: Arc<dyn EventStore>,
+    store: Arc<dyn EventLog>,
     source: Arc<str>,
     database: Database,
     models: ReadModels,
@@ -112,7 +112,7 @@ pub struct Processor {
 impl Processor {
     /// Creates a processor that does not run yet.
     #[must_use]
-    pub fn new(store: Arc<dyn EventStore>, database: Database, models: ReadModels) -> Self {
+    pub fn new(store: Arc<dyn EventLog>, database: Database, models: ReadModels) -> Self {
         const KIND: ComponentKind = ComponentKind::ReadModel;
         let names = || models.iter().map(|table| table.model.name);
         let positions = ProgressRegistry::new(KIND, names());

@@ -16,8 +16,8 @@ use uuid::Uuid;
 use crate::{
     event::{EventCandidate, EventDescriptor, RecordedEvent, Subject},
     store::{
-        AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
-        StoreError, memory::MemoryStore,
+        AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
+        StoreCatalog, StoreError, memory::MemoryStore,
     },
 };
 
@@ -47,7 +47,7 @@ impl FaultyStore {
 }
 
 #[async_trait]
-impl EventStore for FaultyStore {
+impl EventLog for FaultyStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -66,7 +66,10 @@ impl EventStore for FaultyStore {
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.current().observe(subject, options)
     }
+}
 
+#[async_trait]
+impl StoreCatalog for FaultyStore {
     async fn health(&self) -> Result<(), StoreError> {
         Ok(())
     }

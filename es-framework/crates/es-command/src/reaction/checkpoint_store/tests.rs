@@ -14,13 +14,13 @@ fn progress(position: u64, settled: i64) -> ReactionProgress {
     }
 }
 
-fn process(store: &Arc<dyn EventStore>, instance: u128) -> CheckpointStore {
+fn process(store: &Arc<dyn EventLog>, instance: u128) -> CheckpointStore {
     let (store, instance) = (Arc::clone(store), Uuid::from_u128(instance));
     CheckpointStore::new("reminder", store, "tests".into(), instance).unwrap()
 }
 
-async fn store_with_events(subject: &Subject, count: usize) -> Arc<dyn EventStore> {
-    let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+async fn store_with_events(subject: &Subject, count: usize) -> Arc<dyn EventLog> {
+    let store: Arc<dyn EventLog> = Arc::new(MemoryStore::new());
     let handled = EventCandidate {
         source: "tests".into(),
         subject: subject.clone(),
@@ -81,7 +81,7 @@ async fn a_clock_that_was_far_ahead_does_not_make_checkpoints_grow_without_a_lim
 
 #[tokio::test(start_paused = true)]
 async fn a_second_lease_on_the_same_call_is_not_taken_for_an_expired_one() {
-    let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+    let store: Arc<dyn EventLog> = Arc::new(MemoryStore::new());
     let subject: Subject = "/invoices/1".parse().unwrap();
     let (mut first, mut second) = (process(&store, 1), process(&store, 2));
     let call = ReactionTask {

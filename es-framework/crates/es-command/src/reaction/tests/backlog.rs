@@ -10,7 +10,7 @@ use super::{
     *,
 };
 use es_event::RecordedEvent;
-use es_store::{AppendError, EventStream, ObserveOptions, Precondition, StoreError};
+use es_store::{AppendError, EventStream, ObserveOptions, Precondition};
 
 /// A store that counts the events of an invoice that are read.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ struct CountingStore {
 }
 
 #[async_trait]
-impl EventStore for CountingStore {
+impl EventLog for CountingStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -41,14 +41,6 @@ impl EventStore for CountingStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.inner.observe(subject, options)
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "counting".into()
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
 };
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
     memory::MemoryStore,
 };
 
@@ -31,7 +31,7 @@ struct BreakingStore {
 }
 
 #[async_trait]
-impl EventStore for BreakingStore {
+impl EventLog for BreakingStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -54,14 +54,6 @@ impl EventStore for BreakingStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.inner.observe(subject, options)
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "breaking".into()
     }
 }
 
@@ -101,7 +93,7 @@ struct ClosableStore {
 }
 
 #[async_trait]
-impl EventStore for ClosableStore {
+impl EventLog for ClosableStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -123,14 +115,6 @@ impl EventStore for ClosableStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.inner.observe(subject, options)
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "closable".into()
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     rows::name_of,
 };
 use es_event::{EventId, Hash, RecordedEvent};
-use es_store::{EventStore, StoreError, event_with_id};
+use es_store::{EventLog, StoreError, event_with_id};
 
 pub(super) const SELECT_CHECKPOINT: &str =
     "SELECT definition, position, hash FROM es_checkpoint WHERE model = $1";
@@ -28,10 +28,7 @@ impl Checkpoint {
 
     /// Returns true if an event store contains the event. Rows that were built from another event store
     /// are useless.
-    pub(crate) async fn is_in_event_store(
-        self,
-        store: &dyn EventStore,
-    ) -> Result<bool, StoreError> {
+    pub(crate) async fn is_in_event_store(self, store: &dyn EventLog) -> Result<bool, StoreError> {
         match event_with_id(store, self.id).await {
             // The rows contain the event, which was damaged later.
             Err(error @ StoreError::Corrupt { .. }) => {
