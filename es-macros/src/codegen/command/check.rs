@@ -1,6 +1,6 @@
 //! Checks a parsed command and derives its subject, path and condition.
 
-use syn::{Attribute, Ident, LitStr, Meta};
+use syn::{Ident, LitStr, Meta};
 
 use super::{
     ast::{CommandField, CommandItem},
@@ -18,7 +18,6 @@ use crate::codegen::{
 /// A command without mistakes.
 pub(crate) struct CheckedCommand {
     pub(crate) ident: Ident,
-    pub(crate) attrs: Vec<Attribute>,
     pub(crate) summary: DocText,
     pub(crate) subject: Template,
     pub(crate) path: String,
@@ -64,7 +63,6 @@ pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Optio
     let summary = doc_comment::summary_or_name(&ident, attr.summary.as_ref(), &attrs);
     let mut command = CheckedCommand {
         ident,
-        attrs,
         summary,
         subject: subject?,
         path: String::new(),

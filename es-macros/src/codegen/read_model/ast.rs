@@ -17,7 +17,6 @@ use crate::codegen::{
 /// The declaration of a read model, as the developer wrote it.
 pub(crate) struct ReadModelInput {
     pub(crate) ident: Ident,
-    pub(crate) attrs: Vec<Attribute>,
     pub(crate) attr: ReadModelAttr,
     /// The fields, or `None` if the item has no named fields, which is reported.
     pub(crate) fields: Option<Vec<Field>>,
@@ -59,7 +58,6 @@ pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> ReadModelIn
     }
     ReadModelInput {
         ident: item.ident.clone(),
-        attrs: item.attrs.clone(),
         attr,
         fields,
     }

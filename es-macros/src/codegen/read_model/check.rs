@@ -1,6 +1,6 @@
 //! Checks the declaration of a read model and derives its columns.
 
-use syn::{Attribute, Ident, LitInt, LitStr};
+use syn::{Ident, LitInt, LitStr};
 
 use super::{
     ast::{ReadModelInput, is_key},
@@ -19,7 +19,6 @@ use crate::codegen::{
 /// A read model that passed the checks.
 pub(crate) struct CheckedReadModel {
     pub(crate) ident: Ident,
-    pub(crate) attrs: Vec<Attribute>,
     pub(crate) table: LitStr,
     /// The template of the subjects whose events change a row; empty if there is none.
     pub(crate) subject: String,
@@ -40,7 +39,6 @@ pub(crate) fn check_read_model(
 ) -> Option<CheckedReadModel> {
     let ReadModelInput {
         ident,
-        attrs,
         attr,
         fields,
     } = declared;
@@ -57,7 +55,6 @@ pub(crate) fn check_read_model(
     };
     Some(CheckedReadModel {
         ident,
-        attrs,
         table: attr.table?,
         subject,
         version: attr.version,
