@@ -30,6 +30,8 @@ mod model_view;
 mod notice;
 mod operator_action;
 mod overview;
+mod page_parts;
+mod page_request;
 mod people;
 mod query_values;
 mod router;

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use axum::response::Response;
 use es_event::EventId;
 use es_observe::metrics::commands_of_last_hour;
 use es_store::{EventLog, StoreError, newest_id};
@@ -15,9 +14,10 @@ use crate::{
     command_charts, component_list,
     console::Console,
     event_search::first_event_where,
-    layout::{PageFrame, Section, Visitor},
-    notice::NoticePage,
+    layout::Section,
     operator_action::list_path,
+    page_parts::event_link,
+    page_request::{PageRequest, PageResult},
     text_view::{counted, grouped, shortened, size_text},
 };
 
@@ -40,10 +40,8 @@ struct EventCounts {
 }
 
 /// Shows the overview.
-pub(crate) async fn show_overview(
-    console: &Console,
-    visitor: &Visitor,
-) -> Result<Response, NoticePage> {
+pub(crate) async fn show_overview(page: PageRequest) -> PageResult {
+    let console = page.console();
     let store = &*console.store;
     let newest = newest_id(store).await?;
     let counts = count_events(store, newest, Timestamp::now()).await?;
@@ -52,13 +50,7 @@ pub(crate) async fn show_overview(
         Err(_) => Err("the store does not answer the health check in time".to_owned()),
     };
     let size = console.database.size().await.ok();
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section: Section::Overview,
-        title: "Overview",
-    };
-    Ok(frame.respond(&html! {
+    let content = html! {
         div.bar { h1 { "Overview" } }
         (chart_card(&counts))
         div.columns { (command_charts::cards(&commands_of_last_hour(), Timestamp::now())) }
@@ -66,7 +58,8 @@ pub(crate) async fn show_overview(
             (store_card(console, newest, &health))
             (components_card(console, newest, size))
         }
-    }))
+    };
+    page.respond(Section::Overview, "Overview", &content)
 }
 
 /// Counts the events of the last hour. Times of events never go back, so binary searches find the borders.
@@ -145,7 +138,7 @@ fn store_card(console: &Console, newest: Option<EventId>, health: &Result<(), St
                 dd { (grouped(EventId::count_to(newest))) }
                 @if let Some(id) = newest {
                     dt { "Newest" }
-                    dd { a href={ "/console/events/" (id) } { (id) } }
+                    dd { (event_link(id)) }
                 }
             }
             @if let Err(error) = health { p.bad role="alert" { (shortened(error, 500)) } }
