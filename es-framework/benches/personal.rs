@@ -25,9 +25,9 @@ use std::{
 use es_framework::{
     command::{CommandContext, CommandDescriptor, CommandRequest, CommandResources, Handle},
     event::{EventCandidate, EventDescriptor, EventType, Metadata, Subject, encode_event},
-    personal::{PersonKeys, PersonalEvents, PersonalStore, SqliteKeyStore},
+    personal::{PersonKeys, PersonalEvents, PersonalStore, SqlKeyStore},
     prelude::*,
-    projection::{Project, ReadModelDescriptor, ReadModels},
+    projection::{DatabaseUrl, Project, ReadModelDescriptor, ReadModels},
     store::{EventLog, ReadOptions, sqlite::EmbeddedStore},
 };
 use futures_util::TryStreamExt as _;
@@ -112,15 +112,16 @@ struct Stores {
 }
 
 impl Stores {
-    fn open(folder: &Path) -> Self {
+    async fn open(folder: &Path) -> Self {
         std::fs::create_dir_all(folder).unwrap();
         let open = |name: &str| Arc::new(EmbeddedStore::open(&folder.join(name)).unwrap());
-        let keys = SqliteKeyStore::open(&folder.join("keys.sqlite")).unwrap();
-        let keys = PersonKeys::new(Arc::new(keys));
+        let url = DatabaseUrl::File(folder.join("keys.sqlite"));
+        let keys = SqlKeyStore::open(&url).await.unwrap();
+        let person_keys = PersonKeys::new(Arc::new(keys));
         let events = PersonalEvents::select(&[EventDescriptor::of::<PersonalRegisteredEvent>()]);
         Self {
             plain: open("plain"),
-            personal: Arc::new(PersonalStore::new(open("personal"), events, keys)),
+            personal: Arc::new(PersonalStore::new(open("personal"), events, person_keys)),
         }
     }
 }
@@ -270,8 +271,8 @@ async fn main() {
     let (events, rounds) = (number(0, 1_000_000.0) as usize, number(1, 5.0) as usize);
     let time = Duration::from_secs_f64(number(2, 2.0));
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let stores = Stores::open(&folder.path().join("registrations"));
+    let stores = Stores::open(&folder.path().join("registrations")).await;
     measure_registrations(&stores, rounds, time).await;
-    let stores = Stores::open(&folder.path().join("reads"));
+    let stores = Stores::open(&folder.path().join("reads")).await;
     measure_reads(&stores, events, rounds).await;
 }

@@ -7,8 +7,8 @@ use std::{
 
 use async_trait::async_trait;
 use es_personal::{
-    ErasureTarget, KeyStore, KeyStoreError, LinkedSchema, MasterKeys, OtherKeyStore, PersonKeys,
-    PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore, find_link,
+    ErasureTarget, KeyStore as _, LinkedSchema, MasterKeys, OtherKeyStore, PersonKeys,
+    PersonalData, PersonalEvents, PersonalStore, SqlKeyStore, find_link,
 };
 use tokio::time::{Instant, timeout};
 
@@ -17,10 +17,10 @@ use super::unique_claims::UniqueClaims;
 use crate::{
     Error, Result,
     command::CommandResources,
-    config::{KeyStoreUrl, Settings},
+    config::Settings,
     event::{EventDescriptor, Hash, UniqueRules},
     operator::{OperatorClient, OperatorCommand, OperatorError},
-    projection::{Database, Processor, ReadModels, Table},
+    projection::{Database, DatabaseUrl, Processor, ReadModels, Table},
     store::{EventStore, StoreError},
     subscribe::{ProgressRegistry, SubscriberProgress},
 };
@@ -58,12 +58,12 @@ pub(super) async fn open_personal_store(
     if !store.is_volatile() {
         settings.check_key_store_file()?;
     }
-    let keys = if store.is_volatile() && settings.key_store_url.is_none() {
-        SqliteKeyStore::in_memory().map(|keys| Arc::new(keys) as _)
+    let url = if store.is_volatile() && settings.key_store_url.is_none() {
+        DatabaseUrl::Memory
     } else {
-        open_key_store(&settings.key_store_url_or_default()).await
+        settings.key_store_url_or_default().into()
     };
-    let keys = keys.map_err(failed)?;
+    let keys = SqlKeyStore::open(&url).await.map_err(failed)?;
     if let Some(expected) = linked.filter(|linked| *linked != keys.identity()) {
         let found = keys.identity();
         return Err(Error::because(
@@ -71,13 +71,13 @@ pub(super) async fn open_personal_store(
             OtherKeyStore { expected, found },
         ));
     }
-    let keys = PersonKeys::new(keys);
+    let opened = PersonKeys::new(Arc::new(keys));
     let keys = match &settings.key_store_master_key_file {
         Some(file) => {
             let master = MasterKeys::load(file).map_err(failed)?;
-            keys.with_master_keys(master).await.map_err(failed)?
+            opened.with_master_keys(master).await.map_err(failed)?
         }
-        None => keys.without_master_keys().await.map_err(failed)?,
+        None => opened.without_master_keys().await.map_err(failed)?,
     };
     Ok(Some(PersonalStore::new(store, events, keys)))
 }
@@ -85,19 +85,6 @@ pub(super) async fn open_personal_store(
 /// Returns whether an event has a rule about unique values.
 pub(super) fn has_unique_values(events: &[EventDescriptor]) -> bool {
     events.iter().any(|event| event.unique != UniqueRules::NONE)
-}
-
-async fn open_key_store(url: &KeyStoreUrl) -> Result<Arc<dyn KeyStore>, KeyStoreError> {
-    match url {
-        KeyStoreUrl::File(file) => Ok(Arc::new(SqliteKeyStore::open(file)?)),
-        #[cfg(feature = "postgres")]
-        KeyStoreUrl::Postgres(url) => Ok(Arc::new(es_personal::PostgresKeyStore::open(url).await?)),
-        #[cfg(not(feature = "postgres"))]
-        KeyStoreUrl::Postgres(_) => Err(KeyStoreError(
-            "KEY_STORE_URL names PostgreSQL, which needs the feature `postgres` of es-framework"
-                .to_owned(),
-        )),
-    }
 }
 
 /// Returns what finds, erases and verifies personal data in this application, if it has any. Called before anything is

@@ -93,10 +93,15 @@ mod tests {
     use es_store::memory::MemoryStore;
 
     use super::*;
-    use crate::SqliteKeyStore;
+    use crate::SqlKeyStore;
 
-    fn shared_key(store: &Arc<dyn StoreCatalog>, file: &std::path::Path) -> SharedKey {
-        let keys = PersonKeys::new(Arc::new(SqliteKeyStore::open(file).unwrap()));
+    async fn open(file: &std::path::Path) -> PersonKeys {
+        let url = es_sql::DatabaseUrl::File(file.to_owned());
+        PersonKeys::new(Arc::new(SqlKeyStore::open(&url).await.unwrap()))
+    }
+
+    async fn shared_key(store: &Arc<dyn StoreCatalog>, file: &std::path::Path) -> SharedKey {
+        let keys = open(file).await;
         let place = LinkedSchema {
             event_type: EventType::declared("com.example.ClaimedEvent"),
             member: "keyId",
@@ -110,13 +115,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [file, other] = ["keys", "other"].map(|name| folder.path().join(name));
         let store: Arc<dyn StoreCatalog> = Arc::new(MemoryStore::new());
-        let key = shared_key(&store, &file);
+        let key = shared_key(&store, &file).await;
         key.check().await.unwrap();
         let bytes = key.bytes().await.unwrap();
-        let again = shared_key(&store, &file);
+        let again = shared_key(&store, &file).await;
         again.check().await.unwrap();
         assert_eq!(again.bytes().await.unwrap(), bytes);
-        let lost = shared_key(&store, &other);
+        let lost = shared_key(&store, &other).await;
         for error in [lost.check().await, lost.bytes().await.map(|_| ())] {
             assert!(error.unwrap_err().to_string().contains("KEY_STORE_URL"));
         }
@@ -125,8 +130,7 @@ mod tests {
     #[tokio::test]
     async fn nobody_gets_the_shared_key_as_a_person() {
         let folder = tempfile::tempdir().unwrap();
-        let keys = SqliteKeyStore::open(&folder.path().join("keys")).unwrap();
-        let keys = PersonKeys::new(Arc::new(keys));
+        let keys = open(&folder.path().join("keys")).await;
         keys.shared_key(true).await.unwrap();
         let subject = format!("/readers/{}", crate::person_keys::SHARED_KEY);
         assert!(

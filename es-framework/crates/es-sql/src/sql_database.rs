@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use super::postgres::PostgresDatabase;
 use super::{
     Cell, DatabaseError, DatabaseUrl, FetchedRows, QueryCost, Statement,
-    sqlite::{SqliteDatabase, SqliteLocation},
+    sqlite::{Durability, SqliteDatabase, SqliteLocation},
     transaction::{TransactionEnd, WRITE_TIMEOUT},
 };
 
@@ -65,7 +65,8 @@ impl SqlDatabase {
                     return Ok(Self::Postgres(Arc::new(database)));
                 }
             };
-            let database = SqliteDatabase::open(location, query_time).await?;
+            let database =
+                SqliteDatabase::open(location, Durability::Rebuildable, query_time).await?;
             Ok(Self::Sqlite(Arc::new(database)))
         })
     }
@@ -181,7 +182,7 @@ impl SqlDatabase {
         Box::pin(async move {
             match self {
                 // A database in this process is not away.
-                Self::Sqlite(sqlite) => sqlite.run(statements, end).await,
+                Self::Sqlite(sqlite) => sqlite.run(statements, end).await.map(drop),
                 #[cfg(feature = "postgres")]
                 Self::Postgres(postgres) => postgres.run(statements, end, limit).await,
             }

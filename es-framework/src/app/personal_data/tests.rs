@@ -11,8 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use es_personal::{
-    ErasureTarget, PersonKeys, PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore,
-    StoredForm,
+    ErasureTarget, PersonKeys, PersonalData, PersonalEvents, PersonalStore, SqlKeyStore, StoredForm,
 };
 use futures_util::TryStreamExt as _;
 use proptest::{prelude::*, test_runner::TestRunner};
@@ -25,7 +24,7 @@ use crate::{
     },
     operator::{ComponentKind, OperatorClient, OperatorOutcome, OperatorRequests},
     prelude::*,
-    projection::{Database, ReadModelDescriptor, ReadModels},
+    projection::{Database, DatabaseUrl, ReadModelDescriptor, ReadModels},
     store::{AppendError, EventLog, ReadOptions, StoreError, memory::MemoryStore},
     subscribe::{HeldKeys, ProgressRegistry},
 };
@@ -94,9 +93,10 @@ struct Party {
 }
 
 impl Party {
-    fn new() -> Self {
+    async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let keys = SqliteKeyStore::open(&folder.path().join("keys.sqlite")).unwrap();
+        let url = DatabaseUrl::File(folder.path().join("keys.sqlite"));
+        let keys = SqlKeyStore::open(&url).await.unwrap();
         let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
         let sealed = MemoryStore::new();
         let store = Arc::new(sealed.clone());
@@ -179,7 +179,7 @@ fn party() -> PartyHeldEvent {
 
 #[tokio::test]
 async fn the_event_store_holds_no_plain_value_and_the_application_reads_all() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     let stored = party.stored().await;
     // The letters of a ciphertext can be any number.
@@ -192,7 +192,7 @@ async fn the_event_store_holds_no_plain_value_and_the_application_reads_all() {
 
 #[tokio::test]
 async fn an_erased_person_reads_as_the_replacements_and_the_others_as_before() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     let sealed = party.stored().await;
     for person in [1, 2, 5] {
@@ -222,7 +222,7 @@ async fn an_erased_person_reads_as_the_replacements_and_the_others_as_before() {
 
 #[tokio::test]
 async fn nothing_more_of_an_erased_person_is_stored() {
-    let party = Party::new();
+    let party = Party::new().await;
     for _ in 0..2 {
         party.data.erase(Uuid::from_u128(4)).await.unwrap();
     }
@@ -237,9 +237,9 @@ async fn nothing_more_of_an_erased_person_is_stored() {
 #[cfg(feature = "schemas")]
 #[tokio::test]
 async fn another_key_store_neither_opens_nor_seals() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
-    let other = Party::new();
+    let other = Party::new().await;
     let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
     let keys = other.opened.keys().clone();
     let opened = PersonalStore::new(Arc::new(party.sealed.clone()), events, keys);
@@ -260,14 +260,14 @@ async fn a_program_without_the_validator_leaves_schemas_to_another_event_store()
     for error in [checked.unwrap_err(), registered.unwrap_err().to_string()] {
         assert!(error.contains("the feature `schemas`"), "{error}");
     }
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&self::party()).await.unwrap();
     assert_eq!(party.read().await, [self::party()]);
 }
 
 #[tokio::test]
 async fn what_is_stored_about_a_person_is_found_and_exported() {
-    let party = Party::new();
+    let party = Party::new().await;
     let before = encode_event(&Metadata::default(), &super::tests::party()).unwrap();
     let plain = EventCandidate {
         data: before,
@@ -373,7 +373,7 @@ impl Party {
 
 #[tokio::test]
 async fn an_instance_that_was_down_drops_plain_values_once_after_its_start() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     let rows = CountingTarget::default();
     for person in [1, 2] {
@@ -391,7 +391,7 @@ async fn an_instance_that_was_down_drops_plain_values_once_after_its_start() {
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_erasure_ends_without_another_start_however_long_the_rows_take() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     let rows = CountingTarget {
         slow_drops: 3,
@@ -423,7 +423,7 @@ async fn an_interrupted_erasure_ends_without_another_start_however_long_the_rows
 
 #[tokio::test]
 async fn rows_that_are_empty_at_the_start_are_not_rebuilt() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     party.data.erase(Uuid::from_u128(1)).await.unwrap();
     let rows = CountingTarget {
@@ -436,7 +436,7 @@ async fn rows_that_are_empty_at_the_start_are_not_rebuilt() {
 
 #[tokio::test]
 async fn an_event_that_only_names_a_person_is_exported_without_the_values_of_others() {
-    let party = Party::new();
+    let party = Party::new().await;
     let mut event = super::tests::party();
     event.contact = Contact::Nobody;
     party.append(&event).await.unwrap();
@@ -461,7 +461,7 @@ async fn an_event_that_only_names_a_person_is_exported_without_the_values_of_oth
 
 #[tokio::test]
 async fn a_verification_names_the_events_with_values_that_must_be_gone() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     let values = ["NAME-ADA".to_owned(), "x".to_owned()];
     let verified = party.data.verify(Uuid::from_u128(2), &values);
@@ -566,7 +566,7 @@ fn every_value_is_read_back_as_it_was_written() {
             ..party()
         };
         runtime.block_on(async {
-            let party = Party::new();
+            let party = Party::new().await;
             party.append(&event).await.unwrap();
             let stored = party.stored().await;
             prop_assert!(!stored.contains("secret-"), "{}", stored);

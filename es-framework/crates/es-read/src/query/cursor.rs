@@ -89,7 +89,7 @@ impl SortValue {
     /// Returns the value of a cell, if it has one.
     pub(super) fn from_cell(cell: &Cell) -> Option<Self> {
         match cell {
-            Cell::Null => None,
+            Cell::Null | Cell::Bytes(_) => None,
             Cell::Text(text) => Some(Self::Text(text.clone())),
             Cell::Integer(number) => Some(Self::Integer(*number)),
             Cell::Real(number) => Some(Self::Real(*number)),

@@ -86,7 +86,7 @@ async fn erase(data: &PersonalData, person: u128) {
 
 #[tokio::test]
 async fn an_erasure_in_a_restored_event_store_reaches_rows_that_know_a_later_one() {
-    let (before, restored) = (Party::new(), Party::new());
+    let (before, restored) = (Party::new().await, Party::new().await);
     let rows = CountingTarget::default();
     let data = before.instance_with(&rows);
     for person in [1, 2] {
@@ -101,7 +101,7 @@ async fn an_erasure_in_a_restored_event_store_reaches_rows_that_know_a_later_one
 async fn an_instance_that_runs_while_the_event_store_loses_events_follows_the_erasures_after_that()
 {
     let (party, rows, store) = (
-        Party::new(),
+        Party::new().await,
         CountingTarget::default(),
         FaultyStore::default(),
     );
@@ -130,7 +130,7 @@ async fn all_are_finished(party: &Party, rows: &CountingTarget) -> bool {
 #[tokio::test(start_paused = true)]
 async fn an_erasure_that_cannot_be_announced_is_completed_once_there_is_room_again() {
     let (party, rows, store) = (
-        Party::new(),
+        Party::new().await,
         CountingTarget::default(),
         FaultyStore::default(),
     );
@@ -156,7 +156,7 @@ async fn an_erasure_that_cannot_be_announced_is_completed_once_there_is_room_aga
 #[tokio::test]
 async fn an_erasure_goes_on_when_its_caller_goes_away() {
     let (party, rows, store) = (
-        Party::new(),
+        Party::new().await,
         CountingTarget::default(),
         FaultyStore::default(),
     );
