@@ -21,9 +21,7 @@ use super::{
     declarations::{Declarations, start_error},
     event_store::open_event_store,
     in_process_client::ApplicationClient,
-    listener::{
-        browser_policy, check_network_exposure, live_queries, load_tls, local_address, log_console,
-    },
+    listener::{browser_policy, check_network_exposure, load_tls, local_address, log_console},
     opened_store::OpenedStore,
     personal_data::{open_personal_store, personal_data},
     read_models::open_database,
@@ -36,7 +34,7 @@ use crate::{
     config::Settings,
     http::{
         self, HttpContext, LiveQueries,
-        auth::{Auth, ClientRateLimiter},
+        auth::Auth,
         health::{Health, Lifecycle},
     },
     projection::{Database, Processor},
@@ -108,7 +106,7 @@ impl OpenedResources {
     ) -> Result<Self> {
         let name = declarations.name;
         settings.check_authentication(name)?;
-        let auth = Auth::from_settings(settings.auth_settings()?)?;
+        let auth = Auth::open(settings.auth_tokens_file.clone(), settings.issuer()?)?;
         let tls = load_tls(&settings)?;
         let has_store_of_code = store.is_some();
         let store = open_event_store(&settings, store).await?;
@@ -166,7 +164,7 @@ impl OpenedResources {
             database: self.database.clone(),
             limits: settings.request_limits(),
             auth: self.auth.clone(),
-            rate: settings.http_rate_limit.map(ClientRateLimiter::per_second),
+            rate: settings.http_rate_limit,
             browsers: browser_policy(settings, &self.auth, self.tls.as_ref()),
             metadata_headers: settings.event_metadata_headers.clone(),
             metadata_caller: settings.event_metadata_caller,
@@ -236,7 +234,7 @@ impl Application {
         )
         .await;
         let runner = ReactionRunner::new(runtime, catalog.reactions().clone());
-        let live = live_queries(&resources.settings);
+        let live = LiveQueries::new(resources.settings.live_queries.into());
         let mut context =
             resources.http_context(command_resources, &processor, &runner, live.clone());
         context.personal_data = personal.clone();
@@ -308,7 +306,7 @@ impl Application {
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{address}");
         tracing::info!("{name} listens on {url}");
-        tracing::info!("try it out at {url}{}", http::docs::PATH);
+        tracing::info!("try it out at {url}/docs");
         if self.resources.settings.console {
             log_console(&url, self.console_key.as_deref());
         }

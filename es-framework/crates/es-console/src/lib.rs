@@ -45,11 +45,7 @@ mod subject_timeline;
 mod tests;
 mod text_view;
 
-#[doc(hidden)]
 pub use console::{Console, DeclaredCommand, DeclaredState};
-#[doc(hidden)]
 pub use console_link::ConsoleLink;
-#[doc(hidden)]
-pub use router::{PATH, router};
-#[doc(hidden)]
+pub use router::router;
 pub use session::SessionLog;

@@ -28,8 +28,7 @@ use crate::{
 };
 
 /// The path of the console.
-#[doc(hidden)]
-pub const PATH: &str = "/console";
+pub(crate) const PATH: &str = "/console";
 /// The path of the link to the console of an open application.
 const LINK_PATH: &str = "/console/open";
 

@@ -28,10 +28,11 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::{
-    CustomRoutes, HttpContext, LiveQueries, LiveQuerySettings, RequestLimits,
+    CustomRoutes, HttpContext, LiveQueries, RequestLimits,
     auth::Auth,
     headers::BrowserPolicy,
     health::{Health, Lifecycle},
+    live::LiveQuerySettings,
     router,
 };
 use crate::test_fixture::{PlantTreeCommand, TREES};
@@ -85,9 +86,9 @@ async fn serve_without_rows(
         database,
         positions,
         health,
-        live: LiveQueries::new(live),
+        live: LiveQueries::with_settings(live),
         limits,
-        auth: Auth::Open,
+        auth: Auth::default(),
         rate: None,
         browsers: BrowserPolicy::default(),
         metadata_headers: Vec::new(),

@@ -115,7 +115,7 @@ impl CommandExpectation {
             )),
             Err(error) => {
                 let problem = Problem::from(error);
-                let found = format!("{}: {}", problem.name(), problem.detail());
+                let found = problem.to_string();
                 assert_same("the problem", &format!("{name}: {detail}"), &found);
             }
         }

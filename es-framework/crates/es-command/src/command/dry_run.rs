@@ -9,7 +9,7 @@ use super::{
 use es_event::EventId;
 use es_store::newest_id;
 
-/// The outcome of a dry run. `R` describes a rejection, for example as the problem that the caller would get.
+/// The outcome of a dry run.
 ///
 /// ```
 /// use es_framework::command::DryRun;
@@ -23,13 +23,13 @@ use es_store::newest_id;
 /// }
 /// ```
 #[derive(Debug)]
-pub struct DryRun<R = DryRunRejection> {
+pub struct DryRun {
     /// The command.
     pub command: CommandDescriptor,
     /// The last event that the states contain, or `None` in an empty store.
     pub at: Option<EventId>,
     /// The decision, or the rejection.
-    pub decision: Result<DryRunDecision, R>,
+    pub decision: Result<DryRunDecision, DryRunRejection>,
 }
 
 /// The reason why a command is rejected in a dry run.
@@ -132,20 +132,4 @@ fn describe_newest(newest: Option<EventId>) -> String {
         || "there is no event yet".to_owned(),
         |newest| format!("the newest event is {newest}"),
     )
-}
-
-impl<R> DryRun<R> {
-    /// Describes a rejection in another way.
-    pub fn map_rejection<P>(self, describe: impl FnOnce(R) -> P) -> DryRun<P> {
-        let Self {
-            command,
-            at,
-            decision,
-        } = self;
-        DryRun {
-            command,
-            at,
-            decision: decision.map_err(describe),
-        }
-    }
 }

@@ -12,7 +12,9 @@ use futures_util::stream;
 
 use super::{Problem, output_id::OutputId, query::QueryRequest};
 use live_queries::EVENT_STREAM;
-pub use live_queries::{LiveQueries, LiveQuerySettings};
+pub use live_queries::LiveQueries;
+#[cfg(test)]
+pub(super) use live_queries::LiveQuerySettings;
 use output_stream::OutputStream;
 
 const JSON: &str = "application/json";

@@ -184,6 +184,11 @@ impl Operation {
     }
 }
 
+/// Describes a parameter in the query of the address.
+pub(super) fn query_parameter(name: &str, description: &str, schema: Value) -> Value {
+    json!({ "name": name, "in": "query", "description": description, "schema": schema })
+}
+
 /// Returns all responses by status.
 fn responses(answers: BTreeMap<u16, Value>, problems: Vec<ProblemKind>) -> Map<String, Value> {
     let mut responses = answers;

@@ -7,7 +7,11 @@ use super::{
     operation::{OpenApiResponse, Operation},
     schemas::Schemas,
 };
-use crate::{actuator_paths, health, metrics};
+use crate::{
+    actuator_paths,
+    health::{self, ServiceInfo},
+    metrics,
+};
 
 /// A path, a method and its operation.
 pub(super) type DescribedOperation = (&'static str, &'static str, Operation);
@@ -54,33 +58,12 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
 }
 
 fn info(schemas: &mut Schemas) -> Operation {
-    let app = json!({
-        "type": "object",
-        "description": "The application.",
-        "properties": {
-            "name": { "type": "string" },
-            "version": { "type": "string" },
-            "startedAt": { "type": "string", "format": "date-time" },
-        },
-        "required": ["name", "version", "startedAt"],
-    });
-    let framework = json!({
-        "type": "object",
-        "description": "The framework of the application.",
-        "properties": { "name": { "type": "string" }, "version": { "type": "string" } },
-        "required": ["name", "version"],
-    });
-    let info = json!({
-        "type": "object",
-        "description": "The application and its framework.",
-        "properties": {
-            "app": schemas.add("ApplicationInfo", app),
-            "framework": schemas.add("FrameworkInfo", framework),
-        },
-        "required": ["app", "framework"],
-    });
-    let answer = OpenApiResponse::new(200, "The application and its framework.", &[])
-        .with_json(schemas.add("ServiceInfo", info));
+    let info = schemas
+        .response_generator_mut()
+        .subschema_for::<ServiceInfo>()
+        .to_value();
+    let answer =
+        OpenApiResponse::new(200, "The application and its framework.", &[]).with_json(info);
     Operation::new(
         "info",
         "Returns the name, the version and the start time of the application.",

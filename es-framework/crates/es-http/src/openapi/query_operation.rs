@@ -11,7 +11,10 @@ use es_read::{
 };
 use serde_json::{Value, json};
 
-use super::{OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header, request_schema};
+use super::{
+    OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header,
+    operation::query_parameter, request_schema,
+};
 use crate::{
     path,
     problem::kind::{self, ProblemKind},
@@ -166,32 +169,22 @@ fn sort_parameter(choices: &[SortChoice]) -> Value {
 /// Adds the parameters of a page.
 fn paged(operation: Operation) -> Operation {
     let limit = json!({
-        "name": "limit",
-        "in": "query",
-        "description": "The largest number of rows on a page.",
-        "schema": {
-            "type": "integer",
-            "format": "int32",
-            "minimum": 1,
-            "maximum": MAX_LIMIT,
-            "default": DEFAULT_LIMIT,
-        },
+        "type": "integer",
+        "format": "int32",
+        "minimum": 1,
+        "maximum": MAX_LIMIT,
+        "default": DEFAULT_LIMIT,
     });
-    let cursor = json!({
-        "name": "cursor",
-        "in": "query",
-        "description": "The `nextCursor` of the previous page.",
-        "schema": bounded(json!({ "type": "string" })),
-    });
-    let total = json!({
-        "name": "total",
-        "in": "query",
-        "description": "True to count the rows of all pages.",
-        "schema": { "type": "boolean", "default": false },
-    });
-    [limit, cursor, total]
-        .into_iter()
-        .fold(operation, Operation::with_parameter)
+    let cursor = bounded(json!({ "type": "string" }));
+    let total = json!({ "type": "boolean", "default": false });
+    [
+        ("limit", "The largest number of rows on a page.", limit),
+        ("cursor", "The `nextCursor` of the previous page.", cursor),
+        ("total", "True to count the rows of all pages.", total),
+    ]
+    .into_iter()
+    .map(|(name, description, schema)| query_parameter(name, description, schema))
+    .fold(operation, Operation::with_parameter)
 }
 
 fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
-    component::{COMPONENTS, OperatorInterface as _},
+    component::{COMPONENTS, command_path, not_stopped, status_path, unavailable},
     dry_run, personal_data, unique_values,
 };
 use crate::{
@@ -73,7 +73,7 @@ pub(crate) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
         let show = move |_: RequireOperatorOrOpen, State(context): State<Arc<HttpContext>>| {
             show_status(component, context)
         };
-        routes.push((component.path().to_owned(), get(show)));
+        routes.push((status_path(component).to_owned(), get(show)));
         for &command in component.commands() {
             let send = move |_: RequireOperator,
                              name,
@@ -81,7 +81,7 @@ pub(crate) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
                              State(context): State<Arc<HttpContext>>| {
                 send_command(component, command, (name, selection), context)
             };
-            routes.push((component.command_path(command), post(send)));
+            routes.push((command_path(component, "{name}", command), post(send)));
         }
     }
     routes
@@ -158,7 +158,7 @@ fn problem(component: ComponentKind, error: &OperatorError) -> Problem {
         OperatorError::Unknown(..) => Problem::new(kind::NOT_FOUND, detail),
         OperatorError::NoSuchEvent(_) => Problem::new(kind::INVALID_PARAMETER, detail),
         OperatorError::NotStopped(..) | OperatorError::CannotRebuild(_) => {
-            Problem::new(component.not_stopped(), detail)
+            Problem::new(not_stopped(component), detail)
         }
         OperatorError::Rebuilding(..) => Problem::new(kind::READ_MODEL_REBUILDING, detail),
         OperatorError::StandsBy => Problem::new(kind::STANDS_BY, detail),
@@ -172,7 +172,7 @@ fn problem(component: ComponentKind, error: &OperatorError) -> Problem {
                     "the reaction cannot do this at the moment; the log says why"
                 }
             };
-            Problem::new(component.unavailable(), detail)
+            Problem::new(unavailable(component), detail)
         }
     }
 }
