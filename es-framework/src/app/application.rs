@@ -206,13 +206,18 @@ impl Application {
         declarations.log_findings(resources.auth.find_known_roles().as_ref());
         let (catalog, services) = (declarations.catalog, declarations.services);
         let upcasters = catalog.upcasters().clone();
+        let is_personal = |event_type: &str| {
+            let store = resources.personal.as_ref();
+            store.is_some_and(|store| store.may_hold_personal_data(event_type))
+        };
         let processor = Processor::new(
             resources.application_store(),
             resources.database.clone(),
             catalog.read_models().clone(),
         )
         .with_upcasters(upcasters.clone())
-        .with_source(resources.settings.source(name).into());
+        .with_source(resources.settings.source(name).into())
+        .with_personal_events(is_personal);
         let command_resources = resources.command_resources(services.clone(), &catalog);
         let runtime = ReactionRuntime {
             source: resources.settings.source(name).into(),

@@ -164,8 +164,10 @@ impl SimulatedInstance {
         let command_resources = CommandResources::new(Arc::clone(&port), SOURCE)
             .with_services(services.clone())
             .with_random_numbers(random);
-        let processor = Processor::new(Arc::clone(&port), database.clone(), models.clone());
-        let targets = erasure_targets(&opened, &command_resources, &models, &processor, &database);
+        let is_personal = |event_type: &str| opened.may_hold_personal_data(event_type);
+        let processor = Processor::new(Arc::clone(&port), database.clone(), models)
+            .with_personal_events(is_personal);
+        let targets = erasure_targets(&command_resources, &processor, &database).await;
         let personal = PersonalData::new(opened, SOURCE.into(), targets);
         let port_of_reactions: Arc<dyn EventLog> = Arc::new(self.connect_store(Some(number)));
         let reaction_commands = match self.environment.defect {

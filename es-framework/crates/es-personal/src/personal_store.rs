@@ -5,7 +5,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
-use es_event::{EventCandidate, RecordedEvent, Subject};
+use es_event::{EventCandidate, EventType, RecordedEvent, Subject, personal::announces_erasure};
 use es_store::{
     AppendError, EventLog, EventOpener, EventStore, EventStream, ObserveOptions, Precondition,
     ReadOptions, StoreError,
@@ -109,11 +109,15 @@ impl PersonalStore {
     }
 
     /// Opens the personal values of events. An event with a value that does not open stays sealed and tells the reason, so
-    /// that it holds its own subject and nothing else.
+    /// that it holds its own subject and nothing else. The announcement of an erasure ends the use of all keys in memory, so
+    /// whoever has read it reads no plain value of its person any more.
     async fn open(
         &self,
         mut events: Vec<Result<RecordedEvent, StoreError>>,
     ) -> Vec<Result<RecordedEvent, StoreError>> {
+        if events.iter().flatten().any(announces_erasure) {
+            self.keys.clear_cache();
+        }
         let sealed: Vec<_> = events.iter().map(|event| self.values_in(event)).collect();
         let persons = sealed.iter().flatten().flatten();
         let keys = match self.keys.find(persons.map(|value| value.person)).await {

@@ -5,6 +5,7 @@ pub mod column;
 mod compared_column;
 mod database;
 mod descriptor;
+mod erasures;
 mod event_changes;
 mod fold;
 mod held_rows;

@@ -9,6 +9,7 @@ use super::{
     Database, DatabaseError, PoisonEvent,
     batch_fold::{BatchFold, FoldedChanges},
     database::{Checkpoint, subscriber_failure},
+    erasures::KnownErasures,
     pipeline_read_model::PipelineReadModel,
 };
 use es_event::{RecordedEvent, Upcasters};
@@ -22,6 +23,7 @@ pub(super) struct ProjectionPipeline {
     pub(super) database: Database,
     pub(super) upcasters: Upcasters,
     pub(super) models: Vec<PipelineReadModel>,
+    pub(super) erasures: KnownErasures,
 }
 
 /// The reason why a pipeline has ended.
@@ -35,6 +37,8 @@ pub(super) enum PipelineEnd {
     TableDamaged,
     /// The event store lacks an event that a read model has applied, as after a failover that lost events.
     EventsLost,
+    /// An erasure of personal data is announced, after which rows have to be rebuilt.
+    ErasureAnnounced,
     /// A shadow table is up to date.
     ShadowBuilt,
 }
@@ -80,7 +84,11 @@ impl Subscriber for ProjectionPipeline {
 
     async fn handle(&self, batch: FoldedBatch) -> Result<(), Interruption<PipelineEnd>> {
         let applied = self.apply_batch(&batch.events, batch.folds).await;
-        applied.map_err(|error| self.interruption(&error))
+        applied.map_err(|error| self.interruption(&error))?;
+        if batch.events.iter().any(|event| self.erasures.is_new(event)) {
+            return Err(Interruption::Ended(PipelineEnd::ErasureAnnounced));
+        }
+        Ok(())
     }
 
     /// Stops the read models at an event that cannot be read, except for those that skip it.

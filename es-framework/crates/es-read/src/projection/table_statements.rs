@@ -28,6 +28,12 @@ pub(super) const SKIPPED: &str = "SELECT position FROM es_skipped WHERE model = 
 pub(super) const CREATE_SKIPPED: &str = "CREATE TABLE IF NOT EXISTS es_skipped \
      (model TEXT NOT NULL, position BIGINT NOT NULL, PRIMARY KEY (model, position))";
 
+/// Advances the checkpoint of a table. The definition stays as it is in a row that is there.
+pub(super) const ADVANCE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
+     VALUES ($1, $2, $3, $4) ON CONFLICT (model) DO UPDATE SET \
+     position = excluded.position, hash = excluded.hash";
+
+/// Writes the definition of a table that is created, and its checkpoint.
 pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
      VALUES ($1, $2, $3, $4) ON CONFLICT (model) DO UPDATE SET \
      definition = excluded.definition, position = excluded.position, hash = excluded.hash";

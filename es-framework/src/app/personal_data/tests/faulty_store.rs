@@ -38,7 +38,7 @@ impl FaultyStore {
 
     /// Returns an instance with these rows and the keys of a party.
     fn instance_with(&self, rows: &CountingTarget, party: &Party) -> PersonalData {
-        let targets: Vec<Arc<dyn ErasureTarget>> = vec![Arc::new(rows.clone())];
+        let targets: Vec<Box<dyn ErasureTarget>> = vec![Box::new(rows.clone())];
         let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
         let opened =
             PersonalStore::new(Arc::new(self.clone()), events, party.opened.keys().clone());

@@ -2,7 +2,6 @@
 
 mod caller_share;
 mod dialect;
-mod erasure_marks;
 mod failure;
 mod hold_table;
 mod numbered;

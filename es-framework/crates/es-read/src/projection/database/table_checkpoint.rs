@@ -86,7 +86,13 @@ impl TableCheckpoint {
 
     /// Returns true if the table was created from the current declaration of the read model.
     pub(crate) fn is_current(&self, table: &Table) -> bool {
-        self.definition == table_definition::definition_hash(table)
+        let parts = self.definition.split('.').take(2);
+        parts.eq(table_definition::definition_hash(table).split('.'))
+    }
+
+    /// Returns the last erasure of personal data that was announced before the table was created.
+    pub(crate) fn erasure(&self) -> Option<Hash> {
+        self.definition.split('.').nth(2)?.parse().ok()
     }
 
     /// Returns true if queries of the current declaration can read the table.

@@ -3,7 +3,7 @@
 mod beside;
 mod damaged_store;
 mod damaged_tables;
-mod erasure_marks;
+mod erasures;
 mod held_row_storage;
 mod keyed;
 mod long_texts;
