@@ -5,7 +5,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
-use es_event::{EventCandidate, EventType, RecordedEvent, Subject, personal::announces_erasure};
+use es_event::{EventCandidate, RecordedEvent, Subject, personal::announces_erasure};
 use es_store::{
     AppendError, EventLog, EventOpener, EventStore, EventStream, ObserveOptions, Precondition,
     ReadOptions, StoreError,

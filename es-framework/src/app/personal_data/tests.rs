@@ -23,6 +23,7 @@ use crate::{
         Event, EventCandidate, EventDescriptor, EventType, Hash, Metadata, Subject, encode_event,
     },
     prelude::*,
+    projection::DatabaseUrl,
     store::{AppendError, EventLog, ReadOptions, StoreError, memory::MemoryStore},
 };
 

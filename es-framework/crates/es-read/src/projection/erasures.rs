@@ -5,7 +5,7 @@ use es_event::{
     Hash, RecordedEvent,
     personal::{announces_erasure, erasures_subject},
 };
-use es_store::{EventStore, StoreError, latest_event};
+use es_store::{EventLog, StoreError, latest_event};
 
 use super::database::Checkpoint;
 
@@ -21,7 +21,7 @@ pub(super) enum KnownErasures {
 
 impl KnownErasures {
     /// Loads the erasures that are announced by now.
-    pub(super) async fn load(store: &dyn EventStore) -> Result<Self, StoreError> {
+    pub(super) async fn load(store: &dyn EventLog) -> Result<Self, StoreError> {
         let subject = erasures_subject().map_err(|error| StoreError::Refused(error.to_string()))?;
         let latest = latest_event(store, subject, true).await?;
         Ok(Self::UpTo(latest.as_ref().map(Checkpoint::from_event)))
