@@ -68,7 +68,7 @@ pub type EventTypeStream = BoxStream<'static, Result<KnownEventType, StoreError>
 /// let store = MemoryStore::new();
 /// store.health().await?;
 /// let unknown = store.read_event_type("com.example.library.BookPurchasedEvent".parse()?);
-/// assert_eq!(unknown.await?, None);
+/// assert!(unknown.await?.is_none());
 /// # Ok(())
 /// # }
 /// ```
