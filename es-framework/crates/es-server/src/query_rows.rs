@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use tokio::{sync::OwnedSemaphorePermit, time::sleep};
 
 use super::{
-    domain_error::DomainError,
+    api_error::ApiError,
     envelope::write_error,
     ndjson::{FRAME_SIZE, ndjson_response},
     state::ServerState,
@@ -107,7 +107,7 @@ impl QueryRowFrames {
     fn write_failure(&self, error: &QueryError, frame: &mut Vec<u8>) {
         match self.format {
             StreamFormat::V1(_) => self.format.write_row("error", &error.payload(), frame),
-            StreamFormat::V2 => write_error(&DomainError::from(error), frame),
+            StreamFormat::V2 => write_error(&ApiError::failed_query(error), frame),
         }
     }
 }

@@ -9,15 +9,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
+    error_envelope::ErrorEnvelope,
     options::StrictRecursiveOptions,
     safe_query::QueryMethod,
     strict_body::{OptionalObject, StrictBody},
     values::{OptionalText, parse_subject},
 };
-use crate::{
-    auth::RequireApiToken, request_failure::RequestFailure, state::ServerState,
-    stream_format::StreamFormat,
-};
+use crate::{auth::RequireApiToken, state::ServerState, stream_format::StreamFormat};
 use es_event::Subject;
 use es_store::{EventLog, SubjectStream, latest_event};
 
@@ -34,7 +32,7 @@ pub(super) async fn read_subjects(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     StrictBody(body): StrictBody<SubjectsBody>,
-) -> Result<Response, RequestFailure> {
+) -> Result<Response, ErrorEnvelope> {
     let base = parse_subject(body.subject)?;
     let options = body.options.into_object().unwrap_or_default();
     let subjects = if options.is_recursive() {
