@@ -69,29 +69,27 @@ fn check_generics(generics: &Generics, kind: DeclarationKind, errors: &mut Error
 }
 
 fn check_attrs(attrs: &[Attribute], kind: DeclarationKind, errors: &mut Errors) {
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
-        for meta in attribute::parse_elements(attr, errors) {
-            let key = attribute::key_name(&meta);
-            if kind == DeclarationKind::Value && SHAPES.contains(&key.as_str()) {
-                continue;
-            }
-            let meant = naming::closest(&key, &SHAPES).filter(|_| kind == DeclarationKind::Value);
-            let message = match key.as_str() {
-                "default" => {
-                    "a default stands above the field that has it: write `#[serde(default)]` there"
-                        .to_owned()
-                }
-                "rename_all" | "rename_all_fields" => format!(
-                    "the JSON of {} is in camelCase: remove `{key}`, and rename a single member with `#[serde(rename = \"…\")]`",
-                    kind.noun()
-                ),
-                _ => match meant {
-                    Some(meant) => format!("serde knows no `{key}`: did you mean `{meant}`?"),
-                    None => format!("`{key}` cannot stand above {}: remove it", kind.noun()),
-                },
-            };
-            errors.record(&meta, message);
+    for meta in serde_words::elements(attrs, errors) {
+        let key = attribute::key_name(&meta);
+        if kind == DeclarationKind::Value && SHAPES.contains(&key.as_str()) {
+            continue;
         }
+        let meant = naming::closest(&key, &SHAPES).filter(|_| kind == DeclarationKind::Value);
+        let message = match key.as_str() {
+            "default" => {
+                "a default stands above the field that has it: write `#[serde(default)]` there"
+                    .to_owned()
+            }
+            "rename_all" | "rename_all_fields" => format!(
+                "the JSON of {} is in camelCase: remove `{key}`, and rename a single member with `#[serde(rename = \"…\")]`",
+                kind.noun()
+            ),
+            _ => match meant {
+                Some(meant) => format!("serde knows no `{key}`: did you mean `{meant}`?"),
+                None => format!("`{key}` cannot stand above {}: remove it", kind.noun()),
+            },
+        };
+        errors.record(&meta, message);
     }
 }
 
@@ -122,20 +120,17 @@ fn check_fields(fields: &Fields, kind: DeclarationKind, errors: &mut Errors) {
 /// Records an error for attributes of a field or a variant that give other names for reading than for writing, or
 /// names that do not follow from the declaration.
 fn check_names(attrs: &[Attribute], errors: &mut Errors) {
-    let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
-    for attr in serde {
-        for meta in attribute::parse_elements(attr, &mut Errors::default()) {
-            match (attribute::key_name(&meta).as_str(), &meta) {
-                ("rename", Meta::List(_)) => errors.record(
-                    &meta,
-                    "a member has one name, for reading and for writing: write `rename = \"…\"`",
-                ),
-                ("rename_all", _) => errors.record(
-                    &meta,
-                    "the JSON of a value is in camelCase: remove `rename_all`, and rename a single member with `#[serde(rename = \"…\")]`",
-                ),
-                _ => {}
-            }
+    for meta in serde_words::elements(attrs, &mut Errors::default()) {
+        match (attribute::key_name(&meta).as_str(), &meta) {
+            ("rename", Meta::List(_)) => errors.record(
+                &meta,
+                "a member has one name, for reading and for writing: write `rename = \"…\"`",
+            ),
+            ("rename_all", _) => errors.record(
+                &meta,
+                "the JSON of a value is in camelCase: remove `rename_all`, and rename a single member with `#[serde(rename = \"…\")]`",
+            ),
+            _ => {}
         }
     }
 }

@@ -7,6 +7,7 @@ use super::{
     attr::CommandAttr,
 };
 use crate::codegen::{
+    attribute,
     caller_rules::{self, CheckedCallerRules},
     doc_comment::{self, DocText},
     errors::Errors,
@@ -50,7 +51,9 @@ pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Optio
         attr,
         fields,
     } = declared;
-    let condition = condition(attr.condition.as_ref(), errors);
+    let condition = attr.condition.as_ref().map_or(Some("None"), |word| {
+        attribute::choose(word, &CONDITIONS, ("condition", "condition"), errors)
+    });
     let subject = subject(&ident, &attr, fields.as_deref(), errors);
     let required = required_subjects(&attr, fields.as_deref(), errors);
     let path = match &attr.internal {
@@ -96,19 +99,6 @@ const CONDITIONS: [(&str, &str); 3] = [
     ("pristine", "Pristine"),
     ("exists", "Exists"),
 ];
-
-fn condition(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
-    let Some(option) = option else {
-        return Some("None");
-    };
-    let found = CONDITIONS.iter().find(|(word, _)| option == word);
-    if found.is_none() {
-        let words = CONDITIONS.map(|(word, _)| word);
-        let meant = naming::known_names_hint(&option.to_string(), &words, "condition");
-        errors.record(option, format!("`{option}` is no condition: {meant}"));
-    }
-    found.map(|(_, variant)| *variant)
-}
 
 fn subject(
     ident: &Ident,

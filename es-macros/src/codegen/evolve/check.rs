@@ -126,10 +126,7 @@ fn form(sig: &Signature, errors: &mut Errors) -> Option<EvolveForm> {
 
 /// Returns the type of the event parameter, and true if it is a reference.
 fn event(sig: &Signature, form: Option<EvolveForm>, errors: &mut Errors) -> Option<(Type, bool)> {
-    let mut parameters = sig.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(parameter) => Some(parameter),
-        FnArg::Receiver(_) => None,
-    });
+    let mut parameters = types::typed_parameters(sig);
     if form == Some(EvolveForm::Follows) {
         parameters.next();
     }

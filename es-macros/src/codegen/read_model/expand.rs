@@ -6,11 +6,9 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Data, DeriveInput, parse_quote, spanned::Spanned as _};
 
-use super::{
-    ast::is_index, check::CheckedReadModel, search_attr::SearchForm, visible_attr::Viewers,
-};
+use super::{check::CheckedReadModel, search_attr::SearchForm, visible_attr::Viewers};
 use crate::codegen::{
-    caller_rules, column, declaration,
+    attribute, caller_rules, column, declaration,
     declaration_kind::DeclarationKind,
     errors::Errors,
     fields::{self, Field},
@@ -93,7 +91,7 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
     } = key_types(key);
     let indexed = fields
         .iter()
-        .filter(|field| field.attrs.iter().any(is_index))
+        .filter(|field| attribute::has(&field.attrs, "index"))
         .map(column::name_of);
     let filled = fields.iter().map(|field| {
         let (ident, member, ty) = (&field.ident, &field.member, &field.ty);
