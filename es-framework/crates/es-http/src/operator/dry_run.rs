@@ -36,7 +36,7 @@ pub(crate) const ROLE: &str = "role";
 pub(crate) const OWNER: &str = "owner";
 
 /// The parameters in the query of the address.
-type QueryPairs = Query<Vec<(String, String)>>;
+pub(super) type QueryPairs = Query<Vec<(String, String)>>;
 
 /// The decision on a command.
 #[derive(Serialize, JsonSchema)]

@@ -9,7 +9,7 @@ use axum::{
     routing::{MethodRouter, get, post},
 };
 use es_command::command::CommandDescriptor;
-use es_event::{EventSelection, EventSelectionParts, InvalidEventSelection};
+use es_event::EventSelection;
 use es_subscribe::operator::{ComponentKind, OperatorCommand, OperatorError, OperatorOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +17,8 @@ use serde::Serialize;
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
     component::{COMPONENTS, command_path, not_stopped, status_path, unavailable},
-    dry_run, personal_data, unique_values,
+    dry_run::{self, QueryPairs},
+    personal_data, unique_values,
 };
 use crate::{
     HttpContext, Problem,
@@ -105,10 +106,7 @@ async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Res
 async fn send_command(
     component: ComponentKind,
     command: OperatorCommand,
-    (Path(name), selection): (
-        Path<String>,
-        Result<Query<EventSelectionParts>, QueryRejection>,
-    ),
+    (Path(name), selection): (Path<String>, Result<QueryPairs, QueryRejection>),
     context: Arc<HttpContext>,
 ) -> Response {
     let selection = match read_selection(command, selection) {
@@ -139,13 +137,13 @@ async fn send_command(
 /// Reads the events that a command is about from the query.
 fn read_selection(
     command: OperatorCommand,
-    parts: Result<Query<EventSelectionParts>, QueryRejection>,
+    pairs: Result<QueryPairs, QueryRejection>,
 ) -> Result<Option<EventSelection>, Problem> {
     let invalid = |detail: String| Problem::new(kind::INVALID_PARAMETER, detail);
-    let Query(parts) = parts.map_err(|error| invalid(error.body_text()))?;
-    let selection: Option<EventSelection> = parts
-        .try_into()
-        .map_err(|error: InvalidEventSelection| invalid(error.to_string()))?;
+    let Query(pairs) = pairs.map_err(|error| invalid(error.body_text()))?;
+    let selected = pairs.iter().map(|(name, value)| (&**name, &**value));
+    let selection =
+        EventSelection::from_pairs(selected).map_err(|error| invalid(error.to_string()))?;
     if command == OperatorCommand::Rebuild && selection.is_some() {
         return Err(invalid("a rebuild takes no selection of events".to_owned()));
     }
