@@ -76,13 +76,16 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
             return None;
         }
         let value = Uuid::new_v4().to_string();
-        let request = Request::builder().uri(path::fill_parameters(declared, &value));
-        let request = request.body(Body::empty()).ok()?;
-        let answer = middleware::from_fn(answer_with_route);
-        let router = self.router.clone().route_layer(answer);
-        let router = router.fallback(async || StatusCode::NOT_FOUND);
-        let response = router.oneshot(request).await;
-        let response = response.unwrap_or_else(|never| match never {});
+        let request = Request::builder()
+            .uri(path::fill_parameters(declared, &value))
+            .body(Body::empty())
+            .ok()?;
+        let router = self
+            .router
+            .clone()
+            .route_layer(middleware::from_fn(answer_with_route))
+            .fallback(async || StatusCode::NOT_FOUND);
+        let Ok(response) = router.oneshot(request).await;
         let route = response.extensions().get::<MatchedPath>();
         route.map(|route| route.as_str().to_owned())
     }

@@ -170,8 +170,8 @@ pub async fn router(
     for path in docs::page_paths() {
         custom.check_path_is_free(path, FRAMEWORK).await?;
     }
-    let is_root_free = routes.iter().all(|route| route.path != "/");
-    let is_root_free = is_root_free && custom.find_route_path("/").await.is_none();
+    let is_root_free =
+        routes.iter().all(|route| route.path != "/") && custom.find_route_path("/").await.is_none();
     let (custom, apply_layers) = custom.into_parts();
     Ok(assemble(
         routes,
@@ -194,7 +194,7 @@ fn assemble(
     is_root_free: bool,
     console: Option<Router>,
 ) -> Router {
-    let mut router = custom;
+    let mut callers = custom;
     let mut templates = Vec::new();
     for MountedRoute {
         template,
@@ -204,14 +204,14 @@ fn assemble(
         ..
     } in routes
     {
-        router = router.route(&path, context.auth.require_role(roles, route));
+        callers = callers.route(&path, context.auth.require_role(roles, route));
         templates.push((path, template));
     }
-    let router = router
+    callers = callers
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
     let rate = context.rate.map(ClientRateLimiter::per_second);
-    let router = auth::with_authentication(router, context.auth.clone(), rate.clone());
+    callers = auth::with_authentication(callers, context.auth.clone(), rate.clone());
     // Not behind the authentication of callers: the event store's token authorizes operators.
     let mut operators = Router::new();
     let operator_paths = OperatorPaths::new(&operator_routes, console.is_some());
@@ -227,9 +227,9 @@ fn assemble(
     if let Some(console) = console {
         others = others.merge(console.with_state(()));
     }
-    let others = others.method_not_allowed_fallback(method_not_allowed);
-    let others = auth::with_authentication(others, Auth::default(), rate);
-    let router = apply_layers(router.merge(others));
+    others = others.method_not_allowed_fallback(method_not_allowed);
+    others = auth::with_authentication(others, Auth::default(), rate);
+    let router = apply_layers(callers.merge(others));
     let edge = OuterLayer {
         templates: RouteTemplates::new(templates),
         tls: context.browsers.tls,

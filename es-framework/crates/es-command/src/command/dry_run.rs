@@ -100,15 +100,16 @@ pub async fn dry_run(
     request: CommandRequest<'_>,
     at: Option<EventId>,
 ) -> Result<DryRun, DryRunError> {
-    let newest = newest_id(&*resources.store).await;
-    let newest = newest.map_err(CommandError::from)?;
+    let newest = newest_id(&*resources.store)
+        .await
+        .map_err(CommandError::from)?;
     let at = match at {
         None => newest,
         Some(at) if newest >= Some(at) => Some(at),
         Some(at) => return Err(DryRunError::NoSuchEvent { at, newest }),
     };
-    let past = PastStore::new(Arc::clone(&resources.store), at);
-    let past = resources.with_other_store(Arc::new(past));
+    let past_store = PastStore::new(Arc::clone(&resources.store), at);
+    let past = resources.with_other_store(Arc::new(past_store));
     let caller = &request.context.caller;
     let roles = command.roles;
     let has_role = roles.is_empty() || roles.iter().any(|role| caller.has_role(role));

@@ -84,16 +84,16 @@ impl TokensFileAction {
 
 fn create(file: &Path, name: &str, roles: &[String], owner_id: Option<&str>) -> Result<String> {
     let _lock = lock(file)?;
-    let text = text(file)?;
-    if parse(file, &text)?.contains_name(name) {
+    let lines = text(file)?;
+    if parse(file, &lines)?.contains_name(name) {
         let place = file.display();
         return Err(Error::new(format!(
             "{place} has a token with the name {name} already: choose another name, or revoke it first"
         )));
     }
     let secret = secret_file::generate_secret();
-    let text = text + &FileToken::new(name, roles, owner_id, &secret).to_line();
-    replace(file, &text)?;
+    let added = FileToken::new(name, roles, owner_id, &secret).to_line();
+    replace(file, &(lines + &added))?;
     Ok(secret)
 }
 

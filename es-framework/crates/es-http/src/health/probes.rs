@@ -149,13 +149,13 @@ impl Health {
             let state = model.state();
             state.is_stopped_at_event() || state.is_stopped() && model.position().is_some()
         };
-        let positions = self.positions.iter();
-        let missing = positions.filter(|model| !model.has_caught_up() && !is_ignored(model));
-        let missing: Vec<_> = missing.map(SubscriberProgress::name).collect();
-        if missing.is_empty() {
+        let missing = |model: &&SubscriberProgress| !model.has_caught_up() && !is_ignored(model);
+        let models = self.positions.iter().filter(missing);
+        let names: Vec<_> = models.map(SubscriberProgress::name).collect();
+        if names.is_empty() {
             HealthComponent::up(Value::Null)
         } else {
-            HealthComponent::down(json!({ "beingRebuilt": missing }))
+            HealthComponent::down(json!({ "beingRebuilt": names }))
         }
     }
 

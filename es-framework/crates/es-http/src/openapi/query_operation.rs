@@ -49,15 +49,15 @@ const PROBLEMS: [ProblemKind; 9] = [
 
 /// Describes the operation of a query.
 pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation {
-    let operation = match &route.target {
+    let answered = match &route.target {
         QueryRouteTarget::Query(query) => of_query(query, schemas),
         QueryRouteTarget::BrowseEvents(table) => browse(&table.model, schemas),
         QueryRouteTarget::FindEvent(table) => find(&table.model, schemas),
     };
-    let not_visible = route.may_compare_hidden_column();
-    let not_visible = not_visible.then_some(kind::NOT_VISIBLE);
-    let operation = operation.with_caller_rules(route.roles(), route.owner());
-    operation.with_problems(not_visible)
+    let hides_columns = route.may_compare_hidden_column();
+    answered
+        .with_caller_rules(route.roles(), route.owner())
+        .with_problems(hides_columns.then_some(kind::NOT_VISIBLE))
 }
 
 fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
@@ -91,7 +91,7 @@ fn browse(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
     let summary = format!("Browses {}, the oldest first.", model.name);
     let operation = paged(Operation::new(&id, &summary, ""));
     let row = row(model, schemas);
-    let page = json!({
+    let schema = json!({
         "type": "object",
         "properties": {
             "items": { "type": "array", "items": &row },
@@ -100,11 +100,10 @@ fn browse(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
         },
         "required": ["items"],
     });
-    let name = row["$ref"]
+    let row_name = row["$ref"]
         .as_str()
         .and_then(|path| path.rsplit('/').next());
-    let name = format!("PageOf{}", name.unwrap_or("Row"));
-    let page = schemas.add(&name, page);
+    let page = schemas.add(&format!("PageOf{}", row_name.unwrap_or("Row")), schema);
     answered(operation, page, schemas)
 }
 
@@ -155,8 +154,7 @@ fn event_stream(schemas: &mut Schemas) -> Value {
 
 /// Describes the parameter for the sort order.
 fn sort_parameter(choices: &[SortChoice]) -> Value {
-    let values = choices.iter().flat_map(|choice| choice.values());
-    let values: Vec<_> = values.collect();
+    let values: Vec<_> = choices.iter().flat_map(|choice| choice.values()).collect();
     json!({
         "name": "sort",
         "in": "query",

@@ -70,30 +70,24 @@ struct EventResponse {
 
 impl From<DryRun> for DryRunResponse {
     fn from(run: DryRun) -> Self {
-        let response = Self {
+        let accepted = run.decision.is_ok();
+        let (subject, events, reply, problem) = match run.decision {
+            Ok(decision) => (
+                Some(decision.subject.to_string()),
+                decision.events,
+                decision.reply,
+                None,
+            ),
+            Err(rejection) => (None, Vec::new(), None, Some(rejection.into())),
+        };
+        Self {
             command: run.command.name,
             at: run.at.map(|at| at.to_string()),
-            accepted: run.decision.is_ok(),
-            subject: None,
-            events: Vec::new(),
-            reply: None,
-            problem: None,
-        };
-        match run.decision {
-            Ok(decision) => Self {
-                subject: Some(decision.subject.to_string()),
-                events: decision
-                    .events
-                    .into_iter()
-                    .map(EventResponse::from)
-                    .collect(),
-                reply: decision.reply,
-                ..response
-            },
-            Err(rejection) => Self {
-                problem: Some(rejection.into()),
-                ..response
-            },
+            accepted,
+            subject,
+            events: events.into_iter().map(EventResponse::from).collect(),
+            reply,
+            problem,
         }
     }
 }
@@ -117,8 +111,10 @@ pub(super) fn route(commands: &[CommandDescriptor]) -> (String, MethodRouter<Arc
                              Path(name): Path<String>,
                              parameters: Result<QueryPairs, QueryRejection>,
                              request: Request| {
-        let command = commands.iter().find(|command| command.name == name);
-        let command = command.ok_or_else(|| no_such_command(&name))?;
+        let command = commands
+            .iter()
+            .find(|command| command.name == name)
+            .ok_or_else(|| no_such_command(&name))?;
         check_content_type(request.headers())?;
         let (at, caller) = read_parameters(parameters)?;
         decide_command(&context, &limit, command, at, caller, request).await
@@ -184,11 +180,11 @@ async fn decide_command(
         path_parameters: &[],
         context: &context,
     };
-    let run = dry_run(&http.command_resources, command, request, at);
+    let deciding = dry_run(&http.command_resources, command, request, at);
     // A tenth earlier than the limit of all requests, whose problem says that the outcome is unknown.
     let longest = http.limits.request_time;
     let time = longest.saturating_sub(longest.checked_div(10).unwrap_or_default());
-    let ended = tokio::time::timeout(time, run).await;
+    let ended = tokio::time::timeout(time, deciding).await;
     let run = ended.map_err(|_| Problem::took_too_long(time))??;
     Ok(Json(DryRunResponse::from(run)).into_response())
 }

@@ -37,10 +37,10 @@ impl UniqueArguments {
         let mut claimed = 0_usize;
         loop {
             let step = send_step(&self.api, range).await.map_err(|error| {
-                let place = range
-                    .after
-                    .map(|event| format!(": go on with --after {event}"));
-                let place = place.as_deref().unwrap_or_default();
+                let place = match range.after {
+                    Some(event) => format!(": go on with --after {event}"),
+                    None => String::new(),
+                };
                 Error::because(format!("not all values are claimed{place}"), error)
             })?;
             for one in &step.duplicates {
