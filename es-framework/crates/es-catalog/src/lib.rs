@@ -5,6 +5,7 @@
 
 #[cfg(feature = "declarations")]
 mod declarations;
+#[doc(hidden)]
 pub mod model;
 
 #[cfg(feature = "declarations")]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use es_observe::metrics::CommandMinute;
+use es_command::command::command_statistics::CommandMinute;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 

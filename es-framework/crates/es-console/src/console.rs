@@ -34,7 +34,6 @@ pub(crate) const QUERIES: usize = 2;
 const PAGE_WAIT: Duration = Duration::from_secs(5);
 
 /// The parts of an application that the console shows.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Console {
     /// The application's name.
@@ -130,7 +129,6 @@ fn find_person_template(model: &ApplicationModel) -> Option<&str> {
 }
 
 /// A state that a command's handler takes, and the subjects that have it.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct DeclaredState {
     /// The state's type.
@@ -142,7 +140,6 @@ pub struct DeclaredState {
 }
 
 /// A command of the application.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct DeclaredCommand {
     /// The type's name.

@@ -1,5 +1,6 @@
 //! The console: pages that show the events, subjects, states and components of an application.
 
+#![doc(hidden)]
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 

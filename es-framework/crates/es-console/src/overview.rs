@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use es_command::command::command_statistics::commands_of_last_hour;
 use es_event::EventId;
-use es_observe::metrics::commands_of_last_hour;
 use es_store::{EventLog, StoreError, newest_id};
 use es_subscribe::{SubscriberState, operator::ComponentKind};
 use jiff::{SignedDuration, Timestamp};

@@ -36,7 +36,6 @@ const LINK_PATH: &str = "/console/open";
 type ActionPath = Path<(String, String)>;
 
 /// Returns the routes of the console.
-#[doc(hidden)]
 pub fn router(console: Console) -> Router {
     let log = console.session_log.clone();
     let sessions = Sessions::new(console.operator_token.as_ref(), console.is_tls, log);

@@ -59,7 +59,6 @@ pub(crate) struct Sessions {
 
 /// The event store that knows which sessions have ended, and the source of these events. Only who has a session can add
 /// one.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct SessionLog {
     pub store: Arc<dyn EventLog>,

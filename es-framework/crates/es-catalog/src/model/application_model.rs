@@ -11,7 +11,6 @@ use super::{
 };
 
 /// The model of an application. Its JSON is documented in `docs/src/how-to/model.md`.
-#[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApplicationModel {

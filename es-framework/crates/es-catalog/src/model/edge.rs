@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 /// A connection from one node to another.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelEdge {
@@ -16,7 +15,6 @@ pub struct ModelEdge {
 }
 
 /// The meaning of a connection.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum EdgeKind {

@@ -10,7 +10,6 @@ use super::{
 };
 
 /// Something that is missing in the model.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelFinding {
@@ -29,7 +28,6 @@ pub struct ModelFinding {
 }
 
 /// The kind of a finding.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FindingKind {

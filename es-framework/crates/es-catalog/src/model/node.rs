@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A declaration of an application, as a node of the model.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelNode {
@@ -42,7 +41,6 @@ pub struct ModelNode {
 }
 
 /// A rule that the framework keeps.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRule {
     /// The rule in a few words, such as `owner reader, or staff`.
@@ -52,7 +50,6 @@ pub struct ModelRule {
 }
 
 /// The kind of a declaration.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum NodeKind {

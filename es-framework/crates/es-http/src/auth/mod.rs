@@ -27,7 +27,6 @@ pub(super) use rate::ClientRateLimiter;
 use guard::Authenticator;
 
 /// The authentication of callers. By default, everyone may call.
-#[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct Auth(Option<Authenticator>);
 

@@ -15,7 +15,6 @@ use crate::model::{
 use xml_text::escape;
 
 /// The style of the picture.
-#[doc(hidden)]
 pub const STYLE: &str = include_str!("style.css");
 
 /// The first lines below the title of the picture: what the colours mean.

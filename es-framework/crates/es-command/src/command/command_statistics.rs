@@ -21,7 +21,6 @@ const MAX_BINS: u32 = 256;
 const SHORTEST: f64 = 1e-6;
 
 /// The commands that ended in one minute.
-#[doc(hidden)]
 #[derive(Clone)]
 pub struct CommandMinute {
     /// The number of decisions that were repeated or given up because a subject changed.
@@ -90,17 +89,19 @@ impl CommandMinute {
 /// The statistics of the last 60 minutes, one bucket each. The last bucket is the current minute.
 #[derive(Debug)]
 struct CommandStatistics {
+    /// The first use.
+    begin: Instant,
     minutes: VecDeque<CommandMinute>,
-    /// The number of the current minute since the first use.
+    /// The number of the current minute since then.
     current: u64,
 }
 
 static STATISTICS: LazyLock<Mutex<CommandStatistics>> = LazyLock::new(Mutex::default);
-static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Default for CommandStatistics {
     fn default() -> Self {
         Self {
+            begin: Instant::now(),
             minutes: repeat_n(CommandMinute::default(), MINUTES).collect(),
             current: 0,
         }
@@ -125,30 +126,27 @@ impl CommandStatistics {
 
 /// Returns the statistics at the current minute.
 fn now() -> MutexGuard<'static, CommandStatistics> {
-    let minute = BEGIN.elapsed().as_secs().checked_div(60);
     let mut statistics = STATISTICS.lock().unwrap_or_else(PoisonError::into_inner);
+    let minute = statistics.begin.elapsed().as_secs().checked_div(60);
     statistics.advance(minute.unwrap_or_default());
     statistics
 }
 
 /// Records a command and its time.
-#[doc(hidden)]
-pub fn record_command(duration: Duration) {
+pub(super) fn record_command(duration: Duration) {
     if let Some(minute) = now().current_minute() {
         minute.add_command(duration);
     }
 }
 
 /// Records a decision that is repeated or given up because a subject changed.
-#[doc(hidden)]
-pub fn record_conflict() {
+pub(super) fn record_conflict() {
     if let Some(minute) = now().current_minute() {
         minute.conflicts = minute.conflicts.saturating_add(1);
     }
 }
 
 /// Returns the minutes of the last hour, the oldest first. The last one is not over yet.
-#[doc(hidden)]
 #[must_use]
 pub fn commands_of_last_hour() -> Vec<CommandMinute> {
     now().minutes.iter().cloned().collect()
