@@ -67,6 +67,7 @@ use es_store::{
 };
 
 pub use database_error::PostgresOpenError;
+pub use es_sql::postgres::UnsafeServer;
 pub use postgres_store_options::PostgresStoreOptions;
 pub use restore::{PostgresRestore, PostgresRestoreError};
 pub use store_address::{InvalidStoreAddress, StoreAddress};

@@ -13,7 +13,7 @@ mod server_settings;
 mod transaction_pool;
 
 pub use super::database_error::error_code;
-pub use database_servers::{DatabaseServers, PrimaryConnection, server_urls};
+pub use database_servers::{DatabaseServers, PrimaryConnection, server_name};
 pub use postgres_database::PostgresDatabase;
 pub use primary_pool::PrimaryPool;
 pub(crate) use reader_pool::SCANS;

@@ -17,7 +17,6 @@ use super::{
 };
 
 /// A database on a PostgreSQL server.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct PostgresDatabase {
     connections: Connections,

@@ -59,14 +59,17 @@ pub(super) fn open_writer(
         secret_file::secure_database(path).map_err(|error| cannot_open(&error))?;
     }
     let connection = open(location)?;
+    // Rows may hold personal data or keys, which an erasure removes from the pages as well.
+    if durability == Durability::Full || !location.is_in_memory() {
+        connection.execute_batch("PRAGMA secure_delete = ON")?;
+    }
     if location.is_in_memory() {
         connection.pragma_update(None, "page_size", PAGE)?;
         connection.execute_batch("PRAGMA journal_mode = MEMORY")?;
         let pages = MEMORY_LIMIT.checked_div(PAGE).unwrap_or(MEMORY_LIMIT);
         connection.pragma_update(None, "max_page_count", pages)?;
     } else {
-        // Rows may hold personal data or keys, which an erasure removes from the file as well.
-        connection.execute_batch("PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL")?;
+        connection.execute_batch("PRAGMA journal_mode = WAL")?;
         let synchronous = match durability {
             Durability::Rebuildable => "NORMAL",
             Durability::Full => "FULL",
