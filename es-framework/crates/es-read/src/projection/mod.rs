@@ -1,5 +1,6 @@
 //! Read models: tables that are built from events and answer queries.
 
+mod batch_computation;
 mod batch_fold;
 pub mod column;
 mod compared_column;
@@ -15,6 +16,7 @@ mod pipeline;
 mod pipeline_read_model;
 mod processor;
 mod read_model;
+mod recomputed_rows;
 mod row_changes;
 mod row_holds;
 mod row_identity;

@@ -138,5 +138,5 @@ pub(crate) async fn run_query<Q: QueryHandler>(
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     let parameters = QueryParameters::new(parameters.iter().map(owned)).unwrap();
     let query = (QueryDescriptor::of::<Q>().parse)(parameters, &Caller::Anyone)?;
-    query.run(database, &Services::default()).await
+    query(database, &Services::default()).await
 }

@@ -102,11 +102,7 @@ impl Database {
 
     /// Creates the missing tables, and those anew whose definition has changed and that have no checkpoint.
     async fn prepare_tables(&self) -> Result<(), DatabaseError> {
-        let creations = [
-            self.dialect.create_checkpoints(),
-            table_statements::CREATE_SKIPPED,
-            hold_table::CREATE_HELD,
-        ];
+        let creations = [self.dialect.create_checkpoints(), hold_table::CREATE_HELD];
         self.sql
             .write(creations.map(Statement::plain).into())
             .await?;
