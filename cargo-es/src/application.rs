@@ -6,15 +6,14 @@ use std::{
 };
 
 use crate::{
-    declared_type::DeclaredType,
+    add::NewModule,
+    declared_type::{self, DeclaredType},
     error::ToolError,
-    files, module_line, module_tree,
-    names::{CommandName, EventName, TypeName},
-    source_parts,
+    files, module_line,
+    names::{TypeName, TypePath},
 };
 
 /// An application that declarations are added to.
-#[derive(Debug)]
 pub(crate) struct ScaffoldTarget {
     folder: PathBuf,
     /// The file with the `mod` lines.
@@ -43,7 +42,7 @@ impl ScaffoldTarget {
             )));
         };
         let root_text = fs::read_to_string(&root).map_err(|error| ToolError::io(&root, &error))?;
-        let types = module_tree::find_types(&folder, &root)?;
+        let types = declared_type::find_types(&folder.join("src"))?;
         Ok(Self {
             folder,
             root,
@@ -57,75 +56,61 @@ impl ScaffoldTarget {
         &self.folder
     }
 
-    /// Returns all types of this name.
-    pub(crate) fn types_named(&self, name: &str) -> impl Iterator<Item = &DeclaredType> {
-        self.types
-            .iter()
-            .filter(move |declared| declared.name == name)
-    }
-
-    /// Returns the subject on which an event occurs, if its attribute or that of its command says it.
-    pub(crate) fn subject_of<'a>(&'a self, event: &'a DeclaredType) -> Option<&'a str> {
-        let command = || self.types_named(event.command.as_deref()?).next();
-        let subject = event.subject.as_ref();
-        let subject = subject.or_else(|| command()?.subject.as_ref())?;
-        // A subject below that of a command is not known here.
-        subject.starts_with('/').then_some(subject.as_str())
-    }
-
     /// Fails if the application declares a type of this name.
-    pub(crate) fn check_type_is_new(&self, name: &str) -> Result<(), ToolError> {
-        match self.types_named(name).next() {
+    pub(crate) fn check_type_is_new(&self, name: &TypeName) -> Result<(), ToolError> {
+        let name = name.to_string();
+        match self.types.iter().find(|declared| declared.name == name) {
             None => Ok(()),
             Some(declared) => Err(ToolError::new(format!(
                 "{name} exists in {}",
-                declared.file.display()
+                self.relative(&declared.file)
             ))),
         }
     }
 
-    pub(crate) fn require_event(&self, name: &EventName) -> Result<&DeclaredType, ToolError> {
-        self.declared("event", &name.type_name())
-    }
-
-    pub(crate) fn require_command(&self, name: &CommandName) -> Result<&DeclaredType, ToolError> {
-        self.declared("command", &name.type_name())
-    }
-
-    pub(crate) fn require_read_model(&self, name: &TypeName) -> Result<&DeclaredType, ToolError> {
-        self.declared("read model", name.as_str())
-    }
-
-    fn declared(&self, noun: &str, name: &str) -> Result<&DeclaredType, ToolError> {
-        let visible = self.types_named(name).find(|one| one.path.is_some());
-        let declared = visible.or_else(|| self.types_named(name).next());
-        declared.ok_or_else(|| {
+    /// Returns the type that a path of the command line names.
+    pub(crate) fn require(&self, noun: &str, path: &TypePath) -> Result<&DeclaredType, ToolError> {
+        let mut found = self.types.iter().filter(|one| path.ends(&one.path));
+        let first = found.next().ok_or_else(|| {
             ToolError::new(format!(
-                "there is no {noun} {name} in the modules of {}, apart from those with `#[cfg]`: add it first",
-                self.relative(&self.root)
+                "there is no {noun} {path} in the files below src: add it first"
             ))
-        })
+        })?;
+        match found.find(|other| other.path != first.path) {
+            None => Ok(first),
+            Some(other) => Err(ToolError::new(format!(
+                "there are several types {path}: write {} or {}",
+                first.path, other.path
+            ))),
+        }
     }
 
     /// Writes the file of a new module and its `mod` line. Returns a report.
-    pub(crate) fn write_module(&self, module: &str, text: &str) -> Result<String, ToolError> {
+    pub(crate) fn write_module(&self, module: &NewModule) -> Result<String, ToolError> {
         let source = self.root.parent().unwrap_or(&self.folder);
-        let (file, folder) = (source.join(format!("{module}.rs")), source.join(module));
+        let name = &module.name;
+        let (file, folder) = (source.join(format!("{name}.rs")), source.join(name));
         for path in [&file, &folder] {
             if path.exists() {
                 return Err(ToolError::new(format!("{} exists", path.display())));
             }
         }
         let root = self.relative(&self.root);
-        if module_line::declares(&self.root_text, module) {
-            return Err(ToolError::new(format!("{root} has a module `{module}`")));
+        if module_line::declares(&self.root_text, name) {
+            return Err(ToolError::new(format!("{root} has a module `{name}`")));
         }
-        let root_text = module_line::insert_mod_line(&self.root_text, module);
-        files::add_module((&file, text), (&self.root, &root_text))?;
-        let hint = source_parts::format_file(&file);
+        let root_text = module_line::insert_mod_line(&self.root_text, name);
+        files::add_module((&file, &module.text), (&self.root, root_text.as_deref()))?;
+        let line = match root_text {
+            Some(_) => format!("and {root} has the line `mod {name};`"),
+            None => {
+                format!("which the line `mod {name};` adds to the application: write it in {root}")
+            }
+        };
+        let hint = files::format_source(&file);
         let file = self.relative(&file);
         Ok(format!(
-            "{file} is new, and {root} has the line `mod {module};`.\n`cargo test {module}::` says what to decide.\n{hint}"
+            "{file} is new, {line}.\n`cargo test {name}::` says what to decide.\n{hint}"
         ))
     }
 

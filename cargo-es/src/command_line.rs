@@ -6,8 +6,8 @@ use clap::{Args, Parser, ValueEnum};
 
 use crate::{
     field::Field,
-    names::{CommandName, EventName, FieldName, PackageName, TypeName},
-    subject::{PathTemplate, SubjectTemplate},
+    names::{TypeName, TypePath, parse_field_name, parse_package_name},
+    subject::PathTemplate,
 };
 
 /// Writes applications of es-framework and their features, and describes them.
@@ -128,7 +128,8 @@ pub(crate) struct ExplainArguments {
 #[derive(Debug, Args)]
 pub(crate) struct NewArguments {
     /// The name of the application, of its Cargo package and of its folder
-    pub(crate) name: PackageName,
+    #[arg(value_parser = parse_package_name)]
+    pub(crate) name: String,
     /// Writes the application of the tutorial, instead of one with a first command of your own
     #[arg(long, value_enum, value_name = "EXAMPLE")]
     pub(crate) example: Option<Example>,
@@ -148,14 +149,14 @@ pub(crate) enum Example {
 #[derive(Debug, Args)]
 pub(crate) struct FirstCommandArguments {
     /// The first command in the imperative, such as BookAppointment
-    #[arg(long, required_unless_present = "example", conflicts_with = "example")]
-    pub(crate) command: Option<CommandName>,
+    #[arg(long, required_unless_present = "example", conflicts_with = "example", value_parser = TypeName::command)]
+    pub(crate) command: Option<TypeName>,
     /// Its event in the past tense, such as AppointmentBooked
-    #[arg(long, required_unless_present = "example", conflicts_with = "example")]
-    pub(crate) event: Option<EventName>,
+    #[arg(long, required_unless_present = "example", conflicts_with = "example", value_parser = TypeName::event)]
+    pub(crate) event: Option<TypeName>,
     /// The subject of the event, such as "/appointments/{id}"
-    #[arg(long, required_unless_present = "example", conflicts_with = "example")]
-    pub(crate) subject: Option<SubjectTemplate>,
+    #[arg(long, required_unless_present = "example", conflicts_with = "example", value_parser = PathTemplate::subject)]
+    pub(crate) subject: Option<PathTemplate>,
     /// A field of the command, such as patient:Uuid; a field `id` of the subject needs no option, and is a Uuid
     #[arg(long = "field", value_name = "NAME:TYPE", conflicts_with = "example")]
     pub(crate) fields: Vec<Field>,
@@ -182,31 +183,33 @@ pub(crate) enum Declaration {
 #[derive(Debug, Args)]
 pub(crate) struct NewCommandArguments {
     /// The name in the imperative, such as BorrowBook
-    pub(crate) name: CommandName,
+    #[arg(value_parser = TypeName::command)]
+    pub(crate) name: TypeName,
     /// The subject of its event, such as "/books/{id}"
-    #[arg(long)]
-    pub(crate) subject: SubjectTemplate,
+    #[arg(long, value_parser = PathTemplate::subject)]
+    pub(crate) subject: PathTemplate,
     /// A field, such as reader:Uuid; a field `id` of the subject needs no option, and is a Uuid
     #[arg(long = "field", value_name = "NAME:TYPE")]
     pub(crate) fields: Vec<Field>,
     /// The name of its event in the past tense, such as BookBorrowed
-    #[arg(long)]
-    pub(crate) event: EventName,
+    #[arg(long, value_parser = TypeName::event)]
+    pub(crate) event: TypeName,
     /// Rejects the command if the subject has an event already
     #[arg(long)]
     pub(crate) pristine: bool,
     /// A field whose value no other subject has, such as email
-    #[arg(long = "unique", value_name = "FIELD")]
-    pub(crate) unique: Vec<FieldName>,
+    #[arg(long = "unique", value_name = "FIELD", value_parser = parse_field_name)]
+    pub(crate) unique: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct NewEventArguments {
     /// The name in the past tense, such as LoanOpened
-    pub(crate) name: EventName,
+    #[arg(value_parser = TypeName::event)]
+    pub(crate) name: TypeName,
     /// Its subject, such as "/readers/{reader}"
-    #[arg(long)]
-    pub(crate) subject: SubjectTemplate,
+    #[arg(long, value_parser = PathTemplate::subject)]
+    pub(crate) subject: PathTemplate,
     /// A field, such as reader:Uuid; a field `id` of the subject needs no option, and is a Uuid
     #[arg(long = "field", value_name = "NAME:TYPE")]
     pub(crate) fields: Vec<Field>,
@@ -215,10 +218,11 @@ pub(crate) struct NewEventArguments {
 #[derive(Debug, Args)]
 pub(crate) struct NewStateArguments {
     /// The name of the thing, such as Book
+    #[arg(value_parser = TypeName::plain)]
     pub(crate) name: TypeName,
     /// An event that changes it; the first one creates it
-    #[arg(long = "event", value_name = "EVENT", required = true)]
-    pub(crate) events: Vec<EventName>,
+    #[arg(long = "event", value_name = "EVENT", required = true, value_parser = TypePath::event)]
+    pub(crate) events: Vec<TypePath>,
     /// A field, such as lent:bool
     #[arg(long = "field", value_name = "NAME:TYPE")]
     pub(crate) fields: Vec<Field>,
@@ -227,17 +231,18 @@ pub(crate) struct NewStateArguments {
 #[derive(Debug, Args)]
 pub(crate) struct NewReadModelArguments {
     /// The name of a row, such as OpenLoan
+    #[arg(value_parser = TypeName::plain)]
     pub(crate) name: TypeName,
     /// The subject whose fields are the key of a row, such as "/books/{id}"
-    #[arg(long, required_unless_present = "each")]
-    pub(crate) subject: Option<SubjectTemplate>,
+    #[arg(long, required_unless_present = "each", value_parser = PathTemplate::subject)]
+    pub(crate) subject: Option<PathTemplate>,
     /// The list in each event, such as seats, instead of a subject: each of its elements is the key of a row, and has
     /// the type of the first field
-    #[arg(long, value_name = "LIST", conflicts_with = "subject")]
-    pub(crate) each: Option<FieldName>,
+    #[arg(long, value_name = "LIST", conflicts_with = "subject", value_parser = parse_field_name)]
+    pub(crate) each: Option<String>,
     /// An event that changes a row; the first one creates it
-    #[arg(long = "event", value_name = "EVENT", required = true)]
-    pub(crate) events: Vec<EventName>,
+    #[arg(long = "event", value_name = "EVENT", required = true, value_parser = TypePath::event)]
+    pub(crate) events: Vec<TypePath>,
     /// A column, such as title:String; a key `id` needs no option, and is a Uuid
     #[arg(long = "field", value_name = "NAME:TYPE")]
     pub(crate) fields: Vec<Field>,
@@ -246,12 +251,13 @@ pub(crate) struct NewReadModelArguments {
 #[derive(Debug, Args)]
 pub(crate) struct NewQueryArguments {
     /// The name in the imperative, such as BrowseLoans
+    #[arg(value_parser = TypeName::plain)]
     pub(crate) name: TypeName,
     /// The read model whose rows it returns
-    #[arg(long)]
-    pub(crate) read_model: TypeName,
+    #[arg(long, value_parser = TypePath::read_model)]
+    pub(crate) read_model: TypePath,
     /// The path of its route, such as /loans; with a key, as in "/loans/{id}", it returns one row
-    #[arg(long)]
+    #[arg(long, value_parser = PathTemplate::path)]
     pub(crate) path: PathTemplate,
     /// A column that clients filter by, such as title:String
     #[arg(long = "field", value_name = "NAME:TYPE")]
@@ -264,18 +270,20 @@ pub(crate) struct NewQueryArguments {
 #[derive(Debug, Args)]
 pub(crate) struct NewReactionArguments {
     /// The name, such as LoanReminder
+    #[arg(value_parser = TypeName::plain)]
     pub(crate) name: TypeName,
     /// The event that starts it
-    #[arg(long)]
-    pub(crate) event: EventName,
+    #[arg(long, value_parser = TypePath::event)]
+    pub(crate) event: TypePath,
     /// The command that it sends; without it, the reaction calls another system
-    #[arg(long)]
-    pub(crate) command: Option<CommandName>,
+    #[arg(long, value_parser = TypePath::command)]
+    pub(crate) command: Option<TypePath>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct NewScheduleArguments {
     /// The name, such as NightlyCount
+    #[arg(value_parser = TypeName::plain)]
     pub(crate) name: TypeName,
     /// The minute, hour, day of the month, month and day of the week, such as "0 6 * * *"
     #[arg(long)]
@@ -284,6 +292,6 @@ pub(crate) struct NewScheduleArguments {
     #[arg(long)]
     pub(crate) zone: Option<String>,
     /// The command that it sends
-    #[arg(long)]
-    pub(crate) command: CommandName,
+    #[arg(long, value_parser = TypePath::command)]
+    pub(crate) command: TypePath,
 }

@@ -1,97 +1,93 @@
-//! A type that an application declares, found in the text of a source file.
+//! The types that an application declares, found in the text of its source files.
 
-use std::path::PathBuf;
-
-use quote::ToTokens as _;
-use syn::{
-    Attribute, Expr, GenericArgument, Item, Lit, Meta, MetaNameValue, PathArguments, Token, Type,
-    Visibility, ext::IdentExt as _, punctuated::Punctuated,
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
 };
+
+use es_event::foreign_text::read_text;
+use quote::ToTokens as _;
+use syn::{Field as SourceField, Ident, Item, ext::IdentExt as _};
 
 use crate::{
     error::ToolError,
     field::{Field, FieldType},
+    names,
 };
 
 /// A struct, enum or other type.
-#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DeclaredType {
     pub(crate) name: String,
-    /// The source file, relative to the application.
     pub(crate) file: PathBuf,
-    /// The line of its name, from one.
-    pub(crate) line: u64,
-    /// The path for `use`, such as `crate::book::Book`, if the whole application sees the type.
-    pub(crate) path: Option<String>,
+    /// The path for `use`, such as `crate::book::Book`, if the modules stand where files and folders have their names.
+    pub(crate) path: String,
     /// The fields of a struct.
-    fields: Vec<DeclaredField>,
-    /// The subject that the attribute of an event or a command names.
-    pub(crate) subject: Option<String>,
-    /// The command from which the attribute of an event makes it.
-    pub(crate) command: Option<String>,
+    fields: Vec<SourceField>,
 }
 
-/// A field of a struct.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct DeclaredField {
-    pub(crate) name: String,
-    /// The type as the command line names it.
-    pub(crate) field_type: String,
-    /// True if the whole application sees it.
-    pub(crate) is_visible: bool,
-    /// True for a part of the key of a read model.
-    pub(crate) is_key: bool,
+/// Returns all types in the files below `src`.
+pub(crate) fn find_types(source: &Path) -> Result<Vec<DeclaredType>, ToolError> {
+    let mut types = Vec::new();
+    visit_folder(source, "crate", &mut types)?;
+    types.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(types)
+}
+
+fn visit_folder(
+    folder: &Path,
+    module: &str,
+    types: &mut Vec<DeclaredType>,
+) -> Result<(), ToolError> {
+    let error_at = |error| ToolError::io(folder, &error);
+    for entry in fs::read_dir(folder).map_err(error_at)? {
+        let path = entry.map_err(error_at)?.path();
+        let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        let raw = if names::is_keyword(stem) { "r#" } else { "" };
+        let inner = format!("{module}::{raw}{stem}");
+        if path.is_dir() {
+            visit_folder(&path, &inner, types)?;
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            let is_of_folder = matches!(stem, "lib" | "main" | "mod");
+            let module = if is_of_folder { module } else { &inner };
+            let text = read_text(&path).map_err(|error| ToolError::io(&path, &error))?;
+            let parsed = syn::parse_file(&text).map_err(|error| {
+                let file = path.display();
+                ToolError::new(format!("{file} is no source file of Rust: {error}"))
+            })?;
+            visit_items(&parsed.items, &path, module, types);
+        }
+    }
+    Ok(())
+}
+
+fn visit_items(items: &[Item], file: &Path, module: &str, types: &mut Vec<DeclaredType>) {
+    for item in items {
+        let mut add = |ident: &Ident, fields| {
+            types.push(DeclaredType {
+                name: ident.unraw().to_string(),
+                file: file.to_owned(),
+                path: format!("{module}::{ident}"),
+                fields,
+            });
+        };
+        match item {
+            Item::Struct(item) => add(&item.ident, item.fields.iter().cloned().collect()),
+            Item::Enum(item) => add(&item.ident, Vec::new()),
+            Item::Trait(item) => add(&item.ident, Vec::new()),
+            Item::Type(item) => add(&item.ident, Vec::new()),
+            Item::Union(item) => add(&item.ident, Vec::new()),
+            Item::Mod(item) => {
+                let items = item.content.as_ref().map(|(_, items)| items.as_slice());
+                let module = format!("{module}::{}", item.ident);
+                visit_items(items.unwrap_or_default(), file, &module, types);
+            }
+            _ => {}
+        }
+    }
 }
 
 impl DeclaredType {
-    /// Creates a type of a source file with this text. Nobody sees it yet.
-    pub(crate) fn new(name: String, file: PathBuf, text: &str, fields: Vec<DeclaredField>) -> Self {
-        Self {
-            file,
-            line: line_of(text, &name),
-            path: None,
-            fields,
-            name,
-            subject: None,
-            command: None,
-        }
-    }
-
-    /// Adds what the attribute of an event or a command says.
-    pub(crate) fn with_attributes(mut self, attrs: &[Attribute]) -> Self {
-        let is_own = |attr: &&Attribute| {
-            ["event", "command"]
-                .iter()
-                .any(|own| attr.path().is_ident(own))
-        };
-        let parse = Punctuated::<Meta, Token![,]>::parse_terminated;
-        let metas = attrs.iter().filter(is_own);
-        let metas = metas.filter_map(|attr| attr.parse_args_with(parse).ok());
-        for meta in metas.flatten() {
-            match meta {
-                Meta::NameValue(MetaNameValue {
-                    path,
-                    value: Expr::Lit(value),
-                    ..
-                }) if path.is_ident("subject") => {
-                    if let Lit::Str(text) = value.lit {
-                        self.subject = Some(text.value());
-                    }
-                }
-                Meta::NameValue(MetaNameValue {
-                    path,
-                    value: Expr::Path(value),
-                    ..
-                }) if path.is_ident("from") => {
-                    let last = value.path.segments.last();
-                    self.command = last.map(|last| last.ident.to_string());
-                }
-                _ => {}
-            }
-        }
-        self
-    }
-
     /// Returns the expression for a field that takes its value from a reference `event` to this type, if
     /// it has a field of this name and type.
     pub(crate) fn field_access_expression(&self, field: &Field) -> Option<String> {
@@ -106,33 +102,15 @@ impl DeclaredType {
         })
     }
 
-    /// Returns the path for `use`. Fails unless the whole application sees the type.
-    pub(crate) fn import_path(&self) -> Result<String, ToolError> {
-        let (name, file) = (&self.name, self.file.display());
-        self.path.clone().ok_or_else(|| {
-            ToolError::new(format!(
-                "{name} in {file} is private to its module: write `pub` in front of it and of its module"
-            ))
-        })
-    }
-
     /// Returns the names of the fields that are the key of a read model.
-    pub(crate) fn key(&self) -> impl Iterator<Item = &str> {
-        let fields = self.fields.iter().filter(|field| field.is_key);
-        fields.map(|field| field.name.as_str())
+    pub(crate) fn key(&self) -> impl Iterator<Item = String> {
+        let is_key =
+            |field: &&SourceField| field.attrs.iter().any(|one| one.path().is_ident("key"));
+        self.fields.iter().filter(is_key).filter_map(name_of)
     }
 
-    /// Fails unless the struct has a field of this name and type.
-    pub(crate) fn check_field(&self, name: &str, field_type: FieldType) -> Result<(), ToolError> {
-        self.check_type(name, field_type, false)
-    }
-
-    /// Fails unless the struct has a field of this name and type, or an optional one of this type.
-    pub(crate) fn check_filter(&self, name: &str, field_type: FieldType) -> Result<(), ToolError> {
-        self.check_type(name, field_type, true)
-    }
-
-    fn check_type(
+    /// Fails unless the struct has a field of this name and one of these types.
+    pub(crate) fn check_field(
         &self,
         name: &str,
         field_type: FieldType,
@@ -149,60 +127,73 @@ impl DeclaredType {
         }
     }
 
-    fn field_type(&self, name: &str) -> Option<&str> {
-        let mut fields = self.fields.iter().filter(|field| field.is_visible);
-        let field = fields.find(|field| field.name == name);
-        field.map(|field| field.field_type.as_str())
+    /// Returns the type of a field as the command line names it: without the modules in front of its names.
+    fn field_type(&self, name: &str) -> Option<String> {
+        let mut fields = self.fields.iter();
+        let field = fields.find(|field| name_of(field).as_deref() == Some(name))?;
+        let text = field.ty.to_token_stream().to_string().replace(' ', "");
+        let names = text.split('<').map(|path| path.rsplit("::").next());
+        Some(names.flatten().collect::<Vec<_>>().join("<"))
     }
 }
 
-/// Returns the fields of a struct. `is_visible` says whether the whole crate sees an item of this visibility.
-pub(crate) fn fields_of(
-    item: &Item,
-    is_visible: impl Fn(&Visibility) -> bool,
-) -> Vec<DeclaredField> {
-    let Item::Struct(item) = item else {
-        return Vec::new();
-    };
-    let fields = item.fields.iter().filter_map(|field| {
-        Some(DeclaredField {
-            name: field.ident.as_ref()?.unraw().to_string(),
-            field_type: type_text(&field.ty),
-            is_visible: is_visible(&field.vis),
-            is_key: field.attrs.iter().any(|attr| attr.path().is_ident("key")),
-        })
-    });
-    fields.collect()
+fn name_of(field: &SourceField) -> Option<String> {
+    field.ident.as_ref().map(|ident| ident.unraw().to_string())
 }
 
-/// Returns a type as the command line names it: without the modules in front of its names.
-fn type_text(ty: &Type) -> String {
-    let Type::Path(path) = ty else {
-        return ty.to_token_stream().to_string();
-    };
-    let Some(last) = path.path.segments.last() else {
-        return String::new();
-    };
-    let name = last.ident.to_string();
-    match &last.arguments {
-        PathArguments::AngleBracketed(arguments) => {
-            let arguments = arguments.args.iter().map(|argument| match argument {
-                GenericArgument::Type(ty) => type_text(ty),
-                other => other.to_token_stream().to_string(),
-            });
-            format!("{name}<{}>", arguments.collect::<Vec<_>>().join(", "))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find_in(files: &[(&str, &str)]) -> Vec<DeclaredType> {
+        let folder = tempfile::tempdir().unwrap();
+        for (file, text) in files {
+            let file = folder.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
         }
-        _ => name,
+        find_types(folder.path()).unwrap()
     }
-}
 
-/// Returns the line with the name of a declared type, from one.
-fn line_of(text: &str, name: &str) -> u64 {
-    let keywords = ["struct", "enum", "trait", "type", "union"];
-    let declares = |line: &str| {
-        let mut words = line.split(|one: char| !one.is_alphanumeric() && one != '_');
-        words.any(|word| keywords.contains(&word)) && words.next() == Some(name)
-    };
-    let found = text.lines().zip(1..).find(|(line, _)| declares(line));
-    found.map_or(1, |(_, number)| number)
+    /// `rustc` accepts each path that the test expects.
+    #[test]
+    fn a_type_has_the_path_of_its_file() {
+        let types = find_in(&[
+            (
+                "lib.rs",
+                "mod book;\npub mod open { pub struct Inner; }\nstruct AtRoot;",
+            ),
+            (
+                "book.rs",
+                "pub mod events;\nmod r#return;\npub enum Book {}",
+            ),
+            ("book/events/mod.rs", "pub struct Bought;"),
+            ("book/return.rs", "pub struct Returned;"),
+        ]);
+        let found = types.iter().map(|found| found.path.as_str());
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            [
+                "crate::AtRoot",
+                "crate::book::Book",
+                "crate::book::events::Bought",
+                "crate::book::r#return::Returned",
+                "crate::open::Inner",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_struct_is_found_however_it_is_laid_out() {
+        let text = "pub struct OneLine { #[key] pub id: uuid::Uuid }\n\npub(crate) struct Apart\n{\n  pub(crate)\n  names: Vec<\n    std::string::String>,\n}\n";
+        let types = find_in(&[("lib.rs", "mod one;"), ("one.rs", text)]);
+        let check = |index: usize, field: &str| {
+            let field: Field = field.parse().unwrap();
+            types[index].check_field(&field.name, field.field_type, false)
+        };
+        assert_eq!(check(0, "names:Vec<String>"), Ok(()));
+        assert!(check(0, "names:String").is_err());
+        assert_eq!(check(1, "id:Uuid"), Ok(()));
+        assert_eq!(types[1].key().collect::<Vec<_>>(), ["id"]);
+    }
 }

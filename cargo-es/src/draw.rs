@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use es_model::ApplicationModel;
+use es_catalog::model::ApplicationModel;
 
 use crate::{
     command_line::{DrawArguments, DrawingFormat},

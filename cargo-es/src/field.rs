@@ -5,7 +5,10 @@ use std::str::FromStr;
 use heck::ToLowerCamelCase as _;
 use serde_json::{Map, Value, json};
 
-use crate::{error::ToolError, names::check_field_name};
+use crate::{
+    error::ToolError,
+    names::{TypeName, parse_field_name},
+};
 
 /// A field with its type.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,79 +30,44 @@ enum Container {
     Vec,
 }
 
-/// A type without parameters, with Rust expressions of two values.
+/// A type without parameters.
 #[derive(Debug, PartialEq)]
 struct Scalar {
     name: &'static str,
+    /// A value for tests as Rust code.
     sample: &'static str,
-    zero: &'static str,
     /// The JSON type and the format in a schema.
     json: (&'static str, Option<&'static str>),
-    is_copy: bool,
-    /// True if its text can fill a segment of a subject.
-    names_subject: bool,
 }
 
-const fn integer(name: &'static str, format: &'static str) -> Scalar {
-    Scalar {
-        names_subject: true,
-        ..value(name, "1", "0", ("integer", Some(format)))
-    }
-}
-
-const fn value(
+const fn scalar(
     name: &'static str,
     sample: &'static str,
-    zero: &'static str,
-    json: (&'static str, Option<&'static str>),
+    json_type: &'static str,
+    format: Option<&'static str>,
 ) -> Scalar {
     Scalar {
         name,
         sample,
-        zero,
-        json,
-        is_copy: true,
-        names_subject: false,
+        json: (json_type, format),
     }
 }
 
 static SCALARS: &[Scalar] = &[
-    Scalar {
-        names_subject: true,
-        ..value(
-            "Uuid",
-            "Uuid::from_u128(1)",
-            "Uuid::nil()",
-            ("string", Some("uuid")),
-        )
-    },
-    Scalar {
-        is_copy: false,
-        names_subject: true,
-        ..value(
-            "String",
-            "\"text\".into()",
-            "String::new()",
-            ("string", None),
-        )
-    },
-    value("bool", "true", "false", ("boolean", None)),
-    integer("i32", "int32"),
-    integer("i64", "int64"),
-    integer("u32", "uint32"),
-    value("f64", "1.0", "0.0", ("number", Some("double"))),
-    value(
+    scalar("Uuid", "Uuid::from_u128(1)", "string", Some("uuid")),
+    scalar("String", "\"text\".into()", "string", None),
+    scalar("bool", "true", "boolean", None),
+    scalar("i32", "1", "integer", Some("int32")),
+    scalar("i64", "1", "integer", Some("int64")),
+    scalar("u32", "1", "integer", Some("uint32")),
+    scalar("f64", "1.0", "number", Some("double")),
+    scalar(
         "Timestamp",
         "Timestamp::UNIX_EPOCH",
-        "Timestamp::UNIX_EPOCH",
-        ("string", Some("date-time")),
+        "string",
+        Some("date-time"),
     ),
-    value(
-        "Date",
-        "Date::constant(2026, 7, 1)",
-        "Date::ZERO",
-        ("string", Some("date")),
-    ),
+    scalar("Date", "Date::constant(2026, 7, 1)", "string", Some("date")),
 ];
 
 impl Field {
@@ -110,11 +78,6 @@ impl Field {
 
     fn json_name(&self) -> String {
         self.name.to_lower_camel_case()
-    }
-
-    /// Returns its line in a struct.
-    pub(crate) fn declaration(&self) -> String {
-        format!("pub {}: {},", self.name, self.field_type.to_rust_type())
     }
 }
 
@@ -141,22 +104,29 @@ impl FieldType {
 
     /// Returns the value of a field that nothing has set.
     pub(crate) fn default_expression(self) -> &'static str {
-        match self.container {
-            None => self.scalar.zero,
-            Some(Container::Option) => "None",
-            Some(Container::Vec) => "Vec::new()",
+        match (self.container, self.scalar.json.0) {
+            (Some(Container::Option), _) => "None",
+            (Some(Container::Vec), _) => "Vec::new()",
+            (None, "boolean") => "false",
+            (None, "integer") => "0",
+            (None, "number") => "0.0",
+            (None, _) => "Default::default()",
         }
     }
 
     /// Returns the type inside an `Option`, or the type itself.
     pub(crate) fn without_option(self) -> Self {
-        match self.container {
-            Some(Container::Option) => Self {
-                container: None,
-                ..self
-            },
-            _ => self,
+        let is_option = self.container == Some(Container::Option);
+        Self {
+            container: self.container.filter(|_| !is_option),
+            ..self
         }
+    }
+
+    /// Returns the type in an `Option`.
+    pub(crate) fn optional(self) -> Self {
+        let container = Some(Container::Option);
+        Self { container, ..self }
     }
 
     /// Returns the schema of its JSON, as the schema lock writes it.
@@ -189,18 +159,42 @@ impl FieldType {
         self.container.is_none()
     }
 
+    /// Returns whether it is a text, or may be one.
     pub(crate) fn is_string(self) -> bool {
-        self.is_scalar() && self.scalar.name == "String"
+        self.scalar.name == "String"
     }
 
     pub(crate) fn is_copy(self) -> bool {
-        self.container != Some(Container::Vec) && self.scalar.is_copy
+        self.container != Some(Container::Vec) && !self.is_string()
     }
 
     /// Returns whether a value can fill a segment of a subject.
     pub(crate) fn can_fill_subject(self) -> bool {
-        self.is_scalar() && self.scalar.names_subject
+        let fills = ["Uuid", "String", "i32", "i64", "u32"].contains(&self.scalar.name);
+        self.is_scalar() && fills
     }
+}
+
+/// Returns the lines of fields in a struct, each below the attribute that it has.
+pub(crate) fn declare_fields(
+    fields: &[Field],
+    attribute: impl Fn(&Field) -> Option<String>,
+) -> String {
+    let declare = |field: &Field| {
+        let attribute = attribute(field).map_or_else(String::new, |text| format!("{text}\n    "));
+        let (name, field_type) = (&field.name, field.field_type.to_rust_type());
+        format!("{attribute}pub {name}: {field_type},")
+    };
+    let lines: Vec<_> = fields.iter().map(declare).collect();
+    lines.join("\n    ")
+}
+
+/// Returns a struct literal with a value for tests in each field.
+pub(crate) fn sample_literal(name: &TypeName, fields: &[Field]) -> String {
+    let values = fields
+        .iter()
+        .map(|field| format!("{}: {}", field.name, field.field_type.sample_expression()));
+    format!("{name} {{ {} }}", values.collect::<Vec<_>>().join(", "))
 }
 
 impl FromStr for Field {
@@ -211,11 +205,10 @@ impl FromStr for Field {
             return Err("a field has a name and a type, as in `reader:Uuid`".to_owned());
         };
         let (name, type_text) = (name.trim(), type_text.trim());
-        check_field_name(name)?;
+        let name = parse_field_name(name)?;
         let field_type = type_text
             .parse()
             .map_err(|error| format!("the field `{name}` has {error}"))?;
-        let name = name.to_owned();
         Ok(Self { name, field_type })
     }
 }
@@ -241,26 +234,6 @@ impl FromStr for FieldType {
     }
 }
 
-/// The parameters of a query that select a page.
-const PAGING: [&str; 3] = ["cursor", "limit", "total"];
-
-/// Returns the type of a filter of a query that returns pages. It compares a column with one value.
-pub(crate) fn check_scalar_filter(field: &Field) -> Result<FieldType, ToolError> {
-    let (name, field_type) = (&field.name, field.field_type.without_option());
-    if PAGING.contains(&name.as_str()) {
-        return Err(ToolError::new(format!(
-            "the parameter `{name}` selects a page: leave the filter out, and write it by hand under another name"
-        )));
-    }
-    if field_type.is_scalar() {
-        return Ok(field_type);
-    }
-    let text = field_type.to_rust_type();
-    Err(ToolError::new(format!(
-        "the filter `{name}` cannot be a {text}: rows are selected by one value"
-    )))
-}
-
 /// Fails if two fields have one name in JSON.
 pub(crate) fn check_distinct(fields: &[Field]) -> Result<(), ToolError> {
     for (index, field) in fields.iter().enumerate() {
@@ -282,10 +255,18 @@ mod tests {
     #[test]
     fn a_field_has_a_name_and_a_known_type() {
         let field: Field = "authors: Vec<String>".parse().unwrap();
-        assert_eq!(field.declaration(), "pub authors: Vec<String>,");
+        let id = Field::default_id_field().unwrap();
+        let marked = declare_fields(&[id, field.clone()], |field| {
+            (field.name == "id").then(|| "#[key]".to_owned())
+        });
         assert_eq!(
-            field.field_type.sample_expression(),
-            "vec![\"text\".into()]"
+            marked,
+            "#[key]\n    pub id: Uuid,\n    pub authors: Vec<String>,"
+        );
+        let name = TypeName::plain("Book").unwrap();
+        assert_eq!(
+            sample_literal(&name, &[field]),
+            "Book { authors: vec![\"text\".into()] }"
         );
         let unknown = "reader:Reader".parse::<Field>().unwrap_err();
         assert_eq!(

@@ -5,6 +5,7 @@ use std::{
     io::{self, Write as _},
     os::unix::fs::PermissionsExt as _,
     path::Path,
+    process::{Command, Stdio},
 };
 
 use crate::error::ToolError;
@@ -43,14 +44,33 @@ fn write_all(root: &Path, files: &[NewFile]) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Writes a new file, and another text of the crate's root.
-pub(crate) fn add_module(module: (&Path, &str), root: (&Path, &str)) -> Result<(), ToolError> {
+/// Writes a new file, and another text of the crate's root, if there is one.
+pub(crate) fn add_module(
+    module: (&Path, &str),
+    (root, text): (&Path, Option<&str>),
+) -> Result<(), ToolError> {
     create(module.0, module.1)?;
-    let replaced = replace(root.0, root.1).map_err(|error| ToolError::io(root.0, &error));
+    let replaced = text.map_or(Ok(()), |text| replace(root, text));
     if replaced.is_err() {
         let _ = fs::remove_file(module.0);
     }
-    replaced
+    replaced.map_err(|error| ToolError::io(root, &error))
+}
+
+/// Lays out a file and the files of its modules. Returns a hint for the report if rustfmt is not there; the files compile
+/// without it.
+pub(crate) fn format_source(file: &Path) -> &'static str {
+    let mut rustfmt = Command::new("rustfmt");
+    rustfmt.args(["--edition", "2024"]).arg(file);
+    let formatted = rustfmt
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    match formatted {
+        Ok(status) if status.success() => "",
+        _ => "rustfmt did not run: `cargo fmt` lays out what is new.\n",
+    }
 }
 
 /// Writes a file that does not exist.

@@ -19,11 +19,9 @@ mod explanation;
 mod field;
 mod files;
 mod module_line;
-mod module_tree;
 mod names;
 mod new;
 mod openapi;
-mod source_parts;
 mod source_template;
 mod subject;
 

@@ -12,9 +12,9 @@ use crate::{
     add::command,
     command_line::{Example, FirstCommandArguments, NewArguments, NewCommandArguments},
     error::ToolError,
-    field::Field,
+    field::{Field, sample_literal},
     files::{self, NewFile},
-    module_line, source_parts, source_template,
+    source_template,
 };
 
 /// The paths of the files that every application has, with their templates.
@@ -77,12 +77,7 @@ const LIBRARY_FILES: &[(&str, &str)] = &[
 ];
 
 /// The last test of the first command.
-const TEST: &str = "    #[test]
-    fn the_command_is_recorded_once() {
-        let event: {{event}} = command().into();
-        given().event(event).when(command()).then_already_exists();
-    }
-";
+const TEST: &str = include_str!("../templates/application/command_test.rs");
 
 /// The version of the framework that was released with this program.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
@@ -102,7 +97,7 @@ pub(crate) fn create_application(
     folder: &Path,
     arguments: &NewArguments,
 ) -> Result<String, ToolError> {
-    let name = arguments.name.as_str();
+    let name = &arguments.name;
     let root = folder.join(name);
     if root.symlink_metadata().is_ok() {
         return Err(ToolError::new(format!("{} exists", root.display())));
@@ -111,9 +106,9 @@ pub(crate) fn create_application(
         None => FrameworkSource::released(),
         Some(path) => FrameworkSource::checkout(&folder.join(path))?,
     };
-    let package = format!("com.example.{}", arguments.name.to_event_type_segment());
+    let package = format!("com.example.{}", name.replace('-', "_"));
     let values = [
-        ("name", name),
+        ("name", name.as_str()),
         ("package", &package),
         ("framework", &framework.dependency),
         ("copy framework", &framework.copy),
@@ -124,11 +119,11 @@ pub(crate) fn create_application(
         (None, Some(command)) => files.extend(domain_files(&command, &package, &values)?),
         (Some(Example::Library), _) | (None, None) => {
             files.extend(fill_templates(LIBRARY_FILES, &values));
-            files.push(main_file(&values, &["purchase_book", "stock"]));
+            files.push(main_file(&values, "mod purchase_book;\nmod stock;"));
         }
     }
     files::create_application(&root, &files)?;
-    let hint = source_parts::format_file(&root.join("src/main.rs"));
+    let hint = files::format_source(&root.join("src/main.rs"));
     Ok(format!(
         "{name} is a new application. Its tests: cd {name} && cargo test\nIt runs: cargo run\n{hint}"
     ))
@@ -142,14 +137,12 @@ fn fill_templates(templates: &[(&str, &str)], values: &[(&str, &str)]) -> Vec<Ne
     files.collect()
 }
 
-fn main_file(values: &[(&str, &str)], modules: &[&str]) -> NewFile {
-    let text = source_template::fill_template(MAIN, values);
-    let text = modules.iter().fold(text, |text, module| {
-        module_line::insert_mod_line(&text, module)
-    });
+fn main_file(values: &[(&str, &str)], modules: &str) -> NewFile {
+    let own = [("modules", modules)];
+    let values: Vec<_> = values.iter().copied().chain(own).collect();
     NewFile {
         path: "src/main.rs".to_owned(),
-        text,
+        text: source_template::fill_template(MAIN, &values),
     }
 }
 
@@ -171,26 +164,17 @@ fn domain_files(
     package: &str,
     values: &[(&str, &str)],
 ) -> Result<Vec<NewFile>, ToolError> {
-    let (command, event) = (arguments.name.type_name(), arguments.event.type_name());
-    let test = source_template::fill_template(TEST, &[("event", &event)]);
-    let module = command::command_module(arguments, &test)?;
+    let (command, event) = (arguments.name.to_string(), arguments.event.to_string());
+    let module = command::command_module(arguments, TEST)?;
     let fields = arguments.subject.complete_fields(&arguments.fields)?;
-    let samples = fields
-        .iter()
-        .map(|field| (field.name.clone(), field.field_type.sample_expression()));
-    let sample = source_parts::struct_literal(&command, &samples.collect::<Vec<_>>());
-    let imports = vec![
-        "crate::app".to_owned(),
-        format!("crate::{}::{command}", module.name),
-    ];
     let own = [
         ("command", command.as_str()),
-        ("sample", &sample),
-        ("imports", &source_parts::imports(imports)),
+        ("sample", &sample_literal(&arguments.name, &fields)),
+        ("module", &module.name),
     ];
     let values: Vec<_> = values.iter().copied().chain(own).collect();
     let mut files = fill_templates(DOMAIN_FILES, &values);
-    files.push(main_file(&values, &[&module.name]));
+    files.push(main_file(&values, &format!("mod {};", module.name)));
     files.push(NewFile {
         path: "events.lock.json".to_owned(),
         text: lock_file(&format!("{package}.{event}"), &fields)?,

@@ -22,7 +22,7 @@ use es_framework::{
     event::{Event as _, EventCandidate, EventType, Subject},
     prelude::*,
     state::Snapshots,
-    store::{EventStore, sqlite::EmbeddedStore},
+    store::{EventLog as _, sqlite::EmbeddedStore},
 };
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;

@@ -24,7 +24,7 @@ use std::{
 
 use es_framework::{
     event::{EventCandidate, Subject},
-    store::{AppendError, EventStore, Precondition, ReadOptions, sqlite::EmbeddedStore},
+    store::{AppendError, EventLog, Precondition, ReadOptions, sqlite::EmbeddedStore},
 };
 use futures_util::TryStreamExt as _;
 use segment::SegmentFile;
@@ -88,7 +88,7 @@ impl Target for EmbeddedStore {
         event: EventCandidate,
         condition: Precondition,
     ) -> Result<(), AppendError> {
-        EventStore::append(self, vec![event], vec![condition])
+        EventLog::append(self, vec![event], vec![condition])
             .await
             .map(drop)
     }
@@ -176,7 +176,7 @@ async fn fill(store: &EmbeddedStore, events: usize, one: &Subject) {
                 fresh()
             })
         });
-        EventStore::append(store, batch.collect(), vec![])
+        EventLog::append(store, batch.collect(), vec![])
             .await
             .unwrap();
     }

@@ -25,10 +25,10 @@ use std::{
 use es_framework::{
     command::{CommandContext, CommandDescriptor, CommandRequest, CommandResources, Handle},
     event::{EventCandidate, EventDescriptor, EventType, Metadata, Subject, encode_event},
-    personal::{PersonKeys, PersonalEvents, PersonalStore, SqliteKeyStore},
+    personal::{PersonKeys, PersonalEvents, PersonalStore, SqlKeyStore},
     prelude::*,
-    projection::{Project, ReadModelDescriptor, ReadModels},
-    store::{EventStore, ReadOptions, sqlite::EmbeddedStore},
+    projection::{DatabaseUrl, Project, ReadModelDescriptor, ReadModels},
+    store::{EventLog, ReadOptions, sqlite::EmbeddedStore},
 };
 use futures_util::TryStreamExt as _;
 use tokio::task::JoinSet;
@@ -107,27 +107,28 @@ impl PersonalRow {
 
 /// The event stores of one measurement: one without personal data, and one with a cipher before it.
 struct Stores {
-    plain: Arc<dyn EventStore>,
-    personal: Arc<dyn EventStore>,
+    plain: Arc<dyn EventLog>,
+    personal: Arc<dyn EventLog>,
 }
 
 impl Stores {
-    fn open(folder: &Path) -> Self {
+    async fn open(folder: &Path) -> Self {
         std::fs::create_dir_all(folder).unwrap();
         let open = |name: &str| Arc::new(EmbeddedStore::open(&folder.join(name)).unwrap());
-        let keys = SqliteKeyStore::open(&folder.join("keys.sqlite")).unwrap();
-        let keys = PersonKeys::new(Arc::new(keys));
+        let url = DatabaseUrl::File(folder.join("keys.sqlite"));
+        let keys = SqlKeyStore::open(&url).await.unwrap();
+        let person_keys = PersonKeys::new(Arc::new(keys));
         let events = PersonalEvents::select(&[EventDescriptor::of::<PersonalRegisteredEvent>()]);
         Self {
             plain: open("plain"),
-            personal: Arc::new(PersonalStore::new(open("personal"), events, keys)),
+            personal: Arc::new(PersonalStore::new(open("personal"), events, person_keys)),
         }
     }
 }
 
 /// Registers new persons with so many clients, and returns the registrations a second.
 async fn register<C: Command + Handle>(
-    store: &Arc<dyn EventStore>,
+    store: &Arc<dyn EventLog>,
     clients: usize,
     time: Duration,
 ) -> f64 {
@@ -202,7 +203,7 @@ async fn fill(stores: &Stores, events: usize) {
 }
 
 /// Reads all events, decodes them if need be, and returns the events a second.
-async fn read<E: Event>(store: &Arc<dyn EventStore>, decodes: bool) -> f64 {
+async fn read<E: Event>(store: &Arc<dyn EventLog>, decodes: bool) -> f64 {
     let subject: Subject = "/read".parse().unwrap();
     let begin = Instant::now();
     let mut events = store.read(subject, ReadOptions::recursive());
@@ -217,7 +218,7 @@ async fn read<E: Event>(store: &Arc<dyn EventStore>, decodes: bool) -> f64 {
 }
 
 /// Rebuilds a read model, and returns the events a second.
-async fn rebuild<R: Project>(store: &Arc<dyn EventStore>, events: usize) -> f64 {
+async fn rebuild<R: Project>(store: &Arc<dyn EventLog>, events: usize) -> f64 {
     let models = ReadModels::new([ReadModelDescriptor::of::<R>()]).unwrap();
     let begin = Instant::now();
     rebuilding::rebuild(Arc::clone(store), models).await;
@@ -270,8 +271,8 @@ async fn main() {
     let (events, rounds) = (number(0, 1_000_000.0) as usize, number(1, 5.0) as usize);
     let time = Duration::from_secs_f64(number(2, 2.0));
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let stores = Stores::open(&folder.path().join("registrations"));
+    let stores = Stores::open(&folder.path().join("registrations")).await;
     measure_registrations(&stores, rounds, time).await;
-    let stores = Stores::open(&folder.path().join("reads"));
+    let stores = Stores::open(&folder.path().join("reads")).await;
     measure_reads(&stores, events, rounds).await;
 }

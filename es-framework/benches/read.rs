@@ -26,7 +26,7 @@ use bytes::Bytes;
 use es_framework::{
     event::{Dialect, EventCandidate},
     server,
-    store::{EventStore, sqlite::EmbeddedStore},
+    store::{EventLog as _, sqlite::EmbeddedStore},
 };
 use futures_util::stream;
 use serde_json::value::RawValue;

@@ -31,7 +31,7 @@ use es_framework::{
     projection::{ReadModelDescriptor, ReadModels},
     query::QueryDescriptor,
     store::{
-        EventStore, ObserveOptions,
+        EventLog, ObserveOptions,
         eventsourcingdb::{ClientSettings, EventSourcingDbStore},
         sqlite::EmbeddedStore,
     },
@@ -139,7 +139,7 @@ fn report(what: &str, events: usize, time: Duration) {
     );
 }
 
-async fn read_alone(store: &dyn EventStore, events: usize, what: &str) {
+async fn read_alone(store: &dyn EventLog, events: usize, what: &str) {
     let begin = Instant::now();
     let observed = store.observe(Subject::root(), ObserveOptions::recursive_after(None));
     let count = observed.take(events).count().await;
@@ -147,7 +147,7 @@ async fn read_alone(store: &dyn EventStore, events: usize, what: &str) {
 }
 
 async fn rebuild(
-    store: Arc<dyn EventStore>,
+    store: Arc<dyn EventLog>,
     events: usize,
     queries: Vec<QueryDescriptor>,
     what: &str,
@@ -197,7 +197,7 @@ async fn main() {
         report("appends of 1000 events", events, begin.elapsed());
         return measure_large(store, folder.path(), events).await;
     }
-    let embedded: Arc<dyn EventStore> = Arc::new(store.clone());
+    let embedded: Arc<dyn EventLog> = Arc::new(store.clone());
     for _ in 0..2 {
         read_alone(&*embedded, events, "the events alone").await;
         rusqlite_row_by_row(events);
@@ -213,7 +213,7 @@ async fn main() {
 
 /// One rebuild from a store with many events, and its verification.
 async fn measure_large(store: EmbeddedStore, folder: &Path, events: usize) {
-    let embedded: Arc<dyn EventStore> = Arc::new(store.clone());
+    let embedded: Arc<dyn EventLog> = Arc::new(store.clone());
     read_alone(&*embedded, events, "the events alone").await;
     rebuild(embedded, events, vec![], "rebuild").await;
     store.close().await;
@@ -230,7 +230,7 @@ async fn elsewhere(folder: &Path, events: usize) {
     let folder = folder.to_str().unwrap();
     let server = ServerProcess::start(&["--data-directory", folder, "--http-port=0"]);
     let settings = ClientSettings::new(&server.url, TOKEN);
-    let store: Arc<dyn EventStore> = Arc::new(EventSourcingDbStore::new(settings).unwrap());
+    let store: Arc<dyn EventLog> = Arc::new(EventSourcingDbStore::new(settings).unwrap());
     for _ in 0..2 {
         let what = "from another process: the events alone";
         read_alone(&*store, events, what).await;

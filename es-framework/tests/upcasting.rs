@@ -12,7 +12,7 @@ use es_framework::{
     command::{CommandContext, CommandDescriptor, CommandRequest, CommandResources},
     event::{EventCandidate, encode},
     prelude::*,
-    store::{EventStore, memory::MemoryStore},
+    store::{EventLog as _, memory::MemoryStore},
 };
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! `cargo es add event`: an event with a subject of its own.
 
-use super::{NewModule, declarations};
+use super::NewModule;
 use crate::{
-    application::ScaffoldTarget, command_line::NewEventArguments, error::ToolError, source_parts,
-    source_template,
+    application::ScaffoldTarget, command_line::NewEventArguments, error::ToolError,
+    field::declare_fields,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/event.rs");
@@ -12,21 +12,14 @@ pub(super) fn generate_event(
     application: &ScaffoldTarget,
     arguments: &NewEventArguments,
 ) -> Result<NewModule, ToolError> {
-    let event = arguments.name.type_name();
-    application.check_type_is_new(&event)?;
+    application.check_type_is_new(&arguments.name)?;
     let fields = arguments.subject.complete_fields(&arguments.fields)?;
-    let attribute = [format!("subject = \"{}\"", arguments.subject.as_str())];
-    let sentence = format!("decide which handler records {event}, and write its scenario");
-    let text = source_template::fill_template(
+    Ok(NewModule::from_template(
         TEMPLATE,
+        &arguments.name,
         &[
-            ("event", &event),
-            ("summary", &arguments.name.stem().to_doc_sentence()),
-            ("attribute", &source_parts::attribute("event", &attribute)),
-            ("fields", &source_parts::struct_body(&declarations(&fields))),
-            ("panic", &source_parts::panic_line(&sentence)),
+            ("subject", arguments.subject.text.as_str()),
+            ("fields", &declare_fields(&fields, |_| None)),
         ],
-    );
-    let name = arguments.name.stem().snake_case();
-    Ok(NewModule { name, text })
+    ))
 }

@@ -1,70 +1,64 @@
-//! `cargo es add reaction`: a reaction, which sends a command or calls another system after an event.
+//! `cargo es add reaction` and `cargo es add schedule`: a reaction, which sends a command or calls another system after an
+//! event, or sends a command at the times of a cron expression.
 
-use super::NewModule;
+use super::{NewModule, imports_of};
 use crate::{
-    application::ScaffoldTarget, command_line::NewReactionArguments, error::ToolError,
-    source_parts, source_template,
+    application::ScaffoldTarget,
+    command_line::{NewReactionArguments, NewScheduleArguments},
+    error::ToolError,
 };
 
-const TEMPLATE: &str = include_str!("../../templates/add/reaction.rs");
+const REACTION: &str = include_str!("../../templates/add/reaction.rs");
+// Such a reaction begins with new events, because clients have had their answers to those of the past.
+const EXTERNAL_CALL: &str = include_str!("../../templates/add/external_call.rs");
+const SCHEDULE: &str = include_str!("../../templates/add/schedule.rs");
 
 pub(super) fn generate_reaction(
     application: &ScaffoldTarget,
     arguments: &NewReactionArguments,
 ) -> Result<NewModule, ToolError> {
-    let reaction = arguments.name.as_str();
-    application.check_type_is_new(reaction)?;
-    let event = application.require_event(&arguments.event)?;
-    let function = arguments.event.stem().snake_case();
-    let mut imports = vec![event.import_path()?];
-    let event_parameter = format!("_: &{}", event.name);
-    let (head, others) = match &arguments.command {
-        Some(command) => {
-            let command = application.require_command(command)?;
-            imports.push(command.import_path()?);
-            let output = format!("Option<{}>", command.name);
-            let sentence = format!(
-                "decide when {reaction} sends {}, and compare it with `then_sent`",
-                command.name
-            );
-            let head =
-                source_parts::function_head("fn", &function, &[event_parameter], Some(&output));
-            let test = "the_reaction_sends_its_command";
-            (head, ["", "None", test, &sentence].map(str::to_owned))
-        }
-        None => {
-            let parameters = [
-                event_parameter,
-                "_recorded: &RecordedEvent".to_owned(),
-                "_key: &ReactionKey".to_owned(),
-            ];
-            let output = Some("Result<(), std::io::Error>");
-            let head = source_parts::function_head("async fn", &function, &parameters, output);
-            let sentence = format!(
-                "decide which system {reaction} calls, and pass the key on as an idempotency key"
-            );
-            // Clients have had their answers to the events of the past.
-            let (arguments, test) = ("(begin = new)", "the_reaction_calls_the_other_system");
-            (
-                head,
-                [arguments, "Ok(())", test, &sentence].map(str::to_owned),
-            )
-        }
-    };
-    let [attribute, result, test, sentence] = others;
-    let text = source_template::fill_template(
-        TEMPLATE,
+    application.check_type_is_new(&arguments.name)?;
+    let event = application.require("event", &arguments.event)?;
+    let require_command = |path| application.require("command", path);
+    let command = arguments
+        .command
+        .as_ref()
+        .map(require_command)
+        .transpose()?;
+    let imports: Vec<_> = [event].into_iter().chain(command).collect();
+    let template = command.map_or(EXTERNAL_CALL, |_| REACTION);
+    Ok(NewModule::from_template(
+        template,
+        &arguments.name,
         &[
-            ("reaction", reaction),
-            ("imports", &source_parts::imports(imports)),
-            ("summary", &arguments.name.to_doc_sentence()),
-            ("arguments", &attribute),
-            ("function", &head),
-            ("result", &result),
-            ("test", &test),
-            ("panic", &source_parts::panic_line(&sentence)),
+            ("imports", imports_of(&imports).as_str()),
+            ("event", &event.name),
+            ("command", command.map_or("", |command| &command.name)),
+            ("function", &arguments.event.name().snake_case()),
         ],
-    );
-    let name = arguments.name.snake_case();
-    Ok(NewModule { name, text })
+    ))
+}
+
+/// Generates a schedule. `#[schedule]` checks its times and its zone.
+pub(super) fn generate_schedule(
+    application: &ScaffoldTarget,
+    arguments: &NewScheduleArguments,
+) -> Result<NewModule, ToolError> {
+    application.check_type_is_new(&arguments.name)?;
+    let command = application.require("command", &arguments.command)?;
+    let zone = arguments
+        .zone
+        .as_ref()
+        .map(|zone| format!(", zone = {zone:?}"));
+    Ok(NewModule::from_template(
+        SCHEDULE,
+        &arguments.name,
+        &[
+            ("imports", imports_of(&[command]).as_str()),
+            ("cron", &format!("{:?}", arguments.cron)),
+            ("zone", &zone.unwrap_or_default()),
+            ("command", &command.name),
+            ("function", &arguments.command.name().snake_case()),
+        ],
+    ))
 }

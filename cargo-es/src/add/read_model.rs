@@ -1,15 +1,17 @@
 //! `cargo es add read-model`: a read model and its projection.
 
-use super::{NewModule, events_of, generate_event_functions, imports_of};
+use super::{
+    NewModule,
+    event_functions::{find_events, generate_event_functions},
+    imports_of,
+};
 use crate::{
     application::ScaffoldTarget,
     command_line::NewReadModelArguments,
     declared_type::DeclaredType,
     error::ToolError,
-    field::{Field, check_distinct},
-    names::{FieldName, TypeName, check_sql_name},
-    source_parts, source_template,
-    subject::SubjectTemplate,
+    field::{Field, check_distinct, declare_fields},
+    subject::PathTemplate,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/read_model.rs");
@@ -18,92 +20,69 @@ pub(super) fn generate_read_model(
     application: &ScaffoldTarget,
     arguments: &NewReadModelArguments,
 ) -> Result<NewModule, ToolError> {
-    let (name, model) = (arguments.name.snake_case(), arguments.name.as_str());
-    application.check_type_is_new(model)?;
-    let events = events_of(application, &arguments.events)?;
-    let mut attribute = vec![format!("table = \"{}\"", plural(&name))];
-    let (key, fields) = match (&arguments.subject, &arguments.each) {
-        (Some(subject), _) => {
-            attribute.push(format!("subject = \"{}\"", subject.as_str()));
+    application.check_type_is_new(&arguments.name)?;
+    let (paths, list) = (&arguments.events, arguments.each.as_deref());
+    let events = find_events(application, paths)?;
+    let (fields, key) = match &arguments.subject {
+        Some(subject) => {
             let fields = subject.complete_fields(&arguments.fields)?;
-            let key = key_of_subject(subject, &fields, &events)?;
-            check_subjects(application, subject, &events)?;
-            (key, fields)
+            check_key_of_subject(subject, &fields, &events)?;
+            (fields, subject.fields.clone())
         }
-        (None, list) => {
+        None => {
             check_distinct(&arguments.fields)?;
-            let list = list.as_ref().map_or("", FieldName::as_str);
+            let list = list.unwrap_or_default();
             let key = key_of_elements(list, &arguments.fields, &events)?;
-            (vec![key.name.clone()], arguments.fields.clone())
+            (arguments.fields.clone(), vec![key.name.clone()])
         }
     };
-    for column in fields.iter().map(|field| &field.name).chain([&name]) {
-        check_sql_name(column)?;
-    }
-    let column = |field: &Field| {
-        let mark = if key.contains(&field.name) {
-            "#[key]\n    "
-        } else {
-            ""
-        };
-        format!("{mark}{}", field.declaration())
-    };
-    let columns: Vec<_> = fields.iter().map(column).collect();
-    let each = arguments.each.as_ref().map(FieldName::as_str);
-    let functions = generate_event_functions(&events, &fields, each);
-    let sentence = format!("decide what each event changes in {model}, and compare `rows`");
-    let text = source_template::fill_template(
+    let subject = arguments.subject.as_ref();
+    let subject = subject.map(|subject| format!(", subject = \"{}\"", subject.text));
+    let is_key = |field: &Field| key.contains(&field.name).then(|| "#[key]".to_owned());
+    Ok(NewModule::from_template(
         TEMPLATE,
+        &arguments.name,
         &[
-            ("model", model),
-            ("imports", &imports_of(&events)?),
-            ("summary", &arguments.name.to_doc_sentence()),
+            ("imports", imports_of(&events).as_str()),
+            ("table", &plural(&arguments.name.snake_case())),
+            ("subject", &subject.unwrap_or_default()),
+            ("fields", &declare_fields(&fields, is_key)),
             (
-                "attribute",
-                &source_parts::attribute("read_model", &attribute),
+                "functions",
+                &generate_event_functions(paths, &events, &fields, list),
             ),
-            ("fields", &source_parts::struct_body(&columns)),
-            ("functions", &functions.join("\n")),
-            ("panic", &source_parts::panic_line(&sentence)),
         ],
-    );
-    Ok(NewModule { name, text })
+    ))
 }
 
-/// The most fields of a key.
-const MAX_KEY_FIELDS: usize = 4;
-
-/// Returns the names of the fields of a key that the subject contains.
-fn key_of_subject(
-    subject: &SubjectTemplate,
+/// Fails unless the first event has the fields of the subject, from which a row reads its key.
+fn check_key_of_subject(
+    subject: &PathTemplate,
     fields: &[Field],
-    events: &[(&TypeName, &DeclaredType)],
-) -> Result<Vec<String>, ToolError> {
-    let (key, text) = (subject.field_names(), subject.as_str());
-    if key.is_empty() {
+    events: &[&DeclaredType],
+) -> Result<(), ToolError> {
+    if subject.fields.is_empty() {
+        let text = &subject.text;
         return Err(ToolError::new(format!(
             "the subject {text} has no field that could be the key of a row, as in `/books/{{id}}`"
         )));
     }
-    if key.len() > MAX_KEY_FIELDS {
-        return Err(ToolError::new(format!(
-            "the subject {text} has more fields than a key can have, which are {MAX_KEY_FIELDS}"
-        )));
-    }
-    for field in fields.iter().filter(|field| key.contains(&field.name)) {
-        // The row reads its key from the fields of the first event.
-        if let Some((_, first)) = events.first() {
-            first.check_field(&field.name, field.field_type)?;
+    for field in fields
+        .iter()
+        .filter(|field| subject.fields.contains(&field.name))
+    {
+        if let Some(first) = events.first() {
+            first.check_field(&field.name, field.field_type, false)?;
         }
     }
-    Ok(key.to_vec())
+    Ok(())
 }
 
 /// Returns the field that is the key of a row for each element of a list.
 fn key_of_elements<'a>(
     list: &str,
     fields: &'a [Field],
-    events: &[(&TypeName, &DeclaredType)],
+    events: &[&DeclaredType],
 ) -> Result<&'a Field, ToolError> {
     let Some(key) = fields.first() else {
         return Err(ToolError::new(
@@ -118,31 +97,10 @@ fn key_of_elements<'a>(
         )));
     }
     let list_type = format!("Vec<{key_type}>").parse().map_err(ToolError::new)?;
-    for (_, event) in events {
-        event.check_field(list, list_type)?;
+    for event in events {
+        event.check_field(list, list_type, false)?;
     }
     Ok(key)
-}
-
-/// Fails if an event is known to occur on another subject. Its rows would never see the event, and the application would
-/// not start.
-fn check_subjects(
-    application: &ScaffoldTarget,
-    subject: &SubjectTemplate,
-    events: &[(&TypeName, &DeclaredType)],
-) -> Result<(), ToolError> {
-    for (_, event) in events {
-        if let Some(own) = application.subject_of(event)
-            && !subject.may_match(own)
-        {
-            return Err(ToolError::new(format!(
-                "{} occurs on the subject {own}, and not on {}: write `--subject {own}`",
-                event.name,
-                subject.as_str()
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// Returns the name of a table: the plural of most nouns. A noun that ends in one `s` is a plural already.

@@ -1,19 +1,23 @@
-//! The command {{command}}, its event and its decision.
+//! The command {{name}}, its event and its decision.
 
 use es_framework::prelude::*;
 
-/// {{command summary}}
+/// {{summary}}
 #[derive(Command)]
-{{attribute}}
-pub struct {{command}} {{fields}}
+#[command(subject = "{{subject}}"{{condition}})]
+pub struct {{name}} {
+    {{fields}}
+}
 
 /// {{event summary}}
 #[derive(Debug, PartialEq, Event)]
-#[event(from = {{command}})]
-pub struct {{event}} {{event fields}}
+#[event(from = {{name}})]
+pub struct {{event}} {
+    {{event fields}}
+}
 
 #[handler]
-{{handler}}
+fn {{function}}(command: {{name}}) -> {{event}} {
     command.into()
 }
 
@@ -23,7 +27,7 @@ mod tests {
 
     use super::*;
 
-    fn command() -> {{command}} {
+    fn command() -> {{name}} {
         {{sample}}
     }
 

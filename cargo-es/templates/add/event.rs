@@ -1,16 +1,18 @@
-//! The event {{event}}.
+//! The event {{name}}.
 
 use es_framework::prelude::*;
 
 /// {{summary}}
 #[derive(Debug, PartialEq, Event)]
-{{attribute}}
-pub struct {{event}} {{fields}}
+#[event(subject = "{{subject}}")]
+pub struct {{name}} {
+    {{fields}}
+}
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn a_handler_records_the_event() {
-{{panic}}
+        panic!("decide which handler records {{name}}, and write its scenario");
     }
 }

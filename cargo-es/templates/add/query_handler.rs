@@ -1,23 +1,6 @@
-//! The query {{query}}.
-
-use es_framework::prelude::*;
-
-{{imports}}
-/// {{summary}}
-#[derive(Query)]
-{{attribute}}
-pub struct {{query}} {{fields}}
 
 #[query_handler(reads = [{{model}}])]
-{{handler}}
+async fn {{function}}({{parameter}}: {{name}}, context: &QueryContext<'_>) -> Result<Page<{{model}}>, QueryError> {
     let rows = context.rows::<{{model}}>();
 {{filters}}    rows.page(context.paging()).await
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_query_returns_its_rows() {
-{{panic}}
-    }
 }

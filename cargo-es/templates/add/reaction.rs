@@ -1,22 +1,22 @@
-//! The reaction {{reaction}}.
+//! The reaction {{name}}.
 
 use es_framework::prelude::*;
 
 {{imports}}
 /// {{summary}}
-pub struct {{reaction}};
+pub struct {{name}};
 
-#[reaction{{arguments}}]
-impl {{reaction}} {
-    {{function}}
-        {{result}}
+#[reaction]
+impl {{name}} {
+    fn {{function}}(_: &{{event}}) -> Option<{{command}}> {
+        None
     }
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn {{test}}() {
-{{panic}}
+    fn the_reaction_sends_its_command() {
+        panic!("decide when {{name}} sends {{command}}, and compare it with `then_sent`");
     }
 }

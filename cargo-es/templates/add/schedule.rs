@@ -1,15 +1,15 @@
-//! The schedule {{reaction}}.
+//! The schedule {{name}}.
 
 use es_framework::prelude::*;
 
 {{imports}}
 /// {{summary}}
-pub struct {{reaction}};
+pub struct {{name}};
 
 #[reaction]
-impl {{reaction}} {
-    #[schedule({{schedule}})]
-    {{function}}
+impl {{name}} {
+    #[schedule(cron = {{cron}}{{zone}})]
+    fn {{function}}(_: Timestamp) -> Option<{{command}}> {
         None
     }
 }
@@ -18,6 +18,6 @@ impl {{reaction}} {
 mod tests {
     #[test]
     fn the_schedule_sends_its_command() {
-{{panic}}
+        panic!("decide when {{name}} sends {{command}}, and compare it with `advance` and `then_sent`");
     }
 }

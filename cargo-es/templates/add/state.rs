@@ -1,4 +1,4 @@
-//! The state {{state}}, which follows from events.
+//! The state {{name}}, which follows from events.
 #![allow(dead_code, reason = "until a handler takes the state")]
 
 use es_framework::prelude::*;
@@ -6,16 +6,18 @@ use es_framework::prelude::*;
 {{imports}}
 /// {{summary}}
 #[derive(Debug, PartialEq, State)]
-pub struct {{state}} {{fields}}
+pub struct {{name}} {
+    {{fields}}
+}
 
 #[evolve]
-impl {{state}} {
+impl {{name}} {
 {{functions}}}
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn the_state_follows_from_its_events() {
-{{panic}}
+        panic!("decide what each event changes in {{name}}, and compare it with `then_state`");
     }
 }

@@ -123,7 +123,7 @@ fn write_side() -> Vec<(String, &'static str)> {
             "decide which handler records UnpaidEvent, and write its scenario",
         ),
         (
-            "state Room --event RoomOpened --event RoomClosed --field names:Vec<String>".to_owned(),
+            "state Room --event laid_out::RoomOpened --event crate::laid_out::later::RoomClosed --field names:Vec<String>".to_owned(),
             "decide what each event changes in Room, and compare it with `then_state`",
         ),
         (

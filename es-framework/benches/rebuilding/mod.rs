@@ -4,14 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use es_framework::{
     projection::{Database, Processor, ReadModels},
-    store::EventStore,
+    store::EventLog,
 };
 
 /// The most time that a rebuild takes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Rebuilds read models from the events of a store, on a thread of their own as in an application.
-pub async fn rebuild(store: Arc<dyn EventStore>, models: ReadModels) {
+pub async fn rebuild(store: Arc<dyn EventLog>, models: ReadModels) {
     let database = Database::in_memory(&models).await.unwrap();
     let processor = Processor::new(store, database, models);
     let positions = processor.progress();

@@ -21,9 +21,7 @@ use super::{
     declarations::{Declarations, start_error},
     event_store::open_event_store,
     in_process_client::ApplicationClient,
-    listener::{
-        browser_policy, check_network_exposure, live_queries, load_tls, local_address, log_console,
-    },
+    listener::{browser_policy, check_network_exposure, load_tls, local_address, log_console},
     opened_store::OpenedStore,
     personal_data::{open_personal_store, personal_data},
     read_models::open_database,
@@ -37,13 +35,13 @@ use crate::{
     config::Settings,
     http::{
         self, HttpContext, LiveQueries,
-        auth::{Auth, ClientRateLimiter},
+        auth::Auth,
         health::{Health, Lifecycle},
     },
     projection::{Database, Processor},
     reaction::{ReactionRunner, ReactionRuntime},
     state::Snapshots,
-    store::EventStore,
+    store::{EventLog, EventStore},
     telemetry::milliseconds_since,
 };
 
@@ -110,7 +108,7 @@ impl OpenedResources {
     ) -> Result<Self> {
         let name = declarations.name;
         settings.check_authentication(name)?;
-        let auth = Auth::from_settings(settings.auth_settings()?)?;
+        let auth = Auth::open(settings.auth_tokens_file.clone(), settings.issuer()?)?;
         let tls = load_tls(&settings)?;
         let has_store_of_code = store.is_some();
         let store = open_event_store(&settings, store).await?;
@@ -136,7 +134,7 @@ impl OpenedResources {
     }
 
     /// The events as the application sees them.
-    fn application_store(&self) -> Arc<dyn EventStore> {
+    fn application_store(&self) -> Arc<dyn EventLog> {
         match &self.personal {
             Some(personal) => Arc::new(personal.clone()),
             None => self.store.as_event_store(),
@@ -172,7 +170,7 @@ impl OpenedResources {
             database: self.database.clone(),
             limits: settings.request_limits(),
             auth: self.auth.clone(),
-            rate: settings.http_rate_limit.map(ClientRateLimiter::per_second),
+            rate: settings.http_rate_limit,
             browsers: browser_policy(settings, &self.auth, self.tls.as_ref()),
             metadata_headers: settings.event_metadata_headers.clone(),
             metadata_caller: settings.event_metadata_caller,
@@ -185,7 +183,7 @@ impl OpenedResources {
 
     fn health(&self, processor: &Processor, runner: &ReactionRunner) -> Health {
         Health {
-            store: self.application_store(),
+            store: self.store.as_event_store(),
             keys: self.personal.as_ref().map(|store| store.keys().clone()),
             database: self.database.clone(),
             positions: processor.progress(),
@@ -214,13 +212,18 @@ impl Application {
         declarations.log_findings(resources.auth.find_known_roles().as_ref());
         let (catalog, services) = (declarations.catalog, declarations.services);
         let upcasters = catalog.upcasters().clone();
+        let is_personal = |event_type: &str| {
+            let store = resources.personal.as_ref();
+            store.is_some_and(|store| store.may_hold_personal_data(event_type))
+        };
         let processor = Processor::new(
             resources.application_store(),
             resources.database.clone(),
             catalog.read_models().clone(),
         )
         .with_upcasters(upcasters.clone())
-        .with_source(resources.settings.source(name).into());
+        .with_source(resources.settings.source(name).into())
+        .with_personal_events(is_personal);
         let command_resources = resources.command_resources(services.clone(), &catalog);
         let runtime = ReactionRuntime {
             source: resources.settings.source(name).into(),
@@ -242,7 +245,7 @@ impl Application {
         )
         .await;
         let runner = ReactionRunner::new(runtime, catalog.reactions().clone());
-        let live = live_queries(&resources.settings);
+        let live = LiveQueries::new(resources.settings.live_queries.into());
         let mut context =
             resources.http_context(command_resources, &processor, &runner, live.clone());
         context.personal_data = personal.clone();
@@ -314,7 +317,7 @@ impl Application {
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{address}");
         tracing::info!("{name} listens on {url}");
-        tracing::info!("try it out at {url}{}", http::docs::PATH);
+        tracing::info!("try it out at {url}/docs");
         if self.resources.settings.console {
             log_console(&url, self.console_key.as_deref());
         }

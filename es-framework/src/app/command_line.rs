@@ -6,12 +6,10 @@ use super::{
     declarations::{Declarations, start_error},
     describe_subcommand,
 };
-#[cfg(feature = "client")]
-use crate::http::operator::operator_subcommand;
 use crate::{
     Result,
     config::SettingsArguments,
-    http::auth::token_subcommand,
+    http,
     settings::{self, SettingsDescriptor},
 };
 
@@ -25,21 +23,20 @@ pub(super) fn build_command(
     let Declarations { name, catalog, .. } = declarations;
     let framework = SettingsArguments::command().name(name);
     settings::check_clashes(&framework, declared).map_err(|error| start_error(name, error))?;
-    let command = if has_framework_settings {
+    let bare = if has_framework_settings {
         framework
     } else {
         Command::new(name).about("An event-sourced application.")
     };
-    let command = command.version(catalog.version());
-    let command = command.args(declared.iter().flat_map(|settings| (settings.arguments)()));
-    #[cfg(feature = "client")]
-    let command = command.subcommands(operator_subcommand::clap_subcommands());
+    let with_settings = bare
+        .version(catalog.version())
+        .args(declared.iter().flat_map(|settings| (settings.arguments)()))
+        .subcommand_negates_reqs(true);
+    let command =
+        http::add_subcommands(with_settings).subcommand(describe_subcommand::clap_command());
     #[cfg(feature = "server")]
     let command = command.subcommand(event_store_subcommand());
-    Ok(command
-        .subcommand(describe_subcommand::clap_command())
-        .subcommand(token_subcommand::clap_command())
-        .subcommand_negates_reqs(true))
+    Ok(command)
 }
 
 /// Returns the program `event-store` as a subcommand.
@@ -54,21 +51,16 @@ pub(super) fn run_subcommand(
     matches: &ArgMatches,
     declarations: &Declarations,
 ) -> Option<Result<()>> {
-    let (subcommand, matches) = matches.subcommand()?;
-    match subcommand {
-        describe_subcommand::NAME => {
+    match matches.subcommand()? {
+        (describe_subcommand::NAME, _) => {
             Some(describe_subcommand::run_describe_subcommand(declarations))
         }
-        token_subcommand::NAME => Some(token_subcommand::run_tokens_file_subcommand(matches)),
         #[cfg(feature = "server")]
-        "event-store" => match es_server::cli::run(matches) {
+        ("event-store", matches) => match es_server::cli::run(matches) {
             0 => Some(Ok(())),
             // Scripts know a damaged store by the code. The reason is printed.
             code => std::process::exit(code.into()),
         },
-        #[cfg(feature = "client")]
-        _ => operator_subcommand::run_operator_subcommand(subcommand, matches),
-        #[cfg(not(feature = "client"))]
-        _ => None,
+        _ => http::run_subcommand(matches),
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     command::CommandDescriptor,
     config::Settings,
     http::HttpContext,
-    store::EventStore,
+    store::EventLog,
 };
 
 /// Returns the routes of the console, unless the settings turn it off.
@@ -29,7 +29,7 @@ pub(super) fn routes(
     }
     let findings = catalog.findings(context.auth.find_known_roles().as_ref());
     let model = catalog.to_model(name, &findings);
-    let (store, state_store): (Arc<dyn EventStore>, Arc<dyn EventStore>) = match context
+    let (store, state_store): (Arc<dyn EventLog>, Arc<dyn EventLog>) = match context
         .personal_data
         .as_ref()
         .map(PersonalData::redacted_store)
@@ -41,6 +41,7 @@ pub(super) fn routes(
         name,
         store,
         state_store,
+        catalog: context.health.store.clone(),
         upcasters: catalog.upcasters().clone(),
         states: declared_states(catalog),
         snapshots: context.command_resources.snapshots(),

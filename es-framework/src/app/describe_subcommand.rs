@@ -3,7 +3,7 @@
 
 use std::io::{self, Write as _};
 
-use es_model::ApplicationModel;
+use es_catalog::model::ApplicationModel;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -41,7 +41,10 @@ pub(super) async fn open_event_store(
 /// Creates the client of the event store server at a URL. It connects with its first request.
 #[cfg(feature = "client")]
 fn create_client(settings: &Settings, url: &str) -> Result<OpenedStore> {
-    use crate::store::eventsourcingdb::{ClientSettings, EventSourcingDbStore};
+    use crate::store::{
+        StoreCatalog as _,
+        eventsourcingdb::{ClientSettings, EventSourcingDbStore},
+    };
 
     let token = settings.event_store_api_token.as_ref().ok_or_else(|| {
         Error::new("EVENT_STORE_URL is set, so EVENT_STORE_API_TOKEN has to be set as well")

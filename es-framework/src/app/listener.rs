@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use crate::{
     Error, Result,
     config::Settings,
-    http::{BrowserPolicy, LiveQueries, LiveQuerySettings, auth::Auth},
+    http::{BrowserPolicy, auth::Auth},
 };
 
 /// Loads the certificate and the key that the settings name.
@@ -42,18 +42,17 @@ pub(super) fn check_network_exposure(
     if host.is_loopback() {
         return Ok(());
     }
-    match auth {
-        Auth::Open if !settings.http_open => Err(Error::new(format!(
+    if auth.is_open() && !settings.http_open {
+        return Err(Error::new(format!(
             "{name} does not serve on {address}: other machines reach it, and anyone could call: configure authentication or http_open"
-        ))),
-        Auth::Guarded(_) if tls.is_none() => {
-            tracing::warn!(
-                "tokens come to {host} unencrypted: set HTTP_TLS_CERTIFICATE and HTTP_TLS_KEY, unless a proxy before it speaks TLS"
-            );
-            Ok(())
-        }
-        Auth::Open | Auth::Guarded(_) => Ok(()),
+        )));
     }
+    if !auth.is_open() && tls.is_none() {
+        tracing::warn!(
+            "tokens come to {host} unencrypted: set HTTP_TLS_CERTIFICATE and HTTP_TLS_KEY, unless a proxy before it speaks TLS"
+        );
+    }
+    Ok(())
 }
 
 /// Binds an address. The error names the setting that chooses the port.
@@ -94,13 +93,6 @@ pub(super) fn browser_policy(
     BrowserPolicy {
         origins: settings.http_cors_origins.clone(),
         tls: tls.is_some(),
-        local_hosts_only: is_local && matches!(auth, Auth::Open),
+        local_hosts_only: is_local && auth.is_open(),
     }
-}
-
-pub(super) fn live_queries(settings: &Settings) -> LiveQueries {
-    LiveQueries::new(LiveQuerySettings {
-        max_open: settings.live_queries.into(),
-        ..LiveQuerySettings::default()
-    })
 }

@@ -8,7 +8,7 @@ use crate::{
     ApiToken, Error, Result,
     config::{EventStoreUrl, Settings},
     store::{
-        EventStore,
+        StoreCatalog as _,
         postgres::{PostgresStore, StoreAddress},
     },
 };

@@ -1,28 +1,25 @@
 //! The end of the claims of values that are personal data of erased persons.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use es_command::unique::release_claims_of_erased_persons;
 use es_personal::ErasureTarget;
 
-use crate::{event::Hash, store::EventStore};
+use crate::{event::Hash, store::EventLog};
 
 /// The claims of values in the event store.
 #[derive(Debug)]
 pub(super) struct UniqueClaims {
-    store: Arc<dyn EventStore>,
+    store: Arc<dyn EventLog>,
     source: Arc<str>,
-    /// The last erasure after which claims ended. After a start, they are examined once more, which changes nothing.
-    last_erasure: Mutex<Option<Hash>>,
 }
 
 impl UniqueClaims {
-    pub(super) fn new(store: &Arc<dyn EventStore>, source: &Arc<str>) -> Self {
+    pub(super) fn new(store: Arc<dyn EventLog>, source: &Arc<str>) -> Self {
         Self {
-            store: Arc::clone(store),
+            store,
             source: Arc::clone(source),
-            last_erasure: Mutex::default(),
         }
     }
 }
@@ -31,21 +28,6 @@ impl UniqueClaims {
 impl ErasureTarget for UniqueClaims {
     fn name(&self) -> String {
         "unique values".to_owned()
-    }
-
-    async fn is_empty(&self) -> Result<bool, String> {
-        Ok(false)
-    }
-
-    async fn last_erasure(&self) -> Result<Option<Hash>, String> {
-        let last = self.last_erasure.lock();
-        Ok(*last.unwrap_or_else(PoisonError::into_inner))
-    }
-
-    async fn record_erasure(&self, erasure: Hash) -> Result<(), String> {
-        let last = self.last_erasure.lock();
-        *last.unwrap_or_else(PoisonError::into_inner) = Some(erasure);
-        Ok(())
     }
 
     async fn forget(&self, _: Hash) -> Result<(), String> {

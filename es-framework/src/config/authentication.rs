@@ -2,23 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use es_http::auth::{AuthSettings, IssuerSettings};
+use es_http::auth::IssuerSettings;
 use es_net::program_name;
 
 use super::Settings;
 use crate::{Error, Result};
 
 impl Settings {
-    /// Returns the sources of the tokens of callers.
-    pub(crate) fn auth_settings(&self) -> Result<AuthSettings> {
-        Ok(AuthSettings {
-            tokens_file: self.auth_tokens_file.clone(),
-            issuer: self.issuer_settings()?,
-        })
-    }
-
     /// Returns the issuer that the settings name, if they name one.
-    fn issuer_settings(&self) -> Result<Option<IssuerSettings>> {
+    pub(crate) fn issuer(&self) -> Result<Option<IssuerSettings>> {
         match (&self.auth_issuer, &self.auth_audience) {
             (Some(issuer), Some(audience)) => Ok(Some(IssuerSettings {
                 issuer: issuer.clone(),

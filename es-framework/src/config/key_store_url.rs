@@ -2,6 +2,8 @@
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
+use crate::projection::DatabaseUrl;
+
 /// The database with the keys of persons.
 ///
 /// ```
@@ -45,6 +47,15 @@ impl FromStr for KeyStoreUrl {
                 Ok(Self::File(path.strip_prefix("//").unwrap_or(path).into()))
             }
             _ => Err(InvalidKeyStoreUrl),
+        }
+    }
+}
+
+impl From<KeyStoreUrl> for DatabaseUrl {
+    fn from(url: KeyStoreUrl) -> Self {
+        match url {
+            KeyStoreUrl::File(path) => Self::File(path),
+            KeyStoreUrl::Postgres(url) => Self::Postgres(url),
         }
     }
 }

@@ -32,7 +32,7 @@ use crate::{
     projection::{Database, DatabaseUrl, Processor, Project, ReadModels},
     query::{PageParameters, QueryContext},
     reaction::{ReactionRunner, ReactionRuntime},
-    store::EventStore,
+    store::EventLog,
     subscribe::{
         ProgressRegistry, SubscriberProgress,
         state::{StateDatabase, StateError},
@@ -164,7 +164,7 @@ impl SimulatedInstance {
         let database = self.open_database(&models).await?;
         let number = self.environment.random.next();
         let opened = self.connect_store(None);
-        let port: Arc<dyn EventStore> = Arc::new(opened.clone());
+        let port: Arc<dyn EventLog> = Arc::new(opened.clone());
         let (environment, printed) = (Arc::clone(&self.environment), Arc::clone(&self.printed));
         let printer = PrinterConnection::new(environment, self.name, number, printed);
         let services = wallet_domain::services(self.clock.clone(), Arc::new(printer));
@@ -172,10 +172,12 @@ impl SimulatedInstance {
         let command_resources = CommandResources::new(Arc::clone(&port), SOURCE)
             .with_services(services.clone())
             .with_random_numbers(random);
-        let processor = Processor::new(Arc::clone(&port), database.clone(), models.clone());
-        let targets = erasure_targets(&opened, &command_resources, &models, &processor, &database);
+        let is_personal = |event_type: &str| opened.may_hold_personal_data(event_type);
+        let processor = Processor::new(Arc::clone(&port), database.clone(), models)
+            .with_personal_events(is_personal);
+        let targets = erasure_targets(&command_resources, &processor, &database).await;
         let personal = PersonalData::new(opened, SOURCE.into(), targets);
-        let port_of_reactions: Arc<dyn EventStore> = Arc::new(self.connect_store(Some(number)));
+        let port_of_reactions: Arc<dyn EventLog> = Arc::new(self.connect_store(Some(number)));
         let reaction_commands = match self.environment.defect {
             Some(Defect::SendOncePerProcess) => {
                 CommandResources::new(Arc::clone(&port_of_reactions), SOURCE)

@@ -20,8 +20,8 @@ use super::{
 use crate::{
     event::{EventCandidate, RecordedEvent, Subject},
     store::{
-        AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
-        StoreError, memory::MemoryStore,
+        AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
+        StoreCatalog, StoreError, memory::MemoryStore,
     },
 };
 
@@ -272,7 +272,7 @@ impl StoreConnection {
 }
 
 #[async_trait]
-impl EventStore for StoreConnection {
+impl EventLog for StoreConnection {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -332,7 +332,10 @@ impl EventStore for StoreConnection {
         })
         .boxed()
     }
+}
 
+#[async_trait]
+impl StoreCatalog for StoreConnection {
     async fn health(&self) -> Result<(), StoreError> {
         self.begin_read().await
     }

@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use super::simulated_store::{StoreConnection, unavailable_error};
 use crate::{
     event::{RecordedEvent, Subject},
-    store::{Bound, EventStore as _, ObserveOptions, ReadOptions, StoreError},
+    store::{Bound, EventLog as _, ObserveOptions, ReadOptions, StoreError},
 };
 
 /// The state of one subscription.

@@ -4,7 +4,7 @@ use es_framework::{
     ClientResponse,
     axum::http::{HeaderName, header},
     event::{EventCandidate, Metadata, encode},
-    store::EventStore as _,
+    store::EventLog as _,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;

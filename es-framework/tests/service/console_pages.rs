@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _};
 use es_framework::{
     Settings,
     event::{EventCandidate, Metadata, encode},
-    store::EventStore as _,
+    store::EventLog as _,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;

@@ -11,7 +11,7 @@ use std::{
 use es_framework::{
     App, ApplicationClient, ClientResponse, Settings,
     event::{RecordedEvent, Subject},
-    store::{EventStore as _, ReadOptions, memory::MemoryStore},
+    store::{EventLog as _, ReadOptions, memory::MemoryStore},
 };
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};

@@ -92,9 +92,6 @@ impl AnnotatedFunction {
 
     /// Returns the parameters without `self`.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = &PatType> {
-        self.item.sig.inputs.iter().filter_map(|input| match input {
-            FnArg::Typed(parameter) => Some(parameter),
-            FnArg::Receiver(_) => None,
-        })
+        types::typed_parameters(&self.item.sig)
     }
 }

@@ -72,6 +72,33 @@ fn skip_element(input: ParseStream<'_>) -> syn::Result<()> {
     Ok(())
 }
 
+/// Returns the attributes of this name.
+pub(crate) fn named<'a>(
+    attrs: impl IntoIterator<Item = &'a Attribute>,
+    name: &str,
+) -> impl Iterator<Item = &'a Attribute> {
+    attrs
+        .into_iter()
+        .filter(move |attr| attr.path().is_ident(name))
+}
+
+/// Returns whether one of the attributes has this name.
+pub(crate) fn has(attrs: &[Attribute], name: &str) -> bool {
+    named(attrs, name).next().is_some()
+}
+
+/// Records an error for each attribute of this name, which stands at the wrong place.
+pub(crate) fn refuse<'a>(
+    attrs: impl IntoIterator<Item = &'a Attribute>,
+    name: &str,
+    message: &str,
+    errors: &mut Errors,
+) {
+    for attr in named(attrs, name) {
+        errors.record(attr, message);
+    }
+}
+
 /// Returns the key of an element, or the name of an attribute.
 pub(crate) fn key_name(meta: &Meta) -> String {
     let segments = meta.path().segments.iter();
@@ -117,7 +144,7 @@ impl AttributeKeys {
         mut take: impl FnMut(&'static str, &Meta, &mut Errors),
     ) {
         let name = self.attribute;
-        for attr in attrs.iter().filter(|attr| attr.path().is_ident(name)) {
+        for attr in named(attrs, name) {
             let (elements, is_whole) = parse_readable_elements(attr, errors);
             self.is_unread |= !is_whole;
             for meta in elements {
@@ -203,22 +230,35 @@ pub(crate) fn ungrouped(value: &Expr) -> &Expr {
     }
 }
 
+/// Returns a text in quotation marks.
+pub(crate) fn text_of(value: &Expr) -> Option<&LitStr> {
+    match ungrouped(value) {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns a word without quotation marks.
+pub(crate) fn word_of(value: &Expr) -> Option<&Ident> {
+    match value {
+        Expr::Path(path) => path.path.get_ident(),
+        _ => None,
+    }
+}
+
 /// Returns the string of `key = "text"`.
 pub(crate) fn parse_text(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitStr> {
     let value = parse_value(meta, example, errors)?;
-    if let Expr::Lit(ExprLit {
-        lit: Lit::Str(text),
-        ..
-    }) = value
-    {
-        return Some(text.clone());
+    let text = text_of(value);
+    if text.is_none() {
+        let key = key_name(meta);
+        let message = format!("`{key}` is a text in quotation marks: write `{example}`");
+        errors.record(value, message);
     }
-    let message = format!(
-        "`{}` is a text in quotation marks: write `{example}`",
-        key_name(meta)
-    );
-    errors.record(value, message);
-    None
+    text.cloned()
 }
 
 /// Returns the number of `key = 2`.
@@ -243,17 +283,29 @@ pub(crate) fn parse_word<'a>(
     errors: &mut Errors,
 ) -> Option<&'a Ident> {
     let value = parse_value(meta, example, errors)?;
-    if let Expr::Path(path) = value
-        && let Some(word) = path.path.get_ident()
-    {
-        return Some(word);
+    let word = word_of(value);
+    if word.is_none() {
+        let key = key_name(meta);
+        let message = format!("`{key}` is a word without quotation marks: write `{example}`");
+        errors.record(value, message);
     }
-    let message = format!(
-        "`{}` is a word without quotation marks: write `{example}`",
-        key_name(meta)
-    );
-    errors.record(value, message);
-    None
+    word
+}
+
+/// Returns the variant that a word stands for. Records an error for another word; `noun` says what the words are.
+pub(crate) fn choose(
+    word: &Ident,
+    choices: &[(&'static str, &'static str)],
+    (described, noun): (&str, &str),
+    errors: &mut Errors,
+) -> Option<&'static str> {
+    let found = choices.iter().find(|(name, _)| word == name);
+    if found.is_none() {
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        let meant = naming::known_names_hint(&word.to_string(), &names, noun);
+        errors.record(word, format!("`{word}` is no {described}: {meant}"));
+    }
+    found.map(|(_, variant)| *variant)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Expr, ExprLit, Ident, Lit, LitStr, Meta, spanned::Spanned as _};
+use syn::{Ident, LitStr, Meta, spanned::Spanned as _};
 
 use super::{attribute, errors::Errors, fields::Field, framework::Framework, naming};
 
@@ -79,23 +79,17 @@ pub(crate) fn parse_roles(meta: &Meta, example: &str, errors: &mut Errors) -> Ve
     }
     let mut roles: Vec<LitStr> = Vec::new();
     for element in elements {
-        match attribute::ungrouped(element) {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(role),
-                ..
-            }) => {
-                if roles.iter().any(|earlier| earlier.value() == role.value()) {
-                    errors.record(role, "this role is given twice: remove one of them");
-                } else {
-                    roles.push(role.clone());
-                }
+        match attribute::text_of(element) {
+            Some(role) if roles.iter().any(|earlier| earlier.value() == role.value()) => {
+                errors.record(role, "this role is given twice: remove one of them");
             }
-            other => {
+            Some(role) => roles.push(role.clone()),
+            None => {
                 let key = attribute::key_name(meta);
                 let message = format!(
                     "a role is a text, and several are in brackets: write `{example}` or `{key} = [\"reader\", \"staff\"]`"
                 );
-                errors.record(other, message);
+                errors.record(element, message);
             }
         }
     }
@@ -169,9 +163,8 @@ fn check_owner(
 ) -> Option<(Ident, String, Span)> {
     let name = owner.to_string();
     let Some(field) = fields.iter().find(|field| field.name() == name) else {
-        let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
-        errors.record(owner, naming::no_such_field(whose, &name, &names));
+        let names = fields.iter().map(|field| field.name());
+        errors.record(owner, naming::no_such_field(whose, &name, names));
         return None;
     };
     if let Some(type_name) = field.type_name()

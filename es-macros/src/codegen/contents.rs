@@ -1,6 +1,8 @@
 //! Follows the containers that the syntax of a type names.
 
-use syn::{GenericArgument, Ident, PathArguments, Type, TypePath};
+use syn::Type;
+
+use super::types;
 
 /// The way to the values inside a type, as far as its syntax shows it.
 pub(crate) enum Contents<'a> {
@@ -30,13 +32,12 @@ impl<'a> Contents<'a> {
             Type::Tuple(tuple) => Self::Tuple(tuple.elems.iter().collect()),
             Type::Paren(paren) => Self::of(&paren.elem),
             Type::Group(group) => Self::of(&group.elem),
-            Type::Path(path) => Self::of_path(path),
-            _ => Self::Value(vec![]),
+            _ => Self::of_path(ty),
         }
     }
 
-    fn of_path(path: &'a TypePath) -> Self {
-        let Some((name, arguments)) = last_segment(path) else {
+    fn of_path(ty: &'a Type) -> Self {
+        let Some((name, arguments)) = types::name_and_arguments(ty) else {
             return Self::Value(vec![]);
         };
         match (name.to_string().as_str(), arguments.as_slice()) {
@@ -65,20 +66,4 @@ impl<'a> Contents<'a> {
             Self::Tuple(types) => types.clone(),
         }
     }
-}
-
-/// Returns the name of a type and its type arguments.
-fn last_segment(path: &TypePath) -> Option<(&Ident, Vec<&Type>)> {
-    let last = path.path.segments.last()?;
-    let arguments = match &last.arguments {
-        PathArguments::AngleBracketed(arguments) => {
-            let types = arguments.args.iter().filter_map(|argument| match argument {
-                GenericArgument::Type(ty) => Some(ty),
-                _ => None,
-            });
-            types.collect()
-        }
-        _ => vec![],
-    };
-    Some((&last.ident, arguments))
 }

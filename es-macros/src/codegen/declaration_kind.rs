@@ -1,4 +1,4 @@
-//! The kinds of declared structs.
+//! The kinds of declared structs and enums.
 
 /// The kind of the declared item, which error messages mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,6 +7,9 @@ pub(crate) enum DeclarationKind {
     Event,
     ReadModel,
     Query,
+    State,
+    /// A part of the others, and of what clients send and read.
+    Value,
 }
 
 impl DeclarationKind {
@@ -17,6 +20,8 @@ impl DeclarationKind {
             Self::Event => "an event",
             Self::ReadModel => "a read model",
             Self::Query => "a query",
+            Self::State => "a state",
+            Self::Value => "a value",
         }
     }
 }

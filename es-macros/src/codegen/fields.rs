@@ -8,7 +8,7 @@ use syn::{
 };
 
 use super::{
-    declaration_kind::DeclarationKind, errors::Errors, framework::Framework, generics,
+    attribute, declaration_kind::DeclarationKind, errors::Errors, framework::Framework, generics,
     json_names::JsonNames, naming, round_trip, serde_attr, template::Template, types,
 };
 
@@ -187,18 +187,14 @@ pub(crate) fn fields_of_template<'a>(
     fields: &[&'a Field],
     errors: &mut Errors,
 ) -> Vec<&'a Field> {
-    let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
     let mut found = vec![];
     for name_in_template in template.fields() {
         match fields.iter().find(|field| field.name() == name_in_template) {
             Some(field) => found.push(*field),
             None => {
-                let whose = format!("the {noun}");
-                errors.record(
-                    text,
-                    naming::no_such_field(&whose, name_in_template, &names),
-                );
+                let (whose, names) = (format!("the {noun}"), fields.iter().map(|one| one.name()));
+                let message = naming::no_such_field(&whose, name_in_template, names);
+                errors.record(text, message);
             }
         }
     }
@@ -207,10 +203,10 @@ pub(crate) fn fields_of_template<'a>(
 
 /// Records an error for attributes on a field that belong on the struct.
 pub(crate) fn check_placement(fields: &[Field], on_struct: &[&str], errors: &mut Errors) {
-    for attr in fields.iter().flat_map(|field| &field.attrs) {
-        if let Some(name) = on_struct.iter().find(|name| attr.path().is_ident(name)) {
+    for attrs in fields.iter().map(|field| &field.attrs) {
+        for name in on_struct {
             let message = format!("`#[{name}(…)]` stands above the struct, not on a field");
-            errors.record(attr, message);
+            attribute::refuse(attrs, name, &message, errors);
         }
     }
 }

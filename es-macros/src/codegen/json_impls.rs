@@ -1,4 +1,4 @@
-//! Generates the JSON implementations of a declared struct. serde and schemars derive them for a
+//! Generates the JSON implementations of a declaration. serde and schemars derive them for a
 //! shadow type with the same fields.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
@@ -9,89 +9,26 @@ use syn::{
 };
 
 use super::{
-    declaration_kind::DeclarationKind, errors::Errors, fields::Field, framework::Framework,
-    json_types, map_keys, personal, validate,
+    declaration_kind::DeclarationKind, errors::Errors, framework::Framework, json_types, map_keys,
+    personal, validate,
 };
 
 /// The attributes that the shadow type repeats.
 const FORWARDED: [&str; 3] = ["doc", "serde", "schemars"];
 
-fn forwarded(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    let is_forwarded = |attr: &&Attribute| FORWARDED.iter().any(|name| attr.path().is_ident(name));
-    attrs.iter().filter(is_forwarded)
-}
-
-/// A declared struct for which JSON implementations are generated.
-#[derive(Clone, Copy)]
-pub(crate) struct JsonStruct<'a> {
-    pub(crate) kind: DeclarationKind,
-    pub(crate) ident: &'a Ident,
-    pub(crate) attrs: &'a [Attribute],
-    pub(crate) fields: &'a [FieldWithConstraints<'a>],
-}
-
-/// A field, and the constraints that its rules add to its schema.
-pub(crate) struct FieldWithConstraints<'a> {
-    pub(crate) field: &'a Field,
-    /// A schemars attribute that extends the schema of the type.
-    pub(crate) constraints: Option<Attribute>,
-}
-
-impl JsonStruct<'_> {
-    /// Generates `impl Serialize`, `Deserialize` and `JsonSchema`.
-    pub(crate) fn expand_impls(self, framework: &Framework) -> TokenStream {
-        let fields = self.fields.iter();
-        let fields = fields.map(|field| (&field.field.ty, field.field.attrs.as_slice()));
-        let inside = types_inside(fields, self.ident);
-        let shadow = self.shadow(&inside, framework);
-        // The columns of a read model are checked with the message for columns.
-        let is_checked = self.kind != DeclarationKind::ReadModel;
-        around(self.ident, &shadow, &inside, is_checked, framework)
-    }
-
-    fn shadow(self, inside: &[TokenStream], framework: &Framework) -> TokenStream {
-        // Commands reject unknown members, because a misspelt one would be lost silently. Events
-        // ignore them, because an older release reads the events of a newer one.
-        let strict = (self.kind == DeclarationKind::Command).then(|| quote!(deny_unknown_fields,));
-        let attributes = shadow_attributes(self.ident, &strict, framework);
-        let attrs = forwarded(self.attrs);
-        let declared = self.fields.iter().map(|field| {
-            let Field {
-                ident, ty, attrs, ..
-            } = field.field;
-            (ident, ty, attrs.as_slice())
-        });
-        let sealed = personal::expand_fields(&declared.collect::<Vec<_>>(), 0, framework);
-        let (sealed, functions): (Vec<_>, Vec<_>) = sealed.into_iter().map(Option::unzip).unzip();
-        let fields = self.fields.iter().zip(sealed).map(|(field, sealed)| {
-            let Field {
-                ident, ty, attrs, ..
-            } = field.field;
-            let attrs = forwarded(attrs).chain(sealed.iter().flatten());
-            let constraints = &field.constraints;
-            let keys = map_keys::constraints(ty, framework);
-            let ty = without_self(ty.to_token_stream(), self.ident);
-            quote!(#(#attrs)* #constraints #keys #ident: #ty)
-        });
-        let bounds = assumed_bounds(inside, framework);
-        quote! {
-            #(#functions)*
-            #attributes
-            #(#attrs)*
-            struct __Wire #bounds {
-                #(#fields,)*
-            }
-        }
-    }
-}
-
-/// Generates the implementations for an item of any shape.
-pub(crate) fn expand_item(item: &DeriveInput, framework: &Framework) -> TokenStream {
+/// Generates `impl Serialize`, `Deserialize` and `JsonSchema`.
+pub(crate) fn expand_item(
+    item: &DeriveInput,
+    kind: DeclarationKind,
+    framework: &Framework,
+) -> TokenStream {
     let fields = fields(&item.data).into_iter();
     let fields = fields.map(|field| (&field.ty, field.attrs.as_slice()));
     let inside = types_inside(fields, &item.ident);
-    let shadow = shadow_of_item(item, &inside, framework);
-    around(&item.ident, &shadow, &inside, true, framework)
+    let shadow = shadow_of_item(item, kind, &inside, framework);
+    // The columns of a read model are checked with the message for columns.
+    let is_checked = kind != DeclarationKind::ReadModel;
+    around(&item.ident, &shadow, &inside, is_checked, framework)
 }
 
 fn fields(data: &Data) -> Vec<&syn::Field> {
@@ -131,6 +68,7 @@ fn assumed_bounds(inside: &[TokenStream], framework: &Framework) -> Option<Token
 
 fn shadow_of_item(
     item: &DeriveInput,
+    kind: DeclarationKind,
     inside: &[TokenStream],
     framework: &Framework,
 ) -> TokenStream {
@@ -161,16 +99,20 @@ fn shadow_of_item(
     for field in fields {
         let rules = validate::parse_rules(&field.attrs, &mut Errors::default());
         keep(&mut field.attrs);
+        field.attrs.extend(validate::constraints(&rules, framework));
         field
             .attrs
             .extend(map_keys::constraints(&field.ty, framework));
         field.ty = Type::Verbatim(without_self(field.ty.to_token_stream(), &item.ident));
-        field.attrs.extend(validate::constraints(&rules, framework));
         field.vis = Visibility::Inherited;
     }
-    let is_enum = matches!(item.data, Data::Enum(_));
-    let in_variants = is_enum.then(|| quote!(rename_all_fields = "camelCase",));
-    let attributes = shadow_attributes(&item.ident, &in_variants, framework);
+    let extra = match &item.data {
+        Data::Enum(_) => Some(quote!(rename_all_fields = "camelCase",)),
+        // Commands reject unknown members, because a misspelt one would be lost silently. Events
+        // ignore them, because an older release reads the events of a newer one.
+        _ => (kind == DeclarationKind::Command).then(|| quote!(deny_unknown_fields,)),
+    };
+    let attributes = shadow_attributes(&item.ident, &extra, framework);
     quote!(#(#functions)* #attributes #shadow)
 }
 

@@ -82,8 +82,14 @@ pub(crate) fn known_names_hint(word: &str, known: &[&str], noun: &str) -> String
 }
 
 /// Returns the message about an unknown field. `owner` is for example `the command`.
-pub(crate) fn no_such_field(whose: &str, word: &str, fields: &[&str]) -> String {
-    let meant = known_names_hint(word, fields, "field");
+pub(crate) fn no_such_field(
+    whose: &str,
+    word: &str,
+    fields: impl IntoIterator<Item = String>,
+) -> String {
+    let names: Vec<_> = fields.into_iter().collect();
+    let known: Vec<_> = names.iter().map(String::as_str).collect();
+    let meant = known_names_hint(word, &known, "field");
     format!("{whose} has no field `{word}`: {meant}")
 }
 

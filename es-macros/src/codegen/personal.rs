@@ -3,8 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{
-    Attribute, Data, DeriveInput, Expr, ExprLit, Field, Fields, Lit, Type, ext::IdentExt as _,
-    parse_quote,
+    Attribute, Data, DeriveInput, Expr, Field, Fields, Type, ext::IdentExt as _, parse_quote,
 };
 
 use super::{
@@ -29,7 +28,7 @@ struct PersonalAttr {
 
 /// Returns true if the field has the attribute.
 pub(crate) fn is_personal(attrs: &[Attribute]) -> bool {
-    attrs.iter().any(|attr| attr.path().is_ident(NAME))
+    attribute::has(attrs, NAME)
 }
 
 /// Returns the field beside it that names the person of a personal field.
@@ -53,12 +52,8 @@ pub(crate) fn check_item(item: &DeriveInput, errors: &mut Errors) {
 }
 
 fn reject(attrs: &[Attribute], errors: &mut Errors) {
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident(NAME)) {
-        errors.record(
-            attr,
-            "`#[personal(…)]` stands above the field that is personal",
-        );
-    }
+    let message = "`#[personal(…)]` stands above the field that is personal";
+    attribute::refuse(attrs, NAME, message, errors);
 }
 
 fn check_fields(fields: &Fields, errors: &mut Errors) {
@@ -106,18 +101,14 @@ fn check_field(field: &Field, attr: &PersonalAttr, fields: &Fields, errors: &mut
     let siblings = fields
         .iter()
         .filter(|other| other.ident.as_ref() != Some(own));
-    let names: Vec<_> = siblings.clone().filter_map(name).collect();
     match siblings
         .clone()
         .find(|other| other.ident.as_ref() == Some(of))
     {
         None => {
-            let names: Vec<_> = names.iter().map(String::as_str).collect();
-            let of = of.unraw().to_string();
-            errors.record(
-                &attr.of,
-                naming::no_such_field("what stands beside the value", &of, &names),
-            );
+            let (of, names) = (of.unraw().to_string(), siblings.filter_map(name));
+            let message = naming::no_such_field("what stands beside the value", &of, names);
+            errors.record(&attr.of, message);
         }
         Some(person) if is_personal(&person.attrs) => {
             errors.record(
@@ -168,11 +159,10 @@ impl SealedField<'_> {
         let ty = self.ty;
         let erased = match &attr.erased {
             None => quote!(::core::option::Option::None),
-            Some(Expr::Lit(ExprLit {
-                lit: Lit::Str(text),
-                ..
-            })) => quote_spanned!(text.span()=> ::core::convert::From::from(#text)),
-            Some(value) => value.to_token_stream(),
+            Some(value) => match attribute::text_of(value) {
+                Some(text) => quote_spanned!(text.span()=> ::core::convert::From::from(#text)),
+                None => value.to_token_stream(),
+            },
         };
         let function = format_ident!("__serialize_personal_{}", self.number);
         let function_text = function.to_string();

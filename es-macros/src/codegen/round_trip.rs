@@ -1,15 +1,12 @@
 //! Refuses declarations whose JSON is not read back as the same value.
 
-use syn::{Attribute, GenericArgument, Meta, PathArguments, Type};
+use syn::{Attribute, Meta, Type};
 
-use super::{attribute, errors::Errors, types};
+use super::{attribute, contents::Contents, errors::Errors, serde_words, types};
 
 /// Records an error for a field whose JSON loses a value. `attrs` may contain attributes that serde refuses.
 pub(crate) fn check_field(attrs: &[Attribute], ty: &Type, errors: &mut Errors) {
-    let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
-    let metas: Vec<Meta> = serde
-        .flat_map(|attr| attribute::parse_elements(attr, &mut Errors::default()))
-        .collect();
+    let metas: Vec<Meta> = serde_words::elements(attrs, &mut Errors::default());
     let find = |key: &str| metas.iter().find(|meta| attribute::key_name(meta) == key);
     let is_read_by_function = find("with").or(find("deserialize_with")).is_some();
     // serde reads a missing `Option` as `None`, unless a function reads the field.
@@ -29,16 +26,13 @@ pub(crate) fn check_field(attrs: &[Attribute], ty: &Type, errors: &mut Errors) {
 
 /// Records an error for attributes that leave a field out of the JSON.
 pub(crate) fn check_is_stored(attrs: &[Attribute], errors: &mut Errors) {
-    let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
-    for attr in serde {
-        for meta in attribute::parse_elements(attr, &mut Errors::default()) {
-            let key = attribute::key_name(&meta);
-            if ["skip", "skip_serializing", "skip_deserializing"].contains(&key.as_str()) {
-                let message = format!(
-                    "what is left out of the JSON is lost once the value is stored, so `{key}` cannot stand here: remove it"
-                );
-                errors.record(&meta, message);
-            }
+    for meta in serde_words::elements(attrs, &mut Errors::default()) {
+        let key = attribute::key_name(&meta);
+        if ["skip", "skip_serializing", "skip_deserializing"].contains(&key.as_str()) {
+            let message = format!(
+                "what is left out of the JSON is lost once the value is stored, so `{key}` cannot stand here: remove it"
+            );
+            errors.record(&meta, message);
         }
     }
 }
@@ -48,23 +42,8 @@ fn option_of_option(ty: &Type) -> Option<&Type> {
     if types::inside_option(ty).is_some_and(|inside| types::inside_option(inside).is_some()) {
         return Some(ty);
     }
-    match ty {
-        Type::Path(path) => {
-            let segments = path.path.segments.iter();
-            let arguments = segments.filter_map(|segment| match &segment.arguments {
-                PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
-                _ => None,
-            });
-            let mut types = arguments.flatten().filter_map(|argument| match argument {
-                GenericArgument::Type(ty) => Some(ty),
-                _ => None,
-            });
-            types.find_map(option_of_option)
-        }
-        Type::Tuple(tuple) => tuple.elems.iter().find_map(option_of_option),
-        Type::Array(array) => option_of_option(&array.elem),
-        Type::Paren(paren) => option_of_option(&paren.elem),
-        Type::Group(group) => option_of_option(&group.elem),
-        _ => None,
-    }
+    Contents::of(ty)
+        .types()
+        .into_iter()
+        .find_map(option_of_option)
 }

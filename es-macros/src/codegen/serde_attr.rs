@@ -6,6 +6,7 @@ use super::{
     attribute::{self, AttributeKeys},
     declaration_kind::DeclarationKind,
     errors::Errors,
+    serde_words::elements,
 };
 
 /// The keys that a field allows. The code below explains other keys in its messages.
@@ -94,12 +95,4 @@ pub(crate) fn check_struct(attrs: &[Attribute], kind: DeclarationKind, errors: &
         };
         errors.record(&meta, message);
     }
-}
-
-fn elements(attrs: &[Attribute], errors: &mut Errors) -> Vec<Meta> {
-    attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("serde"))
-        .flat_map(|attr| attribute::parse_elements(attr, errors))
-        .collect()
 }

@@ -4,12 +4,17 @@ use syn::{Attribute, Meta};
 
 use super::{attribute, errors::Errors};
 
+/// Returns the elements of all serde attributes.
+pub(crate) fn elements(attrs: &[Attribute], errors: &mut Errors) -> Vec<Meta> {
+    attribute::named(attrs, "serde")
+        .flat_map(|attr| attribute::parse_elements(attr, errors))
+        .collect()
+}
+
 /// Returns the keys and strings of serde attributes.
 pub(crate) fn words(attrs: &[Attribute]) -> impl Iterator<Item = (String, Option<String>)> {
-    let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
-    let mut errors = Errors::default();
-    let elements = serde.flat_map(move |attr| attribute::parse_elements(attr, &mut errors));
-    elements.map(|meta: Meta| {
+    let elements = elements(attrs, &mut Errors::default());
+    elements.into_iter().map(|meta| {
         let text = attribute::parse_text(&meta, "", &mut Errors::default());
         (attribute::key_name(&meta), text.map(|text| text.value()))
     })

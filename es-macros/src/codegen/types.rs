@@ -1,6 +1,8 @@
 //! Inspects the syntax of types. A macro cannot resolve their names.
 
-use syn::{FnArg, GenericArgument, PathArguments, PathSegment, ReturnType, Signature, Type};
+use syn::{
+    FnArg, GenericArgument, Ident, PatType, PathArguments, PathSegment, ReturnType, Signature, Type,
+};
 
 /// Types of the framework that are no events, whatever their place.
 const NO_EVENTS: [&str; 5] = [
@@ -13,17 +15,29 @@ const NO_EVENTS: [&str; 5] = [
 
 /// Returns the type inside an `Option`.
 pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
+    first_argument(ty, "Option")
+}
+
+/// Returns the first type argument of a type of this name.
+pub(crate) fn first_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    let (last, arguments) = name_and_arguments(ty)?;
+    arguments.first().copied().filter(|_| last == name)
+}
+
+/// Returns the last segment of a type, and its type arguments.
+pub(crate) fn name_and_arguments(ty: &Type) -> Option<(&Ident, Vec<&Type>)> {
     let Type::Path(path) = ty else {
         return None;
     };
     let last = path.path.segments.last()?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
+        return Some((&last.ident, vec![]));
     };
-    match (last.ident == "Option", arguments.args.first()) {
-        (true, Some(GenericArgument::Type(inside))) => Some(inside),
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
         _ => None,
-    }
+    });
+    Some((&last.ident, types.collect()))
 }
 
 /// Returns true for `Self`.
@@ -38,11 +52,7 @@ pub(crate) fn is_option_of_self(ty: &Type) -> bool {
 
 /// Returns the last segment of the type: `Uuid` for `es_framework::prelude::Uuid`.
 pub(crate) fn last_word(ty: &Type) -> Option<String> {
-    let Type::Path(path) = ty else {
-        return None;
-    };
-    let last = path.path.segments.last();
-    last.map(|last| last.ident.to_string())
+    name_and_arguments(ty).map(|(last, _)| last.to_string())
 }
 
 /// Returns the event type of a parameter, and true if the parameter is a reference.
@@ -55,8 +65,8 @@ pub(crate) fn event_of_parameter(ty: &Type) -> Option<(Type, bool)> {
     may_be_event.then(|| (event.clone(), by_reference))
 }
 
-/// Returns true if a type of this name is surely no event.
-fn is_no_event(ty: &Type) -> bool {
+/// Returns true if a type of this name is surely no event, and no state.
+pub(crate) fn is_no_event(ty: &Type) -> bool {
     last_word(ty).is_some_and(|name| NO_EVENTS.contains(&name.as_str()))
 }
 
@@ -96,6 +106,14 @@ fn ungroup_arguments(segment: &mut PathSegment) {
             }
         }
     }
+}
+
+/// Returns the parameters of a function without `self`.
+pub(crate) fn typed_parameters(sig: &Signature) -> impl Iterator<Item = &PatType> {
+    sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(parameter) => Some(parameter),
+        FnArg::Receiver(_) => None,
+    })
 }
 
 /// Removes the invisible groups around all types of a signature.

@@ -45,21 +45,9 @@ pub(crate) fn reject_attributes(item: &DeriveInput, errors: &mut Errors) {
         Data::Union(_) => vec![],
     };
     let on_fields = fields.into_iter().flat_map(|field| &field.attrs);
-    for attr in item
-        .attrs
-        .iter()
-        .chain(on_fields)
-        .filter(|attr| is_unique(attr))
-    {
-        errors.record(
-            attr,
-            "`#[unique(…)]` stands above a field of an event, because the event is what claims the value",
-        );
-    }
-}
-
-fn is_unique(attr: &Attribute) -> bool {
-    attr.path().is_ident(NAME)
+    let attrs = item.attrs.iter().chain(on_fields);
+    let message = "`#[unique(…)]` stands above a field of an event, because the event is what claims the value";
+    attribute::refuse(attrs, NAME, message, errors);
 }
 
 /// Parses and checks the rules of an event.
@@ -69,15 +57,11 @@ pub(crate) fn parse_rules(
     releases: Vec<LitStr>,
     errors: &mut Errors,
 ) -> UniqueRules {
-    for attr in attrs.iter().filter(|attr| is_unique(attr)) {
-        errors.record(
-            attr,
-            "`#[unique(…)]` stands above the field whose value is unique",
-        );
-    }
+    let message = "`#[unique(…)]` stands above the field whose value is unique";
+    attribute::refuse(attrs, NAME, message, errors);
     let mut rules = UniqueRules::default();
     for (index, field) in fields.iter().enumerate() {
-        let mut attrs = field.attrs.iter().filter(|attr| is_unique(attr));
+        let mut attrs = attribute::named(&field.attrs, NAME);
         if let Some(attr) = attrs.next()
             && let Some((rule, words)) = parse_attribute(attr, errors)
         {

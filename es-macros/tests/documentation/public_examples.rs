@@ -1,7 +1,7 @@
 //! Checks that every public item of the framework has an example. The test lives here because this
 //! crate can parse Rust. The compiler warns about `pub` items that are not reachable, so every
 //! other one is public. Items that are public only for the other crates of the framework are hidden
-//! from the documentation.
+//! from the documentation, by themselves or with their module or crate.
 
 use std::{
     fs,
@@ -20,6 +20,41 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
+}
+
+/// Returns the modules that a file hides from the documentation: their paths, without the ends of their files. A
+/// crate that is hidden is the folder of its sources.
+fn hidden_modules(file: &Path, code: &str) -> Vec<PathBuf> {
+    let parsed = syn::parse_file(code).unwrap();
+    let stem = file.file_stem().unwrap();
+    let folder = match stem.to_str() {
+        Some("lib" | "mod" | "main") => file.parent().unwrap().to_owned(),
+        _ => file.with_extension(""),
+    };
+    if parsed.attrs.iter().any(is_hidden) {
+        return vec![folder];
+    }
+    let modules = parsed.items.iter().filter_map(|item| match item {
+        Item::Mod(module) if module.attrs.iter().any(is_hidden) => Some(module),
+        _ => None,
+    });
+    let stems = modules.flat_map(|module| {
+        let other = module.attrs.iter().filter_map(other_file);
+        other.chain([module.ident.to_string()]).collect::<Vec<_>>()
+    });
+    stems.map(|stem| folder.join(stem)).collect()
+}
+
+/// Returns the file that an attribute such as `path = "no_traces.rs"` names, without its end.
+fn other_file(attr: &Attribute) -> Option<String> {
+    let text = attr.meta.to_token_stream().to_string();
+    let (_, path) = text.split_once("path = \"")?;
+    Some(path.split_once(".rs\"")?.0.to_owned())
+}
+
+fn is_hidden(attr: &Attribute) -> bool {
+    attr.path().is_ident("doc")
+        && attr.meta.to_token_stream().to_string().replace(' ', "") == "doc(hidden)"
 }
 
 /// Returns the name of an item, if it is public.
@@ -48,7 +83,7 @@ fn name(item: &Item) -> Option<(String, &[Attribute])> {
 fn is_shown(attrs: &[Attribute]) -> bool {
     let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
     let mut texts = docs.map(|attr| attr.meta.to_token_stream().to_string());
-    texts.any(|text| text.contains("```") || text.replace(' ', "") == "doc(hidden)")
+    texts.any(|text| text.contains("```")) || attrs.iter().any(is_hidden)
 }
 
 /// Collects the items without an example and counts all items.
@@ -70,10 +105,21 @@ fn every_public_item_of_the_framework_has_an_example() {
     for package in fs::read_dir(folder.join("crates")).unwrap() {
         sources(&package.unwrap().path().join("src"), &mut files);
     }
+    let read = |file: PathBuf| (fs::read_to_string(&file).unwrap(), file);
+    let files: Vec<_> = files.into_iter().map(read).collect();
+    let hidden = files
+        .iter()
+        .flat_map(|(code, file)| hidden_modules(file, code));
+    let hidden: Vec<_> = hidden.collect();
+    let is_hidden = |file: &Path| {
+        hidden
+            .iter()
+            .any(|module| file.with_extension("").starts_with(module))
+    };
     let (mut lacking, mut all) = (vec![], 0);
-    for file in files {
+    for (code, file) in files.iter().filter(|(_, file)| !is_hidden(file)) {
         let place = file.strip_prefix(&folder).unwrap().display().to_string();
-        let (names, count) = without_example(&fs::read_to_string(file).unwrap());
+        let (names, count) = without_example(code);
         lacking.extend(names.into_iter().map(|name| format!("{name} in {place}")));
         all += count;
     }
@@ -101,5 +147,21 @@ fn an_item_without_an_example_is_found() {
     assert_eq!(
         without_example(code),
         (vec!["WithoutExample".to_owned()], 3)
+    );
+}
+
+#[test]
+fn a_module_is_hidden_by_its_parent() {
+    let code = "
+        mod read;
+        #[doc(hidden)]
+        pub mod write;
+    ";
+    let found = |file: &str| hidden_modules(Path::new(file), code);
+    assert_eq!(found("src/lib.rs"), [Path::new("src/write")]);
+    assert_eq!(found("src/port.rs"), [Path::new("src/port/write")]);
+    assert_eq!(
+        hidden_modules(Path::new("src/lib.rs"), "#![doc(hidden)]"),
+        [Path::new("src")]
     );
 }

@@ -27,7 +27,7 @@ use std::{
 
 use es_framework::{
     event::{EventCandidate, Metadata, encode},
-    store::{EventStore as _, sqlite::EmbeddedStore},
+    store::{EventLog as _, sqlite::EmbeddedStore},
 };
 use reqwest::Client;
 use serde_json::{Value, json};

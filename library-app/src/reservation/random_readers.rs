@@ -7,7 +7,7 @@ use es_framework::{
     App, ApplicationClient, Settings,
     event::{RecordedEvent, Subject},
     prelude::*,
-    store::{EventStore, ReadOptions, memory::MemoryStore},
+    store::{EventLog, ReadOptions, memory::MemoryStore},
 };
 use futures_util::TryStreamExt as _;
 use proptest::prelude::*;

@@ -1,5 +1,6 @@
 //! The service: it serves everything that the modules declare.
 
+{{modules}}
 #[cfg(test)]
 mod tests;
 

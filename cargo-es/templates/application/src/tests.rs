@@ -4,7 +4,9 @@ use std::{error::Error, sync::Arc};
 
 use es_framework::{Settings, prelude::*, store::memory::MemoryStore};
 
-{{imports}}
+use crate::app;
+use crate::{{module}}::{{command}};
+
 #[test]
 fn stored_events_stay_readable() {
     es_framework::schema_lock!();

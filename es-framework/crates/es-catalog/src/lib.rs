@@ -3,27 +3,12 @@
 
 #![warn(unreachable_pub)]
 
-mod caller_rules;
-mod catalog;
-mod catalog_builder;
-mod catalog_error;
-mod connections;
-mod contradictions;
-mod event_subjects;
-mod finding;
-mod findings;
-mod json_schema;
-mod model_builder;
-mod reserved_path;
-mod source_path;
-mod state_parameter;
-mod subject_lanes;
-#[cfg(test)]
-mod tests;
-mod unique_rules;
+#[cfg(feature = "declarations")]
+mod declarations;
+#[doc(hidden)]
+pub mod model;
 
-pub use catalog::{Catalog, ServiceUser};
-pub use catalog_builder::CatalogBuilder;
-pub use catalog_error::CatalogError;
-pub use finding::Finding;
-pub use state_parameter::StateParameter;
+#[cfg(feature = "declarations")]
+pub use declarations::{
+    Catalog, CatalogBuilder, CatalogError, Finding, ServiceUser, StateParameter,
+};

@@ -50,15 +50,16 @@ async fn identify(
 ) -> Result<Visitor, RateLimitExceeded> {
     let console = &state.console;
     let session = state.sessions.find_open(headers).await;
-    match session.as_ref().map(|session| session.role) {
-        Some(SessionRole::Operator) if console.operator_token.is_some() => {
-            let form_token = session.map(|session| state.sessions.form_token(&session));
-            let form_token = form_token.unwrap_or_default();
-            return Ok(Visitor::SignedInOperator { form_token });
+    if let Some(session) = session {
+        match session.role {
+            SessionRole::Operator if console.operator_token.is_some() => {
+                let form_token = state.sessions.form_token(&session);
+                return Ok(Visitor::SignedInOperator { form_token });
+            }
+            // The application may authenticate its callers since it restarted.
+            SessionRole::Reader if console.link.is_some() => return Ok(Visitor::Reader),
+            SessionRole::Operator | SessionRole::Reader => {}
         }
-        // The application may authenticate its callers since it restarted.
-        Some(SessionRole::Reader) if console.link.is_some() => return Ok(Visitor::Reader),
-        Some(_) | None => {}
     }
     let (Ok(credential), Some(token)) = (bearer::read_credential(headers), &console.operator_token)
     else {
@@ -72,7 +73,7 @@ async fn identify(
 }
 
 /// Middleware in front of all pages and streams: lets nobody pass who may not read, and no form that
-/// another site has sent.
+/// another site has sent. Shows the notice that a page returns instead of itself.
 pub(crate) async fn require_access(
     State(state): State<ConsoleState>,
     mut request: Request,
@@ -89,8 +90,12 @@ pub(crate) async fn require_access(
         let detail = "A page of another origin has sent this form.";
         return NoticePage::forbidden(detail).respond(console.name, &visitor);
     }
-    request.extensions_mut().insert(visitor);
-    next.run(request).await
+    request.extensions_mut().insert(visitor.clone());
+    let mut response = next.run(request).await;
+    match response.extensions_mut().remove::<NoticePage>() {
+        Some(notice) => notice.respond(console.name, &visitor),
+        None => response,
+    }
 }
 
 /// `GET /console/open?key=…`: the link that the start of an open application prints. It opens the console to one
@@ -209,18 +214,12 @@ pub(crate) async fn sign_in(
 /// `POST /console/sign-out`.
 pub(crate) async fn sign_out(
     State(state): State<ConsoleState>,
-    Extension(visitor): Extension<Visitor>,
     headers: HeaderMap,
     body: Bytes,
-) -> Response {
-    let ended = async {
-        let session = find_session_of_form(&state, &headers, &body)?;
-        Ok(state.sessions.end(&session).await?)
-    };
-    match ended.await {
-        Ok(()) => redirect_with(state.sessions.removal()),
-        Err::<_, NoticePage>(notice) => notice.respond(state.console.name, &visitor),
-    }
+) -> Result<Response, NoticePage> {
+    let session = find_session_of_form(&state, &headers, &body)?;
+    state.sessions.end(&session).await?;
+    Ok(redirect_with(state.sessions.removal()))
 }
 
 fn too_many_attempts(console: &Console, exceeded: RateLimitExceeded) -> Response {

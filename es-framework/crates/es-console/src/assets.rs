@@ -24,7 +24,7 @@ const ASSETS: [ConsoleAsset; 6] = [
         STYLE,
         include_str!("assets/pages.css"),
     ),
-    ("/console/assets/model.css", STYLE, es_model::STYLE),
+    ("/console/assets/model.css", STYLE, es_catalog::model::STYLE),
     (
         "/console/assets/keys.js",
         SCRIPT,

@@ -23,8 +23,8 @@ pub(crate) struct ChartBar {
 
 impl BarChart {
     pub(crate) fn render(&self) -> Markup {
-        let most = self.bars.iter().map(|bar| bar.height).max();
-        let most = most.unwrap_or_default();
+        let heights = self.bars.iter().map(|bar| bar.height);
+        let most = heights.max().unwrap_or_default();
         let places = usize::try_from(self.places).unwrap_or_default();
         let missing = places.saturating_sub(self.bars.len());
         html! {

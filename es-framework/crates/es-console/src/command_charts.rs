@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use es_observe::metrics::CommandMinute;
+use es_command::command::command_statistics::CommandMinute;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
@@ -71,8 +71,8 @@ fn chart(
 ) -> BarChart {
     let bar = |(age, minute): (i64, &CommandMinute)| {
         let (text, height, filled) = show(minute);
-        let time = now.checked_sub(SignedDuration::from_mins(age));
-        let time = time.unwrap_or(now).strftime("%H:%M");
+        let begin = now.checked_sub(SignedDuration::from_mins(age));
+        let time = begin.unwrap_or(now).strftime("%H:%M");
         ChartBar {
             title: format!("{time} UTC: {text}"),
             height,

@@ -1,43 +1,41 @@
 //! The commands of the application, or those of one subject. The try-it page has their forms.
 
-use axum::response::Response;
-use es_event::{InvalidSubject, Subject};
+use es_event::Subject;
 use maud::{Markup, html};
 
 use crate::{
-    console::{Console, DeclaredCommand},
-    layout::{PageFrame, Section, Visitor},
-    notice::NoticePage,
-    query_values::QueryValues,
+    console::DeclaredCommand,
+    layout::Section,
+    model_view,
+    page_parts::subject_link,
+    page_request::{PageRequest, PageResult},
+    query_values,
 };
 
 /// The path of the page.
 pub(crate) const PATH: &str = "/console/commands";
 
+/// The parameter with the subject that the commands are about.
+const SUBJECT: &str = "subject";
+
 /// Shows the commands, or those about the subject of the query.
-pub(crate) fn show_command_list(
-    console: &Console,
-    visitor: &Visitor,
-    query: &str,
-) -> Result<Response, NoticePage> {
-    let subject = read_subject(query)?;
+pub(crate) async fn show_command_list(page: PageRequest) -> PageResult {
+    let console = page.console();
+    let subject: Option<Subject> = match page.query.value_or_empty(SUBJECT) {
+        "" => None,
+        _ => Some(page.query.required(SUBJECT)?),
+    };
     let commands: Vec<_> = match &subject {
         Some(subject) => console.commands_of(subject).collect(),
         None => console.commands.iter().collect(),
     };
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section: Section::Commands,
-        title: "Commands",
-    };
-    Ok(frame.respond(&html! {
+    let content = html! {
         div.bar {
             h1 { "Commands" }
             @if subject.is_some() { a.quiet-link href=(PATH) { "All commands" } }
         }
         @if let Some(subject) = &subject {
-            p.muted { "The commands about " a href={ "/console/subjects" (subject) } { code { bdi { (subject) } } } "." }
+            p.muted { "The commands about " code { (subject_link(subject)) } "." }
         }
         @if commands.is_empty() {
             p.empty {
@@ -47,35 +45,23 @@ pub(crate) fn show_command_list(
         } @else {
             ul.components.commands { @for command in commands { (card(command)) } }
         }
-    }))
+    };
+    page.respond(Section::Commands, "Commands", &content)
 }
 
 /// Returns the address of the page with the commands about a subject.
 pub(crate) fn address(subject: &Subject) -> String {
-    let query = serde_urlencoded::to_string([("subject", subject.as_str())]);
-    query.map_or_else(|_| PATH.to_owned(), |query| format!("{PATH}?{query}"))
-}
-
-fn read_subject(query: &str) -> Result<Option<Subject>, NoticePage> {
-    match QueryValues::parse(query).value_or_empty("subject") {
-        "" => Ok(None),
-        subject => subject.parse().map(Some).map_err(|error: InvalidSubject| {
-            NoticePage::invalid_input(format!("The subject is not valid: {error}."))
-        }),
-    }
+    query_values::address(PATH, &[(SUBJECT, subject.as_str())])
 }
 
 fn card(command: &DeclaredCommand) -> Markup {
-    let node = format!("command:{}", command.name);
-    let node = serde_urlencoded::to_string([("node", node)]);
+    let node = model_view::address(&format!("command:{}", command.name));
     html! {
         li.card.component {
             div.bar {
                 h2 { (command.name) }
                 div.steps {
-                    @if let Ok(node) = node {
-                        a.quiet-link href={ "/console/model?" (node) "#declaration" } { "In the model" }
-                    }
+                    a.quiet-link href=(node) { "In the model" }
                     @if command.path.is_some() {
                         a.quiet-link href={ "/docs#" (command.name) } { "On the try-it page" }
                     }

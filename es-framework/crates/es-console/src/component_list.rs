@@ -4,7 +4,7 @@ use axum::response::Response;
 use es_event::{EventId, PoisonEvent};
 use es_store::newest_id;
 use es_subscribe::{
-    HeldKeyGroup, OpenDeadlines, RebuildPace, SubscriberProgress, SubscriberState,
+    HeldKeyGroup, OpenDeadlines, SubscriberProgress, SubscriberState,
     operator::{ComponentKind, OperatorCommand},
 };
 use jiff::Timestamp;
@@ -40,132 +40,103 @@ pub(crate) async fn show_component_list(
         section,
         title,
     };
-    let cards = console.components(kind).iter();
-    let cards: Vec<_> = cards
-        .map(|progress| ComponentCard::new(progress).render(newest))
-        .collect();
+    let components: Vec<_> = console.components(kind).iter().collect();
     Ok(frame.respond(&html! {
         div.bar {
             h1 { (title) }
             span.muted { (counted(EventId::count_to(newest), "event")) " in the store" }
         }
-        @if cards.is_empty() { p.empty { "The application declares none." } }
-        div.components { @for card in cards { (card) } }
+        @if components.is_empty() { p.empty { "The application declares none." } }
+        div.components { @for progress in components { (card(progress, newest)) } }
     }))
 }
 
-/// A read model or a reaction.
-struct ComponentCard<'a> {
-    progress: &'a SubscriberProgress,
-    state: SubscriberState,
+/// Renders a read model or a reaction.
+fn card(progress: &SubscriberProgress, newest: Option<EventId>) -> Markup {
+    let (state, lag) = (progress.state(), progress.events_behind(newest));
+    html! {
+        section.card.component {
+            h2 { bdi { (progress.name()) } (badge(&state, lag)) }
+            dl.facts {
+                dt { "Last event" }
+                dd {
+                    @match progress.position() {
+                        Some(id) => (event_link(id)),
+                        None => "none",
+                    }
+                }
+                dt { "Lag" }
+                dd { (lag_text(lag, &state)) }
+                @match progress.kind() {
+                    ComponentKind::ReadModel => (rebuild(progress)),
+                    ComponentKind::Reaction => (deadlines(progress.open_deadlines())),
+                }
+            }
+            @if let Some(trouble) = state.trouble() {
+                @match &trouble.event {
+                    Some(poison) => (poison_event(state.name(), poison)),
+                    None => p.bad role="alert" { (shortened(&trouble.reason, ERROR)) },
+                }
+                p.muted { (state.name()) " since " (time_text(trouble.since)) }
+            }
+            @for group in progress.held_keys().group_by_failure() { (held_keys(progress, &group)) }
+            (actions(progress))
+        }
+    }
 }
 
-/// Returns the commands that help a component or its shadow table.
-fn find_exits(progress: &SubscriberProgress) -> Vec<OperatorCommand> {
-    let mut all = progress.exits();
-    let of_shadow = progress.shadow_progress().map(|shadow| shadow.exits());
-    for exit in of_shadow.into_iter().flatten() {
-        if !all.contains(&exit) {
-            all.push(exit);
-        }
-    }
-    all
+fn badge(state: &SubscriberState, lag: u64) -> Markup {
+    let (class, text) = match (state, lag) {
+        (SubscriberState::Stopped(_) | SubscriberState::Retrying(_), _) => ("bad", state.name()),
+        (SubscriberState::Working, 0) => ("good", "up to date"),
+        (SubscriberState::Working, _) => ("muted", "catching up"),
+    };
+    html! { span.badge.(class) { (text) } }
 }
 
-impl<'a> ComponentCard<'a> {
-    fn new(progress: &'a SubscriberProgress) -> Self {
-        let state = progress.state();
-        Self { progress, state }
-    }
-
-    fn render(&self, newest: Option<EventId>) -> Markup {
-        let lag = self.progress.events_behind(newest);
-        let more = match self.progress.kind() {
-            ComponentKind::ReadModel => render_rebuild(self.progress),
-            ComponentKind::Reaction => render_deadlines(self.progress.open_deadlines()),
-        };
-        html! {
-            section.card.component {
-                h2 { bdi { (self.progress.name()) } (self.badge(lag)) }
-                dl.facts {
-                    dt { "Last event" }
-                    dd {
-                        @match self.progress.position() {
-                            Some(id) => a href={ "/console/events/" (id) } { (id) },
-                            None => "none",
-                        }
-                    }
-                    dt { "Lag" }
-                    dd { (lag_text(lag, &self.state)) }
-                    (more)
-                }
-                @if let Some(trouble) = self.state.trouble() {
-                    @match &trouble.event {
-                        Some(poison) => (poison_event(self.state.name(), poison)),
-                        None => p.bad role="alert" { (shortened(&trouble.reason, ERROR)) },
-                    }
-                    p.muted { (self.state.name()) " since " (time_text(trouble.since)) }
-                }
-                @for group in self.progress.held_keys().group_by_failure() { (self.held_keys(&group)) }
-                (self.actions())
+/// Renders keys that wait at events which fail alike, with the commands about them.
+fn held_keys(progress: &SubscriberProgress, group: &HeldKeyGroup) -> Markup {
+    let count = u64::try_from(group.keys.len()).unwrap_or(u64::MAX);
+    let more = group.keys.len().saturating_sub(SHOWN_KEYS);
+    html! {
+        div.poison role="alert" {
+            p {
+                (counted(count, "key")) " with " (counted(group.events, "event")) " held at events such as "
+                (event_link(group.example.id)) " from " (time_text(group.first)) " to " (time_text(group.last))
             }
-        }
-    }
-
-    /// Renders keys that wait at events which fail alike, with the commands about them.
-    fn held_keys(&self, group: &HeldKeyGroup) -> Markup {
-        let (kind, name) = (self.progress.kind(), self.progress.name());
-        let count = u64::try_from(group.keys.len()).unwrap_or(u64::MAX);
-        let more = group.keys.len().saturating_sub(SHOWN_KEYS);
-        html! {
-            div.poison role="alert" {
-                p {
-                    (counted(count, "key")) " with " (counted(group.events, "event")) " held at events such as "
-                    a href={ "/console/events/" (group.example.id) } { (group.example.id) }
-                    " from " (time_text(group.first)) " to " (time_text(group.last))
-                }
-                p.bad { (shortened(&group.example.reason, ERROR)) }
-                @if let Some(next) = group.next_attempt {
-                    p.muted { "The next attempt is at " (time_text(next)) }
-                }
-                p.muted { "Fingerprint of the failure: " code { (group.fingerprint) } }
-                p.muted {
-                    @for key in group.keys.iter().take(SHOWN_KEYS) { code { bdi { (key) } } " " }
-                    @if more > 0 { "and " (more) " more" }
-                }
-                div.actions {
-                    @for command in [OperatorCommand::Retry, OperatorCommand::Skip] {
-                        @let path = action_path(kind, name, command);
-                        a.quiet-link href={ (path) "?fingerprint=" (group.fingerprint) } {
-                            (label(command)) " these…"
-                        }
-                    }
-                }
+            (failure(&group.example))
+            @if let Some(next) = group.next_attempt {
+                p.muted { "The next attempt is at " (time_text(next)) }
             }
-        }
-    }
-
-    fn badge(&self, lag: u64) -> Markup {
-        let (class, text) = match (&self.state, lag) {
-            (SubscriberState::Stopped(_) | SubscriberState::Retrying(_), _) => {
-                ("bad", self.state.name())
+            p.muted {
+                @for key in group.keys.iter().take(SHOWN_KEYS) { code { bdi { (key) } } " " }
+                @if more > 0 { "and " (more) " more" }
             }
-            (SubscriberState::Working, 0) => ("good", "up to date"),
-            (SubscriberState::Working, _) => ("muted", "catching up"),
-        };
-        html! { span.badge.(class) { (text) } }
-    }
-
-    fn actions(&self) -> Markup {
-        let (kind, name) = (self.progress.kind(), self.progress.name());
-        html! {
             div.actions {
-                @if kind == ComponentKind::ReadModel {
-                    a.quiet-link href={ "/console/rows/" (name) } { "Rows" }
+                @for command in [OperatorCommand::Retry, OperatorCommand::Skip] {
+                    @let path = action_path(progress.kind(), progress.name(), command);
+                    a.quiet-link href={ (path) "?fingerprint=" (group.fingerprint) } {
+                        (label(command)) " these…"
+                    }
                 }
-                @for command in find_exits(self.progress) {
-                    a.quiet-link href=(action_path(kind, name, command)) { (label(command)) "…" }
-                }
+            }
+        }
+    }
+}
+
+/// Renders the commands that help a component or its shadow table.
+fn actions(progress: &SubscriberProgress) -> Markup {
+    let (kind, name) = (progress.kind(), progress.name());
+    let of_shadow = progress.shadow_progress().map(|shadow| shadow.exits());
+    let mut exits = progress.exits();
+    exits.extend(of_shadow.unwrap_or_default());
+    html! {
+        div.actions {
+            @if kind == ComponentKind::ReadModel {
+                a.quiet-link href={ "/console/rows/" (name) } { "Rows" }
+            }
+            @for &command in kind.commands().iter().filter(|command| exits.contains(command)) {
+                a.quiet-link href=(action_path(kind, name, command)) { (label(command)) "…" }
             }
         }
     }
@@ -186,15 +157,25 @@ fn poison_event(state: &str, event: &PoisonEvent) -> Markup {
     html! {
         div.poison role="alert" {
             p {
-                (state) " at event " a href={ "/console/events/" (event.id) } { (event.id) }
+                (state) " at event " (event_link(event.id))
                 @if let Some(subject) = &event.subject {
                     " of " a href={ "/console/subjects" (subject) "#event-" (event.id) } { bdi { (subject) } }
                 }
             }
-            p.bad { (shortened(&event.reason, ERROR)) }
-            p.muted { "Fingerprint of the failure: " code { (event.fingerprint()) } }
+            (failure(event))
         }
     }
+}
+
+fn failure(event: &PoisonEvent) -> Markup {
+    html! {
+        p.bad { (shortened(&event.reason, ERROR)) }
+        p.muted { "Fingerprint of the failure: " code { (event.fingerprint()) } }
+    }
+}
+
+fn event_link(event: EventId) -> Markup {
+    html! { a href={ "/console/events/" (event) } { (event) } }
 }
 
 fn time_text(time: Timestamp) -> String {
@@ -202,37 +183,30 @@ fn time_text(time: Timestamp) -> String {
 }
 
 /// Renders the progress of a rebuild, in place or in a shadow table.
-fn render_rebuild(progress: &SubscriberProgress) -> Markup {
+fn rebuild(progress: &SubscriberProgress) -> Markup {
     let shadow = progress.shadow_progress();
     // A component that has stopped rebuilds nothing.
     if shadow.is_none() && (progress.has_caught_up() || progress.is_stopped()) {
         return Markup::default();
     }
-    let place = match shadow {
-        Some(_) => "in a shadow table, while the current rows answer queries",
-        None => "in place; queries wait",
-    };
     let rebuilt = shadow.as_ref().unwrap_or(progress);
     html! {
         dt { "Rebuild" }
         dd {
-            (place)
-            @if let Some(pace) = rebuilt.rebuild_pace() { ": " (pace_text(pace)) }
+            @if shadow.is_some() { "in a shadow table, while the current rows answer queries" }
+            @else { "in place; queries wait" }
+            @if let Some(pace) = rebuilt.rebuild_pace() {
+                ": " (counted(pace.events_left, "event")) " left"
+                @if let Some(seconds) = pace.seconds_left {
+                    ", " (grouped(pace.events_per_second)) " a second, about " (seconds) " seconds"
+                }
+            }
             @if let Some(trouble) = rebuilt.state().trouble() { p.bad { (shortened(&trouble.reason, ERROR)) } }
         }
     }
 }
 
-fn pace_text(pace: RebuildPace) -> String {
-    let left = counted(pace.events_left, "event");
-    let rate = grouped(pace.events_per_second);
-    match pace.seconds_left {
-        Some(seconds) => format!("{left} left, {rate} a second, about {seconds} seconds"),
-        None => format!("{left} left"),
-    }
-}
-
-fn render_deadlines(deadlines: OpenDeadlines) -> Markup {
+fn deadlines(deadlines: OpenDeadlines) -> Markup {
     html! {
         dt { "Open deadlines" }
         dd { (deadlines.count) }
@@ -262,12 +236,12 @@ mod tests {
         assert_eq!(lag_text(3, &SubscriberState::Retrying(trouble)), "3 events");
         assert_eq!(lag_text(1, &SubscriberState::Working), "1 event");
         let progress = SubscriberProgress::new(ComponentKind::ReadModel, "copies");
-        assert!(render_rebuild(&progress).into_string().contains("in place"));
+        assert!(rebuild(&progress).into_string().contains("in place"));
         progress.record_failure(es_subscribe::SubscriberFailure::new(
             TroubleCause::Action,
             false,
             "the payload does not fit",
         ));
-        assert_eq!(render_rebuild(&progress).into_string(), "");
+        assert_eq!(rebuild(&progress).into_string(), "");
     }
 }

@@ -2,14 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use es_catalog::model::{ApplicationModel, ModelNode, NodeKind};
 use es_command::state::{Snapshots, StateDescriptor};
 use es_event::{EventId, Subject, Upcasters, personal::KEYWORD, subject_template::fits};
 use es_eventql::QueryLimits;
-use es_model::{ApplicationModel, ModelNode, NodeKind};
 use es_net::ApiToken;
 use es_personal::PersonalData;
 use es_read::projection::{Database, ReadModels};
-use es_store::EventStore;
+use es_store::{EventLog, StoreCatalog};
 use es_subscribe::{
     ProgressRegistry,
     operator::{ComponentKind, OperatorClient},
@@ -34,15 +34,16 @@ pub(crate) const QUERIES: usize = 2;
 const PAGE_WAIT: Duration = Duration::from_secs(5);
 
 /// The parts of an application that the console shows.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Console {
     /// The application's name.
     pub name: &'static str,
     /// The event store. Personal values are not shown.
-    pub store: Arc<dyn EventStore>,
+    pub store: Arc<dyn EventLog>,
     /// The event store of which states are made. Personal values read as their replacements.
-    pub state_store: Arc<dyn EventStore>,
+    pub state_store: Arc<dyn EventLog>,
+    /// The catalog of the event store.
+    pub catalog: Arc<dyn StoreCatalog>,
     /// The upcasters of old events.
     pub upcasters: Upcasters,
     /// The model of the application.
@@ -128,7 +129,6 @@ fn find_person_template(model: &ApplicationModel) -> Option<&str> {
 }
 
 /// A state that a command's handler takes, and the subjects that have it.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct DeclaredState {
     /// The state's type.
@@ -140,7 +140,6 @@ pub struct DeclaredState {
 }
 
 /// A command of the application.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct DeclaredCommand {
     /// The type's name.

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use es_net::{ApiToken, InvalidApiToken};
 
 /// The link to the console of an open application, which works once.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct ConsoleLink {
     key: ApiToken,

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use axum::response::Response;
+use axum::extract::Path;
 use es_event::{EventId, Hash, RecordedEvent, TraceContext};
-use es_store::{Bound, EventStore, ReadOptions, StoreError, event_with_id};
+use es_store::{Bound, EventLog, ReadOptions, StoreError, event_with_id};
 use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
 
@@ -16,8 +16,10 @@ use crate::{
     event_search::SEARCH_TIME,
     json_file::respond_with_json,
     json_view,
-    layout::{PageFrame, Section, Visitor},
+    layout::Section,
     notice::NoticePage,
+    page_request::{PageRequest, PageResult},
+    query_values::parse_value,
     text_view::{grouped, isolated, short_type, shortened, size_text},
 };
 
@@ -37,12 +39,9 @@ struct RelatedEvents {
 }
 
 /// Shows one event.
-pub(crate) async fn show_event_details(
-    console: &Console,
-    visitor: &Visitor,
-    id: &str,
-) -> Result<Response, NoticePage> {
-    let event = load_event(console, id).await?;
+pub(crate) async fn show_event_details(Path(id): Path<String>, page: PageRequest) -> PageResult {
+    let console = page.console();
+    let event = load_event(console, &id).await?;
     let (id, store) = (event.id, &*console.store);
     // The hash covers the sealed form of personal values, and the page shows their replacements.
     let recorded = match &console.personal_data {
@@ -55,13 +54,7 @@ pub(crate) async fn show_event_details(
         .await?
         .is_some();
     let title = format!("{} {id}", short_type(event.event_type.as_str()));
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section: Section::Events,
-        title: &title,
-    };
-    Ok(frame.respond(&html! {
+    let content = html! {
         (heading(&event, has_next))
         div.columns {
             section.card {
@@ -76,19 +69,18 @@ pub(crate) async fn show_event_details(
             }
         }
         (related_section(&event, &related))
-    }))
+    };
+    page.respond(Section::Events, &title, &content)
 }
 
 /// Shows all data of an event as JSON.
-pub(crate) async fn show_event_data(console: &Console, id: &str) -> Result<Response, NoticePage> {
-    let event = load_event(console, id).await?;
+pub(crate) async fn show_event_data(Path(id): Path<String>, page: PageRequest) -> PageResult {
+    let event = load_event(page.console(), &id).await?;
     Ok(respond_with_json(&event.data))
 }
 
 async fn load_event(console: &Console, id: &str) -> Result<RecordedEvent, NoticePage> {
-    let id: EventId = id
-        .parse()
-        .map_err(|error: es_event::InvalidEventId| NoticePage::invalid_input(error.to_string()))?;
+    let id: EventId = parse_value(id)?;
     let event = event_with_id(&*console.store, id).await?;
     event.ok_or_else(|| NoticePage::not_found(format!("The store has no event {id}.")))
 }
@@ -112,7 +104,7 @@ fn heading(event: &RecordedEvent, has_next: bool) -> Markup {
 
 /// Checks the hash of an event against its content and its predecessor.
 async fn verify(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     event: &RecordedEvent,
 ) -> Result<Result<String, String>, StoreError> {
     let before = event.id.get().checked_sub(1).and_then(EventId::new);
@@ -208,7 +200,7 @@ fn metadata(event: &RecordedEvent) -> Markup {
 /// Returns the events of the same trace near an event, without the event itself. The search ends after a time,
 /// because its events can be large.
 async fn related_events(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     event: &RecordedEvent,
 ) -> Result<RelatedEvents, StoreError> {
     let mut related = RelatedEvents::default();

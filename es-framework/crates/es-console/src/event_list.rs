@@ -1,6 +1,5 @@
 //! The event stream: the newest events first, filtered and paged.
 
-use axum::response::Response;
 use es_event::EventTime;
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -10,8 +9,9 @@ use crate::{
     event_filter::ParsedFilterForm,
     event_preview::EventPreview,
     event_search::{FoundEvents, PreviewLimits, SearchRange, search},
-    layout::{PageFrame, Section, Visitor},
-    notice::NoticePage,
+    layout::Section,
+    page_parts::event_link,
+    page_request::{PageRequest, PageResult},
     text_view::{brief_subject, grouped, short_type},
 };
 
@@ -24,12 +24,10 @@ pub(crate) const PAGE: PreviewLimits = PreviewLimits {
 pub(crate) const SUMMARY: usize = 40;
 
 /// Shows a page of the event stream.
-pub(crate) async fn show_event_list(
-    console: &Console,
-    visitor: &Visitor,
-    query: &str,
-) -> Result<Response, NoticePage> {
-    let input = ParsedFilterForm::parse(query, &console.event_types);
+pub(crate) async fn show_event_list(mut page: PageRequest) -> PageResult {
+    let query = std::mem::take(&mut page.query);
+    let console = page.console();
+    let input = ParsedFilterForm::new(query, &console.event_types);
     let range = SearchRange {
         after: None,
         before: input.before,
@@ -39,13 +37,7 @@ pub(crate) async fn show_event_list(
     } else {
         FoundEvents::default()
     };
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section: Section::Events,
-        title: "Events",
-    };
-    Ok(frame.respond(&html! {
+    let content = html! {
         div.bar {
             h1 { "Events" }
             (live_controls(&input, &found))
@@ -53,7 +45,8 @@ pub(crate) async fn show_event_list(
         (filter_form(&input, console))
         (event_table(&input, &found))
         (paging(&input, &found))
-    }))
+    };
+    page.respond(Section::Events, "Events", &content)
 }
 
 /// Renders the state of the live stream and its switch. Only the newest page is live.
@@ -181,7 +174,7 @@ fn row(event: &EventPreview) -> Markup {
     let subject = event.subject.as_str();
     html! {
         tr {
-            td.id { a href={ "/console/events/" (event.id) } { (event.id) } }
+            td.id { (event_link(event.id)) }
             td.time { (time(&event.time)) }
             td.type { (event_type(event.event_type.as_str())) }
             td.subject { a href={ "/console/subjects" (subject) "#event-" (event.id) } { (brief_subject(subject)) } }

@@ -22,6 +22,7 @@ use crate::{
     event_filter::{EventFilter, ParsedFilterForm},
     event_list::{PAGE, render_rows},
     event_search::{SearchRange, search},
+    query_values::QueryValues,
 };
 
 /// Time between two questions to the store.
@@ -61,9 +62,9 @@ pub(crate) fn stream_events(
     headers: &HeaderMap,
     query: &str,
 ) -> Response {
-    let input = ParsedFilterForm::parse(query, &console.event_types);
-    let last = headers.get("last-event-id");
-    let last = last.and_then(|value| value.to_str().ok()?.parse().ok());
+    let input = ParsedFilterForm::new(QueryValues::parse(query), &console.event_types);
+    let header = headers.get("last-event-id");
+    let last = header.and_then(|value| value.to_str().ok()?.parse().ok());
     let events = LiveEvents {
         shutdown: console.shutdown.clone(),
         filter: input.filter,
@@ -84,8 +85,8 @@ impl LiveEvents {
     /// Waits for the next message, and returns it with the rest of the stream.
     async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
         let shutdown = self.shutdown.clone();
-        let message = shutdown.run_until_cancelled(self.next_message());
-        let message = message.await.flatten()?;
+        let next = shutdown.run_until_cancelled(self.next_message());
+        let message = next.await.flatten()?;
         Some((Ok(message), self))
     }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use es_event::{EventId, Subject};
-use es_store::{Bound, EventStore, Order, ReadOptions, StoreError, event_with_id, newest_id};
+use es_store::{Bound, EventLog, Order, ReadOptions, StoreError, event_with_id, newest_id};
 use futures_util::TryStreamExt as _;
 use jiff::Timestamp;
 
@@ -46,7 +46,7 @@ pub(crate) struct FoundEvents {
 /// Returns the newest events of a range that the filter selects, within the limits. Memory never holds more than
 /// one chunk of whole events.
 pub(crate) async fn search(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     filter: &EventFilter,
     range: SearchRange,
     limits: PreviewLimits,
@@ -94,7 +94,7 @@ fn read_options(filter: &EventFilter, range: SearchRange, most: usize) -> ReadOp
 
 /// Narrows a range to the events between the times of a filter. Returns `None` if there are none.
 async fn within_times(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     filter: &EventFilter,
     range: SearchRange,
 ) -> Result<Option<SearchRange>, StoreError> {
@@ -130,7 +130,7 @@ async fn within_times(
 /// the end of the range if there is none. Times of events never go back, so a binary search finds it. The search
 /// begins at the end, in growing steps, because most searches are for recent times.
 pub(crate) async fn first_event_where(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     range: Range<u64>,
     is_met: impl Fn(Timestamp) -> bool,
 ) -> Result<u64, StoreError> {

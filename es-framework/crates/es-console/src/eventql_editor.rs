@@ -1,24 +1,19 @@
 //! The editor of EventQL queries: the form, the limits, and the result of a query.
 
-use axum::{
-    http::{StatusCode, request::Parts},
-    response::Response,
-};
-use bytes::Bytes;
+use axum::http::{StatusCode, request::Parts};
 use es_eventql::QueryErrorKind;
 use es_net::PeerAddress;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::{
-    access::read_form,
-    console::{Console, ConsoleState, QUERIES},
+    console::{Console, QUERIES},
     eventql_error,
     eventql_reference::reference,
     eventql_run::{EventQlEnd, EventQlRun, ROWS, ROWS_SIZE},
     eventql_table::render_table,
-    layout::{PageFrame, Section, Visitor, operator_controls},
-    notice::NoticePage,
+    layout::{Section, Visitor, operator_controls},
+    page_request::{PageRequest, PageResult},
     text_view::{counted, shortened, size_text},
 };
 
@@ -46,43 +41,38 @@ struct EventQlPage<'a> {
 }
 
 /// Shows the editor.
-pub(crate) fn show_eventql_editor(console: &Console, visitor: &Visitor) -> Response {
-    let page = EventQlPage {
-        console,
-        visitor,
-        query: FIRST_QUERY,
-        run: None,
-    };
-    page.respond()
+pub(crate) async fn show_eventql_editor(page: PageRequest) -> PageResult {
+    respond(&page, FIRST_QUERY, None)
 }
 
 /// Runs the query of a form.
-pub(crate) async fn run_query(
-    state: &ConsoleState,
-    visitor: &Visitor,
-    request: &Parts,
-    body: &Bytes,
-) -> Result<Response, NoticePage> {
-    let console = &*state.console;
-    let form: EventQlForm = read_form(state, &request.headers, visitor, body)?;
+pub(crate) async fn run_query(mut page: PageRequest) -> PageResult {
+    let form: EventQlForm = page.read_form()?;
+    // Queries have permits of their own, because they may run longer than pages.
+    page.release_permit();
     // Forms end lines with CR LF.
     let query = form.query.replace("\r\n", "\n");
-    let run = match state.permits.acquire_query().await {
+    let run = match page.state.permits.acquire_query().await {
         Some(_permit) => {
-            let log = QueryLog::begin(request, &query);
-            let run = EventQlRun::run_query(console, &query).await;
+            let log = QueryLog::begin(&page.head, &query);
+            let run = EventQlRun::run_query(page.console(), &query).await;
             log.end(&run);
             run
         }
         None => EventQlRun::busy(),
     };
-    let page = EventQlPage {
-        console,
-        visitor,
-        query: &query,
-        run: Some(run),
+    respond(&page, &query, Some(run))
+}
+
+fn respond(page: &PageRequest, query: &str, run: Option<EventQlRun>) -> PageResult {
+    let status = run.as_ref().map_or(StatusCode::OK, status);
+    let editor = EventQlPage {
+        console: page.console(),
+        visitor: &page.visitor,
+        query,
+        run,
     };
-    Ok(page.respond())
+    Ok(page.respond_with(status, Section::EventQl, "EventQL", &editor.render()))
 }
 
 /// Logs one run of a query without its text, which may contain personal data. A run that is dropped was
@@ -126,17 +116,6 @@ impl Drop for QueryLog {
 }
 
 impl EventQlPage<'_> {
-    fn respond(&self) -> Response {
-        let frame = PageFrame {
-            application: self.console.name,
-            visitor: self.visitor,
-            section: Section::EventQl,
-            title: "EventQL",
-        };
-        let status = self.run.as_ref().map_or(StatusCode::OK, status);
-        frame.respond_with(status, &self.render())
-    }
-
     fn render(&self) -> Markup {
         html! {
             div.bar { h1 { "EventQL" } }
@@ -177,7 +156,7 @@ impl EventQlPage<'_> {
         let limits = self.console.query_limits;
         html! {
             p.muted #limits {
-                "Runs in this application over its event store (" (shortened(&self.console.store.description(), 200))
+                "Runs in this application over its event store (" (shortened(&self.console.catalog.description(), 200))
                 "). Limits: " (ROWS) " rows, " (size_text(ROWS_SIZE)) " of results, "
                 (limits.time.as_secs_f64()) " seconds, " (size_text(limits.memory)) " of memory, "
                 (QUERIES) " queries at once."

@@ -28,12 +28,12 @@ impl MarkedLine {
         let column = |token: &Token| usize::try_from(token.column).unwrap_or(usize::MAX);
         let begin = column(first).saturating_sub(1).min(line.len());
         let length = last.text.chars().count();
-        let end = if last.line == first.line {
+        let last_end = if last.line == first.line {
             column(last).saturating_sub(1).saturating_add(length)
         } else {
             line.len()
         };
-        let end = end
+        let end = last_end
             .min(begin.saturating_add(MARKED))
             .min(line.len())
             .max(begin);

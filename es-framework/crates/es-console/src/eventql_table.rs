@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::{json_view, text_view::shortened};
+use crate::{json_view, page_parts::wide_table, text_view::shortened};
 
 /// The highest number of columns.
 const COLUMNS: usize = 40;
@@ -92,31 +92,24 @@ pub(crate) fn render_table(rows: &[Box<RawValue>]) -> Markup {
         }
     }
     let has_values = rows.iter().any(|row| matches!(row, TableRow::Value(_)));
-    html! {
-        @if columns.len() == COLUMNS { p.muted { "The table has the first " (COLUMNS) " members." } }
-        div.scroll tabindex="0" role="region" aria-label="Rows" {
-            table.rows {
-                thead {
-                    tr {
-                        @for column in &columns { th scope="col" { (shortened(column, NAME)) } }
-                        @if has_values { th scope="col" { "value" } }
-                    }
-                }
-                tbody {
-                    @for row in &rows {
-                        tr {
-                            @for column in &columns { (cell(row.value(column))) }
-                            @if has_values {
-                                @match row {
-                                    TableRow::Value(value) => (cell(Some(value))),
-                                    TableRow::Members(_) => td {},
-                                }
-                            }
-                        }
+    let names = columns.iter().map(|column| shortened(column, NAME));
+    let titles: Vec<_> = names.chain(has_values.then(|| html! { "value" })).collect();
+    let cells = html! {
+        @for row in &rows {
+            tr {
+                @for column in &columns { (cell(row.value(column))) }
+                @if has_values {
+                    @match row {
+                        TableRow::Value(value) => (cell(Some(value))),
+                        TableRow::Members(_) => td {},
                     }
                 }
             }
         }
+    };
+    html! {
+        @if columns.len() == COLUMNS { p.muted { "The table has the first " (COLUMNS) " members." } }
+        (wide_table("Rows", &titles, &cells))
     }
 }
 

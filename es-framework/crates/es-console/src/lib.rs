@@ -1,5 +1,6 @@
 //! The console: pages that show the events, subjects, states and components of an application.
 
+#![doc(hidden)]
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
@@ -30,6 +31,8 @@ mod model_view;
 mod notice;
 mod operator_action;
 mod overview;
+mod page_parts;
+mod page_request;
 mod people;
 mod query_values;
 mod router;
@@ -43,11 +46,7 @@ mod subject_timeline;
 mod tests;
 mod text_view;
 
-#[doc(hidden)]
 pub use console::{Console, DeclaredCommand, DeclaredState};
-#[doc(hidden)]
 pub use console_link::ConsoleLink;
-#[doc(hidden)]
-pub use router::{PATH, router};
-#[doc(hidden)]
+pub use router::router;
 pub use session::SessionLog;

@@ -1,28 +1,23 @@
 //! The model of the application as a picture, and the declaration that was selected in it.
 
-use axum::response::Response;
-use es_model::{ApplicationModel, ModelEdge, ModelNode, NodeKind};
+use es_catalog::model::{ApplicationModel, ModelEdge, ModelNode, NodeKind};
 use maud::{Markup, PreEscaped, html};
 
 use crate::{
-    console::Console,
     json_view,
-    layout::{PageFrame, Section, Visitor},
+    layout::Section,
     notice::NoticePage,
-    query_values::QueryValues,
+    page_request::{PageRequest, PageResult},
+    query_values,
 };
 
 /// The parameter with the id of the selected node.
 const NODE: &str = "node";
 
 /// Shows the picture, and the node in the query of the address.
-pub(crate) fn show_model_view(
-    console: &Console,
-    visitor: &Visitor,
-    query: &str,
-) -> Result<Response, NoticePage> {
-    let model = &console.model;
-    let selected = match QueryValues::parse(query).value_or_empty(NODE) {
+pub(crate) async fn show_model_view(page: PageRequest) -> PageResult {
+    let model = &page.console().model;
+    let selected = match page.query.value_or_empty(NODE) {
         "" => None,
         id => Some(
             model
@@ -30,15 +25,9 @@ pub(crate) fn show_model_view(
                 .ok_or_else(|| NoticePage::not_found("The model has no such declaration."))?,
         ),
     };
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section: Section::Model,
-        title: "Model",
-    };
     // The picture escapes all texts itself.
-    let picture = PreEscaped(model.to_inline_svg(&|node| Some(address(node))));
-    Ok(frame.respond(&html! {
+    let picture = PreEscaped(model.to_inline_svg(&|node| Some(address(&node.id))));
+    let content = html! {
         div.bar {
             h1 { "Model" }
             span.muted { "Select a box to see its declaration." }
@@ -46,13 +35,13 @@ pub(crate) fn show_model_view(
         @if !model.findings.is_empty() { (findings(model)) }
         div.model-picture tabindex="0" role="region" aria-label="The picture of the model" { (picture) }
         @if let Some(node) = selected { (declaration(model, node)) }
-    }))
+    };
+    page.respond(Section::Model, "Model", &content)
 }
 
-/// Returns the address of the page with a node selected.
-fn address(node: &ModelNode) -> String {
-    let query = serde_urlencoded::to_string([(NODE, &node.id)]).unwrap_or_default();
-    format!("/console/model?{query}#declaration")
+/// Returns the address of the page with the node of this id selected.
+pub(crate) fn address(node: &str) -> String {
+    query_values::address("/console/model", &[(NODE, node)]) + "#declaration"
 }
 
 fn findings(model: &ApplicationModel) -> Markup {
@@ -64,7 +53,7 @@ fn findings(model: &ApplicationModel) -> Markup {
                     li.bad {
                         (finding.message) " "
                         @match model.node(&finding.node) {
-                            Some(node) => a href=(address(node)) { (finding.file) ":" (finding.line) },
+                            Some(node) => a href=(address(&node.id)) { (finding.file) ":" (finding.line) },
                             None => code { (finding.file) ":" (finding.line) },
                         }
                     }
@@ -106,7 +95,7 @@ fn declaration(model: &ApplicationModel, node: &ModelNode) -> Markup {
                         dd {
                             @for (index, other) in ids.iter().filter_map(|id| model.node(id)).enumerate() {
                                 @if index > 0 { ", " }
-                                a href=(address(other)) { (other.short_name()) }
+                                a href=(address(&other.id)) { (other.short_name()) }
                             }
                         }
                     }
@@ -138,13 +127,10 @@ fn ids<'a>(all: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
 /// Returns the page that shows a declaration at work.
 fn occurrences(node: &ModelNode) -> Option<(String, &'static str)> {
     match node.kind {
-        NodeKind::Event => {
-            let query = serde_urlencoded::to_string([("type", &node.name)]).ok()?;
-            Some((
-                format!("/console?{query}"),
-                "the newest events of this type",
-            ))
-        }
+        NodeKind::Event => Some((
+            query_values::address("/console", &[("type", &node.name)]),
+            "the newest events of this type",
+        )),
         NodeKind::ReadModel => Some((format!("/console/rows/{}", node.name), "the rows")),
         NodeKind::Reaction => Some(("/console/reactions".to_owned(), "the status")),
         NodeKind::Command | NodeKind::State | NodeKind::Query => None,
@@ -153,7 +139,7 @@ fn occurrences(node: &ModelNode) -> Option<(String, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use es_model::{FindingKind, ModelFinding};
+    use es_catalog::model::{FindingKind, ModelFinding};
     use serde_json::json;
 
     use super::*;
@@ -168,7 +154,7 @@ mod tests {
             documentation: "<script>alert(1)</script>".to_owned(),
             route: None,
             roles: Vec::new(),
-            rules: vec![es_model::ModelRule {
+            rules: vec![es_catalog::model::ModelRule {
                 label: "owner reader".to_owned(),
                 sentence: "Clients send it only for their own `reader`.".to_owned(),
             }],
@@ -208,7 +194,7 @@ mod tests {
             "{page}"
         );
         assert!(!page.contains("<script"), "{page}");
-        let address = address(&event());
+        let address = address(&event().id);
         let picture = model.to_inline_svg(&|_| Some(address.clone()));
         assert!(
             picture.contains(&format!("<a href=\"{address}\"")),

@@ -1,13 +1,16 @@
 //! Pages that say one thing, such as an error.
 
-use axum::{http::StatusCode, response::Response};
+use axum::{
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
 use es_store::StoreError;
 use maud::html;
 
 use crate::layout::{PageFrame, Section, Visitor};
 
 /// A page that says one thing instead of the page that was asked for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct NoticePage {
     status: StatusCode,
     heading: &'static str,
@@ -66,6 +69,15 @@ impl NoticePage {
             }
         };
         frame.respond_with(self.status, &content)
+    }
+}
+
+/// The response carries the notice to the guard, which knows the visitor.
+impl IntoResponse for NoticePage {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
     }
 }
 

@@ -5,11 +5,11 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use bytes::Bytes;
-use es_event::{
-    EventSelection, EventSelectionParts, InvalidEventId, InvalidEventSelection, InvalidEventType,
+use es_event::EventSelection;
+use es_subscribe::{
+    SubscriberProgress,
+    operator::{ComponentKind, OperatorCommand},
 };
-use es_subscribe::SubscriberProgress;
-use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use maud::{Markup, html};
 
 use crate::{
@@ -58,20 +58,20 @@ impl OperatorAction {
         name: &str,
         verb_in_path: &str,
     ) -> Result<Self, NoticePage> {
-        let name = console.components(kind).find_progress(name);
-        let name = name.map(SubscriberProgress::name);
+        let progress = console.components(kind).find_progress(name);
         let mut commands = kind.commands().iter();
         let command = commands.find(|command| command.verb() == verb_in_path);
-        match name.zip(command) {
-            Some((name, command)) => Ok(Self {
-                kind,
-                name,
-                command: *command,
-            }),
-            None => Err(NoticePage::not_found(format!(
+        let found = progress.map(SubscriberProgress::name).zip(command);
+        let action = found.map(|(name, &command)| Self {
+            kind,
+            name,
+            command,
+        });
+        action.ok_or_else(|| {
+            NoticePage::not_found(format!(
                 "There is no such {kind}, or it has no such command."
-            ))),
-        }
+            ))
+        })
     }
 
     /// Returns the sentences that an operator should know before the command.
@@ -116,7 +116,6 @@ impl OperatorAction {
             name,
             command,
         } = self;
-        let title = format!("{} {name}", label(command));
         let frame = PageFrame {
             application: console.name,
             visitor,
@@ -124,30 +123,22 @@ impl OperatorAction {
                 ComponentKind::ReadModel => Section::ReadModels,
                 ComponentKind::Reaction => Section::Reactions,
             },
-            title: &title,
+            title: &format!("{} {name}", label(command)),
+        };
+        let controls = html! {
+            @if command != OperatorCommand::Rebuild { (selection_fields(selected)) }
+            button.send type="submit" { (label(command)) }
+            a.quiet-link href=(list_path(kind)) { "Cancel" }
         };
         frame.respond(&html! {
             div.notice {
                 h1 { (label(command)) " the " (kind) " " bdi { (name) } "?" }
                 ul.consequences { @for sentence in self.consequences() { li { (sentence) } } }
-                (self.form(visitor, selected))
+                form.inline method="post" action=(action_path(kind, name, command)) {
+                    (operator_controls(visitor, &controls, "to do this"))
+                }
             }
         })
-    }
-
-    fn form(self, visitor: &Visitor, selected: &QueryValues) -> Markup {
-        let path = action_path(self.kind, self.name, self.command);
-        let takes_selection = self.command != OperatorCommand::Rebuild;
-        let controls = html! {
-            @if takes_selection { (selection_fields(selected)) }
-            button.send type="submit" { (label(self.command)) }
-            a.quiet-link href=(list_path(self.kind)) { "Cancel" }
-        };
-        html! {
-            form.inline method="post" action=(path) {
-                (operator_controls(visitor, &controls, "to do this"))
-            }
-        }
     }
 
     /// Sends the command of a form.
@@ -185,49 +176,38 @@ impl OperatorAction {
     }
 }
 
-/// Renders the fields that select events.
+/// The fields that select events, with their titles.
+const SELECTION: [(&str, &str); 6] = [
+    ("event", "One event"),
+    ("from", "From event"),
+    ("to", "To event"),
+    ("type", "Events of a type"),
+    ("fingerprint", "Fingerprint of a failure"),
+    ("key", "Key that is held"),
+];
+
+/// Returns the values of the fields that are filled.
+fn filled_fields(values: &QueryValues) -> impl Iterator<Item = (&str, &str)> {
+    let fields = SELECTION
+        .into_iter()
+        .map(|(name, _)| (name, values.value_or_empty(name)));
+    fields.filter(|(_, value)| !value.is_empty())
+}
+
 fn selection_fields(selected: &QueryValues) -> Markup {
-    let fields = [
-        ("event", "One event"),
-        ("from", "From event"),
-        ("to", "To event"),
-        ("type", "Events of a type"),
-        ("fingerprint", "Fingerprint of a failure"),
-        ("key", "Key that is held"),
-    ];
-    let is_filled = fields
-        .iter()
-        .any(|(name, _)| !selected.value_or_empty(name).is_empty());
     html! {
-        details open[is_filled] {
+        details open[filled_fields(selected).next().is_some()] {
             summary { "Select events, instead of the one that stopped it and those at which keys are held" }
-            @for (name, title) in fields {
+            @for (name, title) in SELECTION {
                 label { (title) " " input type="text" name=(name) value=(selected.value_or_empty(name)) autocomplete="off"; }
             }
         }
     }
 }
 
-/// Reads the selection of a form. An empty field is not filled.
+/// Reads the selection of a form.
 fn read_selection(body: &Bytes) -> Result<Option<EventSelection>, NoticePage> {
-    let invalid = |error: String| NoticePage::invalid_input(format!("{error}."));
-    let text = String::from_utf8_lossy(body);
-    let values = QueryValues::parse(&text);
-    let value = |name| Some(values.value_or_empty(name)).filter(|value| !value.is_empty());
-    let id = |name| {
-        let id = value(name).map(str::parse).transpose();
-        id.map_err(|error: InvalidEventId| invalid(error.to_string()))
-    };
-    let event_type = value("type").map(str::parse).transpose();
-    let parts = EventSelectionParts {
-        event: id("event")?,
-        from: id("from")?,
-        to: id("to")?,
-        event_type: event_type.map_err(|error: InvalidEventType| invalid(error.to_string()))?,
-        fingerprint: value("fingerprint").map(str::to_owned),
-        key: value("key").map(str::to_owned),
-    };
-    parts
-        .try_into()
-        .map_err(|error: InvalidEventSelection| invalid(error.to_string()))
+    let values = QueryValues::parse(&String::from_utf8_lossy(body));
+    EventSelection::from_pairs(filled_fields(&values))
+        .map_err(|error| NoticePage::invalid_input(format!("{error}.")))
 }

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use axum::response::Response;
+use es_command::command::command_statistics::commands_of_last_hour;
 use es_event::EventId;
-use es_observe::metrics::commands_of_last_hour;
-use es_store::{EventStore, StoreError, newest_id};
+use es_store::{EventLog, StoreError, newest_id};
 use es_subscribe::{SubscriberState, operator::ComponentKind};
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
@@ -15,9 +14,10 @@ use crate::{
     command_charts, component_list,
     console::Console,
     event_search::first_event_where,
-    layout::{PageFrame, Section, Visitor},
-    notice::NoticePage,
+    layout::Section,
     operator_action::list_path,
+    page_parts::event_link,
+    page_request::{PageRequest, PageResult},
     text_view::{counted, grouped, shortened, size_text},
 };
 
@@ -40,26 +40,17 @@ struct EventCounts {
 }
 
 /// Shows the overview.
-pub(crate) async fn show_overview(
-    console: &Console,
-    visitor: &Visitor,
-) -> Result<Response, NoticePage> {
+pub(crate) async fn show_overview(page: PageRequest) -> PageResult {
+    let console = page.console();
     let store = &*console.store;
     let newest = newest_id(store).await?;
     let counts = count_events(store, newest, Timestamp::now()).await?;
-    let health = tokio::time::timeout(HEALTH_TIME, store.health()).await;
-    let health = match health {
+    let health = match tokio::time::timeout(HEALTH_TIME, console.catalog.health()).await {
         Ok(result) => result.map_err(|error| error.to_string()),
         Err(_) => Err("the store does not answer the health check in time".to_owned()),
     };
     let size = console.database.size().await.ok();
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section: Section::Overview,
-        title: "Overview",
-    };
-    Ok(frame.respond(&html! {
+    let content = html! {
         div.bar { h1 { "Overview" } }
         (chart_card(&counts))
         div.columns { (command_charts::cards(&commands_of_last_hour(), Timestamp::now())) }
@@ -67,12 +58,13 @@ pub(crate) async fn show_overview(
             (store_card(console, newest, &health))
             (components_card(console, newest, size))
         }
-    }))
+    };
+    page.respond(Section::Overview, "Overview", &content)
 }
 
 /// Counts the events of the last hour. Times of events never go back, so binary searches find the borders.
 async fn count_events(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     newest: Option<EventId>,
     now: Timestamp,
 ) -> Result<EventCounts, StoreError> {
@@ -141,12 +133,12 @@ fn store_card(console: &Console, newest: Option<EventId>, health: &Result<(), St
             }
             dl.facts {
                 dt { "Store" }
-                dd { (shortened(&console.store.description(), 200)) }
+                dd { (shortened(&console.catalog.description(), 200)) }
                 dt { "Events" }
                 dd { (grouped(EventId::count_to(newest))) }
                 @if let Some(id) = newest {
                     dt { "Newest" }
-                    dd { a href={ "/console/events/" (id) } { (id) } }
+                    dd { (event_link(id)) }
                 }
             }
             @if let Err(error) = health { p.bad role="alert" { (shortened(error, 500)) } }

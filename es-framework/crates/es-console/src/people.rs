@@ -1,29 +1,27 @@
 //! The people whose personal data events hold: find, export, verify and erase. Operators only.
 
-use std::borrow::Cow;
-
-use axum::{
-    http::{HeaderMap, HeaderValue, header},
-    response::Response,
-};
-use bytes::Bytes;
+use axum::http::{HeaderValue, header};
 use es_event::Subject;
 use es_personal::{PersonReport, PersonalData, StoredForm, Verification, person_of};
 use maud::{Markup, html};
 use uuid::Uuid;
 
 use crate::{
-    access::check_form,
-    console::{Console, ConsoleState},
+    console::Console,
     json_file::respond_with_json,
-    layout::{PageFrame, Section, Visitor, operator_controls},
+    layout::{Section, Visitor, operator_controls},
     notice::NoticePage,
-    query_values::QueryValues,
+    page_parts::{event_link, wide_table},
+    page_request::{PageRequest, PageResult},
+    query_values::{self, QueryValues},
     text_view::counted,
 };
 
 /// The path of the page.
 pub(crate) const PATH: &str = "/console/people";
+
+/// The field with the subject of the person.
+const SUBJECT: &str = "subject";
 
 /// The most entries of a list.
 const LISTED: usize = 100;
@@ -37,19 +35,17 @@ struct Person<'a> {
 
 impl<'a> Person<'a> {
     /// Finds the person whom a form or the query of an address names.
-    fn find(console: &'a Console, visitor: &Visitor, text: &str) -> Result<Self, NoticePage> {
-        if !is_operator(visitor) {
+    fn find(page: &'a PageRequest, values: &QueryValues) -> Result<Self, NoticePage> {
+        if !is_operator(&page.visitor) {
             let detail = "Sign in as an operator to see the data of people.";
             return Err(NoticePage::forbidden(detail));
         }
-        let data = console.personal_data.as_ref().ok_or_else(|| {
+        let data = page.console().personal_data.as_ref().ok_or_else(|| {
             NoticePage::not_found("No event of this application holds personal data.")
         })?;
-        let values = QueryValues::parse(text);
-        let subject = values.value_or_empty("subject").parse::<Subject>();
-        let subject = subject.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
-        let id = person_of(&subject);
-        let id = id.map_err(|error| NoticePage::invalid_input(format!("{error}.")))?;
+        let subject: Subject = values.required(SUBJECT)?;
+        let id =
+            person_of(&subject).map_err(|error| NoticePage::invalid_input(format!("{error}.")))?;
         Ok(Self { data, subject, id })
     }
 
@@ -63,8 +59,8 @@ impl<'a> Person<'a> {
     }
 
     fn address(&self, page: &str) -> String {
-        let query = serde_urlencoded::to_string([("subject", self.subject.as_str())]);
-        format!("{PATH}{page}?{}", query.unwrap_or_default())
+        let path = format!("{PATH}{page}");
+        query_values::address(&path, &[(SUBJECT, self.subject.as_str())])
     }
 }
 
@@ -76,20 +72,12 @@ const fn is_operator(visitor: &Visitor) -> bool {
 }
 
 /// Shows the form, and all that is stored about the person whom it names.
-pub(crate) async fn show_person(
-    console: &Console,
-    visitor: &Visitor,
-    query: &str,
-) -> Result<Response, NoticePage> {
-    let values = QueryValues::parse(query);
-    if values.value_or_empty("subject").is_empty() {
-        return Ok(respond(
-            console,
-            visitor,
-            &search_form(console, visitor, ""),
-        ));
+pub(crate) async fn show_person(page: PageRequest) -> PageResult {
+    let (console, visitor) = (page.console(), &page.visitor);
+    if page.query.value_or_empty(SUBJECT).is_empty() {
+        return respond(&page, &search_form(console, visitor, ""));
     }
-    let person = Person::find(console, visitor, query)?;
+    let person = Person::find(&page, &page.query)?;
     let report = person.data.find(person.id, false).await?;
     let content = html! {
         (search_form(console, visitor, person.subject.as_str()))
@@ -103,20 +91,16 @@ pub(crate) async fn show_person(
             (verify_form(visitor, &person))
         }
     };
-    Ok(respond(console, visitor, &content))
+    respond(&page, &content)
 }
 
 /// Responds with all that is stored about a person as a file.
-pub(crate) async fn export_person(
-    console: &Console,
-    visitor: &Visitor,
-    query: &str,
-) -> Result<Response, NoticePage> {
-    let person = Person::find(console, visitor, query)?;
+pub(crate) async fn export_person(page: PageRequest) -> PageResult {
+    let person = Person::find(&page, &page.query)?;
     tracing::info!(person = %person.id, "an operator exports the personal data of a person from the console");
     let report = person.data.find(person.id, true).await?;
-    let json = serde_json::value::to_raw_value(&report);
-    let json = json.map_err(|error| NoticePage::invalid_input(error.to_string()))?;
+    let json = serde_json::value::to_raw_value(&report)
+        .map_err(|error| NoticePage::invalid_input(error.to_string()))?;
     let mut response = respond_with_json(&json);
     let cut = if report.is_complete {
         ""
@@ -133,12 +117,8 @@ pub(crate) async fn export_person(
 }
 
 /// States the consequences of an erasure.
-pub(crate) async fn confirm_erasure(
-    console: &Console,
-    visitor: &Visitor,
-    query: &str,
-) -> Result<Response, NoticePage> {
-    let person = Person::find(console, visitor, query)?.known().await?;
+pub(crate) async fn confirm_erasure(page: PageRequest) -> PageResult {
+    let person = Person::find(&page, &page.query)?.known().await?;
     let counts = person.data.verify(person.id, &[]).await?;
     let controls = html! {
         input type="hidden" name="subject" value=(person.subject.as_str());
@@ -157,22 +137,16 @@ pub(crate) async fn confirm_erasure(
                 li { "Copies of the key store, exports, and the data that other programs received are not reached." }
             }
             form.inline method="post" action={ (PATH) "/erase" } {
-                (operator_controls(visitor, &controls, "to do this"))
+                (operator_controls(&page.visitor, &controls, "to do this"))
             }
         }
     };
-    Ok(respond(console, visitor, &content))
+    respond(&page, &content)
 }
 
 /// Erases a person, and searches the events and the read models for the values that were there before.
-pub(crate) async fn erase_person(
-    state: &ConsoleState,
-    visitor: &Visitor,
-    headers: &HeaderMap,
-    body: &Bytes,
-) -> Result<Response, NoticePage> {
-    let (person, _) = read_form(state, visitor, headers, body)?;
-    let person = person.known().await?;
+pub(crate) async fn erase_person(page: PageRequest) -> PageResult {
+    let person = Person::find(&page, &page.read_form()?)?.known().await?;
     tracing::warn!(person = %person.id, "an operator erases the personal data of a person from the console");
     let (erasure, verification) = person.data.erase_and_verify(person.id).await?;
     let content = html! {
@@ -182,39 +156,19 @@ pub(crate) async fn erase_person(
         }
         (render_verification(&verification))
     };
-    let content = render_result("Erased", &person, &content);
-    Ok(respond(&state.console, visitor, &content))
+    respond(&page, &render_result("Erased", &person, &content))
 }
 
 /// Searches for values that an operator enters.
-pub(crate) async fn verify_person(
-    state: &ConsoleState,
-    visitor: &Visitor,
-    headers: &HeaderMap,
-    body: &Bytes,
-) -> Result<Response, NoticePage> {
-    let (person, form) = read_form(state, visitor, headers, body)?;
-    let person = person.known().await?;
-    let entered = QueryValues::parse(&form);
-    let lines = entered.value_or_empty("values").lines().map(str::trim);
-    let lines = lines.filter(|line| !line.is_empty()).map(str::to_owned);
-    let values: Vec<_> = lines.collect();
+pub(crate) async fn verify_person(page: PageRequest) -> PageResult {
+    let form: QueryValues = page.read_form()?;
+    let person = Person::find(&page, &form)?.known().await?;
+    let lines = form.value_or_empty("values").lines().map(str::trim);
+    let filled = lines.filter(|line| !line.is_empty());
+    let values: Vec<_> = filled.map(str::to_owned).collect();
     let verification = person.data.verify(person.id, &values).await?;
     let content = render_result("Verification", &person, &render_verification(&verification));
-    Ok(respond(&state.console, visitor, &content))
-}
-
-/// Checks a form, and finds the person whom it names. Returns the text of the form as well.
-fn read_form<'a, 'b>(
-    state: &'a ConsoleState,
-    visitor: &Visitor,
-    headers: &HeaderMap,
-    body: &'b Bytes,
-) -> Result<(Person<'a>, Cow<'b, str>), NoticePage> {
-    check_form(state, headers, visitor, body)?;
-    let form = String::from_utf8_lossy(body);
-    let person = Person::find(&state.console, visitor, &form)?;
-    Ok((person, form))
+    respond(&page, &content)
 }
 
 fn render_result(title: &str, person: &Person<'_>, content: &Markup) -> Markup {
@@ -227,14 +181,8 @@ fn render_result(title: &str, person: &Person<'_>, content: &Markup) -> Markup {
     }
 }
 
-fn respond(console: &Console, visitor: &Visitor, content: &Markup) -> Response {
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section: Section::People,
-        title: "People",
-    };
-    frame.respond(content)
+fn respond(page: &PageRequest, content: &Markup) -> PageResult {
+    page.respond(Section::People, "People", content)
 }
 
 fn search_form(console: &Console, visitor: &Visitor, subject: &str) -> Markup {
@@ -256,26 +204,23 @@ fn search_form(console: &Console, visitor: &Visitor, subject: &str) -> Markup {
 }
 
 fn render_report(report: &PersonReport) -> Markup {
+    let titles = ["Event", "Type", "Value", "Stored"].map(|title| html! { (title) });
+    let values = html! {
+        @for one in report.events.iter().take(LISTED) {
+            tr {
+                td { (event_link(one.event)) }
+                td { (one.event_type) }
+                td { code { (one.path) } }
+                td { (form_name(one.state)) }
+            }
+        }
+    };
     html! {
         section.card {
             h2 { "Personal values in events" }
             @if report.events.is_empty() { p.empty { "There are none." } }
             @else {
-                div.scroll tabindex="0" role="region" aria-label="Personal values" {
-                    table.rows {
-                        thead { tr { th scope="col" { "Event" } th scope="col" { "Type" } th scope="col" { "Value" } th scope="col" { "Stored" } } }
-                        tbody {
-                            @for one in report.events.iter().take(LISTED) {
-                                tr {
-                                    td { a href={ "/console/events/" (one.event) } { (one.event) } }
-                                    td { (one.event_type) }
-                                    td { code { (one.path) } }
-                                    td { (form_name(one.state)) }
-                                }
-                            }
-                        }
-                    }
-                }
+                (wide_table("Personal values", &titles, &values))
                 @if report.events.len() > LISTED {
                     p.muted { "The export has " (report.events.len()) "." }
                 }

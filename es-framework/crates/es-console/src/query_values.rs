@@ -1,9 +1,13 @@
 //! The values in the query of an address.
 
-use std::str::FromStr;
+use std::{fmt::Display, str::FromStr};
 
-/// The values in the query of an address, as they were entered.
-#[derive(Debug, Default)]
+use serde::Deserialize;
+
+use crate::notice::NoticePage;
+
+/// The values in the query of an address or in a form, as they were entered.
+#[derive(Debug, Default, Deserialize)]
 pub(crate) struct QueryValues(Vec<(String, String)>);
 
 impl QueryValues {
@@ -18,9 +22,32 @@ impl QueryValues {
         found.map_or("", |(_, value)| value.trim())
     }
 
+    /// Parses the first value of this name.
+    ///
+    /// # Errors
+    /// The value is missing or not valid.
+    pub(crate) fn required<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T, NoticePage> {
+        parse_value(self.value_or_empty(name))
+    }
+
     /// Parses the first value of this name. Returns `None` if it is missing or not valid.
     pub(crate) fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
         self.value_or_empty(name).parse().ok()
+    }
+}
+
+/// Parses a value of an address or a form.
+pub(crate) fn parse_value<T: FromStr<Err: Display>>(text: &str) -> Result<T, NoticePage> {
+    let invalid = |error: T::Err| NoticePage::invalid_input(error.to_string());
+    text.parse().map_err(invalid)
+}
+
+/// Returns the address of a page with these values in its query.
+pub(crate) fn address(path: &str, values: &[(&str, &str)]) -> String {
+    match serde_urlencoded::to_string(values) {
+        Ok(query) if !query.is_empty() => format!("{path}?{query}"),
+        // Texts can always be written.
+        Ok(_) | Err(_) => path.to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The rows of a read model, a page at a time.
 
-use axum::response::Response;
+use axum::extract::Path;
 use es_read::{
     projection::Table,
     query::{Page, PositionedRow, QueryError, QueryParameters, browse_rows, find_row_at},
@@ -12,8 +12,10 @@ use crate::{
     console::Console,
     json_file::respond_with_json,
     json_view,
-    layout::{PageFrame, Section, Visitor},
+    layout::Section,
     notice::NoticePage,
+    page_parts::{next_page, wide_table},
+    page_request::{PageRequest, PageResult},
     query_values::QueryValues,
 };
 
@@ -23,15 +25,11 @@ const PAGE: &str = "50";
 const VALUE: usize = 80;
 
 /// Shows a page of rows.
-pub(crate) async fn show_row_list(
-    console: &Console,
-    visitor: &Visitor,
-    name: &str,
-    query: &str,
-) -> Result<Response, NoticePage> {
-    let table = find_table(console, name)?;
-    let page = load(console, table, query).await;
-    let page = page.map_err(|error| NoticePage::read_models_unavailable(error.to_string()))?;
+pub(crate) async fn show_row_list(Path(name): Path<String>, page: PageRequest) -> PageResult {
+    let console = page.console();
+    let table = find_table(console, &name)?;
+    let loaded = load(console, table, &page.query).await;
+    let rows = loaded.map_err(|error| NoticePage::read_models_unavailable(error.to_string()))?;
     let columns: Vec<_> = table
         .model
         .columns
@@ -39,42 +37,37 @@ pub(crate) async fn show_row_list(
         .map(|column| column.member)
         .collect();
     let title = format!("Rows of {}", table.model.name);
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section: Section::ReadModels,
-        title: &title,
-    };
-    Ok(frame.respond(&html! {
+    let content = html! {
         div.bar {
             h1 { (title) }
             a.quiet-link href="/console/read-models" { "Read models" }
         }
-        (rows(table.model.name, &columns, &page.items))
-        @if let Some(cursor) = page.next_cursor {
-            nav.paging aria-label="Pages" {
-                a.quiet-link rel="next" href={ "/console/rows/" (table.model.name) "?cursor=" (cursor) } { "Next" }
-            }
+        (row_table(table.model.name, &columns, &rows.items))
+        @if let Some(cursor) = rows.next_cursor {
+            @let address = format!("/console/rows/{}?cursor={cursor}", table.model.name);
+            (next_page("Pages", &address, "Next"))
         }
-    }))
+    };
+    page.respond(Section::ReadModels, &title, &content)
 }
 
 /// Shows one whole row as JSON.
 pub(crate) async fn show_row(
-    console: &Console,
-    name: &str,
-    position: &str,
-) -> Result<Response, NoticePage> {
-    let table = find_table(console, name)?;
+    Path((name, position)): Path<(String, String)>,
+    page: PageRequest,
+) -> PageResult {
+    let console = page.console();
+    let table = find_table(console, &name)?;
     let position = position
         .parse()
         .map_err(|_| NoticePage::invalid_input("The position of a row is a number."))?;
-    let row = find_row_at(&console.database, table, position).await;
-    let row = row.map_err(|error| NoticePage::read_models_unavailable(error.to_string()))?;
-    let row = row.ok_or_else(|| {
-        NoticePage::not_found("There is no row at this position any more. Open the list again.")
-    })?;
-    Ok(respond_with_json(&row))
+    let found = find_row_at(&console.database, table, position).await;
+    match found.map_err(|error| NoticePage::read_models_unavailable(error.to_string()))? {
+        Some(row) => Ok(respond_with_json(&row)),
+        None => Err(NoticePage::not_found(
+            "There is no row at this position any more. Open the list again.",
+        )),
+    }
 }
 
 fn find_table<'a>(console: &'a Console, name: &str) -> Result<&'a Table, NoticePage> {
@@ -85,33 +78,23 @@ fn find_table<'a>(console: &'a Console, name: &str) -> Result<&'a Table, NoticeP
 async fn load(
     console: &Console,
     table: &Table,
-    query: &str,
+    values: &QueryValues,
 ) -> Result<Page<PositionedRow>, QueryError> {
-    let values = QueryValues::parse(query);
     let given = [("limit", PAGE), ("cursor", values.value_or_empty("cursor"))];
-    let given = given.iter().filter(|(_, value)| !value.is_empty());
-    let parameters =
-        QueryParameters::new(given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))?;
+    let filled = given.iter().filter(|(_, value)| !value.is_empty());
+    let texts = filled.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let parameters = QueryParameters::new(texts)?;
     browse_rows(&console.database, table, parameters).await
 }
 
-fn rows(table: &str, columns: &[&str], rows: &[PositionedRow]) -> Markup {
-    html! {
-        @if rows.is_empty() { p.empty { "There are no rows." } }
-        @else {
-            div.scroll tabindex="0" role="region" aria-label="Rows" {
-                table.rows {
-                    thead {
-                        tr {
-                            @for column in columns { th scope="col" { (column) } }
-                            th scope="col" { "Whole row" }
-                        }
-                    }
-                    tbody { @for row in rows { (one_row(table, columns, row)) } }
-                }
-            }
-        }
+fn row_table(table: &str, columns: &[&str], rows: &[PositionedRow]) -> Markup {
+    if rows.is_empty() {
+        return html! { p.empty { "There are no rows." } };
     }
+    let names = columns.iter().chain(&["Whole row"]);
+    let titles: Vec<_> = names.map(|name| html! { (name) }).collect();
+    let rows = html! { @for row in rows { (one_row(table, columns, row)) } };
+    wide_table("Rows", &titles, &rows)
 }
 
 fn one_row(table: &str, columns: &[&str], row: &PositionedRow) -> Markup {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, HeaderValue, header};
 use es_event::{EventCandidate, EventType, Metadata, Subject};
 use es_net::ApiToken;
-use es_store::{AppendError, EventStore, StoreError, latest_event, secret_file::generate_secret};
+use es_store::{AppendError, EventLog, StoreError, latest_event, secret_file::generate_secret};
 use jiff::Timestamp;
 use ring::hmac;
 
@@ -59,10 +59,9 @@ pub(crate) struct Sessions {
 
 /// The event store that knows which sessions have ended, and the source of these events. Only who has a session can add
 /// one.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct SessionLog {
-    pub store: Arc<dyn EventStore>,
+    pub store: Arc<dyn EventLog>,
     pub source: Arc<str>,
 }
 
@@ -74,8 +73,8 @@ impl Sessions {
             Some(token) => hmac::Key::new(hmac::HMAC_SHA256, token.signature_key()),
             None => hmac::Key::new(hmac::HMAC_SHA256, generate_secret().as_bytes()),
         };
-        let name = sign(&key, "cookie");
-        let name = name.get(..8).unwrap_or_default();
+        let signature = sign(&key, "cookie");
+        let name = signature.get(..8).unwrap_or_default();
         Self {
             cookie: format!("es_console_{name}"),
             key,
@@ -106,9 +105,9 @@ impl Sessions {
 
     /// Finds the session in the cookies of a request, if there is a valid one. It may have ended.
     pub(crate) fn find_in_cookies(&self, headers: &HeaderMap) -> Option<Session> {
-        let cookies = headers.get_all(header::COOKIE).iter();
-        let cookies = cookies.filter_map(|value| value.to_str().ok());
-        let cookies = cookies.flat_map(|list| list.split(';'));
+        let lines = headers.get_all(header::COOKIE).iter();
+        let lists = lines.filter_map(|value| value.to_str().ok());
+        let cookies = lists.flat_map(|list| list.split(';'));
         let mut values = cookies.filter_map(|one| {
             let value = one.trim().strip_prefix(self.cookie.as_str())?;
             value.strip_prefix('=')

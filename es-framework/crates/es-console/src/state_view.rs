@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use axum::response::Response;
+use axum::extract::Path;
 use es_event::{EventId, Subject};
 use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::{
-    console::{Console, DeclaredState},
+    console::DeclaredState,
     json_view,
-    layout::{PageFrame, Section, Visitor},
+    layout::Section,
     notice::NoticePage,
-    query_values::QueryValues,
+    page_parts::{event_link, subject_link},
+    page_request::{PageRequest, PageResult},
     state_fold::{FoldedState, StateFailure, fold_until},
     text_view::shortened,
 };
@@ -113,11 +114,11 @@ fn differences<'a>(
     });
     // An empty list or object is no value that the next state lacks.
     let is_value = |value: &str| !matches!(value, "[]" | "{}");
-    let removed = before
+    let missing = before
         .iter()
         .filter(|(key, value)| !after.contains_key(*key) && is_value(value));
     let removed =
-        removed.map(|(key, value)| (key.path.as_str(), value.as_str(), Difference::Removed));
+        missing.map(|(key, value)| (key.path.as_str(), value.as_str(), Difference::Removed));
     let mut all: Vec<_> = present.chain(removed).collect();
     all.sort_by_key(|(_, _, difference)| *difference == Difference::Same);
     all
@@ -192,21 +193,10 @@ fn value_row(path: &str, value: &str, difference: Difference<'_>) -> Markup {
 }
 
 /// Shows the whole state of a subject after an event.
-pub(crate) async fn show_state(
-    console: &Console,
-    visitor: &Visitor,
-    name: &str,
-    query: &str,
-) -> Result<Response, NoticePage> {
-    let values = QueryValues::parse(query);
-    let subject: Subject = values
-        .value_or_empty("subject")
-        .parse()
-        .map_err(|error: es_event::InvalidSubject| NoticePage::invalid_input(error.to_string()))?;
-    let event: EventId = values
-        .value_or_empty("event")
-        .parse()
-        .map_err(|error: es_event::InvalidEventId| NoticePage::invalid_input(error.to_string()))?;
+pub(crate) async fn show_state(Path(name): Path<String>, page: PageRequest) -> PageResult {
+    let console = page.console();
+    let subject: Subject = page.query.required("subject")?;
+    let event: EventId = page.query.required("event")?;
     let states = console.states_of(&subject);
     let state = states
         .into_iter()
@@ -218,13 +208,8 @@ pub(crate) async fn show_state(
     };
     let after = fold_until(console, &subject, state, event).await?;
     let title = format!("{name} of {subject}");
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section: Section::Subjects,
-        title: &title,
-    };
-    Ok(frame.respond(&render_state(state, &subject, event, &after)))
+    let content = render_state(state, &subject, event, &after);
+    page.respond(Section::Subjects, &title, &content)
 }
 
 fn render_state(
@@ -236,8 +221,7 @@ fn render_state(
     html! {
         div.bar { h1 { (state.descriptor.name) } }
         p {
-            "The state of " a href={ "/console/subjects" (subject) } { (subject) }
-            " after event " a href={ "/console/events/" (event) } { (event) } "."
+            "The state of " (subject_link(subject)) " after event " (event_link(event)) "."
         }
         section.card {
             @match after {

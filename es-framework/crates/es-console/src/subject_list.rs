@@ -6,7 +6,9 @@ use es_event::Subject;
 use maud::{Markup, html};
 use tokio::time::timeout;
 
-use crate::{console::Console, notice::NoticePage, query_values::QueryValues};
+use crate::{
+    console::Console, notice::NoticePage, page_parts::next_page, query_values::QueryValues,
+};
 
 /// The number of subjects on a page.
 const PAGE: usize = 100;
@@ -27,12 +29,12 @@ pub(crate) struct ChildSubjects {
 pub(crate) async fn children(
     console: &Console,
     base: &Subject,
-    query: &str,
+    values: &QueryValues,
 ) -> Result<ChildSubjects, NoticePage> {
-    let after = QueryValues::parse(query).parsed::<Subject>("after");
+    let after = values.parsed::<Subject>("after");
     let one_more = PAGE.saturating_add(1);
     let listing = console
-        .store
+        .catalog
         .read_child_subjects(base.clone(), after, one_more);
     let Ok(listed) = timeout(LIST_TIME, listing).await else {
         return Ok(ChildSubjects {
@@ -66,9 +68,8 @@ impl ChildSubjects {
                     }
                 }
                 @if self.has_more && let Some(last) = self.subjects.last() {
-                    nav.paging aria-label="Subjects" {
-                        a.quiet-link rel="next" href={ "/console/subjects" (base) "?after=" (last) } { "More subjects" }
-                    }
+                    @let address = format!("/console/subjects{base}?after={last}");
+                    (next_page("Subjects", &address, "More subjects"))
                 }
                 @if self.is_missing {
                     p.muted { "The event store did not list the subjects in time. Enter a subject above to open it." }

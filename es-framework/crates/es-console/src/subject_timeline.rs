@@ -2,9 +2,9 @@
 
 use std::{num::NonZeroU64, ops::RangeInclusive};
 
-use axum::response::Response;
+use axum::extract::Path;
 use es_event::{EventId, Subject};
-use es_store::{Bound, EventStore, Order, ReadOptions, StoreError};
+use es_store::{Bound, EventLog, Order, ReadOptions, StoreError};
 use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
 
@@ -13,12 +13,14 @@ use crate::{
     console::{Console, DeclaredState},
     event_list::{event_type, time},
     event_preview::EventPreview,
-    layout::{PageFrame, Section, Visitor},
+    layout::Section,
     notice::NoticePage,
-    query_values::QueryValues,
+    page_parts::{next_page, subject_link},
+    page_request::{PageRequest, PageResult},
+    query_values::parse_value,
     state_fold::{FoldedState, PageStates, fold_states_for_page, too_long},
     state_view,
-    subject_list::{ChildSubjects, own_segment},
+    subject_list::{children, own_segment},
 };
 
 /// The number of events on a page.
@@ -42,20 +44,25 @@ impl TimelineSlice {
     }
 }
 
-/// Shows a subject.
+/// Shows the subjects that have no other above them, with the events of the root.
+pub(crate) async fn show_root(page: PageRequest) -> PageResult {
+    show_subject_timeline(Path(String::new()), page).await
+}
+
+/// Shows a subject. The path has it without the `/` at its beginning.
 pub(crate) async fn show_subject_timeline(
-    console: &Console,
-    visitor: &Visitor,
-    subject: Subject,
-    children: ChildSubjects,
-    query: &str,
-) -> Result<Response, NoticePage> {
+    Path(path): Path<String>,
+    page: PageRequest,
+) -> PageResult {
+    let console = page.console();
+    let subject: Subject = parse_value(&format!("/{path}"))?;
+    let children = children(console, &subject, &page.query).await?;
     let states = console.states_of(&subject);
     let is_recursive = states.iter().any(|state| state.recursive);
     // The event before which the page ends.
-    let before = QueryValues::parse(query).parsed::<EventId>("before");
-    let page = load_page(&*console.store, &subject, is_recursive, before).await?;
-    if page.events.is_empty() && children.is_empty() && subject != Subject::root() {
+    let before = page.query.parsed::<EventId>("before");
+    let slice = load_slice(&*console.store, &subject, is_recursive, before).await?;
+    if slice.events.is_empty() && children.is_empty() && subject != Subject::root() {
         return Err(NoticePage::not_found(format!(
             "The subject {subject} has no events, and there are none below it."
         )));
@@ -67,7 +74,7 @@ pub(crate) async fn show_subject_timeline(
             console.last_event_of_snapshot(&subject, *state).await,
         ));
     }
-    let folded = fold_states_for_page(console, &subject, &states, page.ids(), |event, folded| {
+    let folded = fold_states_for_page(console, &subject, &states, slice.ids(), |event, folded| {
         states_part(&subject, event, &marked, folded)
     })
     .await?;
@@ -76,17 +83,11 @@ pub(crate) async fn show_subject_timeline(
     } else {
         subject.to_string()
     };
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section: Section::Subjects,
-        title: &title,
-    };
-    Ok(frame.respond(&html! {
+    let content = html! {
         (heading(&subject))
         (opener(console))
         @if !children.is_empty() { (children.render(&subject)) }
-        @if !page.events.is_empty() {
+        @if !slice.events.is_empty() {
             section {
                 div.bar {
                     h2 { "Timeline" }
@@ -99,17 +100,18 @@ pub(crate) async fn show_subject_timeline(
                 }
                 @if marked.is_empty() { p.muted { "No command handler takes a state of this subject." } }
                 @if folded.is_too_long { p.missed { (too_long()) } }
-                (timeline(&subject, &page.events, &folded))
-                (paging(&subject, &page))
+                (timeline(&subject, &slice.events, &folded))
+                (paging(&subject, &slice))
             }
         } @else if subject == Subject::root() && children.is_empty() {
             p.empty { "No event is recorded yet." }
         }
-    }))
+    };
+    page.respond(Section::Subjects, &title, &content)
 }
 
-async fn load_page(
-    store: &dyn EventStore,
+async fn load_slice(
+    store: &dyn EventLog,
     subject: &Subject,
     recursive: bool,
     before: Option<EventId>,
@@ -122,9 +124,9 @@ async fn load_page(
         limit: NonZeroU64::new(one_more),
         ..ReadOptions::default()
     };
-    let events = store.read(subject.clone(), options);
-    let events = events.map_ok(|event| EventPreview::new(&event, SUMMARY));
-    let mut events: Vec<_> = events.try_collect().await?;
+    let recorded = store.read(subject.clone(), options);
+    let previews = recorded.map_ok(|event| EventPreview::new(&event, SUMMARY));
+    let mut events: Vec<_> = previews.try_collect().await?;
     let has_older = events.len() > PAGE;
     events.truncate(PAGE);
     events.reverse();
@@ -194,7 +196,7 @@ fn event_part(subject: &Subject, event: &EventPreview) -> Markup {
                 span.time { (time(&event.time)) }
             }
             @if event.subject != *subject {
-                p { a href={ "/console/subjects" (event.subject) } { bdi { (event.subject) } } }
+                p { (subject_link(&event.subject)) }
             }
             div.data { (event.data) }
         }
@@ -219,9 +221,8 @@ fn states_part(
 fn paging(subject: &Subject, page: &TimelineSlice) -> Markup {
     html! {
         @if page.has_older && let Some(oldest) = page.events.first() {
-            nav.paging aria-label="Timeline" {
-                a.quiet-link rel="next" href={ "/console/subjects" (subject) "?before=" (oldest.id) } { "Older" }
-            }
+            @let address = format!("/console/subjects{subject}?before={}", oldest.id);
+            (next_page("Timeline", &address, "Older"))
         }
     }
 }

@@ -11,11 +11,11 @@ use axum::{
     body::Body,
     http::{HeaderMap, HeaderValue, Request, StatusCode, header},
 };
+use es_catalog::model::ApplicationModel;
 use es_event::{EventCandidate, EventType, Metadata, TraceContext, Upcasters, encode};
 use es_eventql::QueryLimits;
-use es_model::ApplicationModel;
 use es_read::projection::{Database, ReadModels};
-use es_store::{EventStore, memory::MemoryStore};
+use es_store::{EventLog, memory::MemoryStore};
 use es_subscribe::{
     ProgressRegistry,
     operator::{ComponentKind, OperatorClient},
@@ -48,6 +48,7 @@ impl TestConsole {
             name: "library-service",
             store: store.clone(),
             state_store: store.clone(),
+            catalog: store.clone(),
             upcasters: Upcasters::default(),
             model: ApplicationModel::default(),
             states: vec![],

@@ -1,6 +1,6 @@
 //! The events that a command of an operator is about.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -50,29 +50,14 @@ pub enum EventSelection {
     },
 }
 
-/// The parts of a selection as an operator enters them: in a command line, a query or a form.
+/// The reason why what an operator enters selects no events.
 #[doc(hidden)]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct EventSelectionParts {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub event: Option<EventId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<EventId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<EventId>,
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub event_type: Option<EventType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
-}
-
-/// The reason why parts are no selection.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEventSelection {
+    #[error("events are selected by event, from and to, type, fingerprint or key, and not by {0}")]
+    UnknownName(String),
+    #[error("{0}: {1}")]
+    Value(&'static str, String),
     #[error(
         "name the events in one way: one event, or from and to, or a type, or a fingerprint, or a key"
     )]
@@ -88,6 +73,53 @@ pub enum InvalidEventSelection {
 }
 
 impl EventSelection {
+    /// Reads the names and the values that an operator enters, in the query of an address or in a form.
+    ///
+    /// # Errors
+    /// A name is unknown, a value is not valid, or they select events in several ways.
+    #[doc(hidden)]
+    pub fn from_pairs<'a>(
+        pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Option<Self>, InvalidEventSelection> {
+        let mut ways = Vec::new();
+        let (mut from, mut to) = (None, None);
+        for (name, value) in pairs {
+            match name {
+                "event" => ways.push(Self::Event {
+                    event: parse("event", value)?,
+                }),
+                "from" if from.is_none() => from = Some(parse("from", value)?),
+                "to" if to.is_none() => to = Some(parse("to", value)?),
+                "from" | "to" => return Err(InvalidEventSelection::SeveralWays),
+                "type" => ways.push(Self::Type {
+                    event_type: parse("type", value)?,
+                }),
+                "fingerprint" if is_fingerprint(value) => ways.push(Self::Fingerprint {
+                    fingerprint: value.to_owned(),
+                }),
+                "fingerprint" => return Err(InvalidEventSelection::Fingerprint),
+                "key" if value.is_empty() => return Err(InvalidEventSelection::Key),
+                "key" => ways.push(Self::Key {
+                    key: value.to_owned(),
+                }),
+                _ => return Err(InvalidEventSelection::UnknownName(name.to_owned())),
+            }
+        }
+        match (from, to) {
+            (None, None) => {}
+            (Some(from), Some(to)) if from > to => return Err(InvalidEventSelection::EmptyRange),
+            (Some(from), Some(to)) => ways.push(Self::Range { from, to }),
+            _ if ways.is_empty() => return Err(InvalidEventSelection::HalfRange),
+            _ => return Err(InvalidEventSelection::SeveralWays),
+        }
+        let selection = ways.pop();
+        if ways.is_empty() {
+            Ok(selection)
+        } else {
+            Err(InvalidEventSelection::SeveralWays)
+        }
+    }
+
     /// Returns true if the event is selected.
     #[must_use]
     pub fn covers(&self, poison: &PoisonEvent) -> bool {
@@ -121,60 +153,17 @@ impl EventSelection {
     }
 }
 
-impl TryFrom<EventSelectionParts> for Option<EventSelection> {
-    type Error = InvalidEventSelection;
+fn parse<T: FromStr<Err: fmt::Display>>(
+    name: &'static str,
+    value: &str,
+) -> Result<T, InvalidEventSelection> {
+    let invalid = |error: T::Err| InvalidEventSelection::Value(name, error.to_string());
+    value.parse().map_err(invalid)
+}
 
-    fn try_from(parts: EventSelectionParts) -> Result<Self, InvalidEventSelection> {
-        let is_fingerprint = |text: &String| {
-            text.len() == 16
-                && text
-                    .bytes()
-                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        };
-        let EventSelectionParts {
-            event,
-            from,
-            to,
-            event_type,
-            fingerprint,
-            key,
-        } = parts;
-        let range = match (from, to) {
-            (None, None) => None,
-            (Some(from), Some(to)) if from > to => return Err(InvalidEventSelection::EmptyRange),
-            (Some(from), Some(to)) => Some(EventSelection::Range { from, to }),
-            _ if event.is_none()
-                && event_type.is_none()
-                && fingerprint.is_none()
-                && key.is_none() =>
-            {
-                return Err(InvalidEventSelection::HalfRange);
-            }
-            _ => return Err(InvalidEventSelection::SeveralWays),
-        };
-        if fingerprint
-            .as_ref()
-            .is_some_and(|text| !is_fingerprint(text))
-        {
-            return Err(InvalidEventSelection::Fingerprint);
-        }
-        if key.as_ref().is_some_and(String::is_empty) {
-            return Err(InvalidEventSelection::Key);
-        }
-        let ways = [
-            event.map(|event| EventSelection::Event { event }),
-            range,
-            event_type.map(|event_type| EventSelection::Type { event_type }),
-            fingerprint.map(|fingerprint| EventSelection::Fingerprint { fingerprint }),
-            key.map(|key| EventSelection::Key { key }),
-        ];
-        let mut ways = ways.into_iter().flatten();
-        let selection = ways.next();
-        match ways.next() {
-            None => Ok(selection),
-            Some(_) => Err(InvalidEventSelection::SeveralWays),
-        }
-    }
+fn is_fingerprint(text: &str) -> bool {
+    let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.len() == 16 && text.bytes().all(is_digit)
 }
 
 impl fmt::Display for EventSelection {
@@ -195,49 +184,49 @@ impl fmt::Display for EventSelection {
 mod tests {
     use super::*;
 
-    fn parts(json: &str) -> Result<Option<EventSelection>, InvalidEventSelection> {
-        serde_json::from_str::<EventSelectionParts>(json)
-            .unwrap()
-            .try_into()
-    }
-
     #[test]
-    fn parts_are_a_selection_or_say_what_is_missing() {
-        assert_eq!(parts("{}"), Ok(None));
-        for selection in [
-            r#"{"event":"7"}"#,
-            r#"{"from":"3","to":"9"}"#,
-            r#"{"type":"com.example.library.BookPurchasedEvent"}"#,
-            r#"{"fingerprint":"0123456789abcdef"}"#,
-            r#"{"key":"/books/42"}"#,
+    fn pairs_are_a_selection_or_say_what_is_missing() {
+        use InvalidEventSelection::{
+            EmptyRange, Fingerprint, HalfRange, Key, SeveralWays, UnknownName, Value,
+        };
+        assert_eq!(EventSelection::from_pairs([]), Ok(None));
+        for (pairs, selection) in [
+            (&[("event", "7")][..], r#"{"event":"7"}"#),
+            (&[("to", "9"), ("from", "3")], r#"{"from":"3","to":"9"}"#),
+            (
+                &[("type", "com.example.library.BookPurchasedEvent")],
+                r#"{"type":"com.example.library.BookPurchasedEvent"}"#,
+            ),
+            (
+                &[("fingerprint", "0123456789abcdef")],
+                r#"{"fingerprint":"0123456789abcdef"}"#,
+            ),
+            (&[("key", "/books/42")], r#"{"key":"/books/42"}"#),
         ] {
             let read: EventSelection = serde_json::from_str(selection).unwrap();
             assert_eq!(serde_json::to_string(&read).unwrap(), selection);
-            assert_eq!(parts(selection), Ok(Some(read)));
+            assert_eq!(
+                EventSelection::from_pairs(pairs.iter().copied()),
+                Ok(Some(read))
+            );
         }
         for (wrong, error) in [
-            (r#"{"from":"3"}"#, InvalidEventSelection::HalfRange),
-            (r#"{"to":"3"}"#, InvalidEventSelection::HalfRange),
-            (
-                r#"{"from":"3","to":"2"}"#,
-                InvalidEventSelection::EmptyRange,
-            ),
-            (
-                r#"{"event":"3","to":"2"}"#,
-                InvalidEventSelection::SeveralWays,
-            ),
-            (
-                r#"{"event":"3","type":"com.example.C"}"#,
-                InvalidEventSelection::SeveralWays,
-            ),
-            (
-                r#"{"fingerprint":"XYZ"}"#,
-                InvalidEventSelection::Fingerprint,
-            ),
-            (r#"{"key":""}"#, InvalidEventSelection::Key),
+            (&[("from", "3")][..], HalfRange),
+            (&[("to", "3")], HalfRange),
+            (&[("from", "3"), ("to", "2")], EmptyRange),
+            (&[("from", "3"), ("from", "4"), ("to", "5")], SeveralWays),
+            (&[("event", "3"), ("to", "2")], SeveralWays),
+            (&[("event", "3"), ("event", "4")], SeveralWays),
+            (&[("event", "3"), ("type", "com.example.C")], SeveralWays),
+            (&[("fingerprint", "XYZ")], Fingerprint),
+            (&[("key", "")], Key),
+            (&[("subject", "/books")], UnknownName("subject".to_owned())),
         ] {
-            assert_eq!(parts(wrong), Err(error), "{wrong}");
+            let read = EventSelection::from_pairs(wrong.iter().copied());
+            assert_eq!(read, Err(error), "{wrong:?}");
         }
+        let no_id = EventSelection::from_pairs([("event", "-1")]);
+        assert!(matches!(no_id, Err(Value("event", _))), "{no_id:?}");
     }
 
     #[test]

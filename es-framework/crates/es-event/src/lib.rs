@@ -87,7 +87,7 @@ pub use dialect::Dialect;
 pub use envelope::{DecodeError, Metadata, encode};
 pub use event_selection::EventSelection;
 #[doc(hidden)]
-pub use event_selection::{EventSelectionParts, InvalidEventSelection};
+pub use event_selection::InvalidEventSelection;
 pub use event_type::{EventType, InvalidEventType};
 pub use event_view::EventView;
 pub use field_interner::FieldInterner;

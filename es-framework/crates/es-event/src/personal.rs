@@ -6,6 +6,8 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize, Serializer, de::IgnoredAny, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 
+use crate::{InvalidSubjectValue, RecordedEvent, Subject, SubjectTemplatePart};
+
 /// The only member of an object that stands for a declared value while its event is marked.
 #[doc(hidden)]
 pub const MARK: &str = "$personal";
@@ -17,6 +19,20 @@ pub const SEAL: &str = "$sealed";
 /// The parent of the subjects on which erasures are announced, each with the id of its person.
 #[doc(hidden)]
 pub const ERASURES: &str = "/es-framework/personal-data";
+
+/// Returns the subject above those of all announced erasures.
+#[doc(hidden)]
+pub fn erasures_subject() -> Result<Subject, InvalidSubjectValue> {
+    Subject::fill_template(&[SubjectTemplatePart::Text(ERASURES)])
+}
+
+/// Returns true if an event announces an erasure, after which keys, rows and states of its person are used no longer.
+#[doc(hidden)]
+#[must_use]
+pub fn announces_erasure(event: &RecordedEvent) -> bool {
+    let below = event.subject.as_str().strip_prefix(ERASURES);
+    below.is_some_and(|person| person.starts_with('/'))
+}
 
 /// The keyword that a declared member has in the schema of its event.
 #[doc(hidden)]

@@ -273,15 +273,26 @@ impl ExprKind {
 }
 
 impl Statement {
+    /// Returns the expressions of GROUP BY.
+    pub(super) fn group_keys(&self) -> &[Expr] {
+        self.grouping.as_ref().map_or(&[], |group| &group.keys)
+    }
+
+    pub(super) fn having(&self) -> Option<&Expr> {
+        self.grouping.as_ref()?.having.as_ref()
+    }
+
+    /// Returns the expressions that are evaluated after grouping.
+    pub(super) fn results(&self) -> impl Iterator<Item = &Expr> {
+        let order = self.order.iter().map(|key| &key.expr);
+        let having = self.having().into_iter();
+        having.chain(order).chain([&self.projection])
+    }
+
     /// Returns the aggregates that each group computes.
     pub(super) fn aggregates(&self) -> Vec<&Expr> {
-        let having = self
-            .grouping
-            .as_ref()
-            .and_then(|group| group.having.as_ref());
-        let order = self.order.iter().map(|key| &key.expr);
         let mut found = Vec::new();
-        for expr in having.into_iter().chain(order).chain([&self.projection]) {
+        for expr in self.results() {
             expr.collect_aggregates(&mut found);
         }
         found

@@ -37,19 +37,14 @@ pub(super) fn check_statement(statement: &Statement) -> Result<(), SpannedError>
     if let Some(top) = &statement.top {
         no_rows("TOP").check(top)?;
     }
-    let keys = statement
-        .grouping
-        .as_ref()
-        .map(|group| group.keys.as_slice());
-    let keys = keys.unwrap_or_default();
-    for key in keys {
+    for key in statement.group_keys() {
         rows("GROUP BY").check(key)?;
     }
     let groups = GroupExpressionChecker {
         rows: rows("an aggregate"),
-        keys,
+        keys: statement.group_keys(),
     };
-    for expr in results(statement) {
+    for expr in statement.results() {
         if statement.is_grouped() {
             groups.check(expr)?;
         } else {
@@ -57,19 +52,6 @@ pub(super) fn check_statement(statement: &Statement) -> Result<(), SpannedError>
         }
     }
     Ok(())
-}
-
-/// Returns the expressions that are evaluated after grouping.
-fn results(statement: &Statement) -> impl Iterator<Item = &Expr> {
-    let having = statement
-        .grouping
-        .as_ref()
-        .and_then(|group| group.having.as_ref());
-    let order = statement.order.iter().map(|key| &key.expr);
-    having
-        .into_iter()
-        .chain(order)
-        .chain([&statement.projection])
 }
 
 /// Checks expressions that are evaluated for a single row.
@@ -102,15 +84,14 @@ impl RowExpressionChecker<'_> {
         if self.sources.iter().any(|source| &*source.alias == name) {
             return Ok(());
         }
-        let known: Vec<_> = self
-            .sources
-            .iter()
+        let aliases = self.sources.iter();
+        let quoted: Vec<_> = aliases
             .map(|source| format!("`{}`", source.alias))
             .collect();
-        let known = if known.is_empty() {
+        let known = if quoted.is_empty() {
             format!("none in {}", self.clause)
         } else {
-            known.join(", ")
+            quoted.join(", ")
         };
         let kind = QueryErrorKind::UnknownAlias {
             name: name.into(),

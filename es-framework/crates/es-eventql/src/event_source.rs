@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::stream::BoxStream;
 
 use es_event::{EventType, Subject};
-use es_store::{Bound, EventStore, EventStream, Order, ReadOptions, StoreError};
+use es_store::{Bound, EventLog, EventStream, Order, ReadOptions, StoreError};
 
 /// The largest set of events that a query needs, derived from its WHERE clause. A source may return
 /// more events, because the query filters them again. The source has to respect the order.
@@ -64,7 +64,7 @@ pub trait EventSource: Send + Sync + 'static {
     }
 }
 
-impl EventSource for Arc<dyn EventStore> {
+impl EventSource for Arc<dyn EventLog> {
     fn events(&self, hint: ReadHint) -> EventStream {
         let options = ReadOptions {
             recursive: hint.subject.is_none(),

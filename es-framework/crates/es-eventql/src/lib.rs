@@ -42,12 +42,12 @@ pub use token::{Token, TokenKind};
 /// use std::sync::Arc;
 ///
 /// use es_eventql::{QueryLimits, EventQlQuery, QueryRows, EventSource};
-/// use es_store::{EventStore, memory::MemoryStore};
+/// use es_store::{EventLog, memory::MemoryStore};
 /// use futures_util::StreamExt as _;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), es_eventql::QueryError> {
-/// let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+/// let store: Arc<dyn EventLog> = Arc::new(MemoryStore::new());
 /// let query = EventQlQuery::parse("FROM e IN events PROJECT INTO e.id")?;
 /// let rows: QueryRows = query.run(Arc::new(store), QueryLimits::DEFAULT);
 /// assert_eq!(rows.count().await, 0);

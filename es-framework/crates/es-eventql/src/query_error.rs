@@ -325,6 +325,15 @@ impl SpannedError {
         Self { kind, span }
     }
 
+    /// Creates the error for a query with more than `limit` of something.
+    pub(super) const fn too_complex(
+        span: TokenIndexRange,
+        what: &'static str,
+        limit: usize,
+    ) -> Self {
+        Self::new(span, QueryErrorKind::TooComplex { what, limit })
+    }
+
     pub(super) fn locate(self, tokens: &[Token]) -> QueryError {
         let token = |index: u32| tokens.get(usize::try_from(index).ok()?).cloned();
         let place = |span: TokenIndexRange| Some(Box::new((token(span.first)?, token(span.last)?)));

@@ -8,6 +8,7 @@ use axum::{
     middleware,
     response::Response,
 };
+use es_event::{Error, Result};
 use tower::ServiceExt as _;
 use uuid::Uuid;
 
@@ -21,18 +22,6 @@ pub struct CustomRoutes<S> {
 }
 
 type ApplyLayer<S> = Box<dyn FnOnce(Router<S>) -> Router<S> + Send + Sync>;
-
-/// The error for a custom route that has the path of a declared one.
-#[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the custom route {custom} collides with {declared}, which {owner}: choose another path for the custom route"
-)]
-pub struct CustomRouteCollision {
-    custom: String,
-    declared: String,
-    owner: String,
-}
 
 impl<S> Default for CustomRoutes<S> {
     fn default() -> Self {
@@ -70,17 +59,11 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
     }
 
     /// Checks that no custom route has the path of a declared one, since axum would panic.
-    pub(super) async fn check_path_is_free(
-        &self,
-        declared: &str,
-        owner: &str,
-    ) -> Result<(), CustomRouteCollision> {
+    pub(super) async fn check_path_is_free(&self, declared: &str, owner: &str) -> Result<()> {
         match self.find_route_path(declared).await {
-            Some(custom) if collides(declared, &custom) => Err(CustomRouteCollision {
-                custom,
-                declared: declared.to_owned(),
-                owner: owner.to_owned(),
-            }),
+            Some(custom) if collides(declared, &custom) => Err(Error::new(format!(
+                "the custom route {custom} collides with {declared}, which {owner}: choose another path for the custom route"
+            ))),
             Some(_) | None => Ok(()),
         }
     }
@@ -93,13 +76,16 @@ impl<S: Clone + Send + Sync + 'static> CustomRoutes<S> {
             return None;
         }
         let value = Uuid::new_v4().to_string();
-        let request = Request::builder().uri(path::fill_parameters(declared, &value));
-        let request = request.body(Body::empty()).ok()?;
-        let answer = middleware::from_fn(answer_with_route);
-        let router = self.router.clone().route_layer(answer);
-        let router = router.fallback(async || StatusCode::NOT_FOUND);
-        let response = router.oneshot(request).await;
-        let response = response.unwrap_or_else(|never| match never {});
+        let request = Request::builder()
+            .uri(path::fill_parameters(declared, &value))
+            .body(Body::empty())
+            .ok()?;
+        let router = self
+            .router
+            .clone()
+            .route_layer(middleware::from_fn(answer_with_route))
+            .fallback(async || StatusCode::NOT_FOUND);
+        let Ok(response) = router.oneshot(request).await;
         let route = response.extensions().get::<MatchedPath>();
         route.map(|route| route.as_str().to_owned())
     }
@@ -177,11 +163,8 @@ mod tests {
             let mut routes = CustomRoutes::<()>::default();
             routes.merge(Router::new().route(custom, get(text)));
             for declared in declared {
-                assert_eq!(
-                    routes.check_path_is_free(declared, "").await,
-                    Ok(()),
-                    "{custom}"
-                );
+                let checked = routes.check_path_is_free(declared, "").await;
+                assert!(checked.is_ok(), "{custom}");
             }
             let (router, _) = routes.into_parts();
             let router: Router = declared

@@ -1,7 +1,7 @@
 //! The lag of read models behind the event store.
 
 use es_event::EventId;
-use es_store::{EventStore, StoreError, event_with_id, newest_id};
+use es_store::{EventLog, StoreError, event_with_id, newest_id};
 use es_subscribe::SubscriberProgress;
 use jiff::Timestamp;
 
@@ -16,21 +16,21 @@ pub(super) struct ReadModelLag {
 
 /// Returns the newest event of the store, if it answers. The health check of the event store reports
 /// a store that does not.
-pub(super) async fn load_newest_id(store: &dyn EventStore) -> Option<EventId> {
-    newest_id(store).await.ok().flatten()
+pub(super) async fn load_newest_id(log: &dyn EventLog) -> Option<EventId> {
+    newest_id(log).await.ok().flatten()
 }
 
 impl ReadModelLag {
     /// Measures the lag between a read model and the newest event.
     pub(super) async fn measure(
         progress: &SubscriberProgress,
-        store: &dyn EventStore,
+        log: &dyn EventLog,
         newest: Option<EventId>,
     ) -> Self {
         let position = progress.position();
         let next = position.map_or(Some(EventId::FIRST), EventId::next);
         let seconds = match next.filter(|next| newest >= Some(*next)) {
-            Some(next) => age(store, next).await.unwrap_or_default(),
+            Some(next) => age(log, next).await.unwrap_or_default(),
             None => Some(0.0),
         };
         let events = progress.events_behind(newest);
@@ -39,8 +39,8 @@ impl ReadModelLag {
 }
 
 /// Returns the age of an event in seconds.
-async fn age(store: &dyn EventStore, id: EventId) -> Result<Option<f64>, StoreError> {
-    let event = event_with_id(store, id).await?;
+async fn age(log: &dyn EventLog, id: EventId) -> Result<Option<f64>, StoreError> {
+    let event = event_with_id(log, id).await?;
     let time = event.and_then(|event| event.time.timestamp().ok());
     Ok(time.map(|time| Timestamp::now().duration_since(time).as_secs_f64().max(0.0)))
 }

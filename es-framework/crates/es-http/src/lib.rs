@@ -4,12 +4,13 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 mod actuator_paths;
+#[doc(hidden)]
 pub mod auth;
 mod caller_shares;
 mod command;
 mod context;
 mod custom;
-pub mod docs;
+mod docs;
 mod entity_tag;
 mod event_position;
 mod headers;
@@ -28,12 +29,13 @@ mod query;
 mod query_response;
 mod query_route;
 mod request_metrics;
+mod subcommand;
 #[cfg(test)]
 mod test_fixture;
 #[cfg(test)]
 mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -45,6 +47,7 @@ use axum::{
 };
 use es_catalog::Catalog;
 use es_command::command::{CommandDescriptor, CommandResources};
+use es_event::Result;
 use es_net::ApiToken;
 use es_personal::PersonalData;
 use es_read::{projection::Database, query::QueryRoute};
@@ -53,14 +56,15 @@ use tower::util::option_layer;
 
 use auth::{Auth, ClientRateLimiter};
 use caller_shares::CallerShares;
-pub use custom::{CustomRouteCollision, CustomRoutes};
+pub use custom::CustomRoutes;
 pub use headers::{AllowedOrigins, BrowserPolicy};
 use health::Health;
 use limits::EnforcedLimits;
-pub use live::{LiveQueries, LiveQuerySettings};
+pub use live::LiveQueries;
 use operator_paths::{CONSOLE, OperatorPaths};
 pub use problem::Problem;
 use request_metrics::RouteTemplates;
+pub use subcommand::{add_subcommands, run_subcommand};
 
 /// The limits on the size and the duration of a request, and on the number of requests.
 #[doc(hidden)]
@@ -118,8 +122,8 @@ pub struct HttpContext {
     pub limits: RequestLimits,
     /// The authentication of callers.
     pub auth: Auth,
-    /// The rate limit of each client.
-    pub rate: Option<ClientRateLimiter>,
+    /// The number of requests that each client may send in a second.
+    pub rate: Option<NonZeroU32>,
     /// The headers for browsers.
     pub browsers: BrowserPolicy,
     /// The request headers that are copied into the metadata of events.
@@ -133,7 +137,6 @@ pub struct HttpContext {
     /// The credential of operators. Without it, nobody is an operator.
     pub operator_token: Option<ApiToken>,
     /// Finds and erases the personal data of persons, if events hold some.
-    #[doc(hidden)]
     pub personal_data: Option<PersonalData>,
 }
 
@@ -148,7 +151,7 @@ pub async fn router(
     context: HttpContext,
     custom: CustomRoutes<Arc<HttpContext>>,
     console: Option<Router>,
-) -> Result<Router, CustomRouteCollision> {
+) -> Result<Router> {
     let document = openapi::document(name, catalog);
     let routes = routes(catalog, openapi::OpenApiDocument::new(&document));
     for route in &routes {
@@ -168,8 +171,8 @@ pub async fn router(
     for path in docs::page_paths() {
         custom.check_path_is_free(path, FRAMEWORK).await?;
     }
-    let is_root_free = routes.iter().all(|route| route.path != "/");
-    let is_root_free = is_root_free && custom.find_route_path("/").await.is_none();
+    let is_root_free =
+        routes.iter().all(|route| route.path != "/") && custom.find_route_path("/").await.is_none();
     let (custom, apply_layers) = custom.into_parts();
     Ok(assemble(
         routes,
@@ -192,7 +195,7 @@ fn assemble(
     is_root_free: bool,
     console: Option<Router>,
 ) -> Router {
-    let mut router = custom;
+    let mut callers = custom;
     let mut templates = Vec::new();
     for MountedRoute {
         template,
@@ -202,13 +205,14 @@ fn assemble(
         ..
     } in routes
     {
-        router = router.route(&path, context.auth.require_role(roles, route));
+        callers = callers.route(&path, context.auth.require_role(roles, route));
         templates.push((path, template));
     }
-    let router = router
+    callers = callers
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
-    let router = auth::with_authentication(router, context.auth.clone(), context.rate.clone());
+    let rate = context.rate.map(ClientRateLimiter::per_second);
+    callers = auth::with_authentication(callers, context.auth.clone(), rate.clone());
     // Not behind the authentication of callers: the event store's token authorizes operators.
     let mut operators = Router::new();
     let operator_paths = OperatorPaths::new(&operator_routes, console.is_some());
@@ -224,9 +228,9 @@ fn assemble(
     if let Some(console) = console {
         others = others.merge(console.with_state(()));
     }
-    let others = others.method_not_allowed_fallback(method_not_allowed);
-    let others = auth::with_authentication(others, Auth::Open, context.rate.clone());
-    let router = apply_layers(router.merge(others));
+    others = others.method_not_allowed_fallback(method_not_allowed);
+    others = auth::with_authentication(others, Auth::default(), rate);
+    let router = apply_layers(callers.merge(others));
     let edge = OuterLayer {
         templates: RouteTemplates::new(templates),
         tls: context.browsers.tls,

@@ -4,6 +4,8 @@ mod document;
 pub(super) mod kind;
 mod limit_problems;
 
+use std::fmt;
+
 use axum::{
     http::{HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
@@ -55,23 +57,9 @@ impl Problem {
         self.kind.status
     }
 
-    /// Returns the last segment of the problem's type.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        self.kind.name
-    }
-
     /// Returns true if the read models lack events that the response must contain.
     pub(super) fn is_lag(&self) -> bool {
         self.kind.name == kind::POSITION_NOT_REACHED.name
-    }
-
-    /// Returns the sentence about this occurrence.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn detail(&self) -> &str {
-        &self.detail
     }
 
     pub(super) fn no_such_path(path: &str) -> Self {
@@ -171,6 +159,13 @@ impl Problem {
             kind::INTERNAL_ERROR,
             "the service failed to carry this out; its log says why",
         )
+    }
+}
+
+/// Writes the last segment of the type, and the sentence about this occurrence.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.name, self.detail)
     }
 }
 

@@ -12,7 +12,7 @@ use axum::{
 use es_event::EventId;
 use es_read::{
     projection::{Database, HeldRows},
-    query::{ErasedQuery, QueryError, QueryParameters, QueryRoute, QueryRouteTarget},
+    query::{ParsedQuery, QueryError, QueryParameters, QueryRoute, QueryRouteTarget},
 };
 use es_subscribe::{ProgressWatcher, SubscriberProgress};
 
@@ -81,7 +81,7 @@ impl QueryRequest {
     }
 
     /// Parses the parameters, and checks the rule about the owner.
-    fn parse(&self) -> Result<Box<dyn ErasedQuery + '_>, QueryError> {
+    fn parse(&self) -> Result<ParsedQuery, QueryError> {
         let parameters = self.parameters.clone();
         self.route
             .parse(self.uri.path(), parameters, self.caller.caller())
@@ -116,7 +116,7 @@ impl QueryRequest {
         let held = self.held_rows();
         let database = self.database.with_held_rows(held.clone());
         let services = self.context.command_resources.services();
-        let json = query.run(&database, services).await?;
+        let json = query(&database, services).await?;
         let id = OutputId::new(held.contained_position(position), &json);
         let stopped_at = self.first_poison_event();
         Ok(QueryOutput {

@@ -14,7 +14,11 @@ use axum::{
 };
 use es_event::TraceContext;
 use es_observe::{
-    metrics::{HTTP_DURATION, HTTP_IN_FLIGHT, RegisteredMetrics, gauge, histogram},
+    metrics::{
+        RegisteredMetrics,
+        catalogue::{HTTP_DURATION, HTTP_IN_FLIGHT},
+        gauge, histogram,
+    },
     telemetry::traces,
 };
 use metrics::{Gauge, Histogram};

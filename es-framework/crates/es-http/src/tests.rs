@@ -18,7 +18,7 @@ use es_read::{
     projection::{Database, Processor},
     query::QueryDescriptor,
 };
-use es_store::{EventStore, memory::MemoryStore};
+use es_store::memory::MemoryStore;
 use es_subscribe::{
     ProgressRegistry,
     operator::{ComponentKind, OperatorClient},
@@ -28,10 +28,11 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::{
-    CustomRoutes, HttpContext, LiveQueries, LiveQuerySettings, RequestLimits,
+    CustomRoutes, HttpContext, LiveQueries, RequestLimits,
     auth::Auth,
     headers::BrowserPolicy,
     health::{Health, Lifecycle},
+    live::LiveQuerySettings,
     router,
 };
 use crate::test_fixture::{PlantTreeCommand, TREES};
@@ -62,15 +63,15 @@ async fn serve_without_rows(
     live: LiveQuerySettings,
     limits: RequestLimits,
 ) -> (Router, Processor) {
-    let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::new());
     let catalog = catalog.read_models([TREES]).queries(queries);
     let catalog = catalog.build().unwrap();
     let models = catalog.read_models().clone();
     let database = Database::in_memory(&models).await.unwrap();
-    let processor = Processor::new(Arc::clone(&store), database.clone(), models);
+    let processor = Processor::new(store.clone(), database.clone(), models);
     let positions = processor.progress();
     let health = Health {
-        store: Arc::clone(&store),
+        store: store.clone(),
         keys: None,
         database: database.clone(),
         positions: positions.clone(),
@@ -85,9 +86,9 @@ async fn serve_without_rows(
         database,
         positions,
         health,
-        live: LiveQueries::new(live),
+        live: LiveQueries::with_settings(live),
         limits,
-        auth: Auth::Open,
+        auth: Auth::default(),
         rate: None,
         browsers: BrowserPolicy::default(),
         metadata_headers: Vec::new(),

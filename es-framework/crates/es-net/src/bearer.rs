@@ -8,7 +8,6 @@ const SCHEME: &[u8] = b"bearer ";
 const MAX_LENGTH: usize = 8 * 1024;
 
 /// The reasons that a request has no usable bearer token.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BearerError {
     /// The request has no header `Authorization`.
@@ -18,7 +17,6 @@ pub enum BearerError {
 }
 
 /// Returns the token after the scheme.
-#[doc(hidden)]
 pub fn read_credential(headers: &HeaderMap) -> Result<&[u8], BearerError> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = values.next().ok_or(BearerError::Missing)?;

@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 mod api_token;
+#[doc(hidden)]
 pub mod bearer;
 mod client_identity;
 mod client_wait;
@@ -14,21 +15,23 @@ mod keyed_rate_limiter;
 mod limits;
 mod peer_address;
 mod program_name;
+#[doc(hidden)]
 pub mod reloaded_value;
 mod secret;
 mod secret_arguments;
 mod server_runtime;
+#[doc(hidden)]
 pub mod shutdown;
 #[cfg(feature = "tls")]
+#[doc(hidden)]
 pub mod tls;
 /// A program without the feature `tls` has no TLS.
 #[cfg(not(feature = "tls"))]
+#[doc(hidden)]
 pub mod tls {
-    #[doc(hidden)]
     pub use es_event::NotLinked as ServerTls;
 
     /// No client of this program uses TLS.
-    #[doc(hidden)]
     pub const fn install_cryptography() {}
 }
 

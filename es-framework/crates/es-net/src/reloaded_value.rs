@@ -11,7 +11,6 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A value that is loaded from files and reloaded when they change. It is the value of the last load
 /// without an error.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct ReloadedValue<T>(watch::Receiver<Arc<T>>);
 

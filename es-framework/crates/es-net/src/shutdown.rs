@@ -5,7 +5,6 @@ use std::{future::Future, io};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Returns a future that completes on SIGINT or SIGTERM.
-#[doc(hidden)]
 pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

@@ -20,7 +20,6 @@ use tokio_rustls::{Accept, TlsAcceptor};
 use crate::reloaded_value::ReloadedValue;
 
 /// The paths of a certificate chain and of its private key.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
     /// PEM file with the certificate chain.
@@ -30,7 +29,6 @@ pub struct TlsFiles {
 }
 
 /// The TLS configuration of a listener. It follows the rotation of its files.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct ServerTls(ReloadedValue<TlsIdentity>);
 
@@ -42,7 +40,6 @@ pub(crate) struct TlsIdentity {
 }
 
 /// The reason why the files with the certificate and the key cannot be used.
-#[doc(hidden)]
 #[derive(Debug, thiserror::Error)]
 pub enum TlsFilesError {
     /// A file cannot be read.
@@ -87,7 +84,6 @@ impl ServerTls {
 
 /// Installs the cryptography that TLS clients of this program use, unless the program has installed
 /// another one.
-#[doc(hidden)]
 pub fn install_cryptography() {
     let _ = ring::default_provider().install_default();
 }
@@ -117,7 +113,6 @@ fn read_bytes(file: &Path) -> Result<Vec<u8>, TlsFilesError> {
 }
 
 /// Loads the certificates of a PEM file.
-#[doc(hidden)]
 pub fn load_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFilesError> {
     let text = read_bytes(file)?;
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();

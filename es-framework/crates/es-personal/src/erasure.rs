@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use es_store::{EventStore, ObserveOptions, StoreError, latest_event};
+use es_store::{EventStore, ObserveOptions, StoreError};
 use futures_util::{StreamExt as _, future};
 use serde::{Deserialize, Serialize};
 use tokio::{sync::Mutex, time::MissedTickBehavior};
@@ -13,9 +13,10 @@ use uuid::Uuid;
 
 use crate::{
     erasure_announcement::{
-        AnnouncedErasure, all_subject, announce_erasure, find_announcement, read_announcements,
+        all_subject, announce_erasure, find_announcement, latest_announcement,
+        read_announced_persons,
     },
-    erasure_target::{DroppedValues, ErasureTarget, drop_until},
+    erasure_target::{ErasureTarget, FollowedTarget},
     key_store::StoredKey,
     person_tables::PersonTables,
     personal_store::PersonalStore,
@@ -30,7 +31,7 @@ const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
 /// The result of an erasure.
 #[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErasureReport {
     /// The id of the person.
     pub person: Uuid,
@@ -46,12 +47,12 @@ pub struct ErasureReport {
 pub struct PersonalData {
     pub(crate) store: PersonalStore,
     source: Arc<str>,
-    targets: Arc<[Arc<dyn ErasureTarget>]>,
+    targets: Arc<[FollowedTarget]>,
     pub(crate) tables: Option<Arc<dyn PersonTables>>,
     /// The most values and events of a report, if it is not the usual number.
     pub(crate) max_records: Option<usize>,
-    /// The last erasure after which this instance stopped using a key. Only its holder drops plain values.
-    followed: Arc<Mutex<Option<AnnouncedErasure>>>,
+    /// Whoever holds it lets the targets drop plain values.
+    dropping: Arc<Mutex<()>>,
     /// The persons whom this instance has announced, until the key store has recorded that.
     announced: Arc<Mutex<BTreeSet<Uuid>>>,
 }
@@ -62,15 +63,16 @@ impl PersonalData {
     pub fn new(
         store: PersonalStore,
         source: Arc<str>,
-        targets: Vec<Arc<dyn ErasureTarget>>,
+        targets: Vec<Box<dyn ErasureTarget>>,
     ) -> Self {
+        let targets = targets.into_iter().map(FollowedTarget::new);
         Self {
             store,
             source,
-            targets: targets.into(),
+            targets: targets.collect(),
             tables: None,
             max_records: None,
-            followed: Arc::default(),
+            dropping: Arc::default(),
             announced: Arc::default(),
         }
     }
@@ -85,7 +87,7 @@ impl PersonalData {
     /// Returns the events for readers who may not see personal data.
     #[must_use]
     pub fn redacted_store(&self) -> RedactedStore {
-        RedactedStore::new(Arc::clone(self.store.sealed()))
+        RedactedStore::new(self.store.sealed().clone())
     }
 
     /// Returns the events as they are stored.
@@ -106,29 +108,32 @@ impl PersonalData {
     /// Erases a person, or completes an erasure that was interrupted. If it fails after the key is destroyed, the report names
     /// the reason, and the loop that follows erasures completes it.
     pub async fn erase(&self, person: Uuid) -> Result<ErasureReport, StoreError> {
+        let mut report = ErasureReport {
+            person,
+            ..ErasureReport::default()
+        };
         let erased = async {
             self.destroy_key(person).await?;
             self.drop_plain_values().await
         };
         match erased.await {
-            Ok(DroppedValues { done, unreached }) => Ok(ErasureReport {
-                person,
-                done,
-                unreached,
-            }),
+            Ok(targets) => {
+                for (target, dropped) in targets {
+                    match dropped {
+                        Ok(()) => report.done.push(target),
+                        Err(reason) => report.unreached.push(format!("{target}: {reason}")),
+                    }
+                }
+            }
             Err(error) => {
-                let stored = self.store.keys().store().find(vec![person]).await;
-                let stored = stored?.remove(&person);
-                if stored != Some(StoredKey::Erased) {
+                let mut keys = self.store.keys().store().find(vec![person]).await?;
+                if keys.remove(&person) != Some(StoredKey::Erased) {
                     return Err(error);
                 }
-                Ok(ErasureReport {
-                    person,
-                    done: Vec::new(),
-                    unreached: vec![error.to_string()],
-                })
+                report.unreached.push(error.to_string());
             }
         }
+        Ok(report)
     }
 
     /// Destroys the key of a person. From here on, nothing of the person can be sealed or opened. The key store holds the
@@ -152,63 +157,19 @@ impl PersonalData {
         Ok(())
     }
 
-    async fn read_announcements(
-        &self,
-        from: Option<AnnouncedErasure>,
-    ) -> Result<Vec<AnnouncedErasure>, StoreError> {
-        read_announcements(&**self.store.sealed(), from.map(|from| from.id)).await
-    }
-
-    /// Stops using the keys of all persons who were announced, and returns the last announcement.
-    async fn follow_announcements(
-        &self,
-        followed: &mut Option<AnnouncedErasure>,
-    ) -> Result<Option<AnnouncedErasure>, StoreError> {
-        let mut announced = self.read_announcements(*followed).await?;
-        // After a restore or a loss, the event store has other announcements.
-        if followed.is_some() && announced.first() != followed.as_ref() {
-            announced = self.read_announcements(None).await?;
-        }
-        for person in announced.iter().filter_map(|erasure| erasure.person) {
-            self.store.keys().forget(person);
-        }
-        *followed = announced.last().copied();
-        Ok(*followed)
-    }
-
-    /// Records the erasures so far in targets that hold nothing yet: they will be filled without erased values. Called before
-    /// anything is read from the event store.
-    pub async fn prepare(&self) -> Result<(), StoreError> {
-        let mut followed = self.followed.lock().await;
-        let newest = self.follow_announcements(&mut followed).await?;
-        for target in self.targets.iter() {
-            let is_new = matches!(target.last_erasure().await, Ok(None))
-                && matches!(target.is_empty().await, Ok(true));
-            if is_new
-                && let Some(newest) = newest
-                && let Err(reason) = target.record_erasure(newest.hash).await
-            {
-                tracing::debug!(target = target.name(), reason, "an erasure is not recorded");
-            }
-        }
-        Ok(())
-    }
-
-    /// Drops the plain values of all persons who are erased by now, where that was not done after the newest announcement.
-    async fn drop_plain_values(&self) -> Result<DroppedValues, StoreError> {
-        let mut dropped = DroppedValues::default();
-        let mut followed = self.followed.lock().await;
-        let Some(newest) = self.follow_announcements(&mut followed).await? else {
-            return Ok(dropped);
+    /// Lets all parts drop the plain values of the persons who are erased by now. Returns the result of each part.
+    async fn drop_plain_values(&self) -> Result<Vec<(String, Result<(), String>)>, StoreError> {
+        let _dropping = self.dropping.lock().await;
+        // The cipher reads it, so no part fills itself with a key that was in memory.
+        let Some(newest) = latest_announcement(&self.store).await? else {
+            return Ok(Vec::new());
         };
         // Each rebuild takes its time.
-        let results = self.targets.iter();
-        let results = results.map(|target| drop_until(&**target, newest.hash));
-        let results = future::join_all(results).await;
-        for (target, result) in self.targets.iter().zip(results) {
-            dropped.record(target.name(), result);
-        }
-        Ok(dropped)
+        let dropping = self.targets.iter().map(|target| async {
+            let dropped = target.drop_values(newest.hash).await;
+            (target.name(), dropped)
+        });
+        Ok(future::join_all(dropping).await)
     }
 
     /// Returns what is left of the erasures so far: the announcement of a person, and the parts of this instance that may hold
@@ -222,15 +183,12 @@ impl PersonalData {
                     .to_owned(),
             );
         }
-        let newest = latest_event(&**self.store.sealed(), all_subject()?, true).await?;
-        for target in self.targets.iter().filter(|_| newest.is_some()) {
-            match target.last_erasure().await {
-                Ok(last) if last == newest.as_ref().map(|newest| newest.hash) => {}
-                Ok(_) => open.push(format!(
-                    "{}: it has not dropped the plain values yet",
-                    target.name()
-                )),
-                Err(reason) => open.push(format!("{}: {reason}", target.name())),
+        if let Some(newest) = latest_announcement(&**self.store.sealed()).await? {
+            for target in self.targets.iter() {
+                if !target.has_dropped(newest.hash) {
+                    let target = target.name();
+                    open.push(format!("{target}: it has not dropped the plain values yet"));
+                }
             }
         }
         Ok(open)
@@ -238,8 +196,7 @@ impl PersonalData {
 
     /// Returns the announced persons who are not erased in the key store, which was restored from an old copy.
     async fn find_revived_persons(&self) -> Result<BTreeSet<Uuid>, StoreError> {
-        let announced = self.read_announcements(None).await?.into_iter();
-        let mut revived: BTreeSet<_> = announced.filter_map(|erasure| erasure.person).collect();
+        let mut revived = read_announced_persons(&**self.store.sealed()).await?;
         let persons: Vec<_> = revived.iter().copied().collect();
         for persons in persons.chunks(MAX_LOOKUP) {
             let stored = self.store.keys().store().find(persons.to_vec()).await;
@@ -274,11 +231,8 @@ impl PersonalData {
             tracing::warn!(%person, "the key store does not know that a person is erased: the erasure is repeated");
             self.destroy_key(person).await?;
         }
-        let followed = {
-            let mut followed = self.followed.lock().await;
-            self.follow_announcements(&mut followed).await?
-        };
-        let options = ObserveOptions::recursive_after(followed.map(|last| last.id));
+        let newest = latest_announcement(&self.store).await?;
+        let options = ObserveOptions::recursive_after(newest.map(|newest| newest.id));
         let later = self.store.sealed().observe(all_subject()?, options);
         let mut later = later.ready_chunks(MAX_LOOKUP);
         let mut pauses = tokio::time::interval(RETRY_PAUSE);
@@ -286,7 +240,8 @@ impl PersonalData {
         let mut is_due = true;
         loop {
             if is_due {
-                is_due = !self.drop_plain_values().await?.unreached.is_empty();
+                let dropped = self.drop_plain_values().await?;
+                is_due = dropped.iter().any(|(_, dropped)| dropped.is_err());
             }
             tokio::select! {
                 biased;

@@ -1,21 +1,18 @@
 //! The event that announces the erasure of a person. It names the person by the id alone.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, future, sync::Arc};
 
 use es_event::{
-    EventCandidate, EventId, Hash, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
+    EventCandidate, EventId, InvalidSubjectValue, Metadata, RecordedEvent, Subject,
     SubjectTemplatePart,
+    personal::{ERASURES, erasures_subject},
 };
-use es_store::{
-    AppendError, Bound, EventStore, Precondition, ReadOptions, StoreError, latest_event,
-};
+use es_store::{AppendError, EventLog, Precondition, ReadOptions, StoreError, latest_event};
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{key_link::ERASURE, person_keys::SHARED_KEY, personal_store::PersonalStore};
-
-const SUBJECT: &str = es_event::personal::ERASURES;
 
 /// The payload of the event.
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,14 +20,6 @@ const SUBJECT: &str = es_event::personal::ERASURES;
 struct ErasureAnnouncement {
     person: Uuid,
     key_store: Uuid,
-}
-
-/// An announcement in the event store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct AnnouncedErasure {
-    pub(crate) id: EventId,
-    pub(crate) hash: Hash,
-    pub(crate) person: Option<Uuid>,
 }
 
 /// Returns the last announcement of a person.
@@ -75,34 +64,31 @@ pub(crate) async fn announce_erasure(
     }
 }
 
-/// Returns the announcements from one on.
-pub(crate) async fn read_announcements(
-    store: &dyn EventStore,
-    from: Option<EventId>,
-) -> Result<Vec<AnnouncedErasure>, StoreError> {
-    let options = ReadOptions {
-        lower_bound: from.map(Bound::Inclusive),
-        ..ReadOptions::recursive()
-    };
-    let announced = store.read(all_subject()?, options);
-    let announced = announced.map_ok(|event| AnnouncedErasure {
-        id: event.id,
-        hash: event.hash,
-        person: person_in(&event),
-    });
-    announced.try_collect().await
+/// Returns the last announcement of all.
+pub(crate) async fn latest_announcement(
+    store: &dyn EventLog,
+) -> Result<Option<RecordedEvent>, StoreError> {
+    latest_event(store, all_subject()?, true).await
+}
+
+/// Returns the persons who were announced.
+pub(crate) async fn read_announced_persons(
+    store: &dyn EventLog,
+) -> Result<BTreeSet<Uuid>, StoreError> {
+    let announcements = store.read(all_subject()?, ReadOptions::recursive());
+    let persons = announcements.try_filter_map(|event| future::ready(Ok(person_in(&event))));
+    persons.try_collect().await
 }
 
 /// Returns the subject above those of all announcements.
 pub(crate) fn all_subject() -> Result<Subject, StoreError> {
-    let subject = Subject::fill_template(&[SubjectTemplatePart::Text(SUBJECT)]);
-    subject.map_err(|error| StoreError::Refused(error.to_string()))
+    erasures_subject().map_err(|error| StoreError::Refused(error.to_string()))
 }
 
 fn subject_of(person: Uuid) -> Result<Subject, InvalidSubjectValue> {
     let id = person.to_string();
     Subject::fill_template(&[
-        SubjectTemplatePart::Text(SUBJECT),
+        SubjectTemplatePart::Text(ERASURES),
         SubjectTemplatePart::Text("/"),
         SubjectTemplatePart::Field("person", &id),
     ])

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use es_event::EventType;
-use es_store::{EventSchema, EventStore, RegisterError, SchemaConflict, StoreError};
+use es_store::{EventSchema, RegisterError, SchemaConflict, StoreCatalog, StoreError};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
@@ -48,17 +48,17 @@ pub struct OtherKeyStore {
 /// Makes sure that all instances seal with the same key store.
 #[derive(Debug)]
 pub(crate) struct KeyLink {
-    store: Arc<dyn EventStore>,
+    catalog: Arc<dyn StoreCatalog>,
     place: LinkedSchema,
     identity: Uuid,
     linked: OnceCell<()>,
 }
 
 impl KeyLink {
-    pub(crate) fn new(store: Arc<dyn EventStore>, place: LinkedSchema, identity: Uuid) -> Self {
+    pub(crate) fn new(catalog: Arc<dyn StoreCatalog>, place: LinkedSchema, identity: Uuid) -> Self {
         let linked = OnceCell::new();
         Self {
-            store,
+            catalog,
             place,
             identity,
             linked,
@@ -84,7 +84,7 @@ impl KeyLink {
         let schema = EventSchema::parse(&schema.to_string());
         let schema = schema.map_err(|error| StoreError::Refused(error.to_string()))?;
         let event_type = self.place.event_type.clone();
-        match self.store.register_event_schema(event_type, schema).await {
+        match self.catalog.register_event_schema(event_type, schema).await {
             Ok(()) => Ok(()),
             Err(RegisterError::Conflict(SchemaConflict::Exists)) => self.compare().await,
             // A store of the application's own, without schemas.
@@ -94,14 +94,14 @@ impl KeyLink {
             }
             Err(RegisterError::Store(error)) => Err(error),
             Err(error) => Err(StoreError::Unavailable {
-                address: self.store.description(),
+                address: self.catalog.description(),
                 reason: error.to_string(),
             }),
         }
     }
 
     async fn compare(&self) -> Result<(), StoreError> {
-        match find_link(&*self.store, &self.place).await? {
+        match find_link(&*self.catalog, &self.place).await? {
             Some(expected) if expected != self.identity => {
                 let found = self.identity;
                 let other = OtherKeyStore { expected, found };
@@ -115,11 +115,11 @@ impl KeyLink {
 /// Returns the name of the key store or the key that events need.
 #[doc(hidden)]
 pub async fn find_link(
-    store: &dyn EventStore,
+    catalog: &dyn StoreCatalog,
     place: &LinkedSchema,
 ) -> Result<Option<Uuid>, StoreError> {
     let LinkedSchema { event_type, member } = place;
-    let Some(known) = store.read_event_type(event_type.clone()).await? else {
+    let Some(known) = catalog.read_event_type(event_type.clone()).await? else {
         return Ok(None);
     };
     let Some(schema) = known.schema else {

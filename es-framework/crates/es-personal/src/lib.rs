@@ -7,8 +7,6 @@ mod cipher;
 mod erasure;
 mod erasure_announcement;
 mod erasure_target;
-#[cfg(feature = "postgres")]
-mod key_connections;
 mod key_link;
 mod key_store;
 mod master_keys;
@@ -16,13 +14,11 @@ mod person;
 mod person_keys;
 mod person_tables;
 mod personal_store;
-#[cfg(feature = "postgres")]
-mod postgres_key_store;
 mod redacted_store;
 mod sealed_event;
 mod search;
 mod shared_key;
-mod sqlite_key_store;
+mod sql_key_store;
 mod verification;
 
 pub use cipher::PersonKey;
@@ -35,11 +31,9 @@ pub use person::{SubjectWithoutPerson, UnknownPerson, person_of};
 pub use person_keys::PersonKeys;
 pub use person_tables::{PersonRows, PersonTables};
 pub use personal_store::PersonalStore;
-#[cfg(feature = "postgres")]
-pub use postgres_key_store::PostgresKeyStore;
 pub use redacted_store::RedactedStore;
 pub use sealed_event::{PersonalEvents, SealError};
 pub use search::{LinkedEvent, PersonReport, PersonalRecord, StoredForm};
 pub use shared_key::SharedKey;
-pub use sqlite_key_store::SqliteKeyStore;
+pub use sql_key_store::SqlKeyStore;
 pub use verification::Verification;

@@ -208,14 +208,14 @@ impl PersonKeys {
     pub(crate) async fn erase(&self, person: Uuid) -> Result<(), KeyStoreError> {
         let erased = self.store.erase(person).await;
         // If this fails, the key may be destroyed or not.
-        self.forget(person);
+        self.clear_cache();
         erased
     }
 
-    /// Asks the store for the key of a person the next time, because the person is erased.
-    pub(crate) fn forget(&self, person: Uuid) {
+    /// Asks the store for each key the next time, because somebody is erased.
+    pub(crate) fn clear_cache(&self) {
         let mut cache = self.lock_cache();
         cache.erasures = cache.erasures.wrapping_add(1);
-        cache.keys.remove(&person);
+        cache.keys.clear();
     }
 }

@@ -5,11 +5,10 @@
 use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
-use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
+use es_event::{EventCandidate, RecordedEvent, Subject, personal::announces_erasure};
 use es_store::{
-    AppendError, EventOpener, EventSchema, EventStore, EventStream, EventTypeStream,
-    KnownEventType, ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError,
-    SubjectStream,
+    AppendError, EventLog, EventOpener, EventStore, EventStream, ObserveOptions, Precondition,
+    ReadOptions, StoreError,
 };
 use futures_util::{StreamExt as _, future, stream};
 
@@ -23,7 +22,7 @@ use crate::{
 /// The most events whose keys are looked up together.
 const MAX_CHUNK: usize = 256;
 
-/// Seals and opens the personal values of events.
+/// The log of an event store that seals and opens the personal values of events.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct PersonalStore {
@@ -38,14 +37,12 @@ impl PersonalStore {
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, events: PersonalEvents, keys: PersonKeys) -> Self {
         let identity = keys.store().identity();
-        let link = KeyLink::new(Arc::clone(&store), LinkedSchema::PERSONS, identity);
-        let link = Arc::new(link);
-        let events = Arc::new(events);
+        let link = KeyLink::new(store.clone(), LinkedSchema::PERSONS, identity);
         Self {
             store,
-            events,
+            events: Arc::new(events),
             keys,
-            link,
+            link: Arc::new(link),
         }
     }
 
@@ -112,11 +109,15 @@ impl PersonalStore {
     }
 
     /// Opens the personal values of events. An event with a value that does not open stays sealed and tells the reason, so
-    /// that it holds its own subject and nothing else.
+    /// that it holds its own subject and nothing else. The announcement of an erasure ends the use of all keys in memory, so
+    /// whoever has read it reads no plain value of its person any more.
     async fn open(
         &self,
         mut events: Vec<Result<RecordedEvent, StoreError>>,
     ) -> Vec<Result<RecordedEvent, StoreError>> {
+        if events.iter().flatten().any(announces_erasure) {
+            self.keys.clear_cache();
+        }
         let sealed: Vec<_> = events.iter().map(|event| self.values_in(event)).collect();
         let persons = sealed.iter().flatten().flatten();
         let keys = match self.keys.find(persons.map(|value| value.person)).await {
@@ -214,7 +215,7 @@ impl EventOpener for PersonalStore {
 }
 
 #[async_trait]
-impl EventStore for PersonalStore {
+impl EventLog for PersonalStore {
     async fn append(
         &self,
         mut candidates: Vec<EventCandidate>,
@@ -230,45 +231,5 @@ impl EventStore for PersonalStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.open_stream(self.store.observe(subject, options))
-    }
-
-    fn read_subjects(&self, base: Subject) -> SubjectStream {
-        self.store.read_subjects(base)
-    }
-
-    async fn read_child_subjects(
-        &self,
-        base: Subject,
-        after: Option<Subject>,
-        limit: usize,
-    ) -> Result<Vec<Subject>, StoreError> {
-        self.store.read_child_subjects(base, after, limit).await
-    }
-
-    fn read_event_types(&self) -> EventTypeStream {
-        self.store.read_event_types()
-    }
-
-    async fn read_event_type(
-        &self,
-        event_type: EventType,
-    ) -> Result<Option<KnownEventType>, StoreError> {
-        self.store.read_event_type(event_type).await
-    }
-
-    async fn register_event_schema(
-        &self,
-        event_type: EventType,
-        schema: EventSchema,
-    ) -> Result<(), RegisterError> {
-        self.store.register_event_schema(event_type, schema).await
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        self.store.health().await
-    }
-
-    fn description(&self) -> String {
-        self.store.description()
     }
 }

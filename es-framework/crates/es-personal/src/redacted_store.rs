@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
+use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, EventTypeStream, KnownEventType, ObserveOptions,
-    Precondition, ReadOptions, StoreError, SubjectStream,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
 };
 use futures_util::StreamExt as _;
 
@@ -19,7 +18,7 @@ const HIDDEN: &str = r#""(personal, not shown)""#;
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct RedactedStore {
-    store: Arc<dyn EventStore>,
+    log: Arc<dyn EventLog>,
     /// The JSON that stands for each value. Without it, a value reads as if its person were erased, which fits its declaration.
     shown: Option<&'static str>,
 }
@@ -27,8 +26,8 @@ pub struct RedactedStore {
 impl RedactedStore {
     /// Reads from the store that holds the sealed values. Each one reads as its replacement.
     #[must_use]
-    pub fn new(store: Arc<dyn EventStore>) -> Self {
-        Self { store, shown: None }
+    pub fn new(log: Arc<dyn EventLog>) -> Self {
+        Self { log, shown: None }
     }
 
     /// Reads each sealed value as a text which says that it is not shown.
@@ -46,7 +45,7 @@ impl RedactedStore {
 }
 
 #[async_trait]
-impl EventStore for RedactedStore {
+impl EventLog for RedactedStore {
     async fn append(
         &self,
         _: Vec<EventCandidate>,
@@ -56,42 +55,10 @@ impl EventStore for RedactedStore {
     }
 
     fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        self.redact_stream(self.store.read(subject, options))
+        self.redact_stream(self.log.read(subject, options))
     }
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        self.redact_stream(self.store.observe(subject, options))
-    }
-
-    fn read_subjects(&self, base: Subject) -> SubjectStream {
-        self.store.read_subjects(base)
-    }
-
-    async fn read_child_subjects(
-        &self,
-        base: Subject,
-        after: Option<Subject>,
-        limit: usize,
-    ) -> Result<Vec<Subject>, StoreError> {
-        self.store.read_child_subjects(base, after, limit).await
-    }
-
-    fn read_event_types(&self) -> EventTypeStream {
-        self.store.read_event_types()
-    }
-
-    async fn read_event_type(
-        &self,
-        event_type: EventType,
-    ) -> Result<Option<KnownEventType>, StoreError> {
-        self.store.read_event_type(event_type).await
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        self.store.health().await
-    }
-
-    fn description(&self) -> String {
-        self.store.description()
+        self.redact_stream(self.log.observe(subject, options))
     }
 }

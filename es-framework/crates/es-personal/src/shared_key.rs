@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use es_store::{EventStore, StoreError};
+use es_store::{StoreCatalog, StoreError};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct SharedKey {
-    store: Arc<dyn EventStore>,
+    catalog: Arc<dyn StoreCatalog>,
     keys: PersonKeys,
     place: LinkedSchema,
     /// Returns the name of a key, which does not reveal the key.
@@ -27,14 +27,14 @@ impl SharedKey {
     /// Takes the key from a key store, for events whose schema names it.
     #[must_use]
     pub fn new(
-        store: Arc<dyn EventStore>,
+        catalog: Arc<dyn StoreCatalog>,
         keys: PersonKeys,
         place: LinkedSchema,
         name: fn(&[u8]) -> Uuid,
     ) -> Self {
         let bytes = OnceCell::new();
         Self {
-            store,
+            catalog,
             keys,
             place,
             name,
@@ -47,7 +47,7 @@ impl SharedKey {
     /// # Errors
     /// The key store has lost the key, or has another one.
     pub async fn check(&self) -> Result<(), StoreError> {
-        let expected = match find_link(&*self.store, &self.place).await {
+        let expected = match find_link(&*self.catalog, &self.place).await {
             Ok(Some(expected)) => expected,
             // A store of the application's own, without schemas.
             Ok(None) | Err(StoreError::Refused(_)) => return Ok(()),
@@ -76,8 +76,8 @@ impl SharedKey {
         self.check().await?;
         let key = self.keys.shared_key(true).await.map_err(failed)?;
         let key = key.ok_or_else(|| failed("the shared key is erased"))?;
-        let store = Arc::clone(&self.store);
-        let link = KeyLink::new(store, self.place.clone(), (self.name)(&key));
+        let catalog = Arc::clone(&self.catalog);
+        let link = KeyLink::new(catalog, self.place.clone(), (self.name)(&key));
         link.ensure().await?;
         Ok(key)
     }
@@ -93,10 +93,15 @@ mod tests {
     use es_store::memory::MemoryStore;
 
     use super::*;
-    use crate::SqliteKeyStore;
+    use crate::SqlKeyStore;
 
-    fn shared_key(store: &Arc<dyn EventStore>, file: &std::path::Path) -> SharedKey {
-        let keys = PersonKeys::new(Arc::new(SqliteKeyStore::open(file).unwrap()));
+    async fn open(file: &std::path::Path) -> PersonKeys {
+        let url = es_sql::DatabaseUrl::File(file.to_owned());
+        PersonKeys::new(Arc::new(SqlKeyStore::open(&url).await.unwrap()))
+    }
+
+    async fn shared_key(store: &Arc<dyn StoreCatalog>, file: &std::path::Path) -> SharedKey {
+        let keys = open(file).await;
         let place = LinkedSchema {
             event_type: EventType::declared("com.example.ClaimedEvent"),
             member: "keyId",
@@ -109,14 +114,14 @@ mod tests {
     async fn all_instances_have_one_key_and_a_lost_one_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let [file, other] = ["keys", "other"].map(|name| folder.path().join(name));
-        let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
-        let key = shared_key(&store, &file);
+        let store: Arc<dyn StoreCatalog> = Arc::new(MemoryStore::new());
+        let key = shared_key(&store, &file).await;
         key.check().await.unwrap();
         let bytes = key.bytes().await.unwrap();
-        let again = shared_key(&store, &file);
+        let again = shared_key(&store, &file).await;
         again.check().await.unwrap();
         assert_eq!(again.bytes().await.unwrap(), bytes);
-        let lost = shared_key(&store, &other);
+        let lost = shared_key(&store, &other).await;
         for error in [lost.check().await, lost.bytes().await.map(|_| ())] {
             assert!(error.unwrap_err().to_string().contains("KEY_STORE_URL"));
         }
@@ -125,8 +130,7 @@ mod tests {
     #[tokio::test]
     async fn nobody_gets_the_shared_key_as_a_person() {
         let folder = tempfile::tempdir().unwrap();
-        let keys = SqliteKeyStore::open(&folder.path().join("keys")).unwrap();
-        let keys = PersonKeys::new(Arc::new(keys));
+        let keys = open(&folder.path().join("keys")).await;
         keys.shared_key(true).await.unwrap();
         let subject = format!("/readers/{}", crate::person_keys::SHARED_KEY);
         assert!(

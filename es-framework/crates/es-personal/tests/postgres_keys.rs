@@ -21,7 +21,8 @@ mod requirement;
 use std::time::Duration;
 
 use connection_proxy::ConnectionProxy;
-use es_personal::{KeyStore as _, PostgresKeyStore, StoredKey};
+use es_personal::{KeyStore as _, KeyStoreError, SqlKeyStore, StoredKey};
+use es_sql::DatabaseUrl;
 use futures_util::future::join_all;
 use postgres_server::PostgresServer;
 use sqlx::{Connection as _, Executor as _, PgConnection};
@@ -30,6 +31,10 @@ use uuid::Uuid;
 
 const ADA: Uuid = Uuid::from_u128(1);
 const KEY: [u8; 32] = *b"the key of Ada, which has to go!";
+
+async fn open(url: &str) -> Result<SqlKeyStore, KeyStoreError> {
+    SqlKeyStore::open(&DatabaseUrl::Postgres(url.to_owned())).await
+}
 
 /// Returns true if a file of a table of persons contains the key.
 fn is_in_a_file(server: &PostgresServer) -> bool {
@@ -48,7 +53,7 @@ async fn a_destroyed_key_is_in_no_file_of_the_table() {
     let Some(server) = PostgresServer::start() else {
         return;
     };
-    let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+    let keys = open(&server.url()).await.unwrap();
     let inserts = (1..=40).map(|person| keys.find_or_insert(Uuid::from_u128(person), KEY.to_vec()));
     for stored in join_all(inserts).await {
         assert_eq!(stored.unwrap(), StoredKey::Key(KEY.to_vec()));
@@ -71,7 +76,7 @@ async fn an_erasure_does_not_wait_behind_a_backup() {
     let Some(server) = PostgresServer::start() else {
         return;
     };
-    let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+    let keys = open(&server.url()).await.unwrap();
     keys.find_or_insert(ADA, KEY.to_vec()).await.unwrap();
     let mut backup = PgConnection::connect(&server.url()).await.unwrap();
     let mut backup = backup.begin().await.unwrap();
@@ -93,7 +98,7 @@ async fn persons_who_come_together_share_a_transaction() {
     let Some(server) = PostgresServer::start() else {
         return;
     };
-    let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+    let keys = open(&server.url()).await.unwrap();
     keys.erase(ADA).await.unwrap();
     // Each person comes twice.
     let inserts = (0..64).map(|number| {
@@ -123,10 +128,10 @@ async fn a_rotation_during_a_backup_fails_and_the_next_start_overwrites_the_old_
     let Some(server) = PostgresServer::start() else {
         return;
     };
-    let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+    let keys = open(&server.url()).await.unwrap();
     keys.find_or_insert(ADA, KEY.to_vec()).await.unwrap();
     let rotate = async || {
-        let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+        let keys = open(&server.url()).await.unwrap();
         let wrap = |_, key: &[u8]| Ok((key == KEY).then(|| vec![7; 60]));
         let rotated = timeout(Duration::from_secs(60), keys.rewrite_keys(Box::new(wrap)));
         rotated.await.expect("the rotation waits for the backup")
@@ -149,7 +154,7 @@ async fn all_keys_are_rotated_however_many_there_are() {
     let Some(server) = PostgresServer::start() else {
         return;
     };
-    let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+    let keys = open(&server.url()).await.unwrap();
     let persons = (1..=2_500).map(Uuid::from_u128);
     let inserts = persons
         .clone()
@@ -178,7 +183,7 @@ async fn the_keys_of_an_earlier_release_are_found() {
          INSERT INTO es_persons VALUES ('00000000-0000-0000-0000-000000000002', NULL, true);",
     );
     for _ in 0..2 {
-        let keys = PostgresKeyStore::open(&server.url()).await.unwrap();
+        let keys = open(&server.url()).await.unwrap();
         assert_eq!(keys.identity(), Uuid::from_u128(7));
         let found = keys.find(vec![ADA, Uuid::from_u128(2)]).await.unwrap();
         assert_eq!(found[&ADA], StoredKey::Key(b"key of Ada".to_vec()));
@@ -187,11 +192,11 @@ async fn the_keys_of_an_earlier_release_are_found() {
     }
 }
 
-async fn open_through_proxy(server: &PostgresServer) -> (ConnectionProxy, PostgresKeyStore) {
+async fn open_through_proxy(server: &PostgresServer) -> (ConnectionProxy, SqlKeyStore) {
     let proxy = ConnectionProxy::start(server.host()).await;
     let through = format!("127.0.0.1:{}", proxy.port);
     let url = server.url().replace(&server.host(), &through);
-    let keys = PostgresKeyStore::open(&url).await.unwrap();
+    let keys = open(&url).await.unwrap();
     (proxy, keys)
 }
 
@@ -240,12 +245,12 @@ async fn keys_are_not_read_from_a_server_that_another_one_has_replaced() {
     let (Some(old), Some(new)) = (PostgresServer::start(), PostgresServer::start()) else {
         return;
     };
-    let promoted = PostgresKeyStore::open(&new.url()).await.unwrap();
+    let promoted = open(&new.url()).await.unwrap();
     promoted.erase(ADA).await.unwrap();
     new.set("default_transaction_read_only", "on");
     let both = format!("{},{}", old.host(), new.host());
     let url = old.url().replace(&old.host(), &both);
-    let keys = PostgresKeyStore::open(&url).await.unwrap();
+    let keys = open(&url).await.unwrap();
     let stored = keys.find_or_insert(ADA, KEY.to_vec()).await.unwrap();
     assert_eq!(stored, StoredKey::Key(KEY.to_vec()));
     old.set("default_transaction_read_only", "on");
@@ -266,8 +271,8 @@ async fn a_server_that_may_lose_keys_is_refused_unless_that_is_accepted() {
         return;
     };
     let lazy = format!("{}?options[synchronous_commit]=off", server.url());
-    let refused = PostgresKeyStore::open(&lazy).await.unwrap_err().to_string();
+    let refused = open(&lazy).await.unwrap_err().to_string();
     assert!(refused.contains("synchronous_commit=off"), "{refused}");
     let accepted = format!("{lazy}&durability=unsafe");
-    assert!(PostgresKeyStore::open(&accepted).await.is_ok());
+    assert!(open(&accepted).await.is_ok());
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::{extract::FromRequestParts, http::request::Parts};
 use es_net::bearer;
 
-use super::{error_response::ErrorResponse, state::ServerState};
+use super::{api_error::ApiError, state::ServerState};
 
 /// Extractor that rejects a request without the token. Put it before the body in a handler's
 /// parameters, so that the server reads no body of an unauthorized client.
 pub(super) struct RequireApiToken;
 
 impl FromRequestParts<Arc<ServerState>> for RequireApiToken {
-    type Rejection = ErrorResponse;
+    type Rejection = ApiError;
 
     async fn from_request_parts(
         parts: &mut Parts,
@@ -25,7 +25,7 @@ impl FromRequestParts<Arc<ServerState>> for RequireApiToken {
                     path = parts.uri.path(),
                     "refused a request without the token: send Authorization: Bearer <API_TOKEN>"
                 );
-                Err(ErrorResponse::unauthorized())
+                Err(ApiError::unauthorized())
             }
         }
     }

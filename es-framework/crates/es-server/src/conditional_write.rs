@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Instant};
 
 use tokio::time::timeout;
 
-use super::state::{QueryLimitReached, ServerState};
+use super::{api_error::ApiError, error_code::ErrorCode, state::ServerState};
 use es_event::{EventCandidate, EventId, RecordedEvent};
-use es_eventql::{EventQlQuery, EventSource, QueryError};
-use es_store::{AppendError, Conflict, Precondition, StoreError, newest_id};
+use es_eventql::EventQlQuery;
+use es_store::{AppendError, Conflict, Precondition, newest_id};
 
 /// The number of attempts before the write fails, if others write while its queries run.
 const MAX_ATTEMPTS: usize = 32;
@@ -25,43 +25,13 @@ pub(super) struct ConditionalWrite {
     query_indexes: Vec<usize>,
 }
 
-/// The reason that the events were not written.
-#[derive(Debug)]
-pub(super) enum WriteFailure {
-    Append(AppendError),
-    /// The append did not end in time.
-    UnknownOutcome,
-    /// The query of a precondition failed.
-    Query(QueryError),
-    /// The query of a precondition has another result than one boolean.
-    NotBoolean,
-    /// Others keep writing while the queries run.
-    Contention,
-    /// The queries do not end in time.
-    SlowQueries,
-    /// Too many queries run already.
-    TooManyQueries(QueryLimitReached),
-}
-
-/// The text of [`WriteFailure::Contention`].
-pub(super) const CONTENTION: &str =
+/// The text for a write during which others keep writing.
+const CONTENTION: &str =
     "others keep writing while the queries of the preconditions run: try again";
 
-/// The text of [`WriteFailure::SlowQueries`].
-pub(super) const SLOW_QUERIES: &str =
+/// The text for queries that do not end in time.
+const SLOW_QUERIES: &str =
     "the queries of the preconditions take too long, so nothing was written: try again";
-
-impl From<AppendError> for WriteFailure {
-    fn from(error: AppendError) -> Self {
-        Self::Append(error)
-    }
-}
-
-impl From<StoreError> for WriteFailure {
-    fn from(error: StoreError) -> Self {
-        Self::Append(error.into())
-    }
-}
 
 impl ConditionalWrite {
     pub(super) fn new(candidates: Vec<EventCandidate>) -> Self {
@@ -102,22 +72,19 @@ impl ConditionalWrite {
     pub(super) async fn check_and_append(
         mut self,
         server: &ServerState,
-    ) -> Result<Vec<RecordedEvent>, WriteFailure> {
+    ) -> Result<Vec<RecordedEvent>, ApiError> {
         if self.queries.is_empty() {
             let candidates = std::mem::take(&mut self.candidates);
             let preconditions = std::mem::take(&mut self.preconditions);
             let append = append_in_time(server, candidates, preconditions).await?;
             return Ok(append.map_err(|failure| self.locate(failure))?);
         }
-        let _permit = server
-            .admit_query()
-            .await
-            .map_err(WriteFailure::TooManyQueries)?;
+        let _permit = server.admit_query().await?;
         let begun = Instant::now();
         for _ in 0..MAX_ATTEMPTS {
             let left = server.settings.request_time.saturating_sub(begun.elapsed());
             let checking = timeout(left, self.check_queries(server)).await;
-            let end = checking.unwrap_or(Err(WriteFailure::SlowQueries))?;
+            let end = checking.unwrap_or_else(|_| Err(ApiError::unavailable(SLOW_QUERIES)))?;
             // The results hold for the store up to `end`, so the append fails if others wrote since.
             let mut preconditions = self.preconditions.clone();
             preconditions.push(Precondition::StoreIsOnEventId(end));
@@ -126,30 +93,39 @@ impl ConditionalWrite {
                 outcome => return Ok(outcome.map_err(|failure| self.locate(failure))?),
             }
         }
-        Err(WriteFailure::Contention)
+        Err(ApiError::unavailable(CONTENTION))
     }
 
     /// Runs the queries. Returns the end of the store before they began.
-    async fn check_queries(&self, server: &ServerState) -> Result<Option<EventId>, WriteFailure> {
-        let end = newest_id(&*server.store).await?;
-        let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
+    async fn check_queries(&self, server: &ServerState) -> Result<Option<EventId>, ApiError> {
+        let newest = newest_id(&*server.store).await;
+        let end = newest.map_err(|error| ApiError::nothing_stored(&error))?;
+        let source = server.event_source();
         for (query, index) in self.queries.iter().zip(&self.query_indexes) {
             let limits = server.settings.query_limits;
-            let result = query.boolean_result(Arc::clone(&source), limits);
-            match result.await.map_err(WriteFailure::Query)? {
+            let running = query.boolean_result(Arc::clone(&source), limits);
+            let result = running.await;
+            match result.map_err(|error| ApiError::failed_precondition(&error))? {
                 Some(true) => {}
-                Some(false) => return Err(AppendError::from(Conflict::at(*index)).into()),
-                None => return Err(WriteFailure::NotBoolean),
+                Some(false) => return Err(Conflict::at(*index).into()),
+                None => return Err(not_boolean()),
             }
         }
         Ok(end)
     }
 }
 
+/// Returns the error for the query of a precondition with another result than one boolean.
+fn not_boolean() -> ApiError {
+    let text = "the query of a precondition must yield one row with a boolean";
+    ApiError::from(Conflict::default()).with_code(ErrorCode::QueryNotBoolean, text)
+}
+
 /// Returns true if others have written since the store ended there.
-async fn has_grown(server: &ServerState, end: Option<EventId>) -> Result<bool, WriteFailure> {
+async fn has_grown(server: &ServerState, end: Option<EventId>) -> Result<bool, ApiError> {
     let newest = timeout(server.settings.request_time, newest_id(&*server.store)).await;
-    Ok(newest.map_err(|_| WriteFailure::SlowQueries)?? != end)
+    let newest = newest.map_err(|_| ApiError::unavailable(SLOW_QUERIES))?;
+    Ok(newest.map_err(|error| ApiError::nothing_stored(&error))? != end)
 }
 
 /// Appends events. Fails if the store does not answer in time, after which it may still write them.
@@ -157,8 +133,8 @@ async fn append_in_time(
     server: &ServerState,
     candidates: Vec<EventCandidate>,
     preconditions: Vec<Precondition>,
-) -> Result<Result<Vec<RecordedEvent>, AppendError>, WriteFailure> {
+) -> Result<Result<Vec<RecordedEvent>, AppendError>, ApiError> {
     let append = server.store.append(candidates, preconditions);
     let append = timeout(server.settings.request_time, append).await;
-    append.map_err(|_| WriteFailure::UnknownOutcome)
+    append.map_err(|_| ApiError::unknown_outcome())
 }

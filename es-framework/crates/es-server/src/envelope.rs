@@ -7,7 +7,7 @@ use futures_util::{Stream, StreamExt as _, stream};
 use serde::Serialize;
 use tokio::time::sleep;
 
-use super::domain_error::DomainError;
+use super::api_error::ApiError;
 
 /// The last line of every stream that ends without an error.
 pub(super) const END_LINE: &[u8] = b"{\"type\":\"end\",\"data\":{}}\n";
@@ -28,7 +28,7 @@ pub(super) fn write_envelope<T: Serialize>(kind: &'static str, data: &T, out: &m
 }
 
 /// Appends the line of an error.
-pub(super) fn write_error(error: &DomainError, out: &mut Vec<u8>) {
+pub(super) fn write_error(error: &ApiError, out: &mut Vec<u8>) {
     write_envelope("error", &error.payload(), out);
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     extract::{FromRequest, Request},
-    http::header,
+    http::{StatusCode, header},
 };
 use bytes::Bytes;
 use es_event::checked_json::{CheckedJson, RepeatedMember};
@@ -12,18 +12,15 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::time::timeout;
 
-use super::{error_response::ErrorResponse, state::ServerState};
+use super::{api_error::ApiError, state::ServerState};
 
 /// Extractor that reads the body as JSON, whatever its content type: several clients send none.
 pub(super) struct JsonBody<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for JsonBody<T> {
-    type Rejection = ErrorResponse;
+    type Rejection = ApiError;
 
-    async fn from_request(
-        request: Request,
-        server: &Arc<ServerState>,
-    ) -> Result<Self, ErrorResponse> {
+    async fn from_request(request: Request, server: &Arc<ServerState>) -> Result<Self, ApiError> {
         JsonText::from_request(request, server)
             .await?
             .parse_object()
@@ -38,12 +35,9 @@ pub(super) struct JsonText {
 }
 
 impl FromRequest<Arc<ServerState>> for JsonText {
-    type Rejection = ErrorResponse;
+    type Rejection = ApiError;
 
-    async fn from_request(
-        request: Request,
-        server: &Arc<ServerState>,
-    ) -> Result<Self, ErrorResponse> {
+    async fn from_request(request: Request, server: &Arc<ServerState>) -> Result<Self, ApiError> {
         read_json_body(request, server).await
     }
 }
@@ -61,26 +55,26 @@ impl JsonText {
     }
 
     /// Refuses a request in which an object has two members of one name. Clients disagree which one counts.
-    pub(super) fn check_members(&self) -> Result<(), ErrorResponse> {
+    pub(super) fn check_members(&self) -> Result<(), ApiError> {
         match &self.checked.repeated_member {
             None => Ok(()),
-            Some(RepeatedMember { name, .. }) => Err(ErrorResponse::invalid_request(format!(
+            Some(RepeatedMember { name, .. }) => Err(ApiError::invalid_request(format!(
                 "invalid request: an object has two members {name:?}"
             ))),
         }
     }
 
     /// Parses a body that must be a JSON object.
-    pub(super) fn parse_object<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ErrorResponse> {
+    pub(super) fn parse_object<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
         // serde would take the elements of an array as the members in their order.
         if self.json.trim_ascii_start().first() != Some(&b'{') {
-            return Err(ErrorResponse::invalid_request(
+            return Err(ApiError::invalid_request(
                 "invalid request: the request body is not a JSON object",
             ));
         }
         let parsed = parse_with_path(&self.json).map_err(|error| {
             let (path, reason) = (error.path().to_string(), error.inner());
-            ErrorResponse::invalid_request(match path.as_str() {
+            ApiError::invalid_request(match path.as_str() {
                 "." => format!("invalid request: {reason}"),
                 path => format!("invalid request: {path}: {reason}"),
             })
@@ -105,29 +99,38 @@ pub(super) fn parse_with_path<'a, T: Deserialize<'a>>(
 pub(super) async fn read_json_body(
     request: Request,
     server: &ServerState,
-) -> Result<JsonText, ErrorResponse> {
+) -> Result<JsonText, ApiError> {
     let settings = &server.settings;
     let reading = read_body(request, settings.body_limit);
     let json = timeout(settings.request_time, reading)
         .await
-        .unwrap_or_else(|_| Err(ErrorResponse::body_too_slow()))?;
+        .unwrap_or_else(|_| {
+            Err(ApiError::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "the request body did not arrive in time",
+            ))
+        })?;
     let checked = serde_json::from_slice::<CheckedJson>(&json);
     let checked = checked.map_err(|error| {
-        ErrorResponse::invalid_request(format!("the request body is not valid JSON: {error}"))
+        ApiError::invalid_request(format!("the request body is not valid JSON: {error}"))
     })?;
     Ok(JsonText { json, checked })
 }
 
-async fn read_body(request: Request, limit: usize) -> Result<Bytes, ErrorResponse> {
+async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     let encodings = request.headers().get_all(header::CONTENT_ENCODING);
     if encodings.iter().any(|encoding| encoding != "identity") {
-        return Err(ErrorResponse::encoded_body());
+        let text = "the request body has a content encoding: send it as it is";
+        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
     }
     let body = Limited::new(request.into_body(), limit);
     match body.collect().await {
         Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(ErrorResponse::body_too_large(limit)),
-        Err(_) => Err(ErrorResponse::invalid_request(
+        Err(error) if error.is::<LengthLimitError>() => {
+            let text = format!("the request body is larger than {limit} bytes");
+            Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, text))
+        }
+        Err(_) => Err(ApiError::invalid_request(
             "the connection ended within the request body",
         )),
     }

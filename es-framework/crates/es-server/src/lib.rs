@@ -4,12 +4,12 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+mod api_error;
 mod auth;
 pub mod cli;
 mod conditional_write;
-mod domain_error;
 mod envelope;
-mod error_response;
+mod error_code;
 mod event_lines;
 mod json_body;
 mod line_chunks;
@@ -17,9 +17,7 @@ mod ndjson;
 mod observation;
 mod openapi;
 mod query_rows;
-mod range_bounds;
 mod read_range;
-mod request_failure;
 mod response_event;
 mod router;
 mod serve;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 
 use super::{
-    error_response::ErrorResponse,
+    api_error::ApiError,
     event_lines::observation_response,
     state::ServerState,
     stored_lines::{observe_lazily, read_stored_lines},
@@ -20,10 +20,10 @@ pub(super) async fn observe_subject(
     subject: Subject,
     options: ObserveOptions,
     format: StreamFormat,
-) -> Result<Response, ErrorResponse> {
+) -> Result<Response, ApiError> {
     let permit = Arc::clone(&server.observers).try_acquire_owned();
     let permit =
-        permit.map_err(|_| ErrorResponse::too_many_observers(server.settings.observers_limit))?;
+        permit.map_err(|_| ApiError::too_many_observers(server.settings.observers_limit))?;
     let stored = read_stored_lines(&server, &subject, &options, format).await;
     let (stored, options) = match stored {
         Some((lines, options)) => (Some(lines), options),

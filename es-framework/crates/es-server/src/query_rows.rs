@@ -1,6 +1,6 @@
 //! The rows of an EventQL query as a stream of lines.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, time::Duration};
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -10,13 +10,13 @@ use serde_json::value::RawValue;
 use tokio::{sync::OwnedSemaphorePermit, time::sleep};
 
 use super::{
-    domain_error::DomainError,
+    api_error::ApiError,
     envelope::write_error,
     ndjson::{FRAME_SIZE, ndjson_response},
     state::ServerState,
     stream_format::StreamFormat,
 };
-use es_eventql::{EventQlQuery, EventSource, QueryError, QueryRows};
+use es_eventql::{EventQlQuery, QueryError, QueryRows};
 
 /// Runs a query and responds with its rows. The permit is held until the last row is sent.
 pub(super) fn query_response(
@@ -25,7 +25,7 @@ pub(super) fn query_response(
     format: StreamFormat,
     permit: OwnedSemaphorePermit,
 ) -> Response {
-    let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&server.store));
+    let source = server.event_source();
     let rows = QueryRowFrames {
         rows: query.run(source, server.settings.query_limits),
         format,
@@ -107,7 +107,7 @@ impl QueryRowFrames {
     fn write_failure(&self, error: &QueryError, frame: &mut Vec<u8>) {
         match self.format {
             StreamFormat::V1(_) => self.format.write_row("error", &error.payload(), frame),
-            StreamFormat::V2 => write_error(&DomainError::from(error), frame),
+            StreamFormat::V2 => write_error(&ApiError::failed_query(error), frame),
         }
     }
 }

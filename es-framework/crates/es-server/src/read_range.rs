@@ -1,18 +1,27 @@
-//! The range of a read that starts from the latest event of a type.
+//! The range of a read or an observation. The protocol refuses a range that no event can be in, instead of an empty stream.
 
 use futures_util::StreamExt as _;
 
-use super::state::ServerState;
-use es_store::{FromLatestEvent, IfEventIsMissing, ReadOptions, StoreError, options::IdRange};
+use super::{api_error::ApiError, error_code::ErrorCode, state::ServerState};
+use axum::http::StatusCode;
+use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ReadOptions, options::IdRange};
 
-/// Returns true if a read starts after its upper bound. The protocol has an error for it instead of an
-/// empty stream.
-pub(super) async fn starts_after_end(
+/// Checks that an event can be between two bounds, now or later. A start at a latest event counts as the first event.
+pub(super) fn check_bounds(lower: Option<Bound>, upper: Option<Bound>) -> Result<(), ApiError> {
+    if IdRange::from_bounds(lower, upper).is_empty() {
+        let text = "invalid options: the bounds leave no room for an event";
+        return Err(ApiError::of_code(ErrorCode::RangeUnsatisfiable, text));
+    }
+    Ok(())
+}
+
+/// Checks that a read does not start from a latest event after its upper bound.
+pub(super) async fn check_start(
     server: &ServerState,
     options: &ReadOptions,
-) -> Result<bool, StoreError> {
+) -> Result<(), ApiError> {
     let (Some(latest), Some(_)) = (&options.from_latest_event, options.upper_bound) else {
-        return Ok(false);
+        return Ok(());
     };
     // A read of that subject alone starts with that event.
     let from_latest = ReadOptions {
@@ -27,5 +36,12 @@ pub(super) async fn starts_after_end(
         .read(latest.subject.clone(), from_latest.first_only());
     let first = events.next().await.transpose()?;
     let end = IdRange::from_bounds(None, options.upper_bound).last;
-    Ok(first.is_some_and(|event| event.id.get() > end))
+    if first.is_some_and(|event| event.id.get() > end) {
+        let text =
+            "state conflict: fromLatestEvent results in an event ID greater than upperBound ID";
+        let description = "fromLatestEvent leads to an event after the upper bound";
+        return Err(ApiError::new(StatusCode::CONFLICT, text)
+            .with_code(ErrorCode::RangeUnsatisfiable, description));
+    }
+    Ok(())
 }

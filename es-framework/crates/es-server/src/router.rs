@@ -13,7 +13,7 @@ use axum::{
 use es_net::has_valid_host;
 
 use super::{
-    error_response::ErrorResponse,
+    api_error::ApiError,
     line_chunks::{accepts_batches, with_line_chunks},
     openapi,
     state::ServerState,
@@ -32,8 +32,8 @@ pub(super) fn router(server: ServerState) -> Router {
     v1::routes()
         .merge(v2::routes())
         .route("/.well-known/openapi", get(openapi::openapi))
-        .fallback(async || ErrorResponse::unknown_route())
-        .method_not_allowed_fallback(async || ErrorResponse::wrong_method())
+        .fallback(async || ApiError::unknown_route())
+        .method_not_allowed_fallback(async || ApiError::wrong_method())
         .layer(middleware::from_fn(apply_protocol))
         .with_state(Arc::new(server))
 }
@@ -45,7 +45,7 @@ async fn apply_protocol(request: Request, next: Next) -> Response {
     let response = if has_valid_host(&request) {
         next.run(request).await
     } else {
-        ErrorResponse::invalid_request("invalid request: it needs the header Host exactly once")
+        ApiError::invalid_request("invalid request: it needs the header Host exactly once")
             .into_response()
     };
     let mut response = if accepts_batches {

@@ -11,8 +11,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{server_settings::ServerSettings, stream_format::StreamFormat};
-use es_store::EventStore;
+use super::{api_error::ApiError, server_settings::ServerSettings, stream_format::StreamFormat};
+use es_eventql::EventSource;
+use es_store::{EventLog, EventStore};
 
 /// The store, the settings and the limits that all endpoints share.
 #[derive(Debug)]
@@ -28,21 +29,28 @@ pub(super) struct ServerState {
     pub(super) queries: Arc<Semaphore>,
 }
 
-/// The error for one query too many: the number of queries that may run at once.
-#[derive(Debug)]
-pub(super) struct QueryLimitReached(pub(super) usize);
-
 /// The time that a query waits for others to end.
 const QUERY_WAIT: Duration = Duration::from_secs(2);
 
 impl ServerState {
     /// Waits until fewer queries run than the limit.
-    pub(super) async fn admit_query(&self) -> Result<OwnedSemaphorePermit, QueryLimitReached> {
+    pub(super) async fn admit_query(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let permit = Arc::clone(&self.queries).acquire_owned();
         match timeout(QUERY_WAIT, permit).await {
             Ok(Ok(permit)) => Ok(permit),
-            _ => Err(QueryLimitReached(self.settings.queries_limit)),
+            _ => {
+                let limit = self.settings.queries_limit;
+                Err(ApiError::unavailable(format!(
+                    "there are {limit} queries already: try again later"
+                )))
+            }
         }
+    }
+
+    /// Returns the events for queries.
+    pub(super) fn event_source(&self) -> Arc<dyn EventSource> {
+        let log: Arc<dyn EventLog> = self.store.clone();
+        Arc::new(log)
     }
 
     /// The format of streams of version 1.

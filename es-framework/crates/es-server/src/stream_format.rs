@@ -8,7 +8,7 @@ use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
 use serde::Serialize;
 
 use super::{
-    domain_error::DomainError,
+    api_error::ApiError,
     envelope::{END_LINE, HEARTBEAT_ENVELOPE, with_heartbeats, write_envelope, write_error},
     ndjson::{FRAME_SIZE, HEARTBEAT_LINE, ndjson_response, write_error_line, write_row},
     server_settings::ServerSettings,
@@ -91,7 +91,7 @@ impl StreamFormat {
         tracing::error!(%error, "a stream broke off");
         match self {
             Self::V1(_) => write_error_line(&error.to_string(), out),
-            Self::V2 => write_error(&error.into(), out),
+            Self::V2 => write_error(&ApiError::of_store(error), out),
         }
     }
 
@@ -101,7 +101,7 @@ impl StreamFormat {
             Self::V1(_) => Err(ServerShutdownError),
             Self::V2 => {
                 let mut line = Vec::new();
-                write_error(&DomainError::for_shutdown(), &mut line);
+                write_error(&ApiError::shutdown(), &mut line);
                 Ok(line.into())
             }
         }

@@ -1,5 +1,7 @@
 //! The value of a column.
 
+use std::fmt;
+
 /// A value of a column.
 ///
 /// ```
@@ -8,7 +10,7 @@
 /// assert_ne!(Cell::Null, Cell::Integer(0));
 /// assert_eq!(Cell::from("Dune"), Cell::Text("Dune".into()));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Cell {
     /// Nothing.
     Null,
@@ -20,6 +22,22 @@ pub enum Cell {
     Real(f64),
     /// True or false.
     Boolean(bool),
+    /// Bytes, which may be a secret.
+    Bytes(Vec<u8>),
+}
+
+/// Without the bytes, because they may be a key.
+impl fmt::Debug for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("Null"),
+            Self::Text(text) => f.debug_tuple("Text").field(text).finish(),
+            Self::Integer(number) => f.debug_tuple("Integer").field(number).finish(),
+            Self::Real(number) => f.debug_tuple("Real").field(number).finish(),
+            Self::Boolean(truth) => f.debug_tuple("Boolean").field(truth).finish(),
+            Self::Bytes(_) => f.write_str("Bytes(…)"),
+        }
+    }
 }
 
 impl Cell {
@@ -56,6 +74,12 @@ impl From<String> for Cell {
     }
 }
 
+impl From<Vec<u8>> for Cell {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
 impl From<i64> for Cell {
     fn from(number: i64) -> Self {
         Self::Integer(number)
@@ -80,4 +104,6 @@ pub enum CellType {
     Real,
     /// True or false.
     Boolean,
+    /// Bytes.
+    Bytes,
 }

@@ -1,5 +1,7 @@
 //! The use of a database.
 
+use super::sqlite::Durability;
+
 /// The use of a database. It decides how durable a commit in SQLite is, and which lock of a server grants the right to
 /// write, so that several uses may share one schema.
 ///
@@ -18,18 +20,27 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseUse {
-    /// Rows of read models. A power cut may remove the last of them from a file, and their events are applied again.
-    ReadModels,
+    /// Rows that follow from the events: those of read models, and snapshots. A power cut may remove the last of them from
+    /// a file, and their events are applied again.
+    Derived,
     /// The tasks of reactions. A commit survives a power cut.
     State,
 }
 
 impl DatabaseUse {
+    /// Returns the effect of a power cut on a file.
+    pub(crate) const fn durability(self) -> Durability {
+        match self {
+            Self::Derived => Durability::Rebuildable,
+            Self::State => Durability::Full,
+        }
+    }
+
     /// Returns the setting that names the database.
     #[cfg(feature = "postgres")]
     pub(crate) const fn setting(self) -> &'static str {
         match self {
-            Self::ReadModels => "DATABASE_URL",
+            Self::Derived => "DATABASE_URL",
             Self::State => "STATE_DATABASE_URL",
         }
     }

@@ -16,12 +16,13 @@ pub struct FetchedRows<T> {
 
 /// Returns about how many bytes a row takes.
 fn size_of_row(cells: &[Cell]) -> usize {
-    let text = |cell: &Cell| match cell {
+    let length = |cell: &Cell| match cell {
         Cell::Text(text) => text.len(),
+        Cell::Bytes(bytes) => bytes.len(),
         Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Boolean(_) => 0,
     };
-    let texts = cells.iter().map(text).fold(0, usize::saturating_add);
-    texts.saturating_add(size_of_val(cells))
+    let lengths = cells.iter().map(length).fold(0, usize::saturating_add);
+    lengths.saturating_add(size_of_val(cells))
 }
 
 impl<T> FetchedRows<T> {

@@ -19,6 +19,7 @@ mod fetched_rows;
 #[doc(hidden)]
 pub mod postgres;
 mod query_cost;
+mod shared_database;
 mod sql_database;
 mod sqlite;
 mod statement;
@@ -30,6 +31,7 @@ pub use database_url::{DatabaseUrl, InvalidDatabaseUrl};
 pub use database_use::DatabaseUse;
 pub use fetched_rows::FetchedRows;
 pub use query_cost::QueryCost;
+pub use shared_database::SharedDatabase;
 pub use sql_database::{Engine, SqlDatabase};
 pub use sqlite::SqliteDatabase;
 pub use statement::Statement;

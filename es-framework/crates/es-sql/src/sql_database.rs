@@ -66,7 +66,8 @@ impl SqlDatabase {
                     return Ok(Self::Postgres(Arc::new(database)));
                 }
             };
-            let database = SqliteDatabase::open(location, query_time, database_use).await?;
+            let durability = database_use.durability();
+            let database = SqliteDatabase::open(location, durability, query_time).await?;
             Ok(Self::Sqlite(Arc::new(database)))
         })
     }
@@ -193,7 +194,7 @@ impl SqlDatabase {
         Box::pin(async move {
             match self {
                 // A database in this process is not away.
-                Self::Sqlite(sqlite) => sqlite.run(statements, end).await,
+                Self::Sqlite(sqlite) => sqlite.run(statements, end).await.map(drop),
                 #[cfg(feature = "postgres")]
                 Self::Postgres(postgres) => postgres.run(statements, end, limit).await,
             }

@@ -5,14 +5,14 @@ use super::{Cell, CellType};
 /// A statement of a transaction. It marks its parameters with `$1`, `$2` and so on, in the order of their first use, which
 /// both engines read alike.
 #[doc(hidden)]
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Statement {
     pub(crate) sql: String,
     pub(crate) parameters: Parameters,
 }
 
 /// The parameters of a statement.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Parameters {
     /// The statement runs once.
     None,

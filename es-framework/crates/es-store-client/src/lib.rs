@@ -38,8 +38,9 @@ use async_trait::async_trait;
 
 use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
-    ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream,
+    AppendError, EventLog, EventSchema, EventStream, EventTypeStream, KnownEventType,
+    ObserveOptions, Precondition, ReadOptions, RegisterError, StoreCatalog, StoreError,
+    SubjectStream,
 };
 
 use http_client::StoreHttpClient;
@@ -79,7 +80,7 @@ impl fmt::Debug for EventSourcingDbStore {
 }
 
 #[async_trait]
-impl EventStore for EventSourcingDbStore {
+impl EventLog for EventSourcingDbStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -95,7 +96,10 @@ impl EventStore for EventSourcingDbStore {
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         observation::observe_subject(Arc::clone(&self.http_client), subject, options)
     }
+}
 
+#[async_trait]
+impl StoreCatalog for EventSourcingDbStore {
     fn read_subjects(&self, base: Subject) -> SubjectStream {
         subject_reader::read_subjects(Arc::clone(&self.http_client), base)
     }

@@ -166,14 +166,10 @@ impl BatchTransaction {
         let BatchProgress::Sent(prepared) = &self.progress else {
             return Ok(false);
         };
-        let Some(last) = prepared.events().next_back() else {
+        let Some(last) = prepared.events().next_back().map(SeenEvent::of) else {
             return Ok(false);
         };
         log_head::begin_and_lock(connection).await?;
-        let last = SeenEvent {
-            id: last.id,
-            hash: last.hash,
-        };
         if log_head::holds_event(connection, last).await? {
             // The events are visible but maybe not on a standby yet. This commit waits for that.
             log_head::commit_unchanged_head(connection).await?;

@@ -8,8 +8,8 @@ use es_store::{AppendError, LogDamage, StoreError, describe_closed_log, event_ro
 /// ```
 /// use es_store_postgres::PostgresOpenError;
 ///
-/// let error = PostgresOpenError::Version { found: "12.4".into() };
-/// assert_eq!(error.to_string(), "PostgreSQL 13 or newer is needed, and this is 12.4");
+/// let error = PostgresOpenError::Newer { found: 9, known: 4 };
+/// assert!(error.to_string().ends_with("use a newer one"));
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum PostgresOpenError {
@@ -21,20 +21,9 @@ pub enum PostgresOpenError {
         /// The description of the failure.
         reason: String,
     },
-    /// The server is too old.
-    #[error("PostgreSQL 13 or newer is needed, and this is {found}")]
-    Version {
-        /// The version of the server.
-        found: String,
-    },
-    /// The database cannot hold all texts.
-    #[error(
-        "the database has the encoding {found}, which cannot hold all texts: create another one with `CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0`"
-    )]
-    Encoding {
-        /// The encoding of the database.
-        found: String,
-    },
+    /// The server is too old, cannot hold all texts, or may lose what it has confirmed.
+    #[error(transparent)]
+    Unsafe(#[from] UnsafeServer),
     /// The role of the URL lacks rights.
     #[error(
         "the role of the URL may not write the tables of the event store: let their owner run `{grants}`"
@@ -42,14 +31,6 @@ pub enum PostgresOpenError {
     MissingRights {
         /// The statements that grant the rights.
         grants: String,
-    },
-    /// The server may lose what it has confirmed.
-    #[error(
-        "PostgreSQL runs with {setting} and may lose what it has confirmed: turn it on, or accept the loss with ?durability=unsafe in the URL"
-    )]
-    Durability {
-        /// The setting and its value.
-        setting: &'static str,
     },
     /// A connection pool in transaction mode stands before the server.
     #[error("{0}")]
@@ -93,16 +74,6 @@ impl From<DatabaseError> for PostgresOpenError {
                 error => Self::Tables(error.to_string()),
             },
             error => Self::Tables(error.to_string()),
-        }
-    }
-}
-
-impl From<UnsafeServer> for PostgresOpenError {
-    fn from(server: UnsafeServer) -> Self {
-        match server {
-            UnsafeServer::Version { found } => Self::Version { found },
-            UnsafeServer::Encoding { found } => Self::Encoding { found },
-            UnsafeServer::Durability { setting } => Self::Durability { setting },
         }
     }
 }

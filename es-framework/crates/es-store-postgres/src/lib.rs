@@ -60,13 +60,14 @@ use self::{
 };
 use es_event::{EventCandidate, EventType, RecordedEvent, Subject};
 use es_store::{
-    AppendError, DamageSettlement, EventSchema, EventStore, EventStream, EventTypeStream,
+    AppendError, DamageSettlement, EventLog, EventSchema, EventStream, EventTypeStream,
     KnownEventType, LogDamage, ObserveOptions, Precondition, ReadOptions, RegisterError,
-    StoreError, SubjectStream, VerificationScope, schema_work,
+    StoreCatalog, StoreError, SubjectStream, VerificationScope, schema_work,
     write::{QueuedAppend, QueuedTask, candidate_size, precondition_size},
 };
 
 pub use database_error::PostgresOpenError;
+pub use es_sql::postgres::UnsafeServer;
 pub use postgres_store_options::PostgresStoreOptions;
 pub use restore::{PostgresRestore, PostgresRestoreError};
 pub use store_address::{InvalidStoreAddress, StoreAddress};
@@ -79,7 +80,7 @@ pub use store_address::{InvalidStoreAddress, StoreAddress};
 /// ```no_run
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use es_store::EventStore;
+/// use es_store::StoreCatalog as _;
 /// use es_store_postgres::PostgresStore;
 ///
 /// let store = PostgresStore::open("postgres://library@db-1,db-2/library".parse()?).await?;
@@ -211,7 +212,7 @@ fn check_texts(candidates: &[EventCandidate]) -> Result<(), StoreError> {
 }
 
 #[async_trait]
-impl EventStore for PostgresStore {
+impl EventLog for PostgresStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -256,7 +257,10 @@ impl EventStore for PostgresStore {
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.reader.clone().observe_events(subject, options)
     }
+}
 
+#[async_trait]
+impl StoreCatalog for PostgresStore {
     fn read_subjects(&self, base: Subject) -> SubjectStream {
         self.reader.clone().list_subjects(base)
     }

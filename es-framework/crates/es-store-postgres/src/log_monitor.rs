@@ -150,14 +150,15 @@ impl Notifications {
             // After a lost connection, it returns `None` and listens again.
             return listener.try_recv().await;
         }
-        let server = self
+        let servers = &state.address.servers;
+        let options = self
             .server
-            .and_then(|number| state.address.servers.get(number));
-        let Some(server) = server else {
+            .and_then(|server| servers.connection_options(server));
+        let Some(options) = options else {
             return future::pending().await;
         };
         let pool = PgPoolOptions::new().max_connections(1);
-        let pool = pool.connect_lazy_with(server.options.clone());
+        let pool = pool.connect_lazy_with(options.clone());
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.listen(CHANNEL).await?;
         self.listener = Some(listener);

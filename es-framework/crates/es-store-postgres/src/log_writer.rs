@@ -225,11 +225,8 @@ impl LogWriter {
                 }
             });
         }
-        if let Some(last) = prepared.events().next_back() {
-            state.record_seen(SeenEvent {
-                id: last.id,
-                hash: last.hash,
-            });
+        if let Some(last) = prepared.events().next_back().map(SeenEvent::of) {
+            state.record_seen(last);
             state.publish(last.id.get().saturating_add(1));
         }
     }

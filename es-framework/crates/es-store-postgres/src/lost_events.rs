@@ -2,7 +2,10 @@
 
 use sqlx::PgConnection;
 
-use super::{damage_record, database_error::DatabaseError, log_head, store_state::StoreState};
+use super::{
+    damage_record, database_error::DatabaseError, log_head, seen_event::SeenEvent,
+    store_state::StoreState,
+};
 use es_store::LogDamage;
 
 impl StoreState {
@@ -16,6 +19,18 @@ impl StoreState {
             return Ok(());
         };
         if log_head::holds_event(connection, seen).await? {
+            return Ok(());
+        }
+        self.close_after_loss(connection, seen).await
+    }
+
+    /// Closes a log that lacks an event which this instance has seen, unless another connection has noticed that.
+    pub(super) async fn close_after_loss(
+        &self,
+        connection: &mut PgConnection,
+        seen: SeenEvent,
+    ) -> Result<(), DatabaseError> {
+        if self.newest_seen().is_none_or(|newest| newest.id < seen.id) {
             return Ok(());
         }
         let flaw = "it was confirmed, and the log has lost it or has another one in its place";

@@ -1,10 +1,7 @@
 //! The connections that read. A read is repeated after a failure, on the server that accepts writes
 //! by then.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use sqlx::{AssertSqlSafe, PgConnection};
@@ -14,11 +11,8 @@ use super::{
     damage_record, database_error::DatabaseError, server_connection::WritableConnection,
     store_limits::StoreLimits, store_state::StoreState,
 };
-use es_sql::postgres::Remedy;
+use es_sql::postgres::{Remedy, RetrySchedule};
 use es_store::StoreError;
-
-/// The pause before a read is repeated.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// The statements of one step of a read.
 #[async_trait]
@@ -50,21 +44,23 @@ impl ReadPool {
         state: &StoreState,
         step: &S,
     ) -> Result<S::Output, StoreError> {
-        let begun = Instant::now();
+        let mut schedule = RetrySchedule::new(state.limits.retry_time);
         loop {
             let error = match self.try_read(state, step).await {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
-            let is_late = begun.elapsed() >= state.limits.retry_time;
-            let is_final = matches!(error, DatabaseError::Busy) || is_late;
-            match error.remedy() {
-                Remedy::Repeat if !is_final => {}
+            let remedy = match error {
+                DatabaseError::Busy => Remedy::GiveUp,
+                _ => error.remedy(),
+            };
+            if remedy == Remedy::Reconnect {
                 // The other connections are likely to be broken, too.
-                Remedy::Reconnect if !is_final => drop(self.take_idle()),
-                _ => return Err(error.to_store_error(&state.description)),
+                drop(self.take_idle());
             }
-            tokio::time::sleep(PAUSE).await;
+            if !schedule.wait(remedy).await {
+                return Err(error.to_store_error(&state.description));
+            }
         }
     }
 

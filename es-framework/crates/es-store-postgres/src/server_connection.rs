@@ -2,19 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use sqlx::{Connection as _, PgConnection};
+use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::time::timeout;
 
 use super::{
     database_error::{DatabaseError, PostgresOpenError},
     log_head,
     seen_event::SeenEvent,
-    store_address::{ServerConnectOptions, StoreAddress},
+    store_address::StoreAddress,
     store_limits::StoreLimits,
 };
 use es_sql::postgres::{
     Remedy, accepts_writes, explain_pool, find_unsafe_setting, first_success,
-    refuse_transaction_pool,
+    refuse_transaction_pool, server_name,
 };
 
 /// A writer that stops in the middle of a batch keeps all other writers waiting for its lock, so the
@@ -39,6 +39,8 @@ pub(super) struct WritableConnection {
     pub(super) server: usize,
     /// The number of times that connections had been given up before this one was opened.
     pub(super) failovers: u64,
+    /// The event that this instance has seen, if the server lacks it.
+    pub(super) lost: Option<SeenEvent>,
 }
 
 /// The reason for not choosing a server first.
@@ -61,16 +63,16 @@ impl StoreAddress {
         let attempts = servers.map(|(number, server)| async move {
             let connecting = timeout(limits.connect_time, self.connect_to(server, seen)).await;
             let connected = connecting.unwrap_or(Err(DatabaseError::Timeout));
-            let (connection, is_complete) = connected.map_err(Refusal::Failed)?;
+            let (connection, lost) = connected.map_err(Refusal::Failed)?;
             let found = WritableConnection {
                 connection,
                 server: number,
                 failovers: 0,
+                lost,
             };
-            if is_complete {
-                Ok(found)
-            } else {
-                Err(Refusal::Incomplete(found))
+            match lost {
+                None => Ok(found),
+                Some(_) => Err(Refusal::Incomplete(found)),
             }
         });
         let refusals = match first_success(attempts).await {
@@ -130,37 +132,37 @@ impl StoreAddress {
         connection: &mut PgConnection,
         server: usize,
     ) -> Result<(), DatabaseError> {
-        let Some(server) = self.servers.get(server) else {
+        let Some(options) = self.servers.connection_options(server) else {
             return Ok(());
         };
-        Ok(refuse_transaction_pool(connection, &server.options).await?)
+        Ok(refuse_transaction_pool(connection, options).await?)
     }
 
-    /// Connects to a server, and returns whether it has the event.
+    /// Connects to a server, and returns the event if it lacks it.
     async fn connect_to(
         &self,
-        server: &ServerConnectOptions,
+        server: &PgConnectOptions,
         seen: Option<SeenEvent>,
-    ) -> Result<(PgConnection, bool), DatabaseError> {
-        let connection = PgConnection::connect_with(&server.options).await;
+    ) -> Result<(PgConnection, Option<SeenEvent>), DatabaseError> {
+        let connection = PgConnection::connect_with(server).await;
         let mut connection = connection.map_err(explain_pool)?;
         if !accepts_writes(&mut connection).await? {
             return Err(DatabaseError::Server(PostgresOpenError::Unavailable {
                 address: self.to_string(),
-                reason: format!("{server} is a standby or read-only"),
+                reason: format!("{} is a standby or read-only", server_name(server)),
             }));
         }
         if let Some(flaw) = find_unsafe_setting(&mut connection, self.accepts_data_loss).await? {
-            return Err(PostgresOpenError::from(flaw).into());
+            return Err(PostgresOpenError::Unsafe(flaw).into());
         }
         for setting in SESSION {
             sqlx::query(setting).execute(&mut connection).await?;
         }
-        let is_complete = match seen {
-            Some(seen) => log_head::holds_event(&mut connection, seen).await?,
-            None => true,
+        let lost = match seen {
+            Some(seen) if !log_head::holds_event(&mut connection, seen).await? => Some(seen),
+            _ => None,
         };
-        Ok((connection, is_complete))
+        Ok((connection, lost))
     }
 }
 

@@ -3,10 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use es_store::strip_postgres_scheme;
-use sqlx::{ConnectOptions as _, postgres::PgConnectOptions};
+use sqlx::ConnectOptions as _;
 
 use es_event::HashVersion;
-use es_sql::postgres::server_urls;
+use es_sql::postgres::DatabaseServers;
 
 /// The database of an event store and its servers.
 ///
@@ -20,17 +20,11 @@ use es_sql::postgres::server_urls;
 /// ```
 #[derive(Clone)]
 pub struct StoreAddress {
-    pub(crate) servers: Arc<[ServerConnectOptions]>,
+    pub(crate) servers: DatabaseServers,
     pub(crate) accepts_data_loss: bool,
     pub(crate) uses_notifications: bool,
     pub(crate) hash_version: HashVersion,
     database_url: Arc<str>,
-}
-
-/// One server of the database.
-#[derive(Clone)]
-pub(crate) struct ServerConnectOptions {
-    pub(crate) options: PgConnectOptions,
 }
 
 /// The error for a text that is not the URL of a PostgreSQL event store.
@@ -116,9 +110,16 @@ impl std::str::FromStr for StoreAddress {
             }
         }
         let database_url = format!("postgres://{rest}?{}", parameters.join("&"));
-        let urls = server_urls(&database_url);
-        let servers = urls.iter().map(|url| server(url));
-        let servers = servers.collect::<Result<_, _>>()?;
+        // The error of a URL never repeats its text, which may contain a password.
+        let servers: DatabaseServers =
+            database_url.parse().map_err(InvalidStoreAddress::because)?;
+        let servers = servers.map_options(|options| {
+            let options = options.disable_statement_logging();
+            match options.get_application_name() {
+                Some(_) => options,
+                None => options.application_name("event-store"),
+            }
+        });
         Ok(Self {
             servers,
             accepts_data_loss,
@@ -129,38 +130,13 @@ impl std::str::FromStr for StoreAddress {
     }
 }
 
-fn server(url: &str) -> Result<ServerConnectOptions, InvalidStoreAddress> {
-    // The error of a URL never repeats its text, which may contain a password.
-    let options: PgConnectOptions = url.parse().map_err(InvalidStoreAddress::because)?;
-    let options = options.disable_statement_logging();
-    let options = match options.get_application_name() {
-        Some(_) => options,
-        None => options.application_name("event-store"),
-    };
-    Ok(ServerConnectOptions { options })
-}
-
-impl fmt::Display for ServerConnectOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.options.get_socket() {
-            Some(socket) => write!(f, "{}", socket.display()),
-            None => write!(f, "{}:{}", self.options.get_host(), self.options.get_port()),
-        }
-    }
-}
-
 impl fmt::Display for StoreAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let database = self.servers.first().map(|server| {
-            let options = &server.options;
-            options.get_database().unwrap_or(options.get_username())
-        });
-        write!(f, "PostgreSQL database {}", database.unwrap_or_default())?;
-        for (number, server) in self.servers.iter().enumerate() {
-            let separator = if number == 0 { " on " } else { ", " };
-            write!(f, "{separator}{server}")?;
-        }
-        Ok(())
+        let options = self.servers.iter().next();
+        let database =
+            options.map(|options| options.get_database().unwrap_or(options.get_username()));
+        let database = database.unwrap_or_default();
+        write!(f, "PostgreSQL database {database} on {}", self.servers)
     }
 }
 
@@ -186,7 +162,7 @@ mod tests {
         assert!(address.accepts_data_loss && !address.uses_notifications);
         let database_url = "postgres://me:se%40cret@a,b:5433,[::1]:5434/events?sslmode=disable&options[search_path]=x";
         assert_eq!(address.database_url(), database_url);
-        let options = &address.servers[1].options;
+        let options = address.servers.connection_options(1).unwrap();
         assert_eq!(options.get_username(), "me");
         assert_eq!(options.get_options(), Some("-c search_path=x"));
     }

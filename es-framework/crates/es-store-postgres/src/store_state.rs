@@ -73,10 +73,12 @@ impl StoreState {
         let connecting = self.address.connect_to_primary(&self.limits, seen);
         let found = connecting.await?;
         let mut connection = WritableConnection { failovers, ..found };
-        // A server whose standby is gone confirms no record of damage.
-        let checking = self.check_seen(&mut connection.connection);
-        let checked = timeout(self.limits.answer_time, checking).await;
-        checked.unwrap_or(Err(DatabaseError::Timeout))?;
+        if let Some(lost) = connection.lost {
+            // A server whose standby is gone confirms no record of damage.
+            let closing = self.close_after_loss(&mut connection.connection, lost);
+            let closed = timeout(self.limits.answer_time, closing).await;
+            closed.unwrap_or(Err(DatabaseError::Timeout))?;
+        }
         self.primary.send_if_modified(|primary| {
             let is_other = primary.number != connection.server && primary.failovers == failovers;
             if is_other {

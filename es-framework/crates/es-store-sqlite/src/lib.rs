@@ -55,9 +55,9 @@ use self::{
 };
 use es_event::{EventCandidate, EventType, LineFormat, RecordedEvent, Subject};
 use es_store::{
-    AppendError, DamageSettlement, EventSchema, EventStore, EventStream, EventTypeStream,
+    AppendError, DamageSettlement, EventLog, EventSchema, EventStream, EventTypeStream,
     KnownEventType, LineStream, LogDamage, ObserveOptions, Precondition, ReadOptions,
-    RegisterError, StoreError, SubjectStream, VerificationScope, scan, schema_work,
+    RegisterError, StoreCatalog, StoreError, SubjectStream, VerificationScope, scan, schema_work,
     write::{
         QueuedAppend, QueuedTask, WriteAdmission, WriteQueue, candidate_size, precondition_size,
     },
@@ -81,7 +81,7 @@ const HEALTH_LIMIT: Duration = Duration::from_secs(2);
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use es_store::EventStore;
+/// use es_store::StoreCatalog as _;
 /// use es_store_sqlite::EmbeddedStore;
 ///
 /// let store = EmbeddedStore::temporary()?;
@@ -240,7 +240,7 @@ impl Drop for OpenStore {
 }
 
 #[async_trait]
-impl EventStore for EmbeddedStore {
+impl EventLog for EmbeddedStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -282,6 +282,14 @@ impl EventStore for EmbeddedStore {
         scan::read_events(self.reader.clone(), subject, options)
     }
 
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        let source = RecentEventsReader(self.reader.clone());
+        scan::observe_events(self.reader.clone(), source, subject, options)
+    }
+}
+
+#[async_trait]
+impl StoreCatalog for EmbeddedStore {
     fn read_lines(
         &self,
         subject: &Subject,
@@ -296,11 +304,6 @@ impl EventStore for EmbeddedStore {
         let frames = scan::chunks(reader, lines, subject.clone(), options.clone());
         let frames = frames.try_filter(|lines| future::ready(!lines.is_empty()));
         Some(frames.map_ok(Bytes::from).boxed())
-    }
-
-    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        let source = RecentEventsReader(self.reader.clone());
-        scan::observe_events(self.reader.clone(), source, subject, options)
     }
 
     fn read_subjects(&self, base: Subject) -> SubjectStream {

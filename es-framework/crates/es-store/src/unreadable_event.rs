@@ -1,13 +1,13 @@
 //! Finds the event that a subscription cannot read.
 
-use super::{EventStore, StoreError, event_with_id, newest_id};
+use super::{EventLog, StoreError, event_with_id, newest_id};
 use es_event::{EventId, PoisonEvent};
 
 /// Returns the event after a position, if a subscription failed because this event is damaged or too large.
-/// Another event, or the store itself, must be readable: otherwise no event is at fault.
+/// The log must answer for the event before or after it: otherwise no event is at fault.
 #[doc(hidden)]
 pub async fn find_unreadable_event(
-    store: &dyn EventStore,
+    log: &dyn EventLog,
     position: Option<EventId>,
     error: &StoreError,
 ) -> Option<PoisonEvent> {
@@ -15,16 +15,12 @@ pub async fn find_unreadable_event(
         return None;
     }
     let next = position.map_or(Some(EventId::FIRST), EventId::next)?;
-    match event_with_id(store, next).await {
+    match event_with_id(log, next).await {
         Err(reason @ StoreError::Corrupt { .. }) => {
-            let works = match position {
-                // The event before may be damaged, too, if an operator has skipped it.
-                Some(last) => !matches!(
-                    event_with_id(store, last).await,
-                    Err(error) if error.is_transient()
-                ),
-                None => store.health().await.is_ok(),
-            };
+            let neighbor = position.or_else(|| next.next())?;
+            // The neighbor may be damaged, too, if an operator has skipped it.
+            let answer = event_with_id(log, neighbor).await;
+            let works = !matches!(answer, Err(error) if error.is_transient());
             works.then(|| PoisonEvent::unreadable(next, reason))
         }
         _ => None,
@@ -35,16 +31,16 @@ pub async fn find_unreadable_event(
 /// there is no event after it, and otherwise the greatest id.
 #[doc(hidden)]
 pub async fn newest_id_or_bound(
-    store: &dyn EventStore,
+    log: &dyn EventLog,
     position: Option<EventId>,
 ) -> Result<Option<EventId>, StoreError> {
-    match newest_id(store).await {
+    match newest_id(log).await {
         Err(StoreError::Corrupt { .. }) => {
             let next = position.map_or(Some(EventId::FIRST), EventId::next);
             let Some(next) = next else {
                 return Ok(position);
             };
-            match event_with_id(store, next).await {
+            match event_with_id(log, next).await {
                 Ok(None) => Ok(position),
                 Ok(Some(_)) | Err(StoreError::Corrupt { .. }) => Ok(EventId::new(EventId::MAX)),
                 Err(error) => Err(error),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 
 use super::{
-    Bound, DamageSettlement, EventStore, EventStream, LogDamage, ReadOptions, StoreError,
+    Bound, DamageSettlement, EventLog, EventStore, EventStream, LogDamage, ReadOptions, StoreError,
     event_with_id,
 };
 use es_event::{EventId, Hash, RecordedEvent, Subject};
@@ -252,7 +252,7 @@ pub async fn verify_scope(
 
 /// Verifies the chain behind each damaged event, too. Returns its end, its end before the first damage, and the damage.
 async fn verify_chain(
-    store: &dyn EventStore,
+    log: &dyn EventLog,
     scope: VerificationScope,
     progress: &mut (impl FnMut(VerificationProgress) + Send),
 ) -> Result<(Chain, Option<Chain>, Vec<LogDamage>), StoreError> {
@@ -261,13 +261,13 @@ async fn verify_chain(
         ..Chain::at(scope.first, Hash::ZERO)
     };
     let (mut whole, mut damage) = (None, Vec::new());
-    let mut events = read_from(store, &chain);
+    let mut events = read_from(log, &chain);
     loop {
         let checked = match events.next().await {
             None => break,
             Some(Ok(event)) => chain.verify_next(&event),
             Some(Err(StoreError::Corrupt { reason, .. })) => {
-                Err(find_flaw(store, &mut chain, reason).await?)
+                Err(find_flaw(log, &mut chain, reason).await?)
             }
             Some(Err(error)) => return Err(error),
         };
@@ -280,7 +280,7 @@ async fn verify_chain(
                 break;
             }
             chain.skip();
-            events = read_from(store, &chain);
+            events = read_from(log, &chain);
         } else if chain.events().is_multiple_of(STEP) {
             let events = chain.events();
             progress(VerificationProgress::Chain { events });
@@ -294,23 +294,23 @@ async fn verify_chain(
     Ok((chain, whole, damage))
 }
 
-fn read_from(store: &dyn EventStore, chain: &Chain) -> EventStream {
+fn read_from(log: &dyn EventLog, chain: &Chain) -> EventStream {
     let options = ReadOptions {
         lower_bound: EventId::new(chain.events()).map(Bound::Inclusive),
         ..ReadOptions::recursive()
     };
-    store.read(Subject::root(), options)
+    log.read(Subject::root(), options)
 }
 
 /// Verifies event by event up to the one that cannot be read, and returns its flaw. A store reads many events at once, so
 /// an unreadable event also hides the ones before it.
 async fn find_flaw(
-    store: &dyn EventStore,
+    log: &dyn EventLog,
     chain: &mut Chain,
     mut reason: String,
 ) -> Result<ChainFlaw, StoreError> {
     while let Some(id) = EventId::new(chain.events()) {
-        match event_with_id(store, id).await {
+        match event_with_id(log, id).await {
             Ok(Some(event)) => {
                 if let Err(flaw) = chain.verify_next(&event) {
                     return Ok(flaw);

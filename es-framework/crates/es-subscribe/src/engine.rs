@@ -7,7 +7,7 @@ use std::{convert::Infallible, time::Duration};
 
 use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
 use es_event::{EventId, PoisonEvent, Subject};
-use es_store::{EventStore, ObserveOptions, StoreError, find_unreadable_event, newest_id_or_bound};
+use es_store::{EventLog, ObserveOptions, StoreError, find_unreadable_event, newest_id_or_bound};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -47,7 +47,7 @@ pub fn back_off(longest: Duration) -> ExponentialBackoff {
 #[doc(hidden)]
 pub async fn follow<S: Subscriber>(
     subscriber: &S,
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     stop: &CancellationToken,
 ) -> Option<S::End> {
     let mut subscription = Subscription {
@@ -67,7 +67,6 @@ pub async fn follow<S: Subscriber>(
             pauses = back_off(LAST_PAUSE);
         }
         let failure = match interruption {
-            Interruption::Rewind => continue,
             Interruption::Stopped => return None,
             Interruption::Ended(end) => return Some(end),
             Interruption::Store(error) => SubscriberFailure::of_event_store(&error),
@@ -87,7 +86,7 @@ pub async fn follow<S: Subscriber>(
 /// The subscriptions of one subscriber, one after another.
 struct Subscription<'a, S> {
     subscriber: &'a S,
-    store: &'a dyn EventStore,
+    store: &'a dyn EventLog,
     stop: &'a CancellationToken,
     /// The position at the begin of the last subscription.
     from: Option<EventId>,
@@ -148,7 +147,6 @@ impl<S: Subscriber> Subscription<'_, S> {
                         is_subscribed = true;
                         continue;
                     }
-                    () = self.subscriber.wait_for_work() => self.prepare(EventBatch::default()),
                 },
             };
             let mut handling = self.subscriber.handle(batch);
@@ -164,7 +162,7 @@ impl<S: Subscriber> Subscription<'_, S> {
             *received = last.max(*received);
             catch_up.publish(self.position().max(self.passed), &self.subscriber.running());
             if let Some(failure) = failure {
-                return Err(failure.unwrap_or_else(|| self.subscription_ended()).into());
+                return Err(failure.unwrap_or_else(subscription_ended).into());
             }
             if self.stop.is_cancelled() {
                 return Err(Interruption::Stopped);
@@ -193,13 +191,6 @@ impl<S: Subscriber> Subscription<'_, S> {
             if state.trouble().map(|trouble| trouble.cause) != Some(TroubleCause::Action) {
                 progress.record_success();
             }
-        }
-    }
-
-    fn subscription_ended(&self) -> StoreError {
-        StoreError::Unavailable {
-            address: self.store.description(),
-            reason: "it ended the subscription".to_owned(),
         }
     }
 
@@ -271,5 +262,13 @@ impl<S: Subscriber> Subscription<'_, S> {
     /// Runs the work. Returns `None` if the subscriber is stopped before its end.
     async fn until_stopped<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.stop.run_until_cancelled(work).await
+    }
+}
+
+/// The error for a subscription that ends without one.
+fn subscription_ended() -> StoreError {
+    StoreError::Unavailable {
+        address: "behind this subscription".to_owned(),
+        reason: "it ended the stream of events".to_owned(),
     }
 }

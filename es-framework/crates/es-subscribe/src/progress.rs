@@ -5,7 +5,7 @@ mod tests;
 
 use std::{sync::Arc, time::Duration};
 
-use es_event::{EventId, PoisonEvent};
+use es_event::{EventId, Hash, PoisonEvent};
 use jiff::Timestamp;
 use tokio::sync::{Notify, watch};
 
@@ -42,8 +42,8 @@ pub(super) struct SubscriberStatus {
     pace: Option<RebuildPace>,
     /// The progress of the shadow table of a read model, if one is being built.
     shadow: Option<SubscriberProgress>,
-    /// The number of shadow tables that have replaced the current table.
-    swaps: u64,
+    /// The last announced erasure of personal data before the rows of a read model were built.
+    erasure: Option<Hash>,
     deadlines: OpenDeadlines,
     held: HeldKeys,
 }
@@ -365,16 +365,35 @@ impl SubscriberProgress {
                 position,
                 held,
                 has_caught_up: true,
-                swaps: status.swaps.saturating_add(1),
+                erasure: status.erasure,
                 ..SubscriberStatus::default()
             };
         });
     }
 
-    /// Returns how often a shadow table has replaced the current table since the start.
+    /// Records the last announced erasure of personal data before the rows were built.
+    #[doc(hidden)]
+    pub fn record_erasure(&self, erasure: Option<Hash>) {
+        self.status.send_if_modified(|status| {
+            let is_changed = status.erasure != erasure;
+            status.erasure = erasure;
+            is_changed
+        });
+    }
+
+    /// Returns the last announced erasure of personal data before the rows were built.
     #[doc(hidden)]
     #[must_use]
-    pub fn swaps(&self) -> u64 {
-        self.status.borrow().swaps
+    pub fn erasure(&self) -> Option<Hash> {
+        self.status.borrow().erasure
+    }
+
+    /// Waits until the rows are those that were built after an erasure of personal data.
+    #[doc(hidden)]
+    pub async fn wait_until_built_after(&self, erasure: Hash) {
+        let mut status = self.status.subscribe();
+        let is_built = |status: &SubscriberStatus| status.erasure == Some(erasure);
+        // This progress keeps the channel open.
+        let _ = status.wait_for(is_built).await;
     }
 }

@@ -10,7 +10,7 @@ use es_event::{
     EventCandidate, EventId, EventSelection, EventType, InvalidSubjectValue, Metadata, Subject,
     SubjectTemplatePart,
 };
-use es_store::{AppendError, EventStore, ReadOptions, StoreError, newest_id};
+use es_store::{AppendError, EventLog, ReadOptions, StoreError, newest_id};
 
 const SKIPPED: EventType = EventType::declared("io.es-framework.EventsSkippedEvent");
 const RESUMED: EventType = EventType::declared("io.es-framework.EventsResumedEvent");
@@ -25,7 +25,7 @@ struct SelectionPayload {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct SkipLog {
-    store: Arc<dyn EventStore>,
+    store: Arc<dyn EventLog>,
     source: Arc<str>,
     subject: Subject,
 }
@@ -36,7 +36,7 @@ impl SkipLog {
     /// # Errors
     /// The name is not a valid subject segment.
     pub fn new(
-        store: Arc<dyn EventStore>,
+        store: Arc<dyn EventLog>,
         source: Arc<str>,
         kind: &'static str,
         name: &'static str,
@@ -149,7 +149,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_choice_holds_until_an_operator_ends_it() {
-        let store: Arc<dyn EventStore> = Arc::new(MemoryStore::new());
+        let store: Arc<dyn EventLog> = Arc::new(MemoryStore::new());
         let log =
             |name| SkipLog::new(Arc::clone(&store), "tests".into(), "read-models", name).unwrap();
         let torn = EventSelection::Fingerprint {

@@ -82,11 +82,13 @@ impl CommandExpectation {
         events: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
     ) -> Self {
         self.expect_success();
-        let expected = events.into_iter().map(|(subject, event_type, payload)| {
-            event_to_json(&parse_subject(subject), event_type, payload)
-        });
-        let expected = expected.collect::<Result<Vec<_>, _>>();
-        let expected = expected.unwrap_or_else(|error| failed(&error));
+        let expected = events
+            .into_iter()
+            .map(|(subject, event_type, payload)| {
+                event_to_json(&parse_subject(subject), event_type, payload)
+            })
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap_or_else(|error| failed(&error));
         assert_same("the events", &expected, &self.new);
         self
     }
@@ -115,7 +117,7 @@ impl CommandExpectation {
             )),
             Err(error) => {
                 let problem = Problem::from(error);
-                let found = format!("{}: {}", problem.name(), problem.detail());
+                let found = problem.to_string();
                 assert_same("the problem", &format!("{name}: {detail}"), &found);
             }
         }

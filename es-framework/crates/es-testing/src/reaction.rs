@@ -19,7 +19,7 @@ use es_command::{
     },
 };
 use es_event::{DecodeError, RecordedEvent, Subject, UpcasterDescriptor, Upcasters};
-use es_store::{EventStore, ReadOptions, memory::MemoryStore};
+use es_store::{EventLog, ReadOptions, memory::MemoryStore};
 use es_subscribe::state::StateDatabase;
 
 /// Compares the commands and events of a reaction with those that a test expects.
@@ -104,7 +104,7 @@ async fn react(
         ..reaction
     };
     let sent = Arc::new(Mutex::new(Vec::new()));
-    let port: Arc<dyn EventStore> = Arc::new(store.clone());
+    let port: Arc<dyn EventLog> = Arc::new(store.clone());
     let runtime = runtime(port, services, upcasters, &sent);
     catch_up_at(runtime, reaction, &times).await?;
     let events = store.read(Subject::root(), ReadOptions::recursive());
@@ -146,7 +146,7 @@ async fn find_obstacle(
 }
 
 fn runtime(
-    store: Arc<dyn EventStore>,
+    store: Arc<dyn EventLog>,
     services: Services,
     upcasters: Upcasters,
     sent: &Arc<Mutex<Vec<OutgoingCommand>>>,

@@ -13,7 +13,7 @@ use es_read::{
     projection::{Database, Processor, ReadModel, ReadModelDescriptor, ReadModels},
     query::{PageParameters, QueryContext, QueryDescriptor, QueryError, QueryHandler},
 };
-use es_store::{EventStore, memory::MemoryStore};
+use es_store::{EventLog, memory::MemoryStore};
 
 /// The longest wait for the projection of a test's events.
 const PROJECTION_TIMEOUT: Duration = Duration::from_secs(60);
@@ -101,7 +101,7 @@ async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
     let queries: Vec<_> = inventory::iter::<QueryDescriptor>().copied().collect();
     let models = models.with_indexes_of(&queries);
     let database = Database::in_memory(&models).await?;
-    let store: Arc<dyn EventStore> = Arc::new(store);
+    let store: Arc<dyn EventLog> = Arc::new(store);
     let processor = Processor::new(store, database.clone(), models).with_upcasters(upcasters);
     let positions = processor.progress();
     let last = u64::try_from(count)?.checked_sub(1).and_then(EventId::new);

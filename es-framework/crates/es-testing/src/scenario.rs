@@ -18,7 +18,7 @@ use es_command::{
     settings::SettingsDescriptor,
 };
 use es_event::{Caller, Event, Metadata, Subject, UpcasterDescriptor, Upcasters};
-use es_store::{EventStore, memory::MemoryStore};
+use es_store::{EventLog, memory::MemoryStore};
 
 /// The default time of a test.
 const TIME: Timestamp = Timestamp::constant(1_767_225_600, 0);
@@ -322,7 +322,7 @@ impl Scenario {
             Err(error) => panic!("{error}"),
         };
         let command_resources =
-            CommandResources::new(Arc::new(store.clone()) as Arc<dyn EventStore>, "test")
+            CommandResources::new(Arc::new(store.clone()) as Arc<dyn EventLog>, "test")
                 .with_services(services)
                 .with_upcasters(upcasters.clone());
         let runner = ScenarioRunner::new(store, subject, upcasters);

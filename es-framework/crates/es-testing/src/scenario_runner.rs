@@ -12,7 +12,7 @@ use es_event::{
     Event, EventCandidate, EventDescriptor, EventType, Metadata, RecordedEvent, Subject,
     UnreadableValue, Upcasters,
 };
-use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
+use es_store::{EventLog as _, ReadOptions, memory::MemoryStore};
 
 /// A past event of a scenario.
 pub(crate) struct PastEvent {

@@ -11,8 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use es_personal::{
-    ErasureTarget, PersonKeys, PersonalData, PersonalEvents, PersonalStore, SqliteKeyStore,
-    StoredForm,
+    ErasureTarget, PersonKeys, PersonalData, PersonalEvents, PersonalStore, SqlKeyStore, StoredForm,
 };
 use futures_util::TryStreamExt as _;
 use proptest::{prelude::*, test_runner::TestRunner};
@@ -23,14 +22,10 @@ use crate::{
     event::{
         Event, EventCandidate, EventDescriptor, EventType, Hash, Metadata, Subject, encode_event,
     },
-    operator::{ComponentKind, OperatorClient, OperatorOutcome, OperatorRequests},
     prelude::*,
-    projection::{Database, ReadModelDescriptor, ReadModels},
-    store::{AppendError, EventStore, ReadOptions, StoreError, memory::MemoryStore},
-    subscribe::{HeldKeys, ProgressRegistry},
+    projection::DatabaseUrl,
+    store::{AppendError, EventLog, ReadOptions, StoreError, memory::MemoryStore},
 };
-
-use super::ReadModelRows;
 
 mod faulty_store;
 mod open_erasures;
@@ -94,9 +89,10 @@ struct Party {
 }
 
 impl Party {
-    fn new() -> Self {
+    async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let keys = SqliteKeyStore::open(&folder.path().join("keys.sqlite")).unwrap();
+        let url = DatabaseUrl::File(folder.path().join("keys.sqlite"));
+        let keys = SqlKeyStore::open(&url).await.unwrap();
         let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
         let sealed = MemoryStore::new();
         let store = Arc::new(sealed.clone());
@@ -138,7 +134,7 @@ fn candidate(event: &PartyHeldEvent) -> EventCandidate {
 
 /// Returns the events, decoded if they can be, and their data.
 async fn parties(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
 ) -> Result<Vec<(Option<PartyHeldEvent>, String)>, StoreError> {
     let events = store.read("/parties".parse().unwrap(), ReadOptions::recursive());
     let events: Vec<_> = events.try_collect().await?;
@@ -179,7 +175,7 @@ fn party() -> PartyHeldEvent {
 
 #[tokio::test]
 async fn the_event_store_holds_no_plain_value_and_the_application_reads_all() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     let stored = party.stored().await;
     // The letters of a ciphertext can be any number.
@@ -192,7 +188,7 @@ async fn the_event_store_holds_no_plain_value_and_the_application_reads_all() {
 
 #[tokio::test]
 async fn an_erased_person_reads_as_the_replacements_and_the_others_as_before() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     let sealed = party.stored().await;
     for person in [1, 2, 5] {
@@ -222,7 +218,7 @@ async fn an_erased_person_reads_as_the_replacements_and_the_others_as_before() {
 
 #[tokio::test]
 async fn nothing_more_of_an_erased_person_is_stored() {
-    let party = Party::new();
+    let party = Party::new().await;
     for _ in 0..2 {
         party.data.erase(Uuid::from_u128(4)).await.unwrap();
     }
@@ -237,9 +233,9 @@ async fn nothing_more_of_an_erased_person_is_stored() {
 #[cfg(feature = "schemas")]
 #[tokio::test]
 async fn another_key_store_neither_opens_nor_seals() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
-    let other = Party::new();
+    let other = Party::new().await;
     let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
     let keys = other.opened.keys().clone();
     let opened = PersonalStore::new(Arc::new(party.sealed.clone()), events, keys);
@@ -260,14 +256,14 @@ async fn a_program_without_the_validator_leaves_schemas_to_another_event_store()
     for error in [checked.unwrap_err(), registered.unwrap_err().to_string()] {
         assert!(error.contains("the feature `schemas`"), "{error}");
     }
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&self::party()).await.unwrap();
     assert_eq!(party.read().await, [self::party()]);
 }
 
 #[tokio::test]
 async fn what_is_stored_about_a_person_is_found_and_exported() {
-    let party = Party::new();
+    let party = Party::new().await;
     let before = encode_event(&Metadata::default(), &super::tests::party()).unwrap();
     let plain = EventCandidate {
         data: before,
@@ -296,7 +292,6 @@ async fn what_is_stored_about_a_person_is_found_and_exported() {
 /// A part of an application that counts how often it drops plain values.
 #[derive(Debug, Clone, Default)]
 struct CountingTarget {
-    is_empty: bool,
     drops: Arc<AtomicUsize>,
     last: Arc<Mutex<Option<Hash>>>,
     /// The number of drops that take too long.
@@ -315,37 +310,27 @@ impl ErasureTarget for CountingTarget {
         "rows".to_owned()
     }
 
-    async fn is_empty(&self) -> Result<bool, String> {
-        Ok(self.is_empty)
-    }
-
-    async fn last_erasure(&self) -> Result<Option<Hash>, String> {
-        Ok(*self.last.lock().unwrap())
-    }
-
-    async fn record_erasure(&self, erasure: Hash) -> Result<(), String> {
-        *self.last.lock().unwrap() = Some(erasure);
-        Ok(())
-    }
-
-    async fn forget(&self, _: Hash) -> Result<(), String> {
+    async fn forget(&self, erasure: Hash) -> Result<(), String> {
+        if *self.last.lock().unwrap() == Some(erasure) {
+            return Ok(());
+        }
         if self.drops.fetch_add(1, Ordering::SeqCst) < self.slow_drops {
             return Err("it is still being rebuilt".to_owned());
         }
+        *self.last.lock().unwrap() = Some(erasure);
         Ok(())
     }
 }
 
 impl Party {
     fn instance_with(&self, target: &CountingTarget) -> PersonalData {
-        let targets: Vec<Arc<dyn ErasureTarget>> = vec![Arc::new(target.clone())];
+        let targets: Vec<Box<dyn ErasureTarget>> = vec![Box::new(target.clone())];
         PersonalData::new(self.opened.clone(), "other".into(), targets)
     }
 
     /// Returns an instance that has just started with this target, and has followed the erasures so far.
     async fn start_instance(&self, target: &CountingTarget) -> PersonalData {
         let data = self.instance_with(target);
-        data.prepare().await.unwrap();
         let following = data.follow();
         let followed = async {
             for _ in 0..1_000 {
@@ -373,7 +358,7 @@ impl Party {
 
 #[tokio::test]
 async fn an_instance_that_was_down_drops_plain_values_once_after_its_start() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     let rows = CountingTarget::default();
     for person in [1, 2] {
@@ -391,7 +376,7 @@ async fn an_instance_that_was_down_drops_plain_values_once_after_its_start() {
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_erasure_ends_without_another_start_however_long_the_rows_take() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     let rows = CountingTarget {
         slow_drops: 3,
@@ -422,21 +407,8 @@ async fn an_interrupted_erasure_ends_without_another_start_however_long_the_rows
 }
 
 #[tokio::test]
-async fn rows_that_are_empty_at_the_start_are_not_rebuilt() {
-    let party = Party::new();
-    party.append(&super::tests::party()).await.unwrap();
-    party.data.erase(Uuid::from_u128(1)).await.unwrap();
-    let rows = CountingTarget {
-        is_empty: true,
-        ..CountingTarget::default()
-    };
-    party.start_instance(&rows).await;
-    assert_eq!(rows.drops(), 0);
-}
-
-#[tokio::test]
 async fn an_event_that_only_names_a_person_is_exported_without_the_values_of_others() {
-    let party = Party::new();
+    let party = Party::new().await;
     let mut event = super::tests::party();
     event.contact = Contact::Nobody;
     party.append(&event).await.unwrap();
@@ -461,7 +433,7 @@ async fn an_event_that_only_names_a_person_is_exported_without_the_values_of_oth
 
 #[tokio::test]
 async fn a_verification_names_the_events_with_values_that_must_be_gone() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::tests::party()).await.unwrap();
     let values = ["NAME-ADA".to_owned(), "x".to_owned()];
     let verified = party.data.verify(Uuid::from_u128(2), &values);
@@ -477,68 +449,6 @@ async fn a_verification_names_the_events_with_values_that_must_be_gone() {
     let verified = verified.await.unwrap();
     assert!(!verified.is_erased);
     assert_eq!(verified.found, ["event 1"]);
-}
-
-#[derive(Debug, PartialEq, ReadModel)]
-#[read_model(table = "parties")]
-struct PartyRow {
-    #[key]
-    host: Uuid,
-    host_name: String,
-}
-
-#[projection]
-impl PartyRow {
-    #[key(host)]
-    fn held(event: &PartyHeldEvent) -> Self {
-        Self {
-            host: event.host,
-            host_name: event.host_name.clone(),
-        }
-    }
-}
-
-/// Counts the rebuilds that are requested, and carries none out.
-fn count_rebuilds(mut requests: OperatorRequests) -> Arc<AtomicUsize> {
-    let count = Arc::<AtomicUsize>::default();
-    let counted = Arc::clone(&count);
-    tokio::spawn(async move {
-        while let Some(request) = requests.recv().await {
-            counted.fetch_add(1, Ordering::SeqCst);
-            request.send_result(Ok(OperatorOutcome::default()));
-        }
-    });
-    count
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_long_rebuild_is_awaited_and_not_begun_again() {
-    const KIND: ComponentKind = ComponentKind::ReadModel;
-    let models = ReadModels::new([ReadModelDescriptor::of::<PartyRow>()]).unwrap();
-    let names = || std::iter::once("parties");
-    let (operator, requests) = OperatorClient::with_shared_queue(KIND, names());
-    let all_progress = ProgressRegistry::new(KIND, names());
-    let rebuilds = count_rebuilds(requests);
-    let rows = ReadModelRows {
-        table: models.find_table("parties").unwrap().clone(),
-        operator,
-        progress: all_progress.clone(),
-        database: Database::in_memory(&models).await.unwrap(),
-        requested: Mutex::default(),
-    };
-    let progress = all_progress.find_progress("parties").unwrap();
-    progress.record_catch_up();
-    let [first, later] = [1, 2].map(|byte| Hash::from_bytes([byte; 32]));
-    for _ in 0..2 {
-        let reason = rows.forget(first).await.unwrap_err();
-        assert!(reason.contains("still being rebuilt"), "{reason}");
-    }
-    progress.record_swap(None, HeldKeys::default());
-    assert_eq!(rows.forget(first).await, Ok(()));
-    assert_eq!(rebuilds.load(Ordering::SeqCst), 1);
-    // Rows that were read before a later erasure may hold its values.
-    rows.forget(later).await.unwrap_err();
-    assert_eq!(rebuilds.load(Ordering::SeqCst), 2);
 }
 
 #[test]
@@ -566,7 +476,7 @@ fn every_value_is_read_back_as_it_was_written() {
             ..party()
         };
         runtime.block_on(async {
-            let party = Party::new();
+            let party = Party::new().await;
             party.append(&event).await.unwrap();
             let stored = party.stored().await;
             prop_assert!(!stored.contains("secret-"), "{}", stored);

@@ -4,6 +4,7 @@ use syn::{Attribute, DeriveInput, Ident};
 
 use super::attr::{self, CommandAttr};
 use crate::codegen::{
+    attribute,
     declaration_kind::DeclarationKind,
     errors::Errors,
     fields::{self, Field},
@@ -53,17 +54,8 @@ pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> CommandItem
 }
 
 fn check_placement(attrs: &[Attribute], errors: &mut Errors) {
-    for attr in attrs {
-        if attr.path().is_ident("event") {
-            errors.record(
-                attr,
-                "`#[event(…)]` belongs to `#[derive(Event)]`: write `#[command(…)]` on a command",
-            );
-        } else if attr.path().is_ident("validate") {
-            errors.record(
-                attr,
-                "`#[validate(…)]` stands above the field whose value it is about",
-            );
-        }
-    }
+    let message = "`#[event(…)]` belongs to `#[derive(Event)]`: write `#[command(…)]` on a command";
+    attribute::refuse(attrs, "event", message, errors);
+    let message = "`#[validate(…)]` stands above the field whose value it is about";
+    attribute::refuse(attrs, "validate", message, errors);
 }

@@ -1,6 +1,6 @@
 //! Parses `#[command(…)]` without checking the values.
 
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta};
+use syn::{Attribute, Ident, LitStr, Meta};
 
 use crate::codegen::{
     attribute::{self, AttributeKeys},
@@ -82,13 +82,10 @@ fn parse_subjects(meta: &Meta, errors: &mut Errors) -> Vec<LitStr> {
     let several = attribute::parse_one_or_several(meta, EXAMPLE, errors);
     let mut subjects = Vec::new();
     for element in several.map(|(_, elements)| elements).unwrap_or_default() {
-        match attribute::ungrouped(element) {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(subject),
-                ..
-            }) => subjects.push(subject.clone()),
-            other => errors.record(
-                other,
+        match attribute::text_of(element) {
+            Some(subject) => subjects.push(subject.clone()),
+            None => errors.record(
+                element,
                 format!(
                     "a subject is a text, and several are in brackets: write `{EXAMPLE}`; for the command's own subject, write `condition = exists`"
                 ),

@@ -1,12 +1,13 @@
 //! Checks a parsed command and derives its subject, path and condition.
 
-use syn::{Attribute, Ident, LitStr, Meta};
+use syn::{Ident, LitStr, Meta};
 
 use super::{
     ast::{CommandField, CommandItem},
     attr::CommandAttr,
 };
 use crate::codegen::{
+    attribute,
     caller_rules::{self, CheckedCallerRules},
     doc_comment::{self, DocText},
     errors::Errors,
@@ -18,7 +19,6 @@ use crate::codegen::{
 /// A command without mistakes.
 pub(crate) struct CheckedCommand {
     pub(crate) ident: Ident,
-    pub(crate) attrs: Vec<Attribute>,
     pub(crate) summary: DocText,
     pub(crate) subject: Template,
     pub(crate) path: String,
@@ -51,7 +51,9 @@ pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Optio
         attr,
         fields,
     } = declared;
-    let condition = condition(attr.condition.as_ref(), errors);
+    let condition = attr.condition.as_ref().map_or(Some("None"), |word| {
+        attribute::choose(word, &CONDITIONS, ("condition", "condition"), errors)
+    });
     let subject = subject(&ident, &attr, fields.as_deref(), errors);
     let required = required_subjects(&attr, fields.as_deref(), errors);
     let path = match &attr.internal {
@@ -64,7 +66,6 @@ pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Optio
     let summary = doc_comment::summary_or_name(&ident, attr.summary.as_ref(), &attrs);
     let mut command = CheckedCommand {
         ident,
-        attrs,
         summary,
         subject: subject?,
         path: String::new(),
@@ -98,19 +99,6 @@ const CONDITIONS: [(&str, &str); 3] = [
     ("pristine", "Pristine"),
     ("exists", "Exists"),
 ];
-
-fn condition(option: Option<&Ident>, errors: &mut Errors) -> Option<&'static str> {
-    let Some(option) = option else {
-        return Some("None");
-    };
-    let found = CONDITIONS.iter().find(|(word, _)| option == word);
-    if found.is_none() {
-        let words = CONDITIONS.map(|(word, _)| word);
-        let meant = naming::known_names_hint(&option.to_string(), &words, "condition");
-        errors.record(option, format!("`{option}` is no condition: {meant}"));
-    }
-    found.map(|(_, variant)| *variant)
-}
 
 fn subject(
     ident: &Ident,

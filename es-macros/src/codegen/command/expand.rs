@@ -4,21 +4,25 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{DeriveInput, ext::IdentExt as _, spanned::Spanned as _};
 
-use super::{ast::CommandField, check::CheckedCommand};
+use super::check::CheckedCommand;
 use crate::codegen::{
     declaration,
     declaration_kind::DeclarationKind,
     errors::Errors,
     fields::{self, Field, borrow_fields, variable_of},
     framework::Framework,
-    json_impls::{self, FieldWithConstraints, JsonStruct},
+    json_impls,
     template::{self, Template},
     validate::{self, JsonPlace, ValueWithRules},
 };
 
 /// Generates all implementations and the registration.
-pub(crate) fn expand_command(command: &CheckedCommand, framework: &Framework) -> TokenStream {
-    let json = json(command, framework);
+pub(crate) fn expand_command(
+    item: &DeriveInput,
+    command: &CheckedCommand,
+    framework: &Framework,
+) -> TokenStream {
+    let json = json_impls::expand_item(item, DeclarationKind::Command, framework);
     let validation = validation(command, framework);
     let clone = impl_clone(command);
     let declaration = impl_command(command, framework);
@@ -35,32 +39,6 @@ pub(crate) fn expand_command(command: &CheckedCommand, framework: &Framework) ->
         #framework::__private::inventory::submit! {
             #framework::command::CommandDescriptor::of::<#ident>()
         }
-    }
-}
-
-fn json(command: &CheckedCommand, framework: &Framework) -> TokenStream {
-    let fields: Vec<_> = command
-        .fields
-        .iter()
-        .map(|field| wire_field(field, framework))
-        .collect();
-    let wire = JsonStruct {
-        kind: DeclarationKind::Command,
-        ident: &command.ident,
-        attrs: &command.attrs,
-        fields: &fields,
-    };
-    wire.expand_impls(framework)
-}
-
-/// The JSON schema of a field includes its validation rules.
-fn wire_field<'a>(
-    CommandField { field, rules }: &'a CommandField,
-    framework: &Framework,
-) -> FieldWithConstraints<'a> {
-    FieldWithConstraints {
-        field,
-        constraints: validate::constraints(rules, framework),
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn derive_command(input: TokenStream, manifest: &Manifest) -> TokenSt
             unique::reject_attributes(item, errors);
             check::check_command(ast::parse_item(item, errors), errors)
         },
-        |_, command, framework| expand::expand_command(&command, framework),
+        |item, command, framework| expand::expand_command(item, &command, framework),
         expand::generate_stub,
     )
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use quote::ToTokens as _;
 use syn::{
-    Attribute, Expr, ExprLit, Lit, LitInt, LitStr, Meta, Path, Token, parse::Parser as _,
-    punctuated::Punctuated,
+    Attribute, Expr, LitInt, LitStr, Meta, Path, Token, parse::Parser as _, punctuated::Punctuated,
 };
 
 use crate::codegen::{
@@ -108,18 +107,13 @@ const FROM: &str = "`from` names the command whose fields the event takes: write
 
 /// Returns the command that stands behind `from =`, also if it stands in quotation marks.
 fn command(value: &Expr, errors: &mut Errors) -> Option<Path> {
-    match value {
-        Expr::Path(command) => Some(command.path.clone()),
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => {
-            let command = text.parse().ok()?;
-            errors.record(text, "a command has no quotation marks: remove them");
-            Some(command)
-        }
-        _ => None,
+    if let Expr::Path(command) = value {
+        return Some(command.path.clone());
     }
+    let text = attribute::text_of(value)?;
+    let command = text.parse().ok()?;
+    errors.record(text, "a command has no quotation marks: remove them");
+    Some(command)
 }
 
 /// Removes the commands that are named again, and records an error for each.

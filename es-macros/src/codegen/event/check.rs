@@ -1,6 +1,6 @@
 //! Checks a parsed event and derives its type and subject.
 
-use syn::{Attribute, Ident, LitStr, Path};
+use syn::{Ident, LitStr, Path};
 
 use super::{
     ast::EventItem,
@@ -19,7 +19,6 @@ use crate::codegen::{
 /// An event without mistakes.
 pub(crate) struct CheckedEvent {
     pub(crate) ident: Ident,
-    pub(crate) attrs: Vec<Attribute>,
     pub(crate) event_type: EventType,
     /// The event's own subject. `None` stands for the command's subject.
     pub(crate) subject: Option<EventSubject>,
@@ -80,7 +79,6 @@ pub(crate) fn check_event(
     let unique = unique::parse_rules(&attrs, known, attr.releases, errors);
     Some(CheckedEvent {
         ident,
-        attrs,
         event_type: event_type?,
         subject,
         read_model: attr.read_model,

@@ -2,21 +2,21 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{LitStr, Path, spanned::Spanned as _};
+use syn::{DeriveInput, LitStr, Path, spanned::Spanned as _};
 
 use super::check::{CheckedEvent, EventSubject};
 use crate::codegen::{
-    column, declaration,
-    declaration_kind::DeclarationKind,
-    fields,
-    framework::Framework,
-    json_impls::{self, FieldWithConstraints, JsonStruct},
-    template, unique,
+    column, declaration, declaration_kind::DeclarationKind, fields, framework::Framework,
+    json_impls, template, unique,
 };
 
 /// Generates all implementations and the registration.
-pub(crate) fn expand_event(event: &CheckedEvent, framework: &Framework) -> TokenStream {
-    let json = json(event, framework);
+pub(crate) fn expand_event(
+    item: &DeriveInput,
+    event: &CheckedEvent,
+    framework: &Framework,
+) -> TokenStream {
+    let json = json_impls::expand_item(item, DeclarationKind::Event, framework);
     let subject = event
         .subject
         .as_ref()
@@ -54,21 +54,6 @@ pub(crate) fn expand_event(event: &CheckedEvent, framework: &Framework) -> Token
 
         #manifest
     }
-}
-
-fn json(event: &CheckedEvent, framework: &Framework) -> TokenStream {
-    let field = |field| FieldWithConstraints {
-        field,
-        constraints: None,
-    };
-    let fields: Vec<_> = event.fields.iter().map(field).collect();
-    let wire = JsonStruct {
-        kind: DeclarationKind::Event,
-        ident: &event.ident,
-        attrs: &event.attrs,
-        fields: &fields,
-    };
-    wire.expand_impls(framework)
 }
 
 fn impl_event(

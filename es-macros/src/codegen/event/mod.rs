@@ -19,7 +19,7 @@ pub(crate) fn derive_event(input: TokenStream, manifest: &Manifest) -> TokenStre
             personal::check_item(item, errors);
             check::check_event(ast::parse_item(item, errors), manifest, errors)
         },
-        |_, event, framework| expand::expand_event(&event, framework),
+        |item, event, framework| expand::expand_event(item, &event, framework),
         |item, framework| {
             let attr = attr::parse_attributes(&item.attrs, &mut Errors::default());
             expand::generate_stub(&item.ident, &attr.from, framework)

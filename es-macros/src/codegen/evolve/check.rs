@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use proc_macro2::Span;
 use quote::ToTokens as _;
 use syn::{
-    Attribute, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, PatType, ReceiverKind, ReturnType,
-    Signature, Type, spanned::Spanned as _,
+    Attribute, FnArg, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType, Signature, Type,
+    spanned::Spanned as _,
 };
 
 use crate::codegen::{
+    annotated_impl::AnnotatedImpl,
     annotated_item,
     errors::Errors,
     impl_block,
@@ -46,28 +47,29 @@ pub(crate) enum EvolveForm {
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check_evolve(item: &ItemImpl, errors: &mut Errors) -> Vec<EvolveStep> {
-    impl_block::reject_unsupported_parts(item, &BLOCK, errors);
-    let functions: Vec<_> = item.items.iter().filter_map(function).collect();
-    let number_of_functions = functions.len();
+pub(crate) fn check_evolve(declared: &AnnotatedImpl, errors: &mut Errors) -> Vec<EvolveStep> {
+    let AnnotatedImpl {
+        block, functions, ..
+    } = declared;
+    impl_block::reject_unsupported_parts(block, &BLOCK, errors);
     if functions.is_empty() {
         errors.record(
-            &item.self_ty,
+            &block.self_ty,
             "no event leads to this state: write a function for each, such as `fn purchased(event: &BookPurchasedEvent) -> Self { … }`",
         );
     }
     let steps: Vec<_> = functions
-        .into_iter()
-        .filter_map(|function| step(function, errors))
+        .iter()
+        .filter_map(|function| step(&function.item, errors))
         .collect();
     check_twice(&steps, errors);
     let is_first =
         |step: &EvolveStep| matches!(step.form, EvolveForm::Begins | EvolveForm::Follows);
     let has_first = steps.iter().any(is_first);
     // A function with a mistake is perhaps the one that creates the state.
-    if !steps.is_empty() && steps.len() == number_of_functions && !has_first {
+    if !steps.is_empty() && steps.len() == functions.len() && !has_first {
         let message = "no event creates this state, so it would never exist: add to this block a function without `self` for the first event, such as `fn purchased(event: &BookPurchasedEvent) -> Self { … }`";
-        errors.record(&item.self_ty, message);
+        errors.record(&block.self_ty, message);
     }
     steps
 }
@@ -77,13 +79,6 @@ const BLOCK: impl_block::BlockMessages = impl_block::BlockMessages {
     no_generics: "a state has no generic parameters: write the types out",
     functions_alone: None,
 };
-
-fn function(item: &ImplItem) -> Option<&ImplItemFn> {
-    match item {
-        ImplItem::Fn(function) => Some(function),
-        _ => None,
-    }
-}
 
 /// Checks one function of the block.
 fn step(function: &ImplItemFn, errors: &mut Errors) -> Option<EvolveStep> {
@@ -131,10 +126,7 @@ fn form(sig: &Signature, errors: &mut Errors) -> Option<EvolveForm> {
 
 /// Returns the type of the event parameter, and true if it is a reference.
 fn event(sig: &Signature, form: Option<EvolveForm>, errors: &mut Errors) -> Option<(Type, bool)> {
-    let mut parameters = sig.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(parameter) => Some(parameter),
-        FnArg::Receiver(_) => None,
-    });
+    let mut parameters = types::typed_parameters(sig);
     if form == Some(EvolveForm::Follows) {
         parameters.next();
     }

@@ -1,6 +1,5 @@
 //! Expands `#[evolve]`.
 
-mod ast;
 mod check;
 mod expand;
 
@@ -8,7 +7,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, parse_quote};
 
-use super::{annotated_item, errors::Errors, framework::Framework, manifest::Manifest};
+use super::{
+    annotated_impl::BlockMacro, annotated_item, errors::Errors, framework::Framework,
+    manifest::Manifest,
+};
 
 /// Returns the `impl` and the code of `#[evolve]`, or compile errors and a stub.
 pub(crate) fn evolve(
@@ -19,37 +21,22 @@ pub(crate) fn evolve(
     let mut errors = Errors::default();
     let reason = "what a state follows from are the functions of the `impl`";
     annotated_item::refuse_arguments(arguments, "evolve", reason, &mut errors);
-    let Some(declared) = ast::parse_block(input.clone(), &mut errors) else {
-        let stub = above_the_state(input.clone(), manifest);
-        let errors = errors.into_compile_errors();
-        return quote!(#errors #input #stub);
+    let stub = above_the_state(input.clone(), manifest);
+    let passes = BlockMacro {
+        no_block: "`#[evolve]` stands above the functions by which a state follows from events: write `#[evolve] impl Book { fn purchased(event: &BookPurchasedEvent) -> Self { … } }`",
+        attributes: &[],
+        parameter_attributes: &[],
+        expand: |block, steps: &Vec<_>, framework| {
+            let forwarded = annotated_item::forwarded(&block.attrs);
+            let code = expand::expand_evolve(&block.self_ty, &forwarded, steps, framework);
+            quote!(#block #code)
+        },
+        stub: |block, framework| expand::expand_evolve(&block.self_ty, &[], &[], framework),
     };
-    let item = &declared.item;
-    let Some(framework) = Framework::resolve(&declared.es, manifest, &mut errors) else {
-        let errors = errors.into_compile_errors();
-        return quote!(#errors #item);
-    };
-    let steps = check::check_evolve(item, &mut errors);
-    if errors.is_empty() {
-        let forwarded = annotated_item::forwarded(&item.attrs);
-        let implementation = expand::expand_evolve(&item.self_ty, &forwarded, &steps, &framework);
-        return quote!(#item #implementation);
-    }
-    let stub = item
-        .generics
-        .params
-        .is_empty()
-        .then(|| expand::expand_evolve(&item.self_ty, &[], &[], &framework));
-    let errors = errors.into_compile_errors();
-    quote! {
-        #errors
-
-        // Further warnings about a block with mistakes would only distract.
-        #[allow(unused)]
-        #item
-
-        #stub
-    }
+    let expanded = passes.expand_annotated(input, manifest, errors, |declared, errors| {
+        Some(check::check_evolve(declared, errors))
+    });
+    quote!(#expanded #stub)
 }
 
 /// Generates a stub for a state that has the attribute instead of its `impl`. Without the stub, the

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use quote::ToTokens as _;
 use syn::{
-    Attribute, FnArg, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType, Type,
-    spanned::Spanned as _,
+    Attribute, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType, Type, spanned::Spanned as _,
 };
 
 use super::attr::{self, KeyField, StepAttributes};
@@ -134,12 +133,7 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep>
     signature::reject_unsupported_parts(sig, &REASONS, errors);
     let StepAttributes { mut key, list } =
         attr::parse_step_attributes(&function.attributes, errors);
-    let mut typed: Vec<&PatType> = Vec::new();
-    for input in &sig.inputs {
-        if let FnArg::Typed(parameter) = input {
-            typed.push(parameter);
-        }
-    }
+    let typed: Vec<_> = types::typed_parameters(sig).collect();
     let takes_row = sig.receiver().is_none()
         && typed
             .first()

@@ -209,20 +209,12 @@ fn change(step: &ProjectionStep) -> (&'static str, TokenStream) {
     ("compute", closure)
 }
 
-/// Returns the block of a projection with mistakes and its stub, so that the compiler reports only these
-/// mistakes.
+/// Returns the stub of a projection with mistakes, so that the compiler reports only these mistakes.
 pub(crate) fn generate_stub(block: &ItemImpl, framework: &Framework) -> TokenStream {
-    let mut block = block.clone();
-    block.attrs.push(syn::parse_quote!(#[allow(unused)]));
-    if !block.generics.params.is_empty() {
-        return quote!(#block);
-    }
     let model = &block.self_ty;
     let module = quote!(#framework::projection);
     let declaration = declaration(model, framework);
     quote! {
-        #block
-
         #[automatically_derived]
         impl #module::Project for #model {
             const EVENTS: &'static [&'static str] = &[];

@@ -4,6 +4,7 @@ use syn::{Attribute, DeriveInput, Ident};
 
 use super::attr::{self, QueryAttr};
 use crate::codegen::{
+    attribute,
     declaration_kind::DeclarationKind,
     errors::Errors,
     fields::{self, Field},
@@ -24,18 +25,12 @@ pub(crate) fn parse_item(item: &DeriveInput, errors: &mut Errors) -> QueryInput 
     let fields = fields::parse_fields(item, DeclarationKind::Query, errors);
     let known = fields.as_deref().unwrap_or_default();
     fields::check_placement(known, &["query", "es"], errors);
-    for attr in item.attrs.iter().filter(|attr| is_filter_attribute(attr)) {
-        errors.record(attr, "`#[filter(…)]` stands above a field of the query");
-    }
+    let message = "`#[filter(…)]` stands above a field of the query";
+    attribute::refuse(&item.attrs, "filter", message, errors);
     QueryInput {
         ident: item.ident.clone(),
         attrs: item.attrs.clone(),
         attr,
         fields,
     }
-}
-
-/// Returns true for `#[filter(…)]`.
-pub(crate) fn is_filter_attribute(attr: &Attribute) -> bool {
-    attr.path().is_ident("filter")
 }

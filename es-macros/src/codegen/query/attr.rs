@@ -103,10 +103,7 @@ fn flag(meta: &Meta, errors: &mut Errors) -> Option<Ident> {
 fn order(meta: &Meta, errors: &mut Errors) -> Option<Order> {
     let example = "order = due_at";
     let value = attribute::parse_value(meta, example, errors)?;
-    let field = |expr: &Expr| match expr {
-        Expr::Path(path) => path.path.get_ident().cloned(),
-        _ => None,
-    };
+    let field = |expr: &Expr| attribute::word_of(expr).cloned();
     let order = match value {
         Expr::Call(call) if field(&call.func).is_some_and(|name| name == "descending") => {
             let mut arguments = call.args.iter();
@@ -142,11 +139,7 @@ fn sort_choices(meta: &Meta, errors: &mut Errors) -> Vec<Ident> {
     }
     let mut fields: Vec<Ident> = Vec::new();
     for element in elements {
-        let field = match element {
-            Expr::Path(path) => path.path.get_ident(),
-            _ => None,
-        };
-        match field {
+        match attribute::word_of(element) {
             Some(field) if fields.contains(field) => {
                 errors.record(field, "this field is given twice: remove one of them");
             }

@@ -3,10 +3,11 @@
 use syn::{Ident, Path};
 
 use super::{
-    ast::{QueryInput, is_filter_attribute},
+    ast::QueryInput,
     attr::{self, Filter, FilterKind, Order, QueryAttr},
 };
 use crate::codegen::{
+    attribute,
     caller_rules::{self, CheckedCallerRules},
     doc_comment::{self, DocText},
     errors::Errors,
@@ -219,11 +220,7 @@ fn parameter(
         );
         errors.record(&field.ident, message);
     }
-    let attrs: Vec<_> = field
-        .attrs
-        .iter()
-        .filter(|attr| is_filter_attribute(attr))
-        .collect();
+    let attrs: Vec<_> = attribute::named(&field.attrs, "filter").collect();
     let filter = match (attrs.as_slice(), source) {
         ([], Some(_)) if is_in_path => Some(Filter {
             kind: FilterKind::Equal,

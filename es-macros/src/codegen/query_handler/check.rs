@@ -1,9 +1,6 @@
 //! Checks the function of a query handler.
 
-use syn::{
-    Attribute, FnArg, GenericArgument, Ident, PatType, Path, PathArguments, ReturnType, Signature,
-    Type,
-};
+use syn::{Attribute, FnArg, Ident, PatType, Path, ReturnType, Signature, Type};
 
 use crate::codegen::{
     annotated_function::AnnotatedFunction,
@@ -129,22 +126,9 @@ fn output(sig: &Signature, errors: &mut Errors) -> Option<Type> {
         errors.record(&sig.ident, message);
         return None;
     };
-    let last = match &**ty {
-        Type::Path(path) => path.path.segments.last(),
-        _ => None,
-    };
-    let arguments = last
-        .filter(|last| last.ident == "Result")
-        .map(|last| &last.arguments);
-    let first = match arguments {
-        Some(PathArguments::AngleBracketed(arguments)) => arguments.args.first(),
-        _ => None,
-    };
-    match first {
-        Some(GenericArgument::Type(output)) => Some(output.clone()),
-        _ => {
-            errors.record(ty, message);
-            None
-        }
+    let output = types::first_argument(ty, "Result");
+    if output.is_none() {
+        errors.record(ty, message);
     }
+    output.cloned()
 }

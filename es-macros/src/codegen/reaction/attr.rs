@@ -106,10 +106,7 @@ fn parse_time(meta: &Meta, errors: &mut Errors) -> Option<(Ident, i64)> {
         BinOp::Sub(_) => -1,
         _ => 0,
     };
-    let field = match &*binary.left {
-        Expr::Path(path) => path.path.get_ident(),
-        _ => None,
-    };
+    let field = attribute::word_of(&binary.left);
     let seconds = parse_seconds(&binary.right).and_then(|seconds| seconds.checked_mul(sign));
     let parsed = field.zip(seconds.filter(|seconds| *seconds != 0));
     if parsed.is_none() {

@@ -2,7 +2,7 @@
 
 use quote::ToTokens as _;
 use syn::{
-    Attribute, FnArg, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::IdentExt as _,
+    Attribute, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::IdentExt as _,
 };
 
 use super::{
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::codegen::{
     annotated_impl::{AnnotatedImpl, BlockFunction},
-    annotated_item,
+    annotated_item, attribute,
     errors::Errors,
     handler::parameter::{self, InjectedParameter},
-    impl_block, naming,
+    impl_block,
     parameters::FunctionKind,
     signature, types,
 };
@@ -108,7 +108,9 @@ pub(crate) fn check_reaction(
     } else {
         "First"
     };
-    let begin = start_position(attr.begin.as_ref(), default, errors);
+    let begin = attr.begin.as_ref().map_or(Some(default), |word| {
+        attribute::choose(word, &BEGINNINGS, ("beginning", "beginning"), errors)
+    });
     Some(CheckedReaction {
         ty: (*block.self_ty).clone(),
         name: name?,
@@ -155,24 +157,6 @@ fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
 
 const BEGINNINGS: [(&str, &str); 2] = [("first", "First"), ("new", "New")];
 
-/// Returns the variant of the start position that `begin` names.
-fn start_position(
-    option: Option<&Ident>,
-    default: &'static str,
-    errors: &mut Errors,
-) -> Option<&'static str> {
-    let Some(option) = option else {
-        return Some(default);
-    };
-    let found = BEGINNINGS.iter().find(|(word, _)| option == word);
-    if found.is_none() {
-        let words = BEGINNINGS.map(|(word, _)| word);
-        let meant = naming::known_names_hint(&option.to_string(), &words, "beginning");
-        errors.record(option, format!("`{option}` is no beginning: {meant}"));
-    }
-    found.map(|(_, variant)| *variant)
-}
-
 /// Checks one function of the block.
 fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ReactionStep> {
     let sig = &function.item.sig;
@@ -182,14 +166,7 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ReactionStep> {
             "a function has one deadline or schedule: remove this one, or write another function";
         errors.record(second, message);
     }
-    let mut parameters: Vec<_> = sig
-        .inputs
-        .iter()
-        .filter_map(|input| match input {
-            FnArg::Typed(parameter) => Some(parameter),
-            FnArg::Receiver(_) => None,
-        })
-        .collect();
+    let mut parameters: Vec<_> = types::typed_parameters(sig).collect();
     let cause = match function.attributes.first() {
         Some(attr) if attr.path().is_ident("schedule") => {
             let schedule = schedule::parse_schedule_attribute(attr, errors);
@@ -298,7 +275,7 @@ fn commands(
             continue;
         }
         let state = parameter::parse_parameter(other, errors);
-        match state.filter(|state| !is_no_state(&state.ty)) {
+        match state.filter(|state| !types::is_no_event(&state.ty)) {
             Some(state) => states.push(state),
             None => {
                 let message = format!(
@@ -321,19 +298,6 @@ fn commands(
             None
         }
     }
-}
-
-/// The types that other functions take and that are no states.
-const NO_STATES: [&str; 5] = [
-    "Clock",
-    "Caller",
-    "Metadata",
-    "ReactionKey",
-    "RecordedEvent",
-];
-
-fn is_no_state(ty: &Type) -> bool {
-    types::last_word(ty).is_some_and(|name| NO_STATES.contains(&name.as_str()))
 }
 
 fn is_unit(ty: &Type) -> bool {

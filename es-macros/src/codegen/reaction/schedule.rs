@@ -6,7 +6,7 @@ use croner::{
     parser::{CronParser, Seconds, Year},
 };
 use jiff::{civil::date, tz::TimeZoneDatabase};
-use syn::{Attribute, Ident, LitStr};
+use syn::{Attribute, LitStr};
 
 use crate::codegen::{
     attribute::{self, AttributeKeys},
@@ -47,7 +47,8 @@ pub(crate) fn parse_schedule_attribute(
             }
             _ => {
                 let word = attribute::parse_word(meta, "missed = all", errors);
-                missed = word.and_then(|word| find_rule(word, errors));
+                let words = ("rule for missed times", "rule");
+                missed = word.and_then(|word| attribute::choose(word, &RULES, words, errors));
             }
         },
     );
@@ -138,14 +139,3 @@ fn check_zone(text: &LitStr, errors: &mut Errors) -> Option<String> {
 }
 
 const RULES: [(&str, &str); 3] = [("one", "One"), ("all", "All"), ("none", "None")];
-
-fn find_rule(word: &Ident, errors: &mut Errors) -> Option<&'static str> {
-    let found = RULES.iter().find(|(name, _)| word == name);
-    if found.is_none() {
-        let names = RULES.map(|(name, _)| name);
-        let meant = naming::known_names_hint(&word.to_string(), &names, "rule");
-        let message = format!("`{word}` is no rule for missed times: {meant}");
-        errors.record(word, message);
-    }
-    found.map(|(_, variant)| *variant)
-}

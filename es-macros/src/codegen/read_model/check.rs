@@ -1,15 +1,15 @@
 //! Checks the declaration of a read model and derives its columns.
 
-use syn::{Attribute, Ident, LitInt, LitStr};
+use syn::{Ident, LitInt, LitStr};
 
 use super::{
-    ast::{ReadModelInput, is_key},
+    ast::ReadModelInput,
     attr::ReadModelAttr,
-    search_attr::{self, SearchForm, is_search},
-    visible_attr::{self, Viewers, is_visible},
+    search_attr::{self, SearchForm},
+    visible_attr::{self, Viewers},
 };
 use crate::codegen::{
-    column,
+    attribute, column,
     errors::Errors,
     fields::Field,
     naming, serde_words,
@@ -19,7 +19,6 @@ use crate::codegen::{
 /// A read model that passed the checks.
 pub(crate) struct CheckedReadModel {
     pub(crate) ident: Ident,
-    pub(crate) attrs: Vec<Attribute>,
     pub(crate) table: LitStr,
     /// The template of the subjects whose events change a row; empty if there is none.
     pub(crate) subject: String,
@@ -40,7 +39,6 @@ pub(crate) fn check_read_model(
 ) -> Option<CheckedReadModel> {
     let ReadModelInput {
         ident,
-        attrs,
         attr,
         fields,
     } = declared;
@@ -57,7 +55,6 @@ pub(crate) fn check_read_model(
     };
     Some(CheckedReadModel {
         ident,
-        attrs,
         table: attr.table?,
         subject,
         version: attr.version,
@@ -89,7 +86,9 @@ fn check_key<'a>(
     fields: &'a [Field],
     errors: &mut Errors,
 ) -> Option<Vec<&'a Field>> {
-    let key = fields.iter().filter(|field| field.attrs.iter().any(is_key));
+    let key = fields
+        .iter()
+        .filter(|field| attribute::has(&field.attrs, "key"));
     let key: Vec<_> = key.collect();
     if key.is_empty() {
         errors.record(
@@ -122,9 +121,9 @@ fn searched(fields: &[Field], errors: &mut Errors) -> Vec<(Field, SearchForm)> {
         let Some(form) = search_attr::parse_form(field, errors) else {
             continue;
         };
-        if form == SearchForm::Alphanumeric && field.attrs.iter().any(is_key) {
+        if form == SearchForm::Alphanumeric && attribute::has(&field.attrs, "key") {
             let message = "two keys can have the same letters and digits, so a key is compared as it is: write `#[search]` alone";
-            let attr = field.attrs.iter().find(|attr| is_search(attr));
+            let attr = attribute::named(&field.attrs, "search").next();
             errors.record(attr, message);
         }
         searched.push((field.clone(), form));
@@ -136,10 +135,10 @@ fn searched(fields: &[Field], errors: &mut Errors) -> Vec<(Field, SearchForm)> {
 fn visibility(fields: &[Field], errors: &mut Errors) -> Vec<(usize, Viewers)> {
     let mut restricted = Vec::new();
     for (index, field) in fields.iter().enumerate() {
-        let Some(attr) = field.attrs.iter().find(|attr| is_visible(attr)) else {
+        let Some(attr) = attribute::named(&field.attrs, "visible").next() else {
             continue;
         };
-        if field.attrs.iter().any(is_key) {
+        if attribute::has(&field.attrs, "key") {
             let message = "everybody who sees a row sees its key: remove `#[visible(…)]`, or let the query name a role";
             errors.record(attr, message);
         }
@@ -171,11 +170,10 @@ fn subject(
     if named == expected {
         return Some(template.render(naming::snake_case));
     }
-    let names: Vec<_> = fields.iter().map(Field::name).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let names = fields.iter().map(Field::name);
     let message = match (named.as_slice(), key.as_slice()) {
-        ([only], _) if !names.contains(only) => {
-            naming::no_such_field("the read model", only, &names)
+        ([only], _) if names.clone().all(|name| name != *only) => {
+            naming::no_such_field("the read model", only, names)
         }
         ([_], [key]) => format!(
             "the subject gives the key of its row, which is `{key}`: write `{{{key}}}` in it, or move `#[key]`"

@@ -4,24 +4,25 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Attribute, DeriveInput, parse_quote, spanned::Spanned as _};
+use syn::{Data, DeriveInput, parse_quote, spanned::Spanned as _};
 
-use super::{
-    ast::is_index, check::CheckedReadModel, search_attr::SearchForm, visible_attr::Viewers,
-};
+use super::{check::CheckedReadModel, search_attr::SearchForm, visible_attr::Viewers};
 use crate::codegen::{
-    caller_rules, column, declaration,
+    attribute, caller_rules, column, declaration,
     declaration_kind::DeclarationKind,
     errors::Errors,
     fields::{self, Field},
     framework::Framework,
-    json_impls::{self, FieldWithConstraints, JsonStruct},
-    types,
+    json_impls, types,
 };
 
 /// Returns all code that the derive generates.
-pub(crate) fn expand_read_model(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
-    let json = json(model, framework);
+pub(crate) fn expand_read_model(
+    item: &DeriveInput,
+    model: &CheckedReadModel,
+    framework: &Framework,
+) -> TokenStream {
+    let json = json(item, model, framework);
     let implementation = implementation(model, framework);
     let ident = &model.ident;
     let columns = column::column_functions(ident, &model.fields, framework);
@@ -41,36 +42,26 @@ pub(crate) fn expand_read_model(model: &CheckedReadModel, framework: &Framework)
     }
 }
 
-fn json(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
+fn json(item: &DeriveInput, model: &CheckedReadModel, framework: &Framework) -> TokenStream {
+    let (mut item, ident) = (item.clone(), &model.ident);
     let projection = format!("{}::projection", framework.path_text());
-    let ident = &model.ident;
     // The members that the caller of a query does not see are left out.
-    let constraints = |index| -> Option<Attribute> {
-        let mut rules = model.visibility.iter();
-        let rule = rules.position(|(field, _)| *field == index)?;
+    for (rule, (index, _)) in model.visibility.iter().enumerate() {
         let is_hidden = format!("{projection}::is_hidden::<{ident}, {rule}, _>");
-        Some(parse_quote!(#[serde(skip_serializing_if = #is_hidden)]))
-    };
-    let fields = model.fields.iter().enumerate();
-    let fields: Vec<_> = fields
-        .map(|(index, field)| FieldWithConstraints {
-            field,
-            constraints: constraints(index),
-        })
-        .collect();
-    let mut attrs = model.attrs.clone();
+        if let Data::Struct(data) = &mut item.data
+            && let Some(field) = data.fields.iter_mut().nth(*index)
+        {
+            field
+                .attrs
+                .push(parse_quote!(#[serde(skip_serializing_if = #is_hidden)]));
+        }
+    }
     if !model.visibility.is_empty() {
-        attrs.push(parse_quote! {
+        item.attrs.push(parse_quote! {
             #[schemars(transform = #framework::projection::describe_visibility::<#ident>)]
         });
     }
-    let wire = JsonStruct {
-        kind: DeclarationKind::ReadModel,
-        ident,
-        attrs: &attrs,
-        fields: &fields,
-    };
-    wire.expand_impls(framework)
+    json_impls::expand_item(&item, DeclarationKind::ReadModel, framework)
 }
 
 fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStream {
@@ -100,7 +91,7 @@ fn implementation(model: &CheckedReadModel, framework: &Framework) -> TokenStrea
     } = key_types(key);
     let indexed = fields
         .iter()
-        .filter(|field| field.attrs.iter().any(is_index))
+        .filter(|field| attribute::has(&field.attrs, "index"))
         .map(column::name_of);
     let filled = fields.iter().map(|field| {
         let (ident, member, ty) = (&field.ident, &field.member, &field.ty);

@@ -17,7 +17,7 @@ pub(crate) fn derive_read_model(input: TokenStream, manifest: &Manifest) -> Toke
         input,
         manifest,
         |item, errors| check::check_read_model(ast::parse_item(item, errors), errors),
-        |_, model, framework| expand::expand_read_model(&model, framework),
+        |item, model, framework| expand::expand_read_model(item, &model, framework),
         expand::generate_stub,
     )
 }

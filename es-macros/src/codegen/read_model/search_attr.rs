@@ -1,6 +1,6 @@
 //! Parses `#[search]` above a field.
 
-use syn::{Attribute, Meta};
+use syn::Meta;
 
 use crate::codegen::{attribute, errors::Errors, fields::Field, naming};
 
@@ -13,14 +13,9 @@ pub(crate) enum SearchForm {
 
 const FORMS: [&str; 1] = ["alphanumeric"];
 
-/// Returns true for `#[search]` and `#[search(…)]`.
-pub(crate) fn is_search(attr: &Attribute) -> bool {
-    attr.path().is_ident("search")
-}
-
 /// Returns the form that the attributes of a field declare, or `None` if there is no valid one.
 pub(crate) fn parse_form(field: &Field, errors: &mut Errors) -> Option<SearchForm> {
-    let mut attrs = field.attrs.iter().filter(|attr| is_search(attr));
+    let mut attrs = attribute::named(&field.attrs, "search");
     let first = attrs.next()?;
     for other in attrs {
         errors.record(

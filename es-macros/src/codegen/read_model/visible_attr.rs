@@ -1,6 +1,6 @@
 //! Parses `#[visible(…)]` above a field: who sees it.
 
-use syn::{Attribute, Ident, Meta};
+use syn::{Ident, Meta};
 
 use crate::codegen::{
     attribute::{self, AttributeKeys},
@@ -26,11 +26,6 @@ enum OwnerKey {
 
 const KEYS: [&str; 2] = ["role", "owner"];
 
-/// Returns true for `#[visible(…)]`.
-pub(crate) fn is_visible(attr: &Attribute) -> bool {
-    attr.path().is_ident("visible")
-}
-
 /// Returns who sees the field at this index, or `None` if everybody does or the rule is not valid.
 pub(crate) fn parse_viewers(
     index: usize,
@@ -38,7 +33,7 @@ pub(crate) fn parse_viewers(
     errors: &mut Errors,
 ) -> Option<Viewers> {
     let field = fields.get(index)?;
-    let attr = field.attrs.iter().find(|attr| is_visible(attr))?;
+    let attr = attribute::named(&field.attrs, "visible").next()?;
     let mut keys = AttributeKeys::new("visible", &KEYS);
     let (mut roles, mut owner) = (Vec::new(), None);
     keys.visit_keys(&field.attrs, errors, |key, meta, errors| {
@@ -60,9 +55,8 @@ pub(crate) fn parse_viewers(
         Some(OwnerKey::Named(name)) => {
             let named = fields.iter().position(|field| name == field.name());
             let Some(named) = named else {
-                let names: Vec<_> = fields.iter().map(Field::name).collect();
-                let names: Vec<_> = names.iter().map(String::as_str).collect();
-                let message = naming::no_such_field("the read model", &name.to_string(), &names);
+                let names = fields.iter().map(Field::name);
+                let message = naming::no_such_field("the read model", &name.to_string(), names);
                 errors.record(&name, message);
                 return None;
             };

@@ -4,6 +4,7 @@ use syn::{Attribute, Data, DeriveInput, Fields, Ident};
 
 use super::attr::{self, RejectionAttr};
 use crate::codegen::{
+    attribute,
     doc_comment::{self, DocText},
     errors::Errors,
     generics,
@@ -65,10 +66,8 @@ fn check_enum(item: &DeriveInput, is_empty: bool, errors: &mut Errors) {
         );
         errors.record(&item.ident, message);
     }
-    for attr in item.attrs.iter().filter(|attr| attr::is_ours(attr)) {
-        let message = "each variant is a refusal of its own: write `#[rejection(…)]` above the variants, not above the enum";
-        errors.record(attr, message);
-    }
+    let message = "each variant is a refusal of its own: write `#[rejection(…)]` above the variants, not above the enum";
+    attribute::refuse(&item.attrs, "rejection", message, errors);
 }
 
 fn refusal(
@@ -83,12 +82,9 @@ fn refusal(
         );
         errors.record(unnamed, message);
     }
-    for attr in fields.iter().flat_map(|field| &field.attrs) {
-        if attr::is_ours(attr) {
-            let message = "`#[rejection(…)]` stands above the refusal, not on a field of it";
-            errors.record(attr, message);
-        }
-    }
+    let on_fields = fields.iter().flat_map(|field| &field.attrs);
+    let message = "`#[rejection(…)]` stands above the refusal, not on a field of it";
+    attribute::refuse(on_fields, "rejection", message, errors);
     RejectionVariant {
         ident: ident.clone(),
         title: doc_comment::title(attrs),

@@ -52,10 +52,6 @@ pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> Reje
     read
 }
 
-pub(crate) fn is_ours(attr: &Attribute) -> bool {
-    attr.path().is_ident("rejection")
-}
-
 /// Records an error at the name of an item whose rejection has no kind.
 pub(crate) fn missing_kind(ident: &Ident, errors: &mut Errors) {
     let words = KINDS.map(|(word, _)| word);

@@ -24,14 +24,11 @@ pub(crate) fn parse_detail(
             return None;
         }
     };
-    let known_names: Vec<_> = known
-        .iter()
-        .map(|field| field.unraw().to_string())
-        .collect();
-    let listed: Vec<_> = known_names.iter().map(String::as_str).collect();
+    let known_names = known.iter().map(|field| field.unraw().to_string());
     for name in &names {
-        if !known_names.contains(name) {
-            errors.record(text, naming::no_such_field("the refusal", name, &listed));
+        if !known_names.clone().any(|known| known == *name) {
+            let message = naming::no_such_field("the refusal", name, known_names.clone());
+            errors.record(text, message);
         }
     }
     let is_shown = |field: &&Ident| names.contains(&field.unraw().to_string());

@@ -65,12 +65,8 @@ impl Setting {
 pub(crate) fn parse_struct(item: &DeriveInput, errors: &mut Errors) -> Option<SettingsStruct> {
     let message = "settings are found by their type, which therefore has no generic parameters: write the types out";
     generics::reject_generics(&item.generics, message, errors);
-    for attr in item.attrs.iter().filter(|attr| is_setting(attr)) {
-        errors.record(
-            attr,
-            "`#[setting(…)]` stands above the field that it is about; above the struct stands `#[settings(…)]`",
-        );
-    }
+    let message = "`#[setting(…)]` stands above the field that it is about; above the struct stands `#[settings(…)]`";
+    attribute::refuse(&item.attrs, "setting", message, errors);
     let may_be_unused = may_be_unused(&item.attrs, errors);
     let Data::Struct(data) = &item.data else {
         errors.record(
@@ -120,18 +116,9 @@ fn check_variables(settings: &[Setting], errors: &mut Errors) {
     }
 }
 
-fn is_setting(attr: &Attribute) -> bool {
-    attr.path().is_ident("setting")
-}
-
 fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
-    let is_of_struct = |attr: &&Attribute| attr.path().is_ident("settings");
-    for attr in field.attrs.iter().filter(is_of_struct) {
-        errors.record(
-            attr,
-            "`#[settings(…)]` stands above the struct; above a field stands `#[setting(…)]`",
-        );
-    }
+    let message = "`#[settings(…)]` stands above the struct; above a field stands `#[setting(…)]`";
+    attribute::refuse(&field.attrs, "settings", message, errors);
     let ident = field.ident.clone()?;
     let name = ident.unraw().to_string();
     if !name.is_ascii() || !name.starts_with(|first: char| first.is_ascii_lowercase()) {

@@ -2,10 +2,10 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Expr, ExprLit, Lit, ext::IdentExt as _, spanned::Spanned as _};
+use syn::{ext::IdentExt as _, spanned::Spanned as _};
 
 use super::ast::{Setting, SettingsStruct};
-use crate::codegen::{declaration, framework::Framework, service};
+use crate::codegen::{attribute, declaration, framework::Framework, service};
 
 /// Generates all implementations.
 pub(crate) fn expand_settings(
@@ -94,13 +94,7 @@ fn value(setting: &Setting, framework: &Framework) -> TokenStream {
 fn checked_default(setting: &Setting) -> Option<TokenStream> {
     let default = setting.default.as_ref()?;
     let ty = &setting.ty;
-    let is_text = matches!(
-        default,
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(_),
-            ..
-        })
-    );
+    let is_text = attribute::text_of(default).is_some();
     (!is_text).then(|| quote!(const _: fn() -> #ty = || #default;))
 }
 

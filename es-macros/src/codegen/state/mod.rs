@@ -5,16 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::{DeriveInput, ext::IdentExt as _};
 
 use super::{
-    declaration, derive,
-    framework::Framework,
-    json_impls,
-    json_item::{self, ItemNoun},
-    manifest::Manifest,
-};
-
-const NOUN: ItemNoun = ItemNoun {
-    indefinite: "a state",
-    is_sent: false,
+    declaration, declaration_kind::DeclarationKind, derive, framework::Framework, json_impls,
+    json_item, manifest::Manifest,
 };
 
 /// Returns the code of `#[derive(State)]`, or compile errors and a stub.
@@ -23,7 +15,7 @@ pub(crate) fn derive_state(input: TokenStream, manifest: &Manifest) -> TokenStre
         input,
         manifest,
         |item, errors| {
-            json_item::check_json_support(item, NOUN, errors);
+            json_item::check_json_support(item, DeclarationKind::State, errors);
             Some(())
         },
         |item, (), framework| expand(item, framework),
@@ -32,7 +24,7 @@ pub(crate) fn derive_state(input: TokenStream, manifest: &Manifest) -> TokenStre
 }
 
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
-    let json = json_impls::expand_item(item, framework);
+    let json = json_impls::expand_item(item, DeclarationKind::State, framework);
     let ident = &item.ident;
     // The compiler reports a missing `#[evolve]` at the name of the state.
     let path = framework.with_span(ident.span());

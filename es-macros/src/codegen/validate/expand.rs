@@ -2,10 +2,10 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, Expr, Type, TypePath, spanned::Spanned as _};
+use syn::{Attribute, Expr, Type, spanned::Spanned as _};
 
 use super::{bound::parse_integer_literal, nested, rule::Rule};
-use crate::codegen::{framework::Framework, serde_words};
+use crate::codegen::{framework::Framework, serde_words, types};
 
 /// The place of a value in the JSON object that is validated.
 pub(crate) enum JsonPlace {
@@ -84,7 +84,7 @@ impl ValueWithRules<'_> {
                 });
                 self.inside(&quote!(#(#each)*))
             }
-            Rule::With(_) if is(self.ty, "Option") => {
+            Rule::With(_) if types::last_word(self.ty).is_some_and(|name| name == "Option") => {
                 let inner = quote_spanned!(span=> value);
                 let found = self.note(&rule.call(&rules, &inner, span));
                 quote_spanned! {span=>
@@ -190,12 +190,4 @@ impl Rule {
             Self::Each(_) => TokenStream::new(),
         }
     }
-}
-
-/// Returns true if the type has this name.
-fn is(ty: &Type, name: &str) -> bool {
-    let Type::Path(TypePath { path, .. }) = ty else {
-        return false;
-    };
-    path.segments.last().is_some_and(|last| last.ident == name)
 }

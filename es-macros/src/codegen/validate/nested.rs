@@ -15,13 +15,7 @@ const PLAIN: [&str; 19] = [
 
 /// Returns true for a type that has no rules and no type inside.
 fn is_plain(ty: &Type) -> bool {
-    match ty {
-        Type::Path(path) => {
-            let last = path.path.segments.last();
-            last.is_some_and(|last| PLAIN.iter().any(|plain| last.ident == plain))
-        }
-        _ => false,
-    }
+    types::last_word(ty).is_some_and(|last| PLAIN.contains(&last.as_str()))
 }
 
 /// Returns the types in a type, itself included, that may have rules of their own.

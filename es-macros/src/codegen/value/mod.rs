@@ -7,17 +7,8 @@ use quote::quote;
 use syn::DeriveInput;
 
 use super::{
-    derive,
-    framework::Framework,
-    json_impls,
-    json_item::{self, ItemNoun},
-    manifest::Manifest,
-    personal, unique,
-};
-
-const NOUN: ItemNoun = ItemNoun {
-    indefinite: "a value",
-    is_sent: true,
+    declaration_kind::DeclarationKind, derive, framework::Framework, json_impls, json_item,
+    manifest::Manifest, personal, unique,
 };
 
 /// Returns the code of `#[derive(Value)]`, or compile errors and a stub.
@@ -26,7 +17,7 @@ pub(crate) fn derive_value(input: TokenStream, manifest: &Manifest) -> TokenStre
         input,
         manifest,
         |item, errors| {
-            json_item::check_json_support(item, NOUN, errors);
+            json_item::check_json_support(item, DeclarationKind::Value, errors);
             validation::check_rules(item, errors);
             personal::check_item(item, errors);
             unique::reject_attributes(item, errors);
@@ -42,7 +33,7 @@ pub(crate) fn derive_value(input: TokenStream, manifest: &Manifest) -> TokenStre
 }
 
 fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
-    let json = json_impls::expand_item(item, framework);
+    let json = json_impls::expand_item(item, DeclarationKind::Value, framework);
     let rules = validation::expand_validate(item, framework);
     let ident = &item.ident;
     let column = json_item::is_fieldless_enum(item).then(|| {

@@ -7,6 +7,7 @@ use syn::{
 };
 
 use crate::codegen::{
+    attribute,
     errors::Errors,
     framework::Framework,
     json_item, naming,
@@ -25,14 +26,9 @@ pub(super) fn check_rules(item: &DeriveInput, errors: &mut Errors) {
         Data::Union(_) => return,
     };
     let on_variants = variants.into_iter().flat_map(|variant| &variant.attrs);
-    for attr in item.attrs.iter().chain(on_variants) {
-        if attr.path().is_ident("validate") {
-            errors.record(
-                attr,
-                "`#[validate(…)]` stands above the field whose value it is about",
-            );
-        }
-    }
+    let attrs = item.attrs.iter().chain(on_variants);
+    let message = "`#[validate(…)]` stands above the field whose value it is about";
+    attribute::refuse(attrs, "validate", message, errors);
     for field in fields {
         validate::parse_rules(&field.attrs, errors);
     }

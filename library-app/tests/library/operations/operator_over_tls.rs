@@ -19,8 +19,8 @@ async fn an_operator_asks_an_application_that_speaks_tls() {
     let trusted = ["--http-tls-certificate", certificate.to_str().unwrap()];
     let by_name = [&trusted[..], &["--http-host", "localhost"]].concat();
     for (asked, known) in [
-        ("projection", "book_copies: at"),
-        ("reaction", "LoanReminder: at"),
+        ("projection", "\"book_copies\": {"),
+        ("reaction", "\"LoanReminder\": {"),
     ] {
         let status = library.said(&[&[asked, "status"], &by_name[..]].concat(), true);
         assert!(status.contains(known), "{status}");

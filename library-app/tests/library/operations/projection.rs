@@ -56,6 +56,11 @@ async fn until_held_rows(live: &mut LiveQuery, expected: &str) {
     while !live.block().await.unwrap().contains(&expected) {}
 }
 
+/// Returns the JSON that a subcommand prints.
+fn json_said(library: &Library, arguments: &[&str]) -> Value {
+    serde_json::from_str(&library.said(arguments, true)).unwrap()
+}
+
 /// Answers mark the rows that wait, until an operator skips their events.
 async fn release_rows(library: &Library, live: &mut LiveQuery, id: Uuid, lent: Uuid) {
     // The rows that wait are marked, also where there is no row yet.
@@ -84,13 +89,16 @@ async fn release_rows(library: &Library, live: &mut LiveQuery, id: Uuid, lent: U
     let overdue = held_rows(library, "/loans/overdue", "5").await;
     assert_eq!(overdue.1, "total=2, rows=()");
 
-    let retried = library.said(&["projection", "retry", "book_copies"], true);
-    assert!(retried.contains("0 of 2 held keys go on"), "{retried}");
+    let command = |arguments: &[&str]| {
+        let reply = json_said(library, &[&["projection"], arguments].concat());
+        assert_eq!(reply["readModel"], "book_copies");
+        (reply["retriedKeys"].clone(), reply["releasedKeys"].clone())
+    };
     let id = id.to_string();
-    let skipped = library.said(&["projection", "skip", "book_copies", "--key", &id], true);
-    assert!(skipped.contains("1 of 1 held keys go on"), "{skipped}");
-    let skipped = library.said(&["projection", "skip", "book_copies"], true);
-    assert!(skipped.contains("skips the event"), "{skipped}");
+    assert_eq!(command(&["retry", "book_copies"]), (json!(2), json!(0)));
+    let skipped = command(&["skip", "book_copies", "--key", &id]);
+    assert_eq!(skipped, (json!(1), json!(1)));
+    assert_eq!(command(&["skip", "book_copies"]), (json!(1), json!(1)));
     // The choices of the operator are events, too.
     assert_eq!(total(library, "7").await, 4);
     assert_eq!(held_rows(library, "/books", "7").await.1, "");
@@ -129,13 +137,15 @@ async fn operate(library: &Library) {
     })
     .await;
 
-    let status = library.said(&["projection", "status"], true);
-    assert!(
-        status.contains("book_copies: at event 5, 0 behind"),
-        "{status}"
+    let status = &json_said(library, &["projection", "status"])["book_copies"];
+    assert_eq!(status["position"], "5", "{status}");
+    assert_eq!(status["eventsBehind"], 0, "{status}");
+    let failure = &status["held"]["failures"][0];
+    assert_eq!(
+        (&failure["keys"], &failure["events"]),
+        (&json!(2), &json!(2))
     );
-    assert!(status.contains("2 keys with 2 events"), "{status}");
-    assert!(status.contains(&poisoned), "{status}");
+    assert_eq!(failure["subject"], poisoned.as_str());
     let (_, health) = library.health().await;
     let db = &health["components"]["db"];
     assert_eq!(db["status"], "UP");
@@ -168,12 +178,9 @@ async fn rebuild(library: &Library) {
         log.contains("built anew").then_some(())
     })
     .await;
-    let status = library.said(&["projection", "status"], true);
-    assert!(
-        status.contains("book_copies: at event 27, 0 behind\n"),
-        "{status}"
-    );
-    assert!(!status.contains("rebuilt"), "{status}");
+    let status = &json_said(library, &["projection", "status"])["book_copies"];
+    assert_eq!(status["position"], "27", "{status}");
+    assert_eq!(status["rebuild"], Value::Null, "{status}");
 }
 
 #[tokio::test]

@@ -94,16 +94,23 @@ async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
     let health = get(&format!("{}/actuator/health", first.url)).await;
     assert_eq!(json_of(health).await["status"], "UP");
 
-    let status = first.said(&["reaction", "status"], true);
-    assert!(status.contains("LoanReminder: at "), "{status}");
-    assert!(
-        status.contains(&format!("    keys {poisoned}\n")),
+    let said = |arguments: &[&str]| -> Value {
+        let printed = first.said(&[&["reaction"], arguments].concat(), true);
+        serde_json::from_str(&printed).unwrap()
+    };
+    let status = &said(&["status"])["LoanReminder"];
+    assert!(status["position"].is_string(), "{status}");
+    assert_eq!(
+        status["held"]["failures"][0]["someKeys"],
+        json!([poisoned]),
         "{status}"
     );
-    let retried = first.said(&["reaction", "retry", "LoanReminder"], true);
-    assert!(retried.contains("0 of 1 held keys go on"), "{retried}");
-    let skipped = first.said(&["reaction", "skip", "LoanReminder"], true);
-    assert!(skipped.contains("1 of 1 held keys go on"), "{skipped}");
+    for (command, released) in [("retry", 0), ("skip", 1)] {
+        let reply = said(&[command, "LoanReminder"]);
+        assert_eq!(reply["reaction"], "LoanReminder");
+        assert_eq!(reply["retriedKeys"], 1, "{reply}");
+        assert_eq!(reply["releasedKeys"], released, "{reply}");
+    }
     holds(&first, &[]).await;
     holds(&second, &[]).await;
     let log = first.process.log();

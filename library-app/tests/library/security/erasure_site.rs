@@ -10,12 +10,11 @@ use std::{
 
 use es_framework::{
     event::{EventCandidate, EventDescriptor, EventType, Metadata, encode_event},
-    personal::{
-        KeyStore as _, PersonKeys, PersonalEvents, PersonalStore, SqliteKeyStore, StoredKey,
-    },
+    personal::{KeyStore as _, PersonKeys, PersonalEvents, PersonalStore, SqlKeyStore, StoredKey},
     prelude::Event,
+    projection::DatabaseUrl,
     store::{
-        EventStore,
+        EventLog as _, EventStore,
         eventsourcingdb::{ClientSettings, EventSourcingDbStore},
         postgres::PostgresStore,
         sqlite::EmbeddedStore,
@@ -102,13 +101,14 @@ pub(super) const STEPS: [ErasureStep; 5] = [
 pub(super) struct Site {
     folder: TempDir,
     engine: Engine,
-    keys: SqliteKeyStore,
+    keys: SqlKeyStore,
 }
 
 impl Site {
-    pub(super) fn new(engine: Engine) -> Self {
+    pub(super) async fn new(engine: Engine) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let keys = SqliteKeyStore::open(&folder.path().join("keys.sqlite")).unwrap();
+        let url = DatabaseUrl::File(folder.path().join("keys.sqlite"));
+        let keys = SqlKeyStore::open(&url).await.unwrap();
         Self {
             folder,
             engine,

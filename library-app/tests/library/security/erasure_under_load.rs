@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use es_framework::store::{AppendError, EventStore as _, ReadOptions};
+use es_framework::store::{AppendError, EventLog as _, ReadOptions};
 use futures_util::{StreamExt as _, future::join_all};
 use reqwest::StatusCode;
 use serde_json::json;
@@ -109,7 +109,7 @@ async fn erases_all(engine: Engine) {
     let count = std::env::var("ERASED_READERS").map_or(8, |count| count.parse().unwrap());
     let events_each = if count < 50 { 30 } else { 100 };
     let readers: Vec<_> = (0..4 * count).map(|_| Reader::new()).collect();
-    let mut site = Site::new(engine);
+    let mut site = Site::new(engine).await;
     site.fill(&readers, events_each).await;
     site.event_store("backup", &["--output", "library.backup"]);
     site.start_server();

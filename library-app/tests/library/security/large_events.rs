@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use es_framework::{
     event::EventCandidate,
-    store::{EventStore as _, sqlite::EmbeddedStore},
+    store::{EventLog as _, sqlite::EmbeddedStore},
 };
 use reqwest::StatusCode;
 use serde_json::value::RawValue;

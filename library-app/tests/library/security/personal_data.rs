@@ -7,6 +7,10 @@ use crate::support::{
     Library, book, client, event_store_program, eventually, get, json_of, post,
     postgres_server::PostgresServer,
 };
+use es_framework::{
+    personal::{KeyStore as _, SqlKeyStore},
+    projection::DatabaseUrl,
+};
 use reqwest::StatusCode;
 use rusqlite::types::ValueRef;
 use serde_json::{Value, json};
@@ -114,10 +118,8 @@ async fn a_start_completes_an_erasure_without_being_told() {
     person.is_called(&library, &person.name).await;
     library.process.kill();
     // The state right after the key was destroyed.
-    let destroyed =
-        es_framework::personal::SqliteKeyStore::open(&folder.path().join("keys.sqlite"));
-    let keys: std::sync::Arc<dyn es_framework::personal::KeyStore> =
-        std::sync::Arc::new(destroyed.unwrap());
+    let url = DatabaseUrl::File(folder.path().join("keys.sqlite"));
+    let keys = SqlKeyStore::open(&url).await.unwrap();
     keys.erase(person.id).await.unwrap();
     drop(keys);
     let library = folder.start("data", &[]);
@@ -269,9 +271,8 @@ async fn nothing_more_of_an_erased_reader_is_stored() {
     assert_eq!(person.register(&library).await, StatusCode::CONFLICT);
     // This one was erased before a registration.
     let person = Person::new();
-    let keys = es_framework::personal::SqliteKeyStore::open(&folder.path().join("keys.sqlite"));
-    let keys: std::sync::Arc<dyn es_framework::personal::KeyStore> =
-        std::sync::Arc::new(keys.unwrap());
+    let url = DatabaseUrl::File(folder.path().join("keys.sqlite"));
+    let keys = SqlKeyStore::open(&url).await.unwrap();
     keys.erase(person.id).await.unwrap();
     let body = json!({ "id": person.id, "name": person.name });
     let answer = post(

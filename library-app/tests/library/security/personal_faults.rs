@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use es_framework::personal::{KeyStore as _, PostgresKeyStore};
+use es_framework::{
+    personal::{KeyStore as _, SqlKeyStore},
+    projection::DatabaseUrl,
+};
 use reqwest::StatusCode;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -33,7 +36,9 @@ async fn an_erasure_of_an_instance_that_is_killed_is_completed_by_the_other_one(
     person.is_called(&other, &person.name).await;
     killed.process.kill();
     // The state right after the key was destroyed.
-    let keys = PostgresKeyStore::open(&url).await.unwrap();
+    let keys = SqlKeyStore::open(&DatabaseUrl::Postgres(url))
+        .await
+        .unwrap();
     keys.erase(person.id).await.unwrap();
     let before = verification(&other, &person);
     assert_eq!(before["isErased"], false, "{before}");

@@ -8,7 +8,7 @@ use crate::{
 };
 use es_framework::{
     event::EventCandidate,
-    store::{EventStore as _, postgres::PostgresStore},
+    store::{EventLog as _, postgres::PostgresStore},
 };
 use reqwest::StatusCode;
 use serde_json::{Value, json, value::to_raw_value};

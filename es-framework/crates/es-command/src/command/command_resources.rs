@@ -10,7 +10,7 @@ use crate::{
     unique::{ClaimJob, ClaimRange, ClaimReport, UniqueKey, UniqueKeySource},
 };
 use es_event::{EventDescriptor, EventId, UniqueRules, Upcasters};
-use es_store::EventStore;
+use es_store::EventLog;
 
 /// The parts that all commands of an application share: the store, the states, the services and the
 /// locks. Cheap to clone.
@@ -55,7 +55,7 @@ use es_store::EventStore;
 /// ```
 #[derive(Debug, Clone)]
 pub struct CommandResources {
-    pub(super) store: Arc<dyn EventStore>,
+    pub(super) store: Arc<dyn EventLog>,
     pub(super) source: Arc<str>,
     pub(super) states: StateLoader,
     pub(super) services: Services,
@@ -70,7 +70,7 @@ impl CommandResources {
     /// Creates resources that append events with this `source` to `store`. Its only service is the
     /// system clock.
     #[must_use]
-    pub fn new(store: Arc<dyn EventStore>, source: impl Into<Arc<str>>) -> Self {
+    pub fn new(store: Arc<dyn EventLog>, source: impl Into<Arc<str>>) -> Self {
         let random = RandomNumbers::system();
         Self {
             states: StateLoader::new(Arc::clone(&store)),
@@ -174,7 +174,7 @@ impl CommandResources {
     /// Returns resources over another view of the store, without cached states and snapshots.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_other_store(&self, store: Arc<dyn EventStore>) -> Self {
+    pub fn with_other_store(&self, store: Arc<dyn EventLog>) -> Self {
         Self {
             states: self.states.with_other_store(Arc::clone(&store)),
             store,

@@ -9,7 +9,7 @@ use super::{
 use es_event::EventId;
 use es_store::newest_id;
 
-/// The outcome of a dry run. `R` describes a rejection, for example as the problem that the caller would get.
+/// The outcome of a dry run.
 ///
 /// ```
 /// use es_framework::command::DryRun;
@@ -23,13 +23,13 @@ use es_store::newest_id;
 /// }
 /// ```
 #[derive(Debug)]
-pub struct DryRun<R = DryRunRejection> {
+pub struct DryRun {
     /// The command.
     pub command: CommandDescriptor,
     /// The last event that the states contain, or `None` in an empty store.
     pub at: Option<EventId>,
     /// The decision, or the rejection.
-    pub decision: Result<DryRunDecision, R>,
+    pub decision: Result<DryRunDecision, DryRunRejection>,
 }
 
 /// The reason why a command is rejected in a dry run.
@@ -100,15 +100,16 @@ pub async fn dry_run(
     request: CommandRequest<'_>,
     at: Option<EventId>,
 ) -> Result<DryRun, DryRunError> {
-    let newest = newest_id(&*resources.store).await;
-    let newest = newest.map_err(CommandError::from)?;
+    let newest = newest_id(&*resources.store)
+        .await
+        .map_err(CommandError::from)?;
     let at = match at {
         None => newest,
         Some(at) if newest >= Some(at) => Some(at),
         Some(at) => return Err(DryRunError::NoSuchEvent { at, newest }),
     };
-    let past = PastStore::new(Arc::clone(&resources.store), at);
-    let past = resources.with_other_store(Arc::new(past));
+    let past_store = PastStore::new(Arc::clone(&resources.store), at);
+    let past = resources.with_other_store(Arc::new(past_store));
     let caller = &request.context.caller;
     let roles = command.roles;
     let has_role = roles.is_empty() || roles.iter().any(|role| caller.has_role(role));
@@ -132,20 +133,4 @@ fn describe_newest(newest: Option<EventId>) -> String {
         || "there is no event yet".to_owned(),
         |newest| format!("the newest event is {newest}"),
     )
-}
-
-impl<R> DryRun<R> {
-    /// Describes a rejection in another way.
-    pub fn map_rejection<P>(self, describe: impl FnOnce(R) -> P) -> DryRun<P> {
-        let Self {
-            command,
-            at,
-            decision,
-        } = self;
-        DryRun {
-            command,
-            at,
-            decision: decision.map_err(describe),
-        }
-    }
 }

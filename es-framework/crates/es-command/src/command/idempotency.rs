@@ -10,7 +10,7 @@ use super::{CommandError, CommandOutcome, CommandRequest, IdempotencyKey, NewEve
 use es_event::{
     EventId, EventType, InvalidSubjectValue, Metadata, RecordedEvent, Subject, SubjectTemplatePart,
 };
-use es_store::{EventStore, latest_event};
+use es_store::{EventLog, latest_event};
 
 const EVENT_TYPE: EventType = EventType::declared("io.es-framework.CommandHandledEvent");
 
@@ -68,7 +68,7 @@ impl IdempotentRequest {
     /// The key belongs to another request or to a person who is erased, or the event store failed.
     pub(super) async fn find_recorded_outcome(
         &self,
-        store: &dyn EventStore,
+        store: &dyn EventLog,
     ) -> Result<Option<CommandOutcome>, CommandError> {
         let Some(event) = latest_event(store, self.subject.clone(), false).await? else {
             return Ok(None);

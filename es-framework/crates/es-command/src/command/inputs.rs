@@ -11,7 +11,7 @@ use super::{
     lock::LockedSubjects,
 };
 use es_event::{EventId, Subject};
-use es_store::{EventStore, Precondition, latest_event, newest_id};
+use es_store::{EventLog, Precondition, latest_event, newest_id};
 
 /// The inputs of a decision on a `C`. The states are rebuilt for each attempt to decide.
 pub(super) struct DecisionInputs<C: Handle> {
@@ -92,10 +92,7 @@ impl<C: Handle> DecisionInputs<C> {
 
     /// Checks that the command's own subject has no event if it has to be pristine, and that the required subjects have
     /// one. Where a command appends, the append checks this, and this function only explains the conflict.
-    pub(super) async fn check_conditions(
-        &self,
-        store: &dyn EventStore,
-    ) -> Result<(), CommandError> {
+    pub(super) async fn check_conditions(&self, store: &dyn EventLog) -> Result<(), CommandError> {
         if C::CONDITION == SubjectCondition::Pristine
             && latest_event(store, self.subject.clone(), false)
                 .await?
@@ -114,7 +111,7 @@ impl<C: Handle> DecisionInputs<C> {
     /// Checks `If-Match`, if the request has it. `latest` is the last event of the command's own subject.
     pub(super) async fn check_expected_version(
         &self,
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         context: &CommandContext,
         latest: Option<EventId>,
     ) -> Result<(), CommandError> {
@@ -171,7 +168,7 @@ impl SubjectRequirements<'_> {
     /// Checks that a subject that has to exist does, and derives the preconditions of the append.
     async fn check(
         self,
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         states: &[&mut dyn StateInput],
     ) -> Result<ReadEvents, CommandError> {
         let Self {

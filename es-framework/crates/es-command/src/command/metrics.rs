@@ -3,11 +3,12 @@
 use std::{sync::LazyLock, time::Duration};
 
 use es_observe::metrics::{
-    self as registry, APPEND_DURATION, COMMAND_RETRIES, COMMANDS, RegisteredMetrics,
+    self as registry, RegisteredMetrics,
+    catalogue::{APPEND_DURATION, COMMAND_RETRIES, COMMANDS},
 };
 use metrics::{Counter, Histogram};
 
-use super::{CommandError, CommandOutcome};
+use super::{CommandError, CommandOutcome, command_statistics};
 use es_event::RecordedEvent;
 use es_store::{AppendError, StoreError};
 
@@ -45,9 +46,9 @@ pub(super) fn count_command(
     HANDLED.record_or_register((command, outcome, reason), register, |counter| {
         counter.increment(1);
     });
-    registry::record_command(duration);
+    command_statistics::record_command(duration);
     if outcome == CONFLICT {
-        registry::record_conflict();
+        command_statistics::record_conflict();
     }
 }
 
@@ -58,7 +59,7 @@ pub(super) fn count_retry(command: &'static str) {
         registry::counter(&COMMAND_RETRIES, &labels)
     };
     RETRIED.record_or_register(command, register, |counter| counter.increment(1));
-    registry::record_conflict();
+    command_statistics::record_conflict();
 }
 
 /// Records the duration of an append.

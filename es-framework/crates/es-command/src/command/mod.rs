@@ -2,6 +2,8 @@
 
 mod append;
 mod command_resources;
+#[doc(hidden)]
+pub mod command_statistics;
 mod context;
 mod decision;
 mod declared;

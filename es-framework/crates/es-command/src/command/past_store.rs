@@ -6,26 +6,26 @@ use futures_util::{StreamExt as _, stream};
 
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
 use es_store::{
-    AppendError, Bound, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
+    AppendError, Bound, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
     StoreError,
 };
 
 /// The events of a store up to one of them. Nothing can be appended.
 #[derive(Debug)]
 pub(super) struct PastStore {
-    store: Arc<dyn EventStore>,
+    store: Arc<dyn EventLog>,
     /// The last event, or `None` before the first one.
     last: Option<EventId>,
 }
 
 impl PastStore {
-    pub(super) const fn new(store: Arc<dyn EventStore>, last: Option<EventId>) -> Self {
+    pub(super) const fn new(store: Arc<dyn EventLog>, last: Option<EventId>) -> Self {
         Self { store, last }
     }
 }
 
 #[async_trait::async_trait]
-impl EventStore for PastStore {
+impl EventLog for PastStore {
     async fn append(
         &self,
         _: Vec<EventCandidate>,
@@ -48,18 +48,6 @@ impl EventStore for PastStore {
 
     fn observe(&self, _: Subject, _: ObserveOptions) -> EventStream {
         stream::iter([Err(refused("subscribe to events"))]).boxed()
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        self.store.health().await
-    }
-
-    fn description(&self) -> String {
-        let store = self.store.description();
-        match self.last {
-            Some(last) => format!("{store} up to event {last}"),
-            None => format!("{store} before its first event"),
-        }
     }
 }
 

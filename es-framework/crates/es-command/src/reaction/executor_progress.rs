@@ -13,7 +13,7 @@ use es_subscribe::{HeldKeys, OpenDeadlines, back_off};
 
 /// The interval at which the clock is looked at. A fixed clock changes without notice.
 const CLOCK_INTERVAL: Duration = Duration::from_millis(200);
-/// The interval at which a schedule is checked for a clock that was ahead.
+/// The interval at which a schedule is checked that waits because the clock was ahead.
 const SCHEDULE_INTERVAL: Duration = Duration::from_secs(1);
 
 impl TaskExecutor {
@@ -22,9 +22,7 @@ impl TaskExecutor {
         let is_recent = self
             .published_at
             .is_some_and(|published| published.elapsed() < CLOCK_INTERVAL);
-        let has_schedule = !self.shared.steps.schedules.is_empty();
-        let is_due = !is_recent && (self.is_changed || has_schedule);
-        if is_due || self.limit_failure.is_some() {
+        if self.is_changed && !is_recent || self.limit_failure.is_some() {
             self.publish().await?;
         }
         Ok(())
@@ -98,6 +96,7 @@ impl TaskExecutor {
         let is_paused = self.is_paused();
         let shared = Arc::clone(&self.shared);
         let until = self.wake_up_times();
+        let from = until.from;
         let end = tokio::select! {
             biased;
             Some(end) = self.running.join_next() => Some(end),
@@ -109,7 +108,10 @@ impl TaskExecutor {
                 self.paused_until = None;
                 None
             }
-            () = wait_until(&shared, until) => None,
+            () = wait_until(&shared, until) => {
+                self.is_changed |= self.shared.is_schedule_ahead() || self.shared.now() < from;
+                None
+            }
         };
         if let Some(Ok(end)) = end
             && let Err(error) = self.settle(end)
@@ -120,12 +122,13 @@ impl TaskExecutor {
 
     fn wake_up_times(&self) -> WakeUpTimes {
         let now = Instant::now();
-        let has_schedule = !self.shared.steps.schedules.is_empty();
-        let checking = has_schedule.then(|| now.checked_add(SCHEDULE_INTERVAL));
+        let is_ahead = self.shared.is_schedule_ahead();
+        let checking = is_ahead.then(|| now.checked_add(SCHEDULE_INTERVAL));
         let publishing = self.is_changed.then_some(now);
         let refused = self.refused.as_ref().map(|(_, next)| *next);
         let instants = [checking.flatten(), publishing, refused, self.paused_until];
         WakeUpTimes {
+            from: self.shared.now(),
             due: self.next,
             instant: instants.into_iter().flatten().min(),
         }
@@ -134,6 +137,8 @@ impl TaskExecutor {
 
 /// The next times at which an executor has something to do.
 struct WakeUpTimes {
+    /// The time by the clock of the application. If it goes back, a schedule may leave out times.
+    from: Timestamp,
     /// The next time at which a task is due, by the clock of the application.
     due: Option<Timestamp>,
     /// The next end of a pause.

@@ -12,7 +12,7 @@ use super::{
     shared_reaction::checkpoint_at, step_executor::StepExecutor,
 };
 use es_event::{EventId, EventSelection, RecordedEvent, Subject, SubjectTemplatePart};
-use es_store::{Bound, EventStore, Order, ReadOptions, StoreError, event_with_id};
+use es_store::{Bound, EventLog, Order, ReadOptions, StoreError, event_with_id};
 use es_subscribe::{
     SkipLog,
     state::{StateError, SubscriberCheckpoint, Task, TaskChange, TaskFailure},
@@ -104,7 +104,7 @@ impl OldReaction {
 impl OldCheckpoint {
     /// Reads the subject from its end up to a checkpoint. Anybody with the API token can write other events there.
     async fn read_newest(
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         subject: &Subject,
     ) -> Result<Option<Self>, ReactionError> {
         let newest_first = ReadOptions {

@@ -12,7 +12,7 @@ use super::{ReactionError, error::append_failure};
 use es_event::{
     EventCandidate, EventId, EventType, Metadata, RecordedEvent, Subject, SubjectTemplatePart,
 };
-use es_store::{AppendError, EventStore, Precondition, ReadOptions};
+use es_store::{AppendError, EventLog, Precondition, ReadOptions};
 
 /// The type of the event with which each schedule starts.
 #[doc(hidden)]
@@ -48,7 +48,7 @@ pub(super) fn schedule_subject((reaction, step): (&str, &str)) -> Result<Subject
 impl ScheduleStart {
     /// Finds the start in the store. Without one, the schedule starts now.
     pub(super) async fn find(
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         name: (&str, &str),
         now: Timestamp,
     ) -> Result<Self, ReactionError> {
@@ -64,7 +64,7 @@ impl ScheduleStart {
     /// Records the start, unless another instance has done so.
     pub(super) async fn record(
         self,
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         source: &Arc<str>,
     ) -> Result<Self, ReactionError> {
         loop {
@@ -84,7 +84,7 @@ impl ScheduleStart {
     /// Records another start, at this time.
     pub(super) async fn record_anew(
         &self,
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         source: &Arc<str>,
         at: Timestamp,
     ) -> Result<(), ReactionError> {
@@ -105,7 +105,7 @@ impl ScheduleStart {
 
     /// Reads the last recorded start, and the id of the last event of the subject.
     async fn read_last(
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         subject: &Subject,
     ) -> Result<(Option<Self>, Option<EventId>), ReactionError> {
         let (mut start, mut last) = (None, None);

@@ -250,6 +250,11 @@ impl SharedReaction {
         Ok(ahead)
     }
 
+    /// Returns true if a schedule was found to wait because the clock was ahead.
+    pub(super) fn is_schedule_ahead(&self) -> bool {
+        self.lock_schedules().is_ahead
+    }
+
     /// Reports the schedules that leave out times until somebody retries the reaction.
     pub(super) async fn publish_schedules_ahead(&self) -> Result<(), ReactionError> {
         if self.steps.schedules.is_empty() {

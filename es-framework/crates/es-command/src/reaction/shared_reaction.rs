@@ -194,16 +194,15 @@ impl SharedReaction {
         Ok(newest.transpose()?.as_ref().map(checkpoint_at))
     }
 
-    /// Waits until planned tasks are executed, if there are many, or until subjects are released, if too many are held.
+    /// Waits until planned tasks are executed, if there are many. At the limit of held subjects nothing is executed, and the
+    /// deadlines of held subjects can only be tried again after later events are planned.
     pub(super) async fn wait_for_room(&self) -> Result<(), ReactionError> {
-        loop {
-            let is_full = self.is_full.load(Ordering::Acquire);
-            let ready = self.state().count_ready(self.name()).await?;
-            if !is_full && ready < MAX_READY {
-                return Ok(());
-            }
+        while !self.is_full.load(Ordering::Acquire)
+            && self.state().count_ready(self.name()).await? >= MAX_READY
+        {
             sleep(POLL_INTERVAL).await;
         }
+        Ok(())
     }
 
     /// Plans the tasks of consecutive events. They and the position are saved in one transaction.
@@ -232,7 +231,10 @@ impl SharedReaction {
             planned.num_unsaved = 0;
         }
         planned.event = Some(last.id);
-        self.steps.progress.record_position(planned.event);
+        // A position that advances would say that the reaction works.
+        if !self.is_full.load(Ordering::Acquire) {
+            self.steps.progress.record_position(planned.event);
+        }
         drop(planned);
         if !changes.is_empty() || self.waits_for_events.load(Ordering::Acquire) {
             self.wake.notify_one();

@@ -20,7 +20,7 @@ use crate::command::{
 };
 use es_event::{Caller, EventType, EventView, RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;
-use es_store::EventStore;
+use es_store::EventLog;
 use es_subscribe::{
     SkippedEvents, SubscriberProgress, catch_panic, panic_text,
     state::{StateDatabase, TaskKey},
@@ -36,7 +36,7 @@ pub struct ReactionRuntime {
     /// The resources of the commands that the reactions send.
     pub command_resources: CommandResources,
     /// The event store.
-    pub store: Arc<dyn EventStore>,
+    pub store: Arc<dyn EventLog>,
     /// The source of the events that the reactions record on their own.
     pub source: Arc<str>,
     /// The services that reactions take.

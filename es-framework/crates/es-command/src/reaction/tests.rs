@@ -32,7 +32,7 @@ use crate::prelude::*;
 use es_event::{
     Declaration, EventCandidate, EventSelection, EventType, Subject, Upcasters, declaration,
 };
-use es_store::{EventStore, ReadOptions, memory::MemoryStore};
+use es_store::{EventLog, ReadOptions, memory::MemoryStore};
 use es_subscribe::{
     ProgressRegistry, SubscriberProgress,
     operator::{OperatorClient, OperatorCommand, OperatorError},
@@ -137,7 +137,7 @@ impl World {
     }
 
     fn runtime(&self) -> ReactionRuntime {
-        let store: Arc<dyn EventStore> = Arc::new(self.store.clone());
+        let store: Arc<dyn EventLog> = Arc::new(self.store.clone());
         ReactionRuntime {
             command_resources: CommandResources::new(Arc::clone(&store), "test")
                 .with_services(self.services.clone()),

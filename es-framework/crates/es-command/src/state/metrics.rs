@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use es_observe::metrics::{self as registry, RegisteredMetrics, STATE_LOOKUPS, STATE_REBUILD};
+use es_observe::metrics::{
+    self as registry, RegisteredMetrics,
+    catalogue::{STATE_LOOKUPS, STATE_REBUILD},
+};
 use metrics::{Counter, Histogram};
 
 /// The starting point of a rebuild.

@@ -11,7 +11,7 @@ use super::{
     rebuilt_state::FoldState,
 };
 use es_event::{DecodeError, Hash, Subject, Upcasters};
-use es_store::{Bound, EventStore, EventStream, ReadOptions, StoreError};
+use es_store::{Bound, EventLog, EventStream, ReadOptions, StoreError};
 
 /// The number of events after which a new snapshot is saved.
 const SNAPSHOT_INTERVAL: u64 = 500;
@@ -63,7 +63,7 @@ pub enum RebuildError {
 /// ```
 #[derive(Debug, Clone)]
 pub struct StateLoader {
-    store: Arc<dyn EventStore>,
+    store: Arc<dyn EventLog>,
     upcasters: Upcasters,
     cache: StateCache,
     snapshots: Option<Snapshots>,
@@ -72,7 +72,7 @@ pub struct StateLoader {
 impl StateLoader {
     /// Creates a loader that reads the events of this store without upcasters and snapshots.
     #[must_use]
-    pub fn new(store: Arc<dyn EventStore>) -> Self {
+    pub fn new(store: Arc<dyn EventLog>) -> Self {
         Self {
             store,
             upcasters: Upcasters::default(),
@@ -105,7 +105,7 @@ impl StateLoader {
     }
 
     /// Returns a loader that reads another store, with an empty cache and without snapshots.
-    pub(crate) fn with_other_store(&self, store: Arc<dyn EventStore>) -> Self {
+    pub(crate) fn with_other_store(&self, store: Arc<dyn EventLog>) -> Self {
         Self::new(store).with_upcasters(self.upcasters.clone())
     }
 

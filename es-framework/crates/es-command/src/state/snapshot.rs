@@ -10,13 +10,16 @@ use std::{
     collections::HashSet,
     fmt, fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
-use es_store::secret_file;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use es_sql::{Cell, DatabaseError, DatabaseUrl, DatabaseUse, SqlDatabase, Statement};
 use sha2::{Digest as _, Sha256};
+use tokio::{sync::OnceCell, task::spawn_blocking};
 
 use super::{Evolve, LastEvent};
 use es_event::{EventId, Subject, UnreadableValue};
@@ -25,22 +28,22 @@ use es_event::{EventId, Subject, UnreadableValue};
 const MAX_SNAPSHOTS: usize = 10_000;
 /// The longest state that is stored, in bytes of JSON.
 const MAX_LENGTH: usize = 1024 * 1024;
-/// The longest wait for another process that locks the file.
-const LOCK_WAIT: Duration = Duration::from_secs(1);
+/// The time after which a search for texts is ended.
+const QUERY_TIME: Duration = Duration::from_secs(60);
 
-const SCHEMA: &str = "
-    CREATE TABLE IF NOT EXISTS snapshots (
+const SCHEMA: [&str; 4] = [
+    "CREATE TABLE IF NOT EXISTS snapshots (
         number INTEGER PRIMARY KEY,
         program BLOB NOT NULL,
         name TEXT NOT NULL,
         event_id INTEGER NOT NULL,
         event_hash TEXT NOT NULL,
         state TEXT NOT NULL
-    ) STRICT;
-    CREATE UNIQUE INDEX IF NOT EXISTS snapshots_name ON snapshots (name);
-    DROP TABLE IF EXISTS erasure;
-    CREATE TABLE IF NOT EXISTS last_erasure (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), hash TEXT NOT NULL) STRICT;
-";
+    ) STRICT",
+    "CREATE UNIQUE INDEX IF NOT EXISTS snapshots_name ON snapshots (name)",
+    "DROP TABLE IF EXISTS erasure",
+    "CREATE TABLE IF NOT EXISTS last_erasure (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), hash TEXT NOT NULL) STRICT",
+];
 
 /// A file with snapshots, created with the first one. Cheap to clone.
 ///
@@ -55,34 +58,36 @@ const SCHEMA: &str = "
 #[derive(Clone)]
 pub struct Snapshots {
     file: Arc<Path>,
-    database: Arc<Mutex<Option<SnapshotDatabase>>>,
-    names: SnapshotNames,
+    /// The open file. It is opened when the first state is read or saved.
+    database: Arc<OnceCell<SnapshotDatabase>>,
+    /// True if the file could not be opened. No state is read from it then.
+    is_broken: Arc<AtomicBool>,
 }
-
-/// The names of the stored snapshots. Most subjects have none, and this set answers that without
-/// waiting for the disk or for the database lock.
-type SnapshotNames = Arc<Mutex<HashSet<String>>>;
 
 /// The open file with snapshots.
 struct SnapshotDatabase {
-    connection: Connection,
-    program: [u8; 32],
-    names: SnapshotNames,
+    database: SqlDatabase,
+    /// The build of this program, which wrote the snapshots that it may read.
+    program: Cell,
+    /// The names of the stored snapshots. Most subjects have none, and this set answers that without waiting for the disk.
+    names: Mutex<HashSet<String>>,
+    /// A state is saved before all snapshots are deleted, or after its age was compared with that.
+    writing: tokio::sync::Mutex<()>,
 }
 
 /// The reason why a snapshot cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 enum SnapshotError {
     #[error(transparent)]
-    Database(#[from] rusqlite::Error),
+    Database(#[from] DatabaseError),
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     #[error("the state is not read back as it is written: {0}")]
     Unreadable(#[from] UnreadableValue),
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("{0}")]
-    Invalid(&'static str),
+    #[error("its row is damaged")]
+    Damaged,
 }
 
 impl fmt::Debug for Snapshots {
@@ -95,15 +100,11 @@ impl Snapshots {
     /// Returns the snapshots of this file, which need not exist yet.
     #[must_use]
     pub fn in_file(file: PathBuf) -> Self {
-        let snapshots = Self {
+        Self {
             file: file.into(),
             database: Arc::default(),
-            names: Arc::default(),
-        };
-        if snapshots.file.exists() {
-            snapshots.with_database("opened", |_| Ok(()));
+            is_broken: Arc::default(),
         }
-        snapshots
     }
 
     /// Returns the stored state of a subject and its last event. Returns `None` if there is no
@@ -114,7 +115,7 @@ impl Snapshots {
         recursive: bool,
     ) -> Option<(S, LastEvent)> {
         let name = name(S::DECLARATION.module, S::NAME, subject, recursive);
-        let (json, latest) = self.read_snapshot(name, SnapshotDatabase::load).await?;
+        let (json, latest) = self.load(name).await?;
         let state = serde_json::from_str(&json).map_err(SnapshotError::from);
         self.log_error("read", state).map(|state| (state, latest))
     }
@@ -129,27 +130,19 @@ impl Snapshots {
         subject: &Subject,
         recursive: bool,
     ) -> Option<EventId> {
-        let name = name(module, state, subject, recursive);
-        self.read_snapshot(name, SnapshotDatabase::load_last_event)
-            .await
+        let loaded = self.load(name(module, state, subject, recursive)).await;
+        loaded.map(|(_, latest)| latest.id)
     }
 
-    /// Reads a part of the snapshot with this name. Returns `None` if there is none or it cannot be read.
-    async fn read_snapshot<T: Send + 'static>(
-        &self,
-        name: String,
-        read: fn(&SnapshotDatabase, &str) -> Result<Option<T>, SnapshotError>,
-    ) -> Option<T> {
-        if !lock(&self.names).contains(&name) {
+    /// Returns the state with this name as JSON. Returns `None` if there is none or it cannot be read.
+    async fn load(&self, name: String) -> Option<(String, LastEvent)> {
+        if self.database.get().is_none()
+            && (self.is_broken.load(Ordering::Relaxed) || self.is_empty())
+        {
             return None;
         }
-        let snapshots = self.clone();
-        let read = move || {
-            snapshots
-                .with_database("read", |database| read(database, &name))
-                .flatten()
-        };
-        tokio::task::spawn_blocking(read).await.ok().flatten()
+        let loaded = async { self.database().await?.load(name).await };
+        self.log_error("read", loaded.await).flatten()
     }
 
     pub(super) fn save<S: Evolve>(
@@ -162,43 +155,33 @@ impl Snapshots {
     ) {
         // A state that is read back as another one would lead to other decisions.
         let json = es_event::encode_readable(state).map_err(SnapshotError::from);
-        let Some(json) = self.log_error("written", json) else {
+        let Some(encoded) = self.log_error("written", json) else {
             return;
         };
-        let json: Box<str> = json.into();
+        let json = String::from(Box::<str>::from(encoded));
         if json.len() > MAX_LENGTH {
             tracing::debug!(%subject, bytes = json.len(), "a state is too long for a snapshot");
             return;
         }
         let name = name(S::DECLARATION.module, S::NAME, subject, recursive);
         let snapshots = self.clone();
-        tokio::task::spawn_blocking(move || {
-            snapshots.with_database("written", |database| {
-                // An erasure of personal data may have deleted all snapshots meanwhile.
-                if is_current() {
-                    database.save(name, &json, latest)?;
-                }
-                Ok(())
-            })
+        tokio::spawn(async move {
+            let saved = async {
+                let database = snapshots.database().await?;
+                database.save(name, json, latest, is_current).await
+            };
+            snapshots.log_error("written", saved.await)
         });
     }
 
-    /// Runs an action on the database, which is opened before the first one. An error is logged.
-    fn with_database<T>(
-        &self,
-        what: &str,
-        act: impl FnOnce(&SnapshotDatabase) -> Result<T, SnapshotError>,
-    ) -> Option<T> {
-        let mut guard = lock(&self.database);
-        let done = match &mut *guard {
-            Some(database) => act(database),
-            none => {
-                let names = Arc::clone(&self.names);
-                SnapshotDatabase::open(&self.file, names)
-                    .and_then(|opened| act(none.insert(opened)))
-            }
-        };
-        self.log_error(what, done)
+    /// Returns the database, which is opened for the first action.
+    async fn database(&self) -> Result<&SnapshotDatabase, SnapshotError> {
+        let opening = self
+            .database
+            .get_or_try_init(|| SnapshotDatabase::open(&self.file));
+        let opened = opening.await;
+        self.is_broken.store(opened.is_err(), Ordering::Relaxed);
+        opened
     }
 
     fn log_error<T>(&self, what: &str, result: Result<T, SnapshotError>) -> Option<T> {
@@ -221,109 +204,115 @@ fn name(module: &str, state: &str, subject: &Subject, recursive: bool) -> String
 
 impl SnapshotDatabase {
     /// Opens or creates the file, and deletes the snapshots of other builds.
-    fn open(file: &Path, names: SnapshotNames) -> Result<Self, SnapshotError> {
+    async fn open(file: &Path) -> Result<Self, SnapshotError> {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
-        secret_file::secure_database(file)?;
-        let connection = Connection::open(file)?;
-        connection.busy_timeout(LOCK_WAIT)?;
-        // A crash may lose a snapshot, because the events are still there.
-        connection.execute_batch(
-            "PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;",
-        )?;
-        connection.execute_batch(SCHEMA)?;
-        let program = hash_running_program()?;
-        connection.execute("DELETE FROM snapshots WHERE program <> ?1", [&program])?;
-        *lock(&names) = connection
-            .prepare("SELECT name FROM snapshots")?
-            .query_map([], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
+        let url = DatabaseUrl::File(file.to_owned());
+        let database = SqlDatabase::open(&url, QUERY_TIME, DatabaseUse::Derived).await?;
+        let program = spawn_blocking(hash_running_program).await;
+        let program = Cell::Bytes(program.map_err(io::Error::other)??);
+        let mut statements: Vec<_> = SCHEMA.map(Statement::plain).into();
+        let delete = "DELETE FROM snapshots WHERE program <> $1";
+        statements.push(Statement::new(delete, [program.clone()]));
+        database.write(statements).await?;
+        let select = Statement::plain("SELECT name FROM snapshots");
+        let names = texts(database.read(select).await?);
         Ok(Self {
-            connection,
+            database,
             program,
-            names,
+            names: Mutex::new(names.collect()),
+            writing: tokio::sync::Mutex::default(),
         })
     }
 
-    fn load(&self, name: &str) -> Result<Option<(String, LastEvent)>, SnapshotError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT state, event_id, event_hash FROM snapshots WHERE name = ?1 AND program = ?2",
-        )?;
-        let columns = |row: &rusqlite::Row<'_>| {
-            Ok((
-                row.get::<_, String>(0)?,
-                row.get::<_, i64>(1)?,
-                row.get::<_, String>(2)?,
-            ))
-        };
-        let row = statement
-            .query_row(params![name, self.program], columns)
-            .optional()?;
-        let Some((json, id, hash)) = row else {
+    async fn load(&self, name: String) -> Result<Option<(String, LastEvent)>, SnapshotError> {
+        if !lock(&self.names).contains(&name) {
             return Ok(None);
+        }
+        let select = Statement::new(
+            "SELECT state, event_id, event_hash FROM snapshots WHERE name = $1 AND program = $2",
+            [name.into(), self.program.clone()],
+        );
+        let Some(row) = self.database.read(select).await?.pop() else {
+            return Ok(None);
+        };
+        let Ok([Cell::Text(json), Cell::Integer(id), Cell::Text(hash)]) = <[_; 3]>::try_from(row)
+        else {
+            return Err(SnapshotError::Damaged);
         };
         let id = u64::try_from(id).ok().and_then(EventId::new);
         let latest = id
             .zip(hash.parse().ok())
             .map(|(id, hash)| LastEvent { id, hash });
-        let latest = latest.ok_or(SnapshotError::Invalid("its last event is missing"))?;
-        Ok(Some((json, latest)))
+        Ok(Some((json, latest.ok_or(SnapshotError::Damaged)?)))
     }
 
-    fn load_last_event(&self, name: &str) -> Result<Option<EventId>, SnapshotError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT event_id FROM snapshots WHERE name = ?1 AND program = ?2")?;
-        let id = statement
-            .query_row(params![name, self.program], |row| row.get::<_, i64>(0))
-            .optional()?;
-        Ok(id.and_then(|id| u64::try_from(id).ok().and_then(EventId::new)))
-    }
-
-    fn save(&self, name: String, json: &str, latest: LastEvent) -> Result<(), SnapshotError> {
+    /// Saves a state unless it is from before an erasure.
+    async fn save(
+        &self,
+        name: String,
+        json: String,
+        latest: LastEvent,
+        is_current: impl FnOnce() -> bool + Send,
+    ) -> Result<(), SnapshotError> {
+        let _writing = self.writing.lock().await;
+        // An erasure of personal data may have deleted all snapshots meanwhile.
+        if !is_current() {
+            return Ok(());
+        }
         let is_full = {
             let names = lock(&self.names);
             names.len() >= MAX_SNAPSHOTS && !names.contains(&name)
         };
-        if is_full {
-            self.delete_oldest()?;
-        }
+        let oldest = if is_full {
+            self.load_oldest().await?
+        } else {
+            Vec::new()
+        };
         let id = i64::try_from(latest.id.get()).unwrap_or(i64::MAX);
-        let mut statement = self.connection.prepare_cached(
-            "INSERT OR REPLACE INTO snapshots (program, name, event_id, event_hash, state) \
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?;
-        statement.execute(params![
-            self.program,
-            name,
-            id,
-            latest.hash.to_string(),
-            json
-        ])?;
-        drop(statement);
-        lock(&self.names).insert(name);
+        let hash = latest.hash.to_string();
+        let delete = oldest.iter().map(|name| vec![name.as_str().into()]);
+        let insert = "INSERT OR REPLACE INTO snapshots (program, name, event_id, event_hash, state) \
+             VALUES ($1, $2, $3, $4, $5)";
+        let row = [
+            self.program.clone(),
+            name.as_str().into(),
+            id.into(),
+            hash.into(),
+            json.into(),
+        ];
+        let written = self.database.write(vec![
+            Statement::for_rows("DELETE FROM snapshots WHERE name = $1", delete.collect()),
+            Statement::new(insert, row),
+        ]);
+        written.await?;
+        let mut names = lock(&self.names);
+        for deleted in &oldest {
+            names.remove(deleted);
+        }
+        names.insert(name);
         Ok(())
     }
 
-    /// Deletes the oldest tenth.
-    fn delete_oldest(&self) -> Result<(), SnapshotError> {
-        let mut statement = self.connection.prepare_cached(
-            "DELETE FROM snapshots WHERE number IN \
-             (SELECT number FROM snapshots ORDER BY number LIMIT ?1) RETURNING name",
-        )?;
-        let oldest = i64::try_from(MAX_SNAPSHOTS / 10).unwrap_or(i64::MAX);
-        let deleted = statement.query_map([oldest], |row| row.get::<_, String>(0))?;
-        for name in deleted {
-            lock(&self.names).remove(&name?);
-        }
-        Ok(())
+    /// Returns the names of the oldest tenth.
+    async fn load_oldest(&self) -> Result<Vec<String>, SnapshotError> {
+        let count = i64::try_from(MAX_SNAPSHOTS / 10).unwrap_or(i64::MAX);
+        let select = "SELECT name FROM snapshots ORDER BY number LIMIT $1";
+        let select = Statement::new(select, [count.into()]);
+        Ok(texts(self.database.read(select).await?).collect())
     }
+}
+
+/// Returns the texts in rows with one column.
+fn texts(rows: Vec<Vec<Cell>>) -> impl Iterator<Item = String> {
+    let cells = rows.into_iter().flatten();
+    cells.filter_map(Cell::into_text)
 }
 
 /// Returns the hash of the running program's file, which identifies the build. `/proc/self/exe`
 /// refers to the started file even after a newer one replaced it.
-fn hash_running_program() -> Result<[u8; 32], SnapshotError> {
+fn hash_running_program() -> io::Result<Vec<u8>> {
     struct Sha256Writer(Sha256);
 
     impl io::Write for Sha256Writer {
@@ -345,5 +334,5 @@ fn hash_running_program() -> Result<[u8; 32], SnapshotError> {
     };
     let mut writer = Sha256Writer(Sha256::new());
     io::copy(&mut fs::File::open(file)?, &mut writer)?;
-    Ok(writer.0.finalize().into())
+    Ok(writer.0.finalize().to_vec())
 }

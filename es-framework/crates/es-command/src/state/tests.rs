@@ -19,7 +19,7 @@ use super::{Evolve as _, RebuiltState, Snapshots, State as _, StateLoader};
 use crate::prelude::*;
 use es_event::{Event as _, EventCandidate, EventId, EventType, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
     memory::MemoryStore,
 };
 
@@ -109,7 +109,7 @@ impl CountingStore {
 }
 
 #[async_trait]
-impl EventStore for CountingStore {
+impl EventLog for CountingStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -128,14 +128,6 @@ impl EventStore for CountingStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.inner().observe(subject, options)
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "counting".into()
     }
 }
 

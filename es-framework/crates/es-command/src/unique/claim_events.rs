@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use es_event::{EventCandidate, EventId, EventType, Metadata, Subject};
-use es_store::{EventStore, latest_event};
+use es_store::{EventLog, latest_event};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -88,7 +88,7 @@ impl NewClaimEvent {
 
 /// Returns the last event on the subject of a value, and the claim that it is, unless the value is free.
 pub(super) async fn read_claim(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     subject: Subject,
 ) -> Result<(Option<EventId>, Option<ClaimPayload>), ClaimError> {
     let latest = latest_event(store, subject, false).await?;

@@ -3,12 +3,10 @@
 //! A step claims the values of some events in their order. It can be repeated and interrupted at any time, because a value
 //! that its owner has is not claimed again.
 
-use std::{collections::BTreeMap, error::Error, num::NonZeroU64, slice, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, error::Error, num::NonZeroU64, slice, sync::Arc};
 
 use es_event::{EventDescriptor, EventId, EventType, RecordedEvent, Subject, Upcasters, personal};
-use es_store::{
-    AppendError, Bound, EventStore, Precondition, ReadOptions, latest_event, newest_id,
-};
+use es_store::{AppendError, Bound, EventLog, Precondition, ReadOptions, latest_event, newest_id};
 use es_subscribe::catch_panic;
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
@@ -26,7 +24,7 @@ const MAX_ATTEMPTS: usize = 8;
 #[derive(Debug, Clone, Copy)]
 pub struct ClaimJob<'a> {
     /// The events as the application sees them.
-    pub store: &'a dyn EventStore,
+    pub store: &'a dyn EventLog,
     /// The key of the digests.
     pub keys: &'a dyn UniqueKeySource,
     /// The source of the claims.
@@ -39,7 +37,7 @@ pub struct ClaimJob<'a> {
 
 /// The events of a step.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimRange {
     /// The last event of the step before.
@@ -50,7 +48,7 @@ pub struct ClaimRange {
 
 /// The result of a step.
 #[doc(hidden)]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimReport {
     /// The last event of the step. The next step begins after it.
@@ -67,12 +65,12 @@ pub struct ClaimReport {
 
 /// A value that another subject has already. It stays without a claim.
 #[doc(hidden)]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct DuplicateValue {
     /// The name of the rule.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// The JSON name of the field.
-    pub member: &'static str,
+    pub member: Cow<'static, str>,
     /// The event with the value.
     pub event: EventId,
     /// The subject of the event.
@@ -176,8 +174,8 @@ impl ClaimJob<'_> {
                 Ok(plan) => plan,
                 Err(ClaimError::NotUnique { rule, member }) => {
                     report.duplicates.push(DuplicateValue {
-                        rule,
-                        member,
+                        rule: rule.into(),
+                        member: member.into(),
                         event: event.id,
                         subject: subject.clone(),
                     });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use es_event::{EventId, Subject};
-use es_store::{EventStore, Precondition, latest_event};
+use es_store::{EventLog, Precondition, latest_event};
 use futures_util::future::try_join_all;
 use uuid::Uuid;
 
@@ -48,7 +48,7 @@ struct Owner {
 /// Another owner has one of the values, or a store does not answer.
 #[doc(hidden)]
 pub async fn plan_claims(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     keys: &dyn UniqueKeySource,
     owned: &[OwnedValues],
 ) -> Result<ClaimPlan, ClaimError> {
@@ -83,7 +83,7 @@ pub async fn plan_claims(
 }
 
 async fn read_owner(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     key: Option<&UniqueKey>,
     owned: &OwnedValues,
 ) -> Result<Owner, ClaimError> {
@@ -139,7 +139,7 @@ struct NewClaim {
 
 impl NewClaim {
     async fn read(
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         rule: &str,
         digest: &str,
         value: &OwnedValue,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use es_event::{Subject, personal};
-use es_store::{AppendError, EventStore, Precondition, ReadOptions, latest_event};
+use es_store::{AppendError, EventLog, Precondition, ReadOptions, latest_event};
 use futures_util::TryStreamExt as _;
 use uuid::Uuid;
 
@@ -25,7 +25,7 @@ const MAX_ATTEMPTS: usize = 8;
 /// The event store does not answer, or others change the values during every attempt.
 #[doc(hidden)]
 pub async fn release_claims_of_erased_persons(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     source: &Arc<str>,
 ) -> Result<(), ClaimError> {
     let erased = read_erased_persons(store).await?;
@@ -52,7 +52,7 @@ pub async fn release_claims_of_erased_persons(
 }
 
 /// Returns the persons whose erasure is announced.
-async fn read_erased_persons(store: &dyn EventStore) -> Result<BTreeSet<Uuid>, ClaimError> {
+async fn read_erased_persons(store: &dyn EventLog) -> Result<BTreeSet<Uuid>, ClaimError> {
     let announcements = parse_subject(personal::ERASURES.to_owned())?;
     let mut announcements = store.read(announcements, ReadOptions::recursive());
     let mut erased = BTreeSet::new();
@@ -65,7 +65,7 @@ async fn read_erased_persons(store: &dyn EventStore) -> Result<BTreeSet<Uuid>, C
 
 /// Releases those of the values of an owner that it has for an erased person.
 async fn release_values(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     source: &Arc<str>,
     (rule, owner): (&str, &Subject),
     erased: &BTreeSet<Uuid>,

@@ -14,9 +14,8 @@ pub(super) fn call_time_function(
     };
     let number = match function {
         Function::Year | Function::Month | Function::Day | Function::Weekday => {
-            let date = date(value);
-            let date =
-                date.ok_or_else(|| argument_error(function, "a date or a datetime", value))?;
+            let date = date(value)
+                .ok_or_else(|| argument_error(function, "a date or a datetime", value))?;
             match function {
                 Function::Year => date.year().into(),
                 Function::Month => date.month().into(),
@@ -25,9 +24,8 @@ pub(super) fn call_time_function(
             }
         }
         _ => {
-            let time = time(value);
-            let time =
-                time.ok_or_else(|| argument_error(function, "a time or a datetime", value))?;
+            let time = time(value)
+                .ok_or_else(|| argument_error(function, "a time or a datetime", value))?;
             match function {
                 Function::Hour => time.hour().into(),
                 Function::Minute => time.minute().into(),

@@ -98,8 +98,8 @@ impl NameBindings<'_> {
     /// Evaluates an expression and decodes raw JSON.
     pub(super) fn evaluate_and_decode(&self, expr: &Expr) -> EvaluationResult {
         let before = self.budget.bytes();
-        let value = self.evaluate(expr)?.decode(&self.budget);
-        let value = value.map_err(|kind| SpannedError::new(expr.span, kind))?;
+        let decoded = self.evaluate(expr)?.decode(&self.budget);
+        let value = decoded.map_err(|kind| SpannedError::new(expr.span, kind))?;
         self.count_since(before, expr, value)
     }
 

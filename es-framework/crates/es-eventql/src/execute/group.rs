@@ -27,18 +27,13 @@ pub(super) async fn group_rows(
     run: &QueryRun,
 ) -> Result<Vec<IntermediateRow>, SpannedError> {
     let aggregates = statement.aggregates();
-    let keys = statement
-        .grouping
-        .as_ref()
-        .map(|grouping| grouping.keys.as_slice());
-    let keys = keys.unwrap_or_default();
     let (mut places, mut groups) = (BTreeMap::new(), Vec::new());
     if statement.grouping.is_none() {
         places.insert(Vec::new(), 0);
         groups.push(RowGroup::new(Vec::new(), &aggregates));
     }
     while let Some(frame) = frames.try_next().await? {
-        let key = key(keys, statement, &frame, run)?;
+        let key = key(statement, &frame, run)?;
         let place = match places.get(&key) {
             Some(place) => *place,
             None => {
@@ -59,14 +54,10 @@ pub(super) async fn group_rows(
             group.add(&frame, &aggregates, statement, run)?;
         }
     }
-    let having = statement
-        .grouping
-        .as_ref()
-        .and_then(|grouping| grouping.having.as_ref());
     let mut kept = Vec::with_capacity(groups.len());
     for group in groups {
         let frame = group.finish(&aggregates)?;
-        let keep = match having {
+        let keep = match statement.having() {
             Some(having) => run
                 .scope(statement, &frame)
                 .evaluate_condition(having, "HAVING")?,
@@ -81,15 +72,13 @@ pub(super) async fn group_rows(
 
 /// Returns the GROUP BY key of a row.
 fn key(
-    keys: &[Expr],
     statement: &Statement,
     frame: &IntermediateRow,
     run: &QueryRun,
 ) -> Result<Vec<Value>, SpannedError> {
     let scope = run.scope(statement, frame);
-    keys.iter()
-        .map(|key| scope.evaluate_and_decode(key))
-        .collect()
+    let keys = statement.group_keys().iter();
+    keys.map(|key| scope.evaluate_and_decode(key)).collect()
 }
 
 impl RowGroup {

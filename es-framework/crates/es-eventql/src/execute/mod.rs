@@ -94,8 +94,8 @@ async fn start(statement: Arc<Statement>, run: Arc<QueryRun>) -> Result<ValueStr
         frames = stream::iter(groups.into_iter().map(Ok)).boxed();
     }
     if !statement.order.is_empty() && !sorted {
-        let needed = top.filter(|_| !statement.distinct);
-        let needed = needed.map(|top| top.saturating_add(skip));
+        let limit = top.filter(|_| !statement.distinct);
+        let needed = limit.map(|top| top.saturating_add(skip));
         let ordered = order::sort_rows(frames, &statement, &run, needed).await?;
         frames = stream::iter(ordered.into_iter().map(Ok)).boxed();
     }

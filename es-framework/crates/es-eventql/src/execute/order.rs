@@ -67,8 +67,12 @@ impl Ord for SortEntry {
     fn cmp(&self, other: &Self) -> Ordering {
         let mut keys = self.keys.iter().zip(&other.keys);
         let decided = keys.find_map(|((left, descending), (right, _))| {
-            let order = left.cmp(right);
-            let order = if *descending { order.reverse() } else { order };
+            let ascending = left.cmp(right);
+            let order = if *descending {
+                ascending.reverse()
+            } else {
+                ascending
+            };
             (order != Ordering::Equal).then_some(order)
         });
         decided.unwrap_or_else(|| self.index.cmp(&other.index))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ParseResult, Parser};
 use crate::{
     ast::{Expr, FromClause, Grouping, OrderKey, RowSource, Statement},
-    query_error::{QueryErrorKind, SpannedError},
+    query_error::SpannedError,
     query_limits::{MAX_SOURCES, MAX_SUBQUERIES},
     token::TokenKind,
 };
@@ -83,10 +83,7 @@ impl Parser<'_> {
         while self.at_keyword("FROM") {
             if sources.len() >= MAX_SOURCES {
                 let (what, limit) = ("FROM clauses", MAX_SOURCES);
-                return Err(SpannedError::new(
-                    self.here(),
-                    QueryErrorKind::TooComplex { what, limit },
-                ));
+                return Err(SpannedError::too_complex(self.here(), what, limit));
             }
             sources.push(self.parse_source()?);
         }
@@ -110,7 +107,7 @@ impl Parser<'_> {
         if self.at_symbol("(") {
             return self.parse_subquery();
         }
-        let origin = match self.peek() {
+        let named = match self.peek() {
             Some(token) if token.kind == TokenKind::Identifier => {
                 match token.text.to_ascii_lowercase().as_str() {
                     "events" => Some(RowSource::Events),
@@ -122,7 +119,7 @@ impl Parser<'_> {
             _ => None,
         };
         let expected = "events, subjects, eventtypes or a query in parentheses";
-        let origin = origin.ok_or_else(|| self.unexpected(expected))?;
+        let origin = named.ok_or_else(|| self.unexpected(expected))?;
         self.advance();
         Ok(origin)
     }
@@ -130,10 +127,7 @@ impl Parser<'_> {
     fn parse_subquery(&mut self) -> ParseResult<RowSource> {
         if self.subqueries >= MAX_SUBQUERIES {
             let (what, limit) = ("queries within each other", MAX_SUBQUERIES.into());
-            return Err(SpannedError::new(
-                self.here(),
-                QueryErrorKind::TooComplex { what, limit },
-            ));
+            return Err(SpannedError::too_complex(self.here(), what, limit));
         }
         self.expect_symbol("(")?;
         self.subqueries = self.subqueries.saturating_add(1);

@@ -1,10 +1,11 @@
 //! Parses expressions by precedence climbing.
 
-use super::{ParseResult, Parser, callable::Callable};
+use super::{ParseResult, Parser};
 use crate::{
     ast::{BinaryOperator, CastType, Expr, ExprKind, Literal, UnaryOperator, precedence::LOWEST},
+    function::Callable,
     lexer::{NumberLiteral, parse_number, unescape},
-    query_error::{QueryErrorKind, SpannedError},
+    query_error::SpannedError,
     query_limits::MAX_DEPTH,
     token::{Token, TokenIndexRange, TokenKind},
 };
@@ -47,10 +48,7 @@ impl<'a> Parser<'a> {
         let expr = Expr::new(kind, span);
         if expr.depth > MAX_DEPTH {
             let (what, limit) = ("operators in a chain", MAX_DEPTH.into());
-            return Err(SpannedError::new(
-                span,
-                QueryErrorKind::TooComplex { what, limit },
-            ));
+            return Err(SpannedError::too_complex(span, what, limit));
         }
         Ok(expr)
     }

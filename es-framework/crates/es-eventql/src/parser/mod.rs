@@ -130,10 +130,7 @@ impl<'a> Parser<'a> {
     ) -> ParseResult<T> {
         if self.nesting >= MAX_NESTING {
             let (what, limit) = ("levels of nesting", MAX_NESTING.into());
-            return Err(SpannedError::new(
-                self.here(),
-                QueryErrorKind::TooComplex { what, limit },
-            ));
+            return Err(SpannedError::too_complex(self.here(), what, limit));
         }
         self.nesting = self.nesting.saturating_add(1);
         let result = inner(self);

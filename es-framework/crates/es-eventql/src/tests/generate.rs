@@ -7,7 +7,7 @@ use crate::{
         BinaryOperator, CastType, Expr, ExprKind, FromClause, Grouping, Literal, OrderKey,
         RowSource, Statement, UnaryOperator,
     },
-    function::{AGGREGATES, FUNCTIONS},
+    function::{CALLABLES, CallableKind},
     token::TokenIndexRange,
 };
 
@@ -61,22 +61,17 @@ pub(super) fn expression() -> impl Strategy<Value = Expr> {
         let unary = (proptest::sample::select(signs.to_vec()), boxed.clone());
         let operators = proptest::sample::select(BinaryOperator::ALL.to_vec());
         let types = proptest::sample::select(CastType::ALL.to_vec());
-        let call = proptest::sample::select(FUNCTIONS.to_vec()).prop_flat_map({
+        let call = proptest::sample::select(CALLABLES.to_vec()).prop_flat_map({
             let inner = inner.clone();
-            move |(function, _, least, most)| {
-                vec(inner.clone(), least..=most)
-                    .prop_map(move |arguments| ExprKind::Call(function, arguments))
-            }
-        });
-        let aggregate = proptest::sample::select(AGGREGATES.to_vec()).prop_flat_map({
-            let inner = inner.clone();
-            move |(aggregate, _, least, _)| {
-                let argument = inner.clone().prop_map(Box::new);
-                let argument = match least {
-                    0 => option::of(argument).boxed(),
-                    _ => argument.prop_map(Some).boxed(),
-                };
-                argument.prop_map(move |argument| ExprKind::Aggregate(aggregate, argument))
+            move |callable| {
+                let count = callable.min_arguments..=callable.max_arguments;
+                vec(inner.clone(), count).prop_map(move |arguments| match callable.kind {
+                    CallableKind::Function(function) => ExprKind::Call(function, arguments),
+                    CallableKind::Aggregate(aggregate) => {
+                        let argument = arguments.into_iter().next();
+                        ExprKind::Aggregate(aggregate, argument.map(Box::new))
+                    }
+                })
             }
         });
         prop_oneof![
@@ -95,8 +90,7 @@ pub(super) fn expression() -> impl Strategy<Value = Expr> {
                 }
             }),
             1 => (boxed, types).prop_map(|(operand, to)| ExprKind::Cast(operand, to)),
-            1 => call,
-            1 => aggregate,
+            2 => call,
             1 => vec(inner.clone(), 0..3).prop_map(ExprKind::Array),
             1 => vec((field_name(), inner), 0..3).prop_map(ExprKind::Record),
         ]

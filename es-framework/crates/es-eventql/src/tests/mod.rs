@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 
 use super::{EventQlQuery, EventSource, QueryError, QueryLimits, execute};
 use es_event::EventCandidate;
-use es_store::{EventStore, memory::MemoryStore};
+use es_store::{EventLog, memory::MemoryStore};
 
 /// An event as tests write it: subject, type, data.
 type EventParts<'a> = (&'a str, &'a str, &'a str);
@@ -34,7 +34,7 @@ fn candidate((subject, event_type, data): EventParts<'_>) -> EventCandidate {
     }
 }
 
-async fn store(events: &[EventParts<'_>]) -> Arc<dyn EventStore> {
+async fn store(events: &[EventParts<'_>]) -> Arc<dyn EventLog> {
     let store = MemoryStore::new();
     for event in events {
         store.append(vec![candidate(*event)], vec![]).await.unwrap();

@@ -196,8 +196,8 @@ fn event_size(event: &RecordedEvent) -> usize {
         event.subject.as_str(),
         event.event_type.as_str(),
     ];
-    let texts = texts.iter().map(|text| text.len());
-    texts.fold(600, usize::saturating_add)
+    let lengths = texts.iter().map(|text| text.len());
+    lengths.fold(600, usize::saturating_add)
 }
 
 /// The fields of every event, in the order of the protocol's documentation.

@@ -63,7 +63,6 @@ impl VerifiedCaller {
 }
 
 /// Lets a request in process come from a caller, without a credential.
-#[doc(hidden)]
 pub fn assume_caller(request: &mut Request, caller: &Caller) {
     if let Caller::Authenticated(known) = caller {
         let (caller, until) = (known.clone(), None);

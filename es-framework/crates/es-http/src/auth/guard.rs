@@ -29,9 +29,8 @@ use crate::actuator_paths::{HEALTH, LIVENESS, READINESS};
 const PUBLIC: [&str; 3] = [HEALTH, LIVENESS, READINESS];
 
 /// Authenticates callers by their bearer tokens.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
-pub struct Authenticator {
+pub(super) struct Authenticator {
     tokens: Option<ReloadedValue<FileTokens>>,
     issuer: Option<Arc<Issuer>>,
 }
@@ -83,10 +82,7 @@ impl Auth {
     /// Returns all roles that a caller can have, if they are known.
     #[must_use]
     pub fn find_known_roles(&self) -> Option<BTreeSet<String>> {
-        match self {
-            Self::Open => None,
-            Self::Guarded(authenticator) => authenticator.known_roles(),
-        }
+        self.0.as_ref()?.known_roles()
     }
 }
 
@@ -107,13 +103,11 @@ pub(crate) fn with_authentication<S>(
 where
     S: Clone + Send + Sync + 'static,
 {
-    match (&auth, &rate) {
-        (Auth::Open, None) => router,
-        _ => router.layer(middleware::from_fn_with_state(
-            AuthenticationState { auth, rate },
-            guard_request,
-        )),
+    if auth.is_open() && rate.is_none() {
+        return router;
     }
+    let state = AuthenticationState { auth, rate };
+    router.layer(middleware::from_fn_with_state(state, guard_request))
 }
 
 impl Auth {
@@ -122,9 +116,9 @@ impl Auth {
         &self,
         headers: &HeaderMap,
     ) -> Result<Option<VerifiedCaller>, AccessDenied> {
-        match self {
-            Self::Open => Ok(None),
-            Self::Guarded(guard) => guard.caller(headers).await.map(Some),
+        match &self.0 {
+            None => Ok(None),
+            Some(authenticator) => authenticator.caller(headers).await.map(Some),
         }
     }
 
@@ -141,8 +135,10 @@ impl Auth {
         if roles.is_empty() {
             return route;
         }
-        let is_open = matches!(self, Self::Open);
-        let required = RequiredRoles { roles, is_open };
+        let required = RequiredRoles {
+            roles,
+            is_open: self.is_open(),
+        };
         route.route_layer(middleware::from_fn_with_state(required, check_role))
     }
 }

@@ -9,15 +9,11 @@ mod jwt;
 mod rate;
 mod setup;
 mod streams;
-pub mod token_subcommand;
+pub(crate) mod token_subcommand;
 mod tokens;
 
-#[doc(hidden)]
 pub use caller::assume_caller;
-pub use guard::Authenticator;
 pub use issuer_settings::IssuerSettings;
-pub use rate::ClientRateLimiter;
-pub use setup::AuthSettings;
 
 #[cfg(not(feature = "oidc"))]
 use es_event::NotLinked as Issuer;
@@ -26,14 +22,18 @@ use jwt::Issuer;
 
 pub(super) use caller::{AnonymousRequest, VerifiedCaller};
 pub(super) use guard::with_authentication;
+pub(super) use rate::ClientRateLimiter;
 
-/// The authentication of callers.
-#[doc(hidden)]
+use guard::Authenticator;
+
+/// The authentication of callers. By default, everyone may call.
 #[derive(Debug, Clone, Default)]
-pub enum Auth {
-    /// Everyone may call.
-    #[default]
-    Open,
-    /// Callers have to authenticate.
-    Guarded(Authenticator),
+pub struct Auth(Option<Authenticator>);
+
+impl Auth {
+    /// Returns whether everyone may call.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.0.is_none()
+    }
 }

@@ -12,14 +12,12 @@ use crate::{Problem, problem::kind};
 
 /// Limits the number of requests a second for each client. It also holds for a service without
 /// authentication.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
-pub struct ClientRateLimiter(KeyedRateLimiter);
+pub(crate) struct ClientRateLimiter(KeyedRateLimiter);
 
 impl ClientRateLimiter {
     /// Creates a limit for each second, which is also the size of a burst.
-    #[must_use]
-    pub fn per_second(rate: NonZeroU32) -> Self {
+    pub(crate) fn per_second(rate: NonZeroU32) -> Self {
         Self(KeyedRateLimiter::per_second(rate))
     }
 

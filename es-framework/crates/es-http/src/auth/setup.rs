@@ -7,34 +7,22 @@ use es_net::{program_name, reloaded_value::ReloadedValue};
 
 use super::{Auth, Authenticator, IssuerSettings, tokens::FileTokens};
 
-/// The sources of the tokens that callers may have.
-#[doc(hidden)]
-#[derive(Debug, Clone, Default)]
-pub struct AuthSettings {
-    /// The file with the tokens of callers.
-    pub tokens_file: Option<PathBuf>,
-    /// The issuer of tokens.
-    pub issuer: Option<IssuerSettings>,
-}
-
 impl Auth {
-    /// Reads the tokens and connects to the issuer. Without both, everyone may call.
+    /// Reads the tokens of callers from a file, and connects to the issuer of tokens. Without both, everyone may call.
     ///
     /// # Errors
     /// The file cannot be read, or the issuer has no usable URL.
-    pub fn from_settings(settings: AuthSettings) -> Result<Self> {
-        let tokens = settings.tokens_file.map(watch_tokens).transpose()?;
-        let issuer = match settings.issuer {
+    pub fn open(tokens_file: Option<PathBuf>, issuer: Option<IssuerSettings>) -> Result<Self> {
+        let tokens = tokens_file.map(watch_tokens).transpose()?;
+        let issuer = match issuer {
             None => None,
             #[cfg(feature = "oidc")]
             Some(issuer) => Some(super::Issuer::connect(issuer)?),
             #[cfg(not(feature = "oidc"))]
             Some(_) => return Err(es_event::Error::missing_feature("AUTH_ISSUER", "oidc")),
         };
-        match (&tokens, &issuer) {
-            (None, None) => Ok(Self::Open),
-            _ => Ok(Self::Guarded(Authenticator::new(tokens, issuer))),
-        }
+        let is_guarded = tokens.is_some() || issuer.is_some();
+        Ok(Self(is_guarded.then(|| Authenticator::new(tokens, issuer))))
     }
 }
 

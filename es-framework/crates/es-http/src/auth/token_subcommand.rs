@@ -6,26 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{Args, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args, Subcommand};
 use es_event::{Error, Result};
 use es_store::secret_file;
 
 use super::tokens::{FileToken, FileTokens, is_valid_name, is_valid_subject};
 
-/// The name of the subcommand.
-#[doc(hidden)]
-pub const NAME: &str = "token";
-
-/// Creates and revokes the bearer tokens of callers.
-#[derive(Debug, Parser)]
-#[command(name = NAME)]
-struct TokenArguments {
-    #[command(subcommand)]
-    command: TokensFileAction,
-}
-
 #[derive(Debug, Subcommand)]
-enum TokensFileAction {
+pub(crate) enum TokensFileAction {
     /// Creates a token and prints it once. The file stores only its hash.
     Create {
         #[command(flatten)]
@@ -51,7 +39,7 @@ enum TokensFileAction {
 }
 
 #[derive(Debug, Args)]
-struct TokensFileArguments {
+pub(crate) struct TokensFileArguments {
     /// File with the tokens. It is created if it does not exist.
     #[arg(long, env = "AUTH_TOKENS_FILE", value_name = "FILE")]
     file: PathBuf,
@@ -73,46 +61,39 @@ fn owner_id(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Returns the subcommand that changes the file of bearer tokens, for the application's command line.
-#[doc(hidden)]
-#[must_use]
-pub fn clap_command() -> clap::Command {
-    <TokenArguments as clap::CommandFactory>::command()
-}
-
-/// Creates or revokes a bearer token in the file of tokens, as the command line says.
-#[doc(hidden)]
-pub fn run_tokens_file_subcommand(matches: &clap::ArgMatches) -> Result<()> {
-    let arguments = TokenArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
-    match arguments.command {
-        TokensFileAction::Create {
-            tokens,
-            name,
-            roles,
-            owner,
-        } => {
-            let secret = create(&tokens.file, &name, &roles, owner.as_deref())?;
-            let mut out = io::stdout().lock();
-            writeln!(out, "{secret}")
-                .and_then(|()| out.flush())
-                .map_err(|error| Error::because("cannot write to standard output", error))
+impl TokensFileAction {
+    /// Creates or revokes a bearer token in the file of tokens.
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Self::Create {
+                tokens,
+                name,
+                roles,
+                owner,
+            } => {
+                let secret = create(&tokens.file, &name, &roles, owner.as_deref())?;
+                let mut out = io::stdout().lock();
+                writeln!(out, "{secret}")
+                    .and_then(|()| out.flush())
+                    .map_err(|error| Error::because("cannot write to standard output", error))
+            }
+            Self::Revoke { tokens, name } => revoke(&tokens.file, &name),
         }
-        TokensFileAction::Revoke { tokens, name } => revoke(&tokens.file, &name),
     }
 }
 
 fn create(file: &Path, name: &str, roles: &[String], owner_id: Option<&str>) -> Result<String> {
     let _lock = lock(file)?;
-    let text = text(file)?;
-    if parse(file, &text)?.contains_name(name) {
+    let lines = text(file)?;
+    if parse(file, &lines)?.contains_name(name) {
         let place = file.display();
         return Err(Error::new(format!(
             "{place} has a token with the name {name} already: choose another name, or revoke it first"
         )));
     }
     let secret = secret_file::generate_secret();
-    let text = text + &FileToken::new(name, roles, owner_id, &secret).to_line();
-    replace(file, &text)?;
+    let added = FileToken::new(name, roles, owner_id, &secret).to_line();
+    replace(file, &(lines + &added))?;
     Ok(secret)
 }
 

@@ -9,8 +9,7 @@ use axum::{
 };
 
 /// The path of the page.
-#[doc(hidden)]
-pub const PATH: &str = "/docs";
+const PATH: &str = "/docs";
 
 /// The page loads files from this service only. It has no inline scripts or styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

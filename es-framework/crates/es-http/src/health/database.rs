@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use es_read::projection::Database;
-use es_store::EventStore;
+use es_store::{EventLog, EventStore, StoreCatalog};
 use es_subscribe::{ProgressRegistry, SubscriberState, TroubleCause};
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ pub(super) async fn check_database(
 
 /// Returns true if a read model has stopped, or has retried for some time. While the event store is away, its own
 /// component reports that.
-async fn has_outage(positions: &ProgressRegistry, store: &dyn EventStore) -> bool {
+async fn has_outage(positions: &ProgressRegistry, catalog: &dyn StoreCatalog) -> bool {
     let mut down = Vec::new();
     for progress in positions.iter() {
         let shadow = progress.shadow_progress().map(|shadow| shadow.state());
@@ -56,7 +56,7 @@ async fn has_outage(positions: &ProgressRegistry, store: &dyn EventStore) -> boo
         !state.is_stopped() && cause == Some(TroubleCause::EventStore)
     };
     if down.iter().all(is_of_store) {
-        !down.is_empty() && store.health().await.is_ok()
+        !down.is_empty() && catalog.health().await.is_ok()
     } else {
         true
     }
@@ -65,12 +65,12 @@ async fn has_outage(positions: &ProgressRegistry, store: &dyn EventStore) -> boo
 /// Returns the status of each read model.
 pub(crate) async fn read_models(
     positions: &ProgressRegistry,
-    store: &dyn EventStore,
+    log: &dyn EventLog,
 ) -> ReadModelStatuses {
-    let newest = load_newest_id(store).await;
+    let newest = load_newest_id(log).await;
     let mut models = BTreeMap::new();
     for progress in positions.iter() {
-        let lag = ReadModelLag::measure(progress, store, newest).await;
+        let lag = ReadModelLag::measure(progress, log, newest).await;
         models.insert(progress.name(), ReadModelStatus::new(progress, lag));
     }
     ReadModelStatuses(models)

@@ -36,7 +36,7 @@ use super::{
 };
 
 pub use probes::Lifecycle;
-pub(super) use probes::{info, liveness, readiness};
+pub(super) use probes::{ServiceInfo, info, liveness, readiness};
 
 /// Longest time of a check. A slower one fails.
 const CHECK_LIMIT: Duration = Duration::from_secs(3);
@@ -66,11 +66,10 @@ pub struct Health {
 }
 
 /// The health of a component or of the whole service.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(rename = "HealthStatus", description = "The status of a component.")]
-pub enum HealthStatus {
+enum HealthStatus {
     /// The component or the service works.
     Up,
     /// The component or the service does not work.
@@ -78,10 +77,9 @@ pub enum HealthStatus {
 }
 
 /// One component's health.
-#[doc(hidden)]
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "HealthOfComponent", description = "One component's health.")]
-pub struct HealthComponent {
+struct HealthComponent {
     status: HealthStatus,
     /// Further details, such as the reason.
     #[serde(skip_serializing_if = "Value::is_null")]

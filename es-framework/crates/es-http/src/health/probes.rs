@@ -12,6 +12,8 @@ use std::{
 use axum::{Extension, Json, extract::State, response::Response};
 use es_subscribe::SubscriberProgress;
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Health, HealthComponent, HealthReport, answer, event_store_health, within_limit};
@@ -30,6 +32,29 @@ struct SharedLifecycle {
     begin: Timestamp,
     stops: AtomicBool,
     broken: Mutex<Vec<String>>,
+}
+
+/// The application and its framework.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ServiceInfo {
+    app: ApplicationInfo,
+    framework: FrameworkInfo,
+}
+
+/// The application.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ApplicationInfo {
+    name: &'static str,
+    version: &'static str,
+    started_at: Timestamp,
+}
+
+/// The framework of the application.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FrameworkInfo {
+    name: &'static str,
+    version: &'static str,
 }
 
 impl Lifecycle {
@@ -56,11 +81,18 @@ impl Lifecycle {
     }
 
     /// Returns the information about the application and the framework.
-    fn info(&self) -> Value {
-        json!({
-            "app": { "name": self.0.name, "version": self.0.version, "startedAt": self.0.begin },
-            "framework": { "name": "es-framework", "version": env!("CARGO_PKG_VERSION") },
-        })
+    fn info(&self) -> ServiceInfo {
+        ServiceInfo {
+            app: ApplicationInfo {
+                name: self.0.name,
+                version: self.0.version,
+                started_at: self.0.begin,
+            },
+            framework: FrameworkInfo {
+                name: "es-framework",
+                version: env!("CARGO_PKG_VERSION"),
+            },
+        }
     }
 
     /// Returns the threads that panicked.
@@ -117,13 +149,13 @@ impl Health {
             let state = model.state();
             state.is_stopped_at_event() || state.is_stopped() && model.position().is_some()
         };
-        let positions = self.positions.iter();
-        let missing = positions.filter(|model| !model.has_caught_up() && !is_ignored(model));
-        let missing: Vec<_> = missing.map(SubscriberProgress::name).collect();
-        if missing.is_empty() {
+        let missing = |model: &&SubscriberProgress| !model.has_caught_up() && !is_ignored(model);
+        let models = self.positions.iter().filter(missing);
+        let names: Vec<_> = models.map(SubscriberProgress::name).collect();
+        if names.is_empty() {
             HealthComponent::up(Value::Null)
         } else {
-            HealthComponent::down(json!({ "beingRebuilt": missing }))
+            HealthComponent::down(json!({ "beingRebuilt": names }))
         }
     }
 
@@ -150,6 +182,6 @@ pub(crate) async fn readiness(
     answer(context.health.readiness().await, anonymous)
 }
 
-pub(crate) async fn info(State(context): State<Arc<HttpContext>>) -> Json<Value> {
+pub(crate) async fn info(State(context): State<Arc<HttpContext>>) -> Json<ServiceInfo> {
     Json(context.health.lifecycle.info())
 }

@@ -11,20 +11,19 @@ use super::super::{Problem, problem::kind};
 pub(super) const EVENT_STREAM: &str = "text/event-stream";
 
 /// The settings of live queries.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct LiveQuerySettings {
+pub(crate) struct LiveQuerySettings {
     /// The maximum number of live queries that are open at once.
-    pub max_open: usize,
+    pub(crate) max_open: usize,
     /// The time without a new output after which the query runs again, because its output may depend
     /// on the time. If the output is the same, the client gets a comment as a heartbeat.
-    pub heartbeat: Duration,
+    pub(crate) heartbeat: Duration,
     /// The time in which further changes are gathered before the query runs again. A query that takes longer
     /// rests as long as it took.
-    pub gather_window: Duration,
+    pub(crate) gather_window: Duration,
     /// The time for which a client waits while the read models lack events, because they are rebuilt or lag behind
     /// what the client saw. Then the stream ends, and the client reconnects.
-    pub catch_up_time: Duration,
+    pub(crate) catch_up_time: Duration,
 }
 
 impl Default for LiveQuerySettings {
@@ -48,9 +47,16 @@ pub struct LiveQueries {
 }
 
 impl LiveQueries {
-    /// Creates a registry without an open live query.
+    /// Creates a registry without an open live query, in which at most so many are open at once.
     #[must_use]
-    pub fn new(settings: LiveQuerySettings) -> Self {
+    pub fn new(max_open: usize) -> Self {
+        Self::with_settings(LiveQuerySettings {
+            max_open,
+            ..LiveQuerySettings::default()
+        })
+    }
+
+    pub(crate) fn with_settings(settings: LiveQuerySettings) -> Self {
         Self {
             settings,
             permits: Arc::new(Semaphore::new(

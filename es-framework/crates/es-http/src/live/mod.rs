@@ -12,7 +12,9 @@ use futures_util::stream;
 
 use super::{Problem, output_id::OutputId, query::QueryRequest};
 use live_queries::EVENT_STREAM;
-pub use live_queries::{LiveQueries, LiveQuerySettings};
+pub use live_queries::LiveQueries;
+#[cfg(test)]
+pub(super) use live_queries::LiveQuerySettings;
 use output_stream::OutputStream;
 
 const JSON: &str = "application/json";
@@ -24,14 +26,15 @@ const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering
 /// first one counts. Generated clients list all media types of the OpenAPI document, JSON first.
 pub(super) fn is_requested(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter();
-    let accepted = accepted.filter_map(|value| value.to_str().ok());
-    let ranges = accepted.flat_map(|list| list.split(','));
+    let ranges = accepted
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|list| list.split(','));
     let mut preferred = (0.0, "");
     for range in ranges {
         let mut parts = range.split(';');
         let media_type = parts.next().unwrap_or_default().trim();
-        let mut known = [EVENT_STREAM, JSON].into_iter();
-        let known = known.find(|known| media_type.eq_ignore_ascii_case(known));
+        let mut types = [EVENT_STREAM, JSON].into_iter();
+        let known = types.find(|known| media_type.eq_ignore_ascii_case(known));
         let weight = weight(parts);
         // A weight of 0 refuses the media type.
         if let Some(known) = known.filter(|_| weight > preferred.0) {

@@ -3,7 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | a command, a query, rows that are events | `command_operation.rs`, `query_operation.rs` |
-//! | what the framework answers by itself | `own.rs`, `operator_operation.rs`, `operator_schemas.rs` |
+//! | what the framework answers by itself | `own.rs`, `operator_operation.rs` |
 //! | headers of requests and answers | `header.rs` |
 //! | problems | `problem_schemas.rs` |
 //! | schemas, and their form for generators | `schemas.rs`, `generator_form.rs` |
@@ -77,8 +77,8 @@ pub fn document(name: &str, catalog: &Catalog) -> Value {
         let operation = query_operation::operation(route, &mut schemas);
         paths.add(&route.path, "get", operation);
     }
-    for (path, method, operation) in own::framework_operations(&mut schemas) {
-        paths.add(path, method, operation);
+    for (path, operation) in own::framework_operations(&mut schemas) {
+        paths.add(path, "get", operation);
     }
     for (path, method, operation) in operator_operation::operator_operations(&mut schemas) {
         paths.add(&path, method, operation);

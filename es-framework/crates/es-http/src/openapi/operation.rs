@@ -151,19 +151,19 @@ impl Operation {
             Some(_) => &[],
             None => &security::PROBLEMS,
         };
-        let this = self.with_problems(credential.iter().copied());
-        let this = this.with_problems(LIMITS);
+        let this = self
+            .with_problems(credential.iter().copied())
+            .with_problems(LIMITS);
         let security = match this.operators {
             Some(access) => security::operator_requirement(access),
             None => security::caller_requirement(this.roles),
         };
-        let rules = [
+        let mut paragraphs = vec![
             this.description.clone(),
             security::role_description(this.roles),
             this.owner.map(|rule| rule.describe()).unwrap_or_default(),
         ];
-        let paragraphs = rules.into_iter();
-        let paragraphs: Vec<_> = paragraphs.filter(|text| !text.is_empty()).collect();
+        paragraphs.retain(|text| !text.is_empty());
         let mut operation = json!({
             "operationId": this.id,
             "tags": [tag],
@@ -182,6 +182,11 @@ impl Operation {
         operation["responses"] = responses(this.answers, this.problems).into();
         operation
     }
+}
+
+/// Describes a parameter in the query of the address.
+pub(super) fn query_parameter(name: &str, description: &str, schema: Value) -> Value {
+    json!({ "name": name, "in": "query", "description": description, "schema": schema })
 }
 
 /// Returns all responses by status.

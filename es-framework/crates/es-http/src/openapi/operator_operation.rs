@@ -5,16 +5,17 @@ use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use super::{
-    operation::{OpenApiResponse, Operation},
+    operation::{OpenApiResponse, Operation, query_parameter},
     schemas::Schemas,
     security::OperatorAccess,
 };
 use crate::{
     health::{ReactionStatuses, ReadModelStatuses},
     operator::{
-        component::{COMPONENTS, OperatorInterface as _},
+        component::{
+            COMPONENTS, command_path, describe_command, not_stopped, status_path, unavailable,
+        },
         dry_run::{self, DryRunResponse},
-        dry_runner,
         personal_data::PersonalDataAction,
         routes::{ReactionReply, ReadModelReply},
         unique_values,
@@ -29,13 +30,10 @@ pub(super) fn operator_operations(schemas: &mut Schemas) -> Vec<(String, &'stati
     let mut operations = vec![dry_run, claim];
     operations.extend(PersonalDataAction::ALL.map(personal_data_operation));
     for component in COMPONENTS {
-        let status = match component {
-            ComponentKind::ReadModel => read_models(schemas),
-            ComponentKind::Reaction => all_reactions(schemas),
-        };
-        operations.push((component.path().to_owned(), "get", status));
+        let status = status_operation(component, schemas);
+        operations.push((status_path(component).to_owned(), "get", status));
         for &command in component.commands() {
-            let path = component.command_path(command);
+            let path = command_path(component, "{name}", command);
             let operation = command_operation(component, command, schemas);
             operations.push((path, "post", operation));
         }
@@ -51,19 +49,14 @@ fn schema_of<T: JsonSchema>(schemas: &mut Schemas) -> Value {
         .to_value()
 }
 
-fn read_models(schemas: &mut Schemas) -> Operation {
-    let summary = "Shows the status of each read model.";
-    let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]);
-    Operation::new("readModels", summary, "")
-        .with_answer(answer.with_json(schema_of::<ReadModelStatuses>(schemas)))
-        .for_operators(OperatorAccess::IfAuthenticated)
-}
-
-fn all_reactions(schemas: &mut Schemas) -> Operation {
-    let summary = "Shows the status of each reaction.";
-    let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]);
-    Operation::new("reactions", summary, "")
-        .with_answer(answer.with_json(schema_of::<ReactionStatuses>(schemas)))
+fn status_operation(component: ComponentKind, schemas: &mut Schemas) -> Operation {
+    let (id, schema) = match component {
+        ComponentKind::ReadModel => ("readModels", schema_of::<ReadModelStatuses>(schemas)),
+        ComponentKind::Reaction => ("reactions", schema_of::<ReactionStatuses>(schemas)),
+    };
+    let answer = OpenApiResponse::new(200, "The status of each, by name.", &[]).with_json(schema);
+    Operation::new(id, &format!("Shows the status of each {component}."), "")
+        .with_answer(answer)
         .for_operators(OperatorAccess::IfAuthenticated)
 }
 
@@ -74,7 +67,7 @@ fn command_operation(
 ) -> Operation {
     let unless = match (component, command) {
         (ComponentKind::ReadModel, OperatorCommand::Rebuild) => kind::READ_MODEL_REBUILDING,
-        _ => component.not_stopped(),
+        _ => not_stopped(component),
     };
     let (noun, response) = match component {
         ComponentKind::ReadModel => ("ReadModel", schema_of::<ReadModelReply>(schemas)),
@@ -86,25 +79,20 @@ fn command_operation(
         "required": true,
         "schema": { "type": "string" },
     });
+    let answer = OpenApiResponse::new(200, "The command was carried out.", &[]).with_json(response);
     let id = format!("{}{noun}", command.verb());
-    let operation = Operation::new(&id, component.description(command), "")
+    let takes_selection = command != OperatorCommand::Rebuild;
+    let selection = takes_selection.then(selection_parameters);
+    let operation = Operation::new(&id, describe_command(component, command), "")
         .with_parameter(name)
-        .with_answer(
-            OpenApiResponse::new(200, "The command was carried out.", &[]).with_json(response),
-        )
+        .with_answer(answer)
         .with_problems([kind::NOT_FOUND])
         .for_operators(OperatorAccess::Always)
-        .with_problems([unless, component.unavailable()]);
-    let operation = match command {
-        OperatorCommand::Rebuild => operation,
-        OperatorCommand::Retry | OperatorCommand::Skip => {
-            let with_parameters = selection_parameters()
-                .into_iter()
-                .fold(operation, Operation::with_parameter);
-            with_parameters.with_problems([kind::INVALID_PARAMETER])
-        }
-    };
-    operation.with_problems([kind::STANDS_BY])
+        .with_problems([unless, unavailable(component)])
+        .with_problems(takes_selection.then_some(kind::INVALID_PARAMETER))
+        .with_problems([kind::STANDS_BY]);
+    let parameters = selection.into_iter().flatten();
+    parameters.fold(operation, Operation::with_parameter)
 }
 
 /// Returns the parameters that select events.
@@ -119,12 +107,7 @@ fn selection_parameters() -> [Value; 6] {
         ("key", r"^[\s\S]+$", "A held key, as the status shows it: the event at which it is held."),
     ]
     .map(|(name, pattern, description)| {
-        json!({
-            "name": name,
-            "in": "query",
-            "description": description,
-            "schema": { "type": "string", "pattern": pattern },
-        })
+        query_parameter(name, description, json!({ "type": "string", "pattern": pattern }))
     })
 }
 
@@ -137,24 +120,23 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
         "description": "The name of the command's type.",
         "schema": { "type": "string" },
     });
-    let at = json!({
-        "name": dry_runner::AT,
-        "in": "query",
-        "description": "The last event that the states contain. Without it, they contain all events.",
-        "schema": { "type": "string", "pattern": "^[0-9]{1,18}$" },
-    });
-    let role = json!({
-        "name": dry_runner::ROLE,
-        "in": "query",
-        "description": "A role of the caller who sends the command. Without a role and an owner id, no rule about callers is checked.",
-        "schema": { "type": "array", "items": { "type": "string" } },
-    });
-    let owner = json!({
-        "name": dry_runner::OWNER,
-        "in": "query",
-        "description": "The owner id of the caller who sends the command.",
-        "schema": { "type": "string" },
-    });
+    let parameters = [
+        (
+            dry_run::AT,
+            "The last event that the states contain. Without it, they contain all events.",
+            json!({ "type": "string", "pattern": "^[0-9]{1,18}$" }),
+        ),
+        (
+            dry_run::ROLE,
+            "A role of the caller who sends the command. Without a role and an owner id, no rule about callers is checked.",
+            json!({ "type": "array", "items": { "type": "string" } }),
+        ),
+        (
+            dry_run::OWNER,
+            "The owner id of the caller who sends the command.",
+            json!({ "type": "string" }),
+        ),
+    ];
     let any_command = json!({
         "type": "object",
         "description": "The body of any command.",
@@ -163,14 +145,14 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
     let summary = "Shows the events or the rejection that a command would lead to.";
     let description = "Rebuilds the states, now or as of an event in the past, and calls the handler. Nothing is written.";
     let answer = OpenApiResponse::new(200, "The decision on the command.", &[]);
-    Operation::new("dryRun", summary, description)
-        .with_parameter(name)
-        .with_parameter(at)
-        .with_parameter(role)
-        .with_parameter(owner)
+    let operation = Operation::new("dryRun", summary, description).with_parameter(name);
+    parameters
+        .into_iter()
+        .map(|(name, description, schema)| query_parameter(name, description, schema))
+        .fold(operation, Operation::with_parameter)
         .with_headers(&["If-Match"])
         .with_body(&schemas.add("AnyCommand", any_command), true)
-        .with_answer(answer.with_json(schema_of::<DryRunResponse<'_>>(schemas)))
+        .with_answer(answer.with_json(schema_of::<DryRunResponse>(schemas)))
         .with_problems([
             kind::NOT_FOUND,
             kind::INVALID_PARAMETER,
@@ -188,12 +170,7 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
 
 fn claim_operation() -> Operation {
     let parameter = |name: &str, description: &str| {
-        json!({
-            "name": name,
-            "in": "query",
-            "description": description,
-            "schema": { "type": "string" },
-        })
+        query_parameter(name, description, json!({ "type": "string" }))
     };
     let after = parameter("after", "The id of the last event of the step before.");
     let until = "The member `until` of the first answer: the newest event at the begin of the run.";
@@ -232,7 +209,7 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
         action => action.verb(),
     };
     let id = format!("{verb}PersonalData");
-    let operation = Operation::new(&id, action.description(), "")
+    let described = Operation::new(&id, action.description(), "")
         .with_parameter(subject)
         .with_answer(report(200, "The personal data, or the report."))
         .with_problems([
@@ -244,7 +221,7 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
         ])
         .for_operators(OperatorAccess::Always);
     let operation = match action {
-        PersonalDataAction::Erase => operation.with_answer(report(
+        PersonalDataAction::Erase => described.with_answer(report(
             202,
             "The key is destroyed, and the application goes on to drop the plain values that `unreached` names.",
         )),
@@ -256,12 +233,12 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
                 kind::BODY_TOO_LARGE,
                 kind::BODY_TOO_SLOW,
             ];
-            operation
+            described
                 .with_answer(report(409, "Values were found, and `found` names where."))
                 .with_body(&texts, true)
                 .with_problems(body_problems)
         }
-        _ => operation,
+        _ => described,
     };
     (action.path(), method, operation)
 }

@@ -7,46 +7,37 @@ use super::{
     operation::{OpenApiResponse, Operation},
     schemas::Schemas,
 };
-use crate::{actuator_paths, health, metrics};
+use crate::{
+    actuator_paths,
+    health::{self, ServiceInfo},
+    metrics,
+};
 
-/// A path, a method and its operation.
-pub(super) type DescribedOperation = (&'static str, &'static str, Operation);
-
-/// Returns the operations of the framework that need no role.
-pub(super) fn framework_operations(schemas: &mut Schemas) -> Vec<DescribedOperation> {
-    let shown = shown(schemas).into_iter();
-    shown
-        .map(|(path, operation)| (path, "get", operation))
-        .collect()
-}
-
-/// Returns the `GET` operations, each with its path.
-fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
-    vec![
+/// Returns the `GET` operations of the framework that need no role, each with its path.
+pub(super) fn framework_operations(schemas: &mut Schemas) -> [(&'static str, Operation); 6] {
+    let health = [
         (
             actuator_paths::HEALTH,
-            health(
-                "health",
-                "Reports the health of the service and its components.",
-                schemas,
-            ),
+            "health",
+            "Reports the health of the service and its components.",
         ),
         (
             actuator_paths::LIVENESS,
-            health(
-                "liveness",
-                "Reports if a restart of the service would help.",
-                schemas,
-            ),
+            "liveness",
+            "Reports if a restart of the service would help.",
         ),
         (
             actuator_paths::READINESS,
-            health(
-                "readiness",
-                "Reports if the service can handle commands and queries now.",
-                schemas,
-            ),
+            "readiness",
+            "Reports if the service can handle commands and queries now.",
         ),
+    ];
+    let [health, liveness, readiness] =
+        health.map(|(path, id, summary)| (path, health_operation(id, summary, schemas)));
+    [
+        health,
+        liveness,
+        readiness,
         (actuator_paths::INFO, info(schemas)),
         (metrics::PATH, measurements()),
         (document_route::PATH, this_document(schemas)),
@@ -54,33 +45,12 @@ fn shown(schemas: &mut Schemas) -> Vec<(&'static str, Operation)> {
 }
 
 fn info(schemas: &mut Schemas) -> Operation {
-    let app = json!({
-        "type": "object",
-        "description": "The application.",
-        "properties": {
-            "name": { "type": "string" },
-            "version": { "type": "string" },
-            "startedAt": { "type": "string", "format": "date-time" },
-        },
-        "required": ["name", "version", "startedAt"],
-    });
-    let framework = json!({
-        "type": "object",
-        "description": "The framework of the application.",
-        "properties": { "name": { "type": "string" }, "version": { "type": "string" } },
-        "required": ["name", "version"],
-    });
-    let info = json!({
-        "type": "object",
-        "description": "The application and its framework.",
-        "properties": {
-            "app": schemas.add("ApplicationInfo", app),
-            "framework": schemas.add("FrameworkInfo", framework),
-        },
-        "required": ["app", "framework"],
-    });
-    let answer = OpenApiResponse::new(200, "The application and its framework.", &[])
-        .with_json(schemas.add("ServiceInfo", info));
+    let info = schemas
+        .response_generator_mut()
+        .subschema_for::<ServiceInfo>()
+        .to_value();
+    let answer =
+        OpenApiResponse::new(200, "The application and its framework.", &[]).with_json(info);
     Operation::new(
         "info",
         "Returns the name, the version and the start time of the application.",
@@ -89,7 +59,7 @@ fn info(schemas: &mut Schemas) -> Operation {
     .with_answer(answer)
 }
 
-fn health(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
+fn health_operation(id: &str, summary: &str, schemas: &mut Schemas) -> Operation {
     let report = health::report_schema(schemas.response_generator_mut()).to_value();
     let answer = |status, description| {
         OpenApiResponse::new(status, description, &[]).with_json(report.clone())

@@ -11,7 +11,10 @@ use es_read::{
 };
 use serde_json::{Value, json};
 
-use super::{OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header, request_schema};
+use super::{
+    OpenApiResponse, Operation, Schemas, doc_comment::DocComment, header,
+    operation::query_parameter, request_schema,
+};
 use crate::{
     path,
     problem::kind::{self, ProblemKind},
@@ -46,15 +49,15 @@ const PROBLEMS: [ProblemKind; 9] = [
 
 /// Describes the operation of a query.
 pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation {
-    let operation = match &route.target {
+    let answered = match &route.target {
         QueryRouteTarget::Query(query) => of_query(query, schemas),
         QueryRouteTarget::BrowseEvents(table) => browse(&table.model, schemas),
         QueryRouteTarget::FindEvent(table) => find(&table.model, schemas),
     };
-    let not_visible = route.may_compare_hidden_column();
-    let not_visible = not_visible.then_some(kind::NOT_VISIBLE);
-    let operation = operation.with_caller_rules(route.roles(), route.owner());
-    operation.with_problems(not_visible)
+    let hides_columns = route.may_compare_hidden_column();
+    answered
+        .with_caller_rules(route.roles(), route.owner())
+        .with_problems(hides_columns.then_some(kind::NOT_VISIBLE))
 }
 
 fn of_query(query: &QueryDescriptor, schemas: &mut Schemas) -> Operation {
@@ -88,7 +91,7 @@ fn browse(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
     let summary = format!("Browses {}, the oldest first.", model.name);
     let operation = paged(Operation::new(&id, &summary, ""));
     let row = row(model, schemas);
-    let page = json!({
+    let schema = json!({
         "type": "object",
         "properties": {
             "items": { "type": "array", "items": &row },
@@ -97,11 +100,10 @@ fn browse(model: &ReadModelDescriptor, schemas: &mut Schemas) -> Operation {
         },
         "required": ["items"],
     });
-    let name = row["$ref"]
+    let row_name = row["$ref"]
         .as_str()
         .and_then(|path| path.rsplit('/').next());
-    let name = format!("PageOf{}", name.unwrap_or("Row"));
-    let page = schemas.add(&name, page);
+    let page = schemas.add(&format!("PageOf{}", row_name.unwrap_or("Row")), schema);
     answered(operation, page, schemas)
 }
 
@@ -152,8 +154,7 @@ fn event_stream(schemas: &mut Schemas) -> Value {
 
 /// Describes the parameter for the sort order.
 fn sort_parameter(choices: &[SortChoice]) -> Value {
-    let values = choices.iter().flat_map(|choice| choice.values());
-    let values: Vec<_> = values.collect();
+    let values: Vec<_> = choices.iter().flat_map(|choice| choice.values()).collect();
     json!({
         "name": "sort",
         "in": "query",
@@ -166,32 +167,22 @@ fn sort_parameter(choices: &[SortChoice]) -> Value {
 /// Adds the parameters of a page.
 fn paged(operation: Operation) -> Operation {
     let limit = json!({
-        "name": "limit",
-        "in": "query",
-        "description": "The largest number of rows on a page.",
-        "schema": {
-            "type": "integer",
-            "format": "int32",
-            "minimum": 1,
-            "maximum": MAX_LIMIT,
-            "default": DEFAULT_LIMIT,
-        },
+        "type": "integer",
+        "format": "int32",
+        "minimum": 1,
+        "maximum": MAX_LIMIT,
+        "default": DEFAULT_LIMIT,
     });
-    let cursor = json!({
-        "name": "cursor",
-        "in": "query",
-        "description": "The `nextCursor` of the previous page.",
-        "schema": bounded(json!({ "type": "string" })),
-    });
-    let total = json!({
-        "name": "total",
-        "in": "query",
-        "description": "True to count the rows of all pages.",
-        "schema": { "type": "boolean", "default": false },
-    });
-    [limit, cursor, total]
-        .into_iter()
-        .fold(operation, Operation::with_parameter)
+    let cursor = bounded(json!({ "type": "string" }));
+    let total = json!({ "type": "boolean", "default": false });
+    [
+        ("limit", "The largest number of rows on a page.", limit),
+        ("cursor", "The `nextCursor` of the previous page.", cursor),
+        ("total", "True to count the rows of all pages.", total),
+    ]
+    .into_iter()
+    .map(|(name, description, schema)| query_parameter(name, description, schema))
+    .fold(operation, Operation::with_parameter)
 }
 
 fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {

@@ -11,7 +11,7 @@ use axum::{
 use es_net::{PeerAddress, bearer};
 use tracing::field::display;
 
-use crate::{HttpContext, Problem, auth::Auth, problem::kind};
+use crate::{HttpContext, Problem, problem::kind};
 
 /// An extractor that requires the credential of an operator.
 pub(super) struct RequireOperator;
@@ -25,12 +25,9 @@ impl FromRequestParts<Arc<HttpContext>> for RequireOperator {
     async fn from_request_parts(
         parts: &mut Parts,
         context: &Arc<HttpContext>,
-    ) -> Result<Self, Self::Rejection> {
-        if is_operator(context, parts) {
-            Ok(Self)
-        } else {
-            Err(operators_only())
-        }
+    ) -> Result<Self, Response> {
+        let is_operator = is_operator(context, parts);
+        is_operator.then_some(Self).ok_or_else(operators_only)
     }
 }
 
@@ -40,12 +37,11 @@ impl FromRequestParts<Arc<HttpContext>> for RequireOperatorOrOpen {
     async fn from_request_parts(
         parts: &mut Parts,
         context: &Arc<HttpContext>,
-    ) -> Result<Self, Self::Rejection> {
-        if matches!(context.auth, Auth::Open) || is_operator(context, parts) {
-            Ok(Self)
-        } else {
-            Err(operators_only())
+    ) -> Result<Self, Response> {
+        if !context.auth.is_open() {
+            RequireOperator::from_request_parts(parts, context).await?;
         }
+        Ok(Self)
     }
 }
 

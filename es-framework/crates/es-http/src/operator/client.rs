@@ -1,15 +1,20 @@
 //! The client of the operator API, for the command line.
 
-use std::{num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    num::NonZeroU32,
+    path::PathBuf,
+    time::Duration,
+};
 
-use crate::operator::generated_token;
 use clap::Args;
 use es_event::{Error, Result};
 use es_net::Secret;
 use reqwest::{Method, StatusCode, header};
 use serde_json::Value;
+use url::Host;
 
-use super::{application_host::ApplicationHost, client_tls};
+use super::{client_tls, generated_token};
 
 /// Time in which the application has to accept a connection, and to send a response after the time of a request.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -21,8 +26,8 @@ pub(super) struct OperatorArguments {
     #[arg(long, env = "HTTP_PORT", default_value_t = 8080, global = true)]
     http_port: u16,
     /// Address or host name of the application.
-    #[arg(long, env = "HTTP_HOST", default_value = "127.0.0.1", global = true)]
-    http_host: ApplicationHost,
+    #[arg(long, env = "HTTP_HOST", default_value = "127.0.0.1", value_parser = parse_host, global = true)]
+    http_host: Host,
     /// PEM file with the certificate chain of the application. With it, requests use https.
     #[arg(long, env = "HTTP_TLS_CERTIFICATE", value_name = "FILE", global = true)]
     http_tls_certificate: Option<PathBuf>,
@@ -69,19 +74,11 @@ impl OperatorArguments {
         })
     }
 
-    /// Sends a request without a body, and returns the JSON of a successful response.
+    /// Sends a request, with a JSON body if there is one, and returns the JSON of a successful response.
     ///
     /// # Errors
     /// The application cannot be reached, or its response is not successful.
-    pub(super) async fn send_request(&self, method: Method, path: &str) -> Result<Value> {
-        self.send_body(method, path, None).await
-    }
-
-    /// Sends a request with a JSON body, if there is one, and returns the JSON of a successful response.
-    ///
-    /// # Errors
-    /// As [`OperatorArguments::send_request`].
-    pub(super) async fn send_body(
+    pub(super) async fn send_request(
         &self,
         method: Method,
         path: &str,
@@ -89,8 +86,8 @@ impl OperatorArguments {
     ) -> Result<Value> {
         let token = self.token()?;
         let address = format!("{}:{}", self.http_host, self.http_port);
-        let time = Duration::from_secs(self.http_request_seconds.get().into());
-        let time = time.saturating_add(TIMEOUT);
+        let seconds = self.http_request_seconds.get().into();
+        let time = Duration::from_secs(seconds).saturating_add(TIMEOUT);
         let failed = |error: reqwest::Error| {
             if error.is_timeout() && !error.is_connect() {
                 return Error::new(format!(
@@ -106,13 +103,15 @@ impl OperatorArguments {
             })
         };
         es_net::tls::install_cryptography();
-        let client = reqwest::Client::builder().no_proxy();
-        let client = client.connect_timeout(TIMEOUT).timeout(time);
-        let (client, scheme) = match &self.http_tls_certificate {
-            Some(file) => (client_tls::trust_only(client, file)?, "https"),
-            None => (client, "http"),
+        let builder = reqwest::Client::builder()
+            .no_proxy()
+            .connect_timeout(TIMEOUT)
+            .timeout(time);
+        let (builder, scheme) = match &self.http_tls_certificate {
+            Some(file) => (client_tls::trust_only(builder, file)?, "https"),
+            None => (builder, "http"),
         };
-        let client = client.build().map_err(failed)?;
+        let client = builder.build().map_err(failed)?;
         let url = format!("{scheme}://{address}{path}");
         let mut request = client.request(method, url).bearer_auth(token.reveal());
         if let Some(body) = body {
@@ -132,8 +131,40 @@ impl OperatorArguments {
     }
 }
 
+/// Reads the host of an application, as it stands in a URL. One that listens on all addresses is reached on this machine.
+fn parse_host(text: &str) -> Result<Host, &'static str> {
+    match text.parse() {
+        Ok(address) if IpAddr::is_unspecified(&address) => Ok(Host::Ipv4(Ipv4Addr::LOCALHOST)),
+        Ok(IpAddr::V4(address)) => Ok(Host::Ipv4(address)),
+        Ok(IpAddr::V6(address)) => Ok(Host::Ipv6(address)),
+        Err(_) => Host::parse(text).map_err(|_| "it is no address and no host name"),
+    }
+}
+
 /// Returns true if an answer is a problem, and not a report of what an operator has to look at.
 fn is_problem(response: &reqwest::Response) -> bool {
     let content_type = response.headers().get(header::CONTENT_TYPE);
     content_type.is_none_or(|value| value != "application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_stands_in_a_url() {
+        for (given, shown) in [
+            ("127.0.0.1", "127.0.0.1"),
+            ("0.0.0.0", "127.0.0.1"),
+            ("::", "127.0.0.1"),
+            ("::1", "[::1]"),
+            ("[::1]", "[::1]"),
+            ("library.example.com", "library.example.com"),
+        ] {
+            assert_eq!(parse_host(given).unwrap().to_string(), shown);
+        }
+        for wrong in ["", "a b", "user@library", "library/", "library:80"] {
+            assert!(parse_host(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -11,12 +11,12 @@ use rustls::CertificateError;
 pub(super) fn trust_only(client: ClientBuilder, file: &Path) -> Result<ClientBuilder> {
     let failed =
         |error: &dyn StdError| Error::new(format!("HTTP_TLS_CERTIFICATE cannot be used: {error}"));
-    let certificates = tls::load_certificates(file).map_err(|error| failed(&error))?;
-    let certificates: reqwest::Result<Vec<_>> = certificates
+    let chain = tls::load_certificates(file).map_err(|error| failed(&error))?;
+    let certificates = chain
         .iter()
         .map(|certificate| Certificate::from_der(certificate))
-        .collect();
-    let certificates = certificates.map_err(|error| failed(&error))?;
+        .collect::<reqwest::Result<Vec<_>>>()
+        .map_err(|error| failed(&error))?;
     Ok(client.tls_certs_only(certificates).https_only(true))
 }
 

@@ -51,8 +51,8 @@ pub fn resolve_token(token: Option<&Secret>, folder: &Path) -> Result<Secret> {
 }
 
 /// Returns the token in a folder, if there is one.
-#[doc(hidden)]
-pub fn find_existing(folder: &Path) -> Result<Option<Secret>> {
+#[cfg(any(feature = "client", test))]
+pub(super) fn find_existing(folder: &Path) -> Result<Option<Secret>> {
     match folder.join(FILE).try_exists() {
         Ok(true) => load_or_generate(folder).map(|(token, _)| Some(token)),
         Ok(false) | Err(_) => Ok(None),

@@ -1,76 +1,103 @@
-//! The subcommand `personal` of every application. It finds, exports, erases and verifies the personal data of a
-//! person in the application that runs.
+//! The subcommand `personal`. It finds, exports, erases and verifies the personal data of a person in the application that
+//! runs.
 
 use std::{
     fs,
     io::{self, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
 };
 
-use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
+use clap::{Args, Subcommand};
 use es_event::{Error, Result, foreign_text::escape_for_terminal};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{
-    client::OperatorArguments, personal_data::PersonalDataAction, text_output::print_text,
-};
+use super::{client::OperatorArguments, personal_data::PersonalDataAction};
 
-pub(super) const NAME: &str = "personal";
-
-const SUBJECT: &str = "subject";
-const YES: &str = "yes";
-const VALUES: &str = "values";
-
-const ACTIONS: [PersonalDataAction; 4] = [
-    PersonalDataAction::Find,
-    PersonalDataAction::Export,
-    PersonalDataAction::Erase,
-    PersonalDataAction::Verify,
-];
-
-pub(super) fn clap_command() -> Command {
-    let command = OperatorArguments::augment_args(Command::new(NAME))
-        .about("Finds, exports, erases and verifies the personal data of one person in the running application")
-        .subcommand_required(true)
-        .arg_required_else_help(true);
-    ACTIONS.into_iter().fold(command, |command, action| {
-        let subject = Arg::new(SUBJECT)
-            .value_name("SUBJECT")
-            .required(true)
-            .help("Subject that ends with the id of the person, such as /readers/0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55");
-        let about = action.description().trim_end_matches('.');
-        let subcommand = Command::new(action.verb()).about(about).arg(subject);
-        command.subcommand(match action {
-            PersonalDataAction::Erase => subcommand.arg(yes()),
-            PersonalDataAction::Verify => subcommand.arg(values()),
-            _ => subcommand,
-        })
-    })
+#[derive(Debug, Args)]
+pub(crate) struct PersonalArguments {
+    #[command(flatten)]
+    api: OperatorArguments,
+    #[command(subcommand)]
+    action: PersonalAction,
 }
 
-fn yes() -> Arg {
-    let yes = Arg::new(YES).long(YES).action(ArgAction::SetTrue);
-    yes.help("Do not ask for a confirmation")
+#[derive(Debug, Subcommand)]
+enum PersonalAction {
+    #[command(about = about(PersonalDataAction::Find))]
+    Find {
+        #[command(flatten)]
+        person: PersonArgument,
+    },
+    #[command(about = about(PersonalDataAction::Export))]
+    Export {
+        #[command(flatten)]
+        person: PersonArgument,
+    },
+    #[command(about = about(PersonalDataAction::Erase))]
+    Erase {
+        #[command(flatten)]
+        person: PersonArgument,
+        /// Do not ask for a confirmation.
+        #[arg(long)]
+        yes: bool,
+    },
+    #[command(about = about(PersonalDataAction::Verify))]
+    Verify {
+        #[command(flatten)]
+        person: PersonArgument,
+        /// File with values that must be gone, one a line, or - for standard input: searches the events, the snapshots and
+        /// the read models for them, and fails if one is found.
+        #[arg(long, value_name = "FILE")]
+        values: Option<PathBuf>,
+    },
 }
 
-fn values() -> Arg {
-    let values = Arg::new(VALUES).long(VALUES).value_name("FILE");
-    values.help("File with values that must be gone, one a line, or - for standard input: searches the events, the snapshots and the read models for them, and fails if one is found")
+#[derive(Debug, Args)]
+struct PersonArgument {
+    /// Subject that ends with the id of the person, such as /readers/0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55.
+    subject: String,
 }
 
-/// Prints the answer of the application, and fails if it is not the hoped-for one.
-pub(super) fn run(matches: &ArgMatches) -> Result<()> {
-    let mut failure = None;
-    print_text(async {
-        let answer = send(matches).await?;
-        failure = failure_of(&answer);
-        Ok(format!("{answer:#}\n"))
-    })?;
-    failure.map_or(Ok(()), |failure| Err(Error::new(failure)))
+fn about(action: PersonalDataAction) -> &'static str {
+    action.description().trim_end_matches('.')
+}
+
+impl PersonalArguments {
+    /// Sends the action to the application, and returns its answer.
+    pub(crate) async fn send(self) -> Result<Value> {
+        let (action, PersonArgument { subject }, values) = match self.action {
+            PersonalAction::Find { person } => (PersonalDataAction::Find, person, None),
+            PersonalAction::Export { person } => (PersonalDataAction::Export, person, None),
+            PersonalAction::Erase { person, yes } => {
+                if !yes {
+                    confirm(&person.subject)?;
+                }
+                (PersonalDataAction::Erase, person, None)
+            }
+            PersonalAction::Verify { person, values } => match values {
+                None => (PersonalDataAction::Verify, person, None),
+                Some(file) => (
+                    PersonalDataAction::Search,
+                    person,
+                    Some(read_values(&file)?),
+                ),
+            },
+        };
+        let method = if action.is_post() {
+            Method::POST
+        } else {
+            Method::GET
+        };
+        let query = serde_urlencoded::to_string([("subject", subject)])
+            .map_err(|error| Error::because("the address cannot be written", error))?;
+        let path = format!("{}?{query}", action.path());
+        self.api.send_request(method, &path, values).await
+    }
 }
 
 /// Returns the reason why the command fails although the application answered.
-fn failure_of(answer: &Value) -> Option<&'static str> {
+pub(crate) fn failure_of(answer: &Value) -> Option<&'static str> {
     let has_some = |list: &Value| list.as_array().is_none_or(|list| !list.is_empty());
     let is_cut = |report: &Value| report.get("isComplete") != Some(&Value::Bool(true));
     if let Some(verification) = answer.get("verification") {
@@ -91,58 +118,21 @@ fn failure_of(answer: &Value) -> Option<&'static str> {
     )
 }
 
-async fn send(matches: &ArgMatches) -> Result<Value> {
-    let api = OperatorArguments::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
-    let (verb, matches) = matches.subcommand().unwrap_or(("", matches));
-    let action = ACTIONS.into_iter().find(|action| action.verb() == verb);
-    let mut action = action.ok_or_else(|| Error::new("the action is unknown"))?;
-    let subject = matches
-        .get_one::<String>(SUBJECT)
-        .map_or("", String::as_str);
-    if action == PersonalDataAction::Erase && !matches.get_flag(YES) {
-        confirm(subject)?;
-    }
-    let mut values = None;
-    if action == PersonalDataAction::Verify
-        && let Some(file) = matches.get_one::<String>(VALUES)
-    {
-        action = PersonalDataAction::Search;
-        values = Some(read_values(file)?);
-    }
-    let method = if action.is_post() {
-        Method::POST
-    } else {
-        Method::GET
-    };
-    let subject: String = subject.bytes().map(percent_encoded).collect();
-    let path = format!("{}?{SUBJECT}={subject}", action.path());
-    api.send_body(method, &path, values).await
-}
-
-fn read_values(file: &str) -> Result<Vec<u8>> {
-    let text = if file == "-" {
+fn read_values(file: &Path) -> Result<Vec<u8>> {
+    let read = if file == Path::new("-") {
         io::read_to_string(io::stdin())
     } else {
         fs::read_to_string(file)
     };
-    let text = text.map_err(|error| Error::because("the values cannot be read", error))?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let lines: Vec<_> = lines.collect();
-    if lines.is_empty() {
+    let text = read.map_err(|error| Error::because("the values cannot be read", error))?;
+    let lines = text.lines().map(str::trim);
+    let values: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+    if values.is_empty() {
         return Err(Error::new(
             "there is no value to search for: write one a line",
         ));
     }
-    Ok(json!(lines).to_string().into_bytes())
-}
-
-/// Encodes a byte of a query parameter. A subject contains only few characters that need it.
-fn percent_encoded(byte: u8) -> String {
-    if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
-        char::from(byte).to_string()
-    } else {
-        format!("%{byte:02X}")
-    }
+    Ok(json!(values).to_string().into_bytes())
 }
 
 fn confirm(subject: &str) -> Result<()> {

@@ -9,15 +9,16 @@ use axum::{
     routing::{MethodRouter, get, post},
 };
 use es_command::command::CommandDescriptor;
-use es_event::{EventSelection, EventSelectionParts, InvalidEventSelection};
+use es_event::EventSelection;
 use es_subscribe::operator::{ComponentKind, OperatorCommand, OperatorError, OperatorOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
     authorization::{RequireOperator, RequireOperatorOrOpen},
-    component::{COMPONENTS, OperatorInterface as _},
-    dry_run, personal_data, unique_values,
+    component::{COMPONENTS, command_path, not_stopped, status_path, unavailable},
+    dry_run::{self, QueryPairs},
+    personal_data, unique_values,
 };
 use crate::{
     HttpContext, Problem,
@@ -73,7 +74,7 @@ pub(crate) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
         let show = move |_: RequireOperatorOrOpen, State(context): State<Arc<HttpContext>>| {
             show_status(component, context)
         };
-        routes.push((component.path().to_owned(), get(show)));
+        routes.push((status_path(component).to_owned(), get(show)));
         for &command in component.commands() {
             let send = move |_: RequireOperator,
                              name,
@@ -81,7 +82,7 @@ pub(crate) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
                              State(context): State<Arc<HttpContext>>| {
                 send_command(component, command, (name, selection), context)
             };
-            routes.push((component.command_path(command), post(send)));
+            routes.push((command_path(component, "{name}", command), post(send)));
         }
     }
     routes
@@ -105,10 +106,7 @@ async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Res
 async fn send_command(
     component: ComponentKind,
     command: OperatorCommand,
-    (Path(name), selection): (
-        Path<String>,
-        Result<Query<EventSelectionParts>, QueryRejection>,
-    ),
+    (Path(name), selection): (Path<String>, Result<QueryPairs, QueryRejection>),
     context: Arc<HttpContext>,
 ) -> Response {
     let selection = match read_selection(command, selection) {
@@ -139,13 +137,13 @@ async fn send_command(
 /// Reads the events that a command is about from the query.
 fn read_selection(
     command: OperatorCommand,
-    parts: Result<Query<EventSelectionParts>, QueryRejection>,
+    pairs: Result<QueryPairs, QueryRejection>,
 ) -> Result<Option<EventSelection>, Problem> {
     let invalid = |detail: String| Problem::new(kind::INVALID_PARAMETER, detail);
-    let Query(parts) = parts.map_err(|error| invalid(error.body_text()))?;
-    let selection: Option<EventSelection> = parts
-        .try_into()
-        .map_err(|error: InvalidEventSelection| invalid(error.to_string()))?;
+    let Query(pairs) = pairs.map_err(|error| invalid(error.body_text()))?;
+    let selected = pairs.iter().map(|(name, value)| (&**name, &**value));
+    let selection =
+        EventSelection::from_pairs(selected).map_err(|error| invalid(error.to_string()))?;
     if command == OperatorCommand::Rebuild && selection.is_some() {
         return Err(invalid("a rebuild takes no selection of events".to_owned()));
     }
@@ -158,7 +156,7 @@ fn problem(component: ComponentKind, error: &OperatorError) -> Problem {
         OperatorError::Unknown(..) => Problem::new(kind::NOT_FOUND, detail),
         OperatorError::NoSuchEvent(_) => Problem::new(kind::INVALID_PARAMETER, detail),
         OperatorError::NotStopped(..) | OperatorError::CannotRebuild(_) => {
-            Problem::new(component.not_stopped(), detail)
+            Problem::new(not_stopped(component), detail)
         }
         OperatorError::Rebuilding(..) => Problem::new(kind::READ_MODEL_REBUILDING, detail),
         OperatorError::StandsBy => Problem::new(kind::STANDS_BY, detail),
@@ -172,7 +170,7 @@ fn problem(component: ComponentKind, error: &OperatorError) -> Problem {
                     "the reaction cannot do this at the moment; the log says why"
                 }
             };
-            Problem::new(component.unavailable(), detail)
+            Problem::new(unavailable(component), detail)
         }
     }
 }

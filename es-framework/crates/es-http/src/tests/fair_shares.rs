@@ -22,7 +22,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{Answer, oak, plant, send, serve_with};
-use crate::{LiveQuerySettings, test_fixture::PlantTreeCommand};
+use crate::{live::LiveQuerySettings, test_fixture::PlantTreeCommand};
 
 /// Much longer than a cheap query takes, and shorter than a query waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -24,7 +24,7 @@ use axum::Router;
 use serde_json::{Value, json};
 
 use super::{plant, serve_with, serve_without_rows};
-use crate::{LiveQuerySettings, RequestLimits, test_fixture::PlantTreeCommand};
+use crate::{RequestLimits, live::LiveQuerySettings, test_fixture::PlantTreeCommand};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 

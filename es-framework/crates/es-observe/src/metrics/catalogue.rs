@@ -1,82 +1,6 @@
-//! The catalogue of all metrics: name, labels, buckets and description.
+//! The catalogue of all metrics.
 
-/// The kind of a metric.
-///
-/// ```
-/// use es_observe::metrics::{ALL, MetricKind};
-///
-/// let is_counter = |name: &str| name.ends_with("_total");
-/// assert!(ALL.iter().all(|metric| is_counter(metric.name) == (metric.kind == MetricKind::Counter)));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetricKind {
-    /// A number that only grows.
-    Counter,
-    /// A number that goes up and down.
-    Gauge,
-    /// Numbers counted in buckets. Their count is `<name>_count` and their sum `<name>_sum`.
-    Histogram,
-}
-
-/// The definition of a metric.
-///
-/// ```
-/// let names: Vec<_> = es_observe::metrics::ALL.iter().map(|metric| metric.name).collect();
-/// assert!(names.contains(&"es_commands_total"));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MetricDefinition {
-    /// The name, with the unit last.
-    pub name: &'static str,
-    /// The kind of the metric.
-    pub kind: MetricKind,
-    /// The names of the labels.
-    pub labels: &'static [&'static str],
-    /// The description, one sentence.
-    pub description: &'static str,
-    /// The upper bounds of a histogram's buckets.
-    pub buckets: &'static [f64],
-}
-
-impl MetricDefinition {
-    const fn counter(
-        name: &'static str,
-        labels: &'static [&'static str],
-        description: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            kind: MetricKind::Counter,
-            labels,
-            description,
-            buckets: &[],
-        }
-    }
-
-    const fn gauge(
-        name: &'static str,
-        labels: &'static [&'static str],
-        description: &'static str,
-    ) -> Self {
-        Self {
-            kind: MetricKind::Gauge,
-            ..Self::counter(name, labels, description)
-        }
-    }
-
-    const fn histogram(
-        name: &'static str,
-        labels: &'static [&'static str],
-        description: &'static str,
-        buckets: &'static [f64],
-    ) -> Self {
-        Self {
-            kind: MetricKind::Histogram,
-            buckets,
-            ..Self::counter(name, labels, description)
-        }
-    }
-}
+use super::metric_definition::MetricDefinition;
 
 /// The upper bounds of the buckets for request times, in seconds. A response from memory fits into the first
 /// bucket. No client waits longer than the last one.
@@ -95,7 +19,6 @@ const REBUILD_EVENTS: &[f64] = &[
 ];
 
 /// Time from the head of a request to the head of its response.
-#[doc(hidden)]
 pub const HTTP_DURATION: MetricDefinition = MetricDefinition::histogram(
     "http_request_duration_seconds",
     &["method", "route", "status"],
@@ -103,28 +26,24 @@ pub const HTTP_DURATION: MetricDefinition = MetricDefinition::histogram(
     REQUEST_SECONDS,
 );
 /// Requests without a complete response.
-#[doc(hidden)]
 pub const HTTP_IN_FLIGHT: MetricDefinition = MetricDefinition::gauge(
     "http_requests_in_flight",
     &[],
     "Requests without a complete response.",
 );
 /// Commands by outcome.
-#[doc(hidden)]
 pub const COMMANDS: MetricDefinition = MetricDefinition::counter(
     "es_commands_total",
     &["command", "outcome", "reason"],
     "Commands by outcome.",
 );
 /// Decisions that were repeated because a subject changed between read and append.
-#[doc(hidden)]
 pub const COMMAND_RETRIES: MetricDefinition = MetricDefinition::counter(
     "es_command_retries_total",
     &["command"],
     "Decisions that were repeated because a subject changed between read and append.",
 );
 /// Events that were read to rebuild a state.
-#[doc(hidden)]
 pub const STATE_REBUILD: MetricDefinition = MetricDefinition::histogram(
     "es_state_rebuild_events",
     &["state"],
@@ -132,14 +51,12 @@ pub const STATE_REBUILD: MetricDefinition = MetricDefinition::histogram(
     REBUILD_EVENTS,
 );
 /// State look-ups, by what the rebuild started from: memory, a snapshot or the first event.
-#[doc(hidden)]
 pub const STATE_LOOKUPS: MetricDefinition = MetricDefinition::counter(
     "es_state_lookups_total",
     &["state", "source"],
     "State look-ups, by what the rebuild started from: memory, a snapshot or the first event.",
 );
 /// Time of a command's append to the embedded or external event store, by outcome.
-#[doc(hidden)]
 pub const APPEND_DURATION: MetricDefinition = MetricDefinition::histogram(
     "es_append_duration_seconds",
     &["outcome"],
@@ -147,7 +64,6 @@ pub const APPEND_DURATION: MetricDefinition = MetricDefinition::histogram(
     COMMIT_SECONDS,
 );
 /// Time of a commit of the embedded event store, from its first precondition to the end of the flush.
-#[doc(hidden)]
 pub const STORE_COMMIT_DURATION: MetricDefinition = MetricDefinition::histogram(
     "es_store_commit_duration_seconds",
     &[],
@@ -155,7 +71,6 @@ pub const STORE_COMMIT_DURATION: MetricDefinition = MetricDefinition::histogram(
     COMMIT_SECONDS,
 );
 /// Events in one commit of the embedded event store.
-#[doc(hidden)]
 pub const STORE_COMMIT_EVENTS: MetricDefinition = MetricDefinition::histogram(
     "es_store_commit_events",
     &[],
@@ -163,7 +78,6 @@ pub const STORE_COMMIT_EVENTS: MetricDefinition = MetricDefinition::histogram(
     BATCH_SIZES,
 );
 /// The number of appends in each commit of the embedded event store.
-#[doc(hidden)]
 pub const STORE_COMMIT_APPENDS: MetricDefinition = MetricDefinition::histogram(
     "es_store_commit_appends",
     &[],
@@ -171,84 +85,72 @@ pub const STORE_COMMIT_APPENDS: MetricDefinition = MetricDefinition::histogram(
     BATCH_SIZES,
 );
 /// Reconnects of interrupted subscriptions to an external event store.
-#[doc(hidden)]
 pub const SUBSCRIPTION_RECONNECTS: MetricDefinition = MetricDefinition::counter(
     "es_subscription_reconnects_total",
     &[],
     "Reconnects of interrupted subscriptions to an external event store.",
 );
 /// Events that a read model has not applied yet.
-#[doc(hidden)]
 pub const READ_MODEL_LAG: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_lag_events",
     &["read_model"],
     "Events that a read model has not applied yet.",
 );
 /// Age of the oldest event that a read model has not applied yet.
-#[doc(hidden)]
 pub const READ_MODEL_LAG_SECONDS: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_lag_seconds",
     &["read_model"],
     "Age of the oldest event that a read model has not applied yet.",
 );
 /// 1 if the read model has stopped and needs an operator, else 0.
-#[doc(hidden)]
 pub const READ_MODEL_STOPPED: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_stopped",
     &["read_model"],
     "1 if the read model has stopped and needs an operator, else 0.",
 );
 /// Rows that a read model holds at events that fail alike.
-#[doc(hidden)]
 pub const READ_MODEL_HELD: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_held_rows",
     &["read_model", "fingerprint"],
     "Rows that a read model holds at events that fail alike.",
 );
 /// Time of the first event with which these rows wait, in seconds since 1970, or 0 if none waits any more.
-#[doc(hidden)]
 pub const READ_MODEL_HELD_FIRST: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_held_first_seconds",
     &["read_model", "fingerprint"],
     "Time of the first event with which these rows wait, in seconds since 1970, or 0 if none waits any more.",
 );
 /// Time of the last event with which these rows wait, in seconds since 1970, or 0 if none waits any more.
-#[doc(hidden)]
 pub const READ_MODEL_HELD_LAST: MetricDefinition = MetricDefinition::gauge(
     "es_read_model_held_last_seconds",
     &["read_model", "fingerprint"],
     "Time of the last event with which these rows wait, in seconds since 1970, or 0 if none waits any more.",
 );
 /// Subjects that a reaction holds at events that fail alike.
-#[doc(hidden)]
 pub const REACTION_HELD: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_held_subjects",
     &["reaction", "fingerprint"],
     "Subjects that a reaction holds at events that fail alike.",
 );
 /// Of these subjects, those that the reaction retries without an operator.
-#[doc(hidden)]
 pub const REACTION_WAITING: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_waiting_subjects",
     &["reaction", "fingerprint"],
     "Of these subjects, those that the reaction retries without an operator, as after a failed call.",
 );
 /// Events that a reaction has not handled yet.
-#[doc(hidden)]
 pub const REACTION_LAG: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_lag_events",
     &["reaction"],
     "Events that a reaction has not handled yet.",
 );
 /// The number of pending deadlines that a reaction holds in memory.
-#[doc(hidden)]
 pub const REACTION_DEADLINES: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_open_deadlines",
     &["reaction"],
     "Pending deadlines that a reaction holds in memory.",
 );
 /// 1 if the reaction has stopped and needs an operator, else 0.
-#[doc(hidden)]
 pub const REACTION_STOPPED: MetricDefinition = MetricDefinition::gauge(
     "es_reaction_stopped",
     &["reaction"],
@@ -256,7 +158,6 @@ pub const REACTION_STOPPED: MetricDefinition = MetricDefinition::gauge(
 );
 
 /// Open live queries.
-#[doc(hidden)]
 pub const LIVE_QUERIES: MetricDefinition =
     MetricDefinition::gauge("es_live_queries", &[], "Open live queries.");
 
@@ -332,7 +233,7 @@ pub const ALL: &[MetricDefinition] = &[
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::*;
+    use super::{super::MetricKind, *};
 
     #[test]
     fn names_follow_the_conventions_of_prometheus() {

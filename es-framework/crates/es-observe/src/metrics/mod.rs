@@ -1,8 +1,9 @@
 //! Metrics for Prometheus. The catalogue defines every metric. The program registers a metric once per set
 //! of labels, and labels contain only names that the application declares.
 
-mod catalogue;
-mod command_statistics;
+#[doc(hidden)]
+pub mod catalogue;
+mod metric_definition;
 mod process;
 mod registered_metrics;
 mod store_metrics;
@@ -14,18 +15,8 @@ use metrics_exporter_prometheus::{
     BuildError, Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder,
 };
 
-pub use catalogue::{ALL, MetricDefinition, MetricKind};
-pub use catalogue::{
-    APPEND_DURATION, COMMAND_RETRIES, COMMANDS, HTTP_DURATION, HTTP_IN_FLIGHT, LIVE_QUERIES,
-    REACTION_DEADLINES, REACTION_HELD, REACTION_LAG, REACTION_STOPPED, REACTION_WAITING,
-    READ_MODEL_HELD, READ_MODEL_HELD_FIRST, READ_MODEL_HELD_LAST, READ_MODEL_LAG,
-    READ_MODEL_LAG_SECONDS, READ_MODEL_STOPPED, STATE_LOOKUPS, STATE_REBUILD, STORE_COMMIT_APPENDS,
-    STORE_COMMIT_DURATION, STORE_COMMIT_EVENTS, SUBSCRIPTION_RECONNECTS,
-};
-#[doc(hidden)]
-pub use command_statistics::{
-    CommandMinute, commands_of_last_hour, record_command, record_conflict,
-};
+pub use catalogue::ALL;
+pub use metric_definition::{MetricDefinition, MetricKind};
 pub use registered_metrics::RegisteredMetrics;
 pub use store_metrics::measure_stores;
 
@@ -52,14 +43,14 @@ static RECORDER: LazyLock<MetricsRecorder> = LazyLock::new(|| {
     let handle = recorder.handle();
     describe_all(&recorder);
     let upkeep = handle.clone();
-    let thread = std::thread::Builder::new().name("metrics".into());
-    let thread = thread.spawn(move || {
+    let builder = std::thread::Builder::new().name("metrics".into());
+    let started = builder.spawn(move || {
         loop {
             std::thread::sleep(UPKEEP_INTERVAL);
             upkeep.run_upkeep();
         }
     });
-    if let Err(error) = thread {
+    if let Err(error) = started {
         tracing::warn!(%error, "the upkeep thread of the metrics cannot start: metrics use more memory until somebody reads them");
     }
     MetricsRecorder { recorder, handle }
@@ -88,10 +79,8 @@ fn describe_all(recorder: &PrometheusRecorder) {
 const METADATA: Metadata<'static> = Metadata::new("es_framework", Level::INFO, None);
 
 fn key(metric: &MetricDefinition, labels: &[LabelPair<'_>]) -> Key {
-    let labels = labels
-        .iter()
-        .map(|(name, value)| Label::new(*name, (*value).to_owned()));
-    Key::from_parts(metric.name, labels.collect::<Vec<_>>())
+    let to_label = |(name, value): &LabelPair<'_>| Label::new(*name, (*value).to_owned());
+    Key::from_parts(metric.name, labels.iter().map(to_label).collect::<Vec<_>>())
 }
 
 /// Returns the counter with these labels.
@@ -141,7 +130,7 @@ pub fn render() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{catalogue::STORE_COMMIT_EVENTS, *};
 
     #[test]
     fn what_is_measured_is_rendered_with_its_meaning() {

@@ -6,7 +6,9 @@ use es_store::{StoreMeter, install_meter};
 use metrics::{Counter, Histogram};
 
 use super::{
-    STORE_COMMIT_APPENDS, STORE_COMMIT_DURATION, STORE_COMMIT_EVENTS, SUBSCRIPTION_RECONNECTS,
+    catalogue::{
+        STORE_COMMIT_APPENDS, STORE_COMMIT_DURATION, STORE_COMMIT_EVENTS, SUBSCRIPTION_RECONNECTS,
+    },
     counter, histogram,
 };
 

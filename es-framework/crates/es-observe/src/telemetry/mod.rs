@@ -2,10 +2,8 @@
 
 mod log_writer;
 mod single_line;
-#[cfg(feature = "otel")]
-pub mod traces;
-#[cfg(not(feature = "otel"))]
-#[path = "no_traces.rs"]
+#[cfg_attr(not(feature = "otel"), path = "no_traces.rs")]
+#[doc(hidden)]
 pub mod traces;
 
 use std::{env, io, time::Instant};

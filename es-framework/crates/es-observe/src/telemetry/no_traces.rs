@@ -29,18 +29,15 @@ pub(super) fn layer(exporter: &TraceExporter, _application: &'static str) -> Tel
 }
 
 /// Does nothing.
-#[doc(hidden)]
 pub fn continue_trace(_span: &Span, _trace: &TraceContext) {}
 
 /// Returns `None`, because spans belong to no trace.
-#[doc(hidden)]
 #[must_use]
 pub fn trace_of(_span: &Span) -> Option<TraceContext> {
     None
 }
 
 /// Does nothing.
-#[doc(hidden)]
 pub fn record_handling<'a>(
     _span_name: &str,
     _events: impl IntoIterator<Item = &'a RecordedEvent>,

@@ -80,7 +80,6 @@ pub(super) fn layer(exporter: &TraceExporter, application: &'static str) -> Tele
 }
 
 /// Makes the trace of a request or an event the parent of a span.
-#[doc(hidden)]
 pub fn continue_trace(span: &Span, trace: &TraceContext) {
     if !span.is_disabled()
         && let Some(parent) = span_context(trace)
@@ -91,7 +90,6 @@ pub fn continue_trace(span: &Span, trace: &TraceContext) {
 }
 
 /// Returns the trace context of a span for other processes, or `None` if traces are off.
-#[doc(hidden)]
 pub fn trace_of(span: &Span) -> Option<TraceContext> {
     if span.is_disabled() {
         return None;
@@ -114,7 +112,6 @@ pub fn trace_of(span: &Span) -> Option<TraceContext> {
 }
 
 /// Records one span for each event that has a trace: from `begin` until now, a subscriber handled it.
-#[doc(hidden)]
 pub fn record_handling<'a>(
     span_name: &str,
     events: impl IntoIterator<Item = &'a RecordedEvent>,

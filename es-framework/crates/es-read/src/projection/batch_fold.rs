@@ -42,7 +42,7 @@ impl BatchFold {
     /// Decodes and upcasts the next event and adds its changes. A row that cannot take the event is held.
     pub(super) fn add_event(&mut self, upcasters: &Upcasters, event: &RecordedEvent) {
         let Self { fold, holds } = self;
-        if holds.passes_over(event.id) {
+        if holds.is_passed_over(event.id) {
             return;
         }
         let mut places = row_positions(event.id);

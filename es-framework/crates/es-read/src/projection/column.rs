@@ -271,7 +271,8 @@ pub(crate) fn cell_to_json(
 /// Converts a cell that does not hold JSON.
 fn scalar_from_cell(cell: Cell, kind: ColumnKind) -> Value {
     match (cell, kind) {
-        (Cell::Null, _) => Value::Null,
+        // No column of a read model holds bytes.
+        (Cell::Null | Cell::Bytes(_), _) => Value::Null,
         (Cell::Text(text), _) => Value::String(text),
         (Cell::Integer(number), ColumnKind::Boolean) => Value::Bool(number != 0),
         (Cell::Integer(number), _) => number.into(),

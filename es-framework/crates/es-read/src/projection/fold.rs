@@ -58,19 +58,14 @@ pub(super) fn call_projection<T>(call: impl FnOnce() -> T) -> Result<T, Projecti
     catch_panic(call).map_err(ProjectionError::Panicked)
 }
 
-/// The fold of a read model whose rows have keys. It needs the stored rows that the events change.
-pub(super) struct KeyedRowFold<R> {
-    changes: Vec<PendingRowChange<R>>,
-    /// The changed rows, in the order of their first events.
-    slots: IndexMap<RowKey, FoldedRow<R>>,
-}
+/// The fold of a read model whose rows have keys. It needs the stored rows that the events change. The changed rows are in the
+/// order of their first events.
+pub(super) struct KeyedRowFold<R>(IndexMap<RowKey, FoldedRow<R>>);
 
 /// The change that an event makes to a row. It is applied after the stored rows are loaded.
 struct PendingRowChange<R> {
     event: EventId,
     place: RowPosition,
-    /// The index of the changed row among the slots.
-    slot: usize,
     computation: RowComputation<R>,
 }
 
@@ -81,21 +76,19 @@ struct FoldedRow<R> {
     place: Option<RowPosition>,
     /// True if the changes depend on the stored row.
     is_required: bool,
+    /// The changes of the row, in the order of their events.
+    changes: Vec<PendingRowChange<R>>,
     /// The last event that removed a row.
     removed_by: Option<EventId>,
-    /// The first event that changes the row.
-    first: EventId,
     /// The rows that the events left, the last of which is to be written if the row exists.
     versions: Vec<RowVersion>,
-    failure: Option<(EventId, ProjectionError)>,
+    /// The error of the first event, if the stored row cannot be read.
+    unreadable: Option<ProjectionError>,
 }
 
 impl<R> Default for KeyedRowFold<R> {
     fn default() -> Self {
-        Self {
-            changes: Vec::new(),
-            slots: IndexMap::new(),
-        }
+        Self(IndexMap::new())
     }
 }
 
@@ -106,21 +99,18 @@ impl<R> KeyedRowFold<R> {
             computation,
             needs_row,
         } = change;
-        let slot = self.slots.entry(key);
-        let position = slot.index();
-        slot.or_insert_with(|| FoldedRow {
+        let row = self.0.entry(key).or_insert_with(|| FoldedRow {
             row: None,
             place: None,
             is_required: needs_row,
+            changes: Vec::new(),
             removed_by: None,
-            first: event,
             versions: Vec::new(),
-            failure: None,
+            unreadable: None,
         });
-        self.changes.push(PendingRowChange {
+        row.changes.push(PendingRowChange {
             event,
             place,
-            slot: position,
             computation,
         });
     }
@@ -164,7 +154,7 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
     }
 
     fn required_keys(&self) -> Vec<RowKey> {
-        let required = self.slots.iter().filter(|(_, slot)| slot.is_required);
+        let required = self.0.iter().filter(|(_, row)| row.is_required);
         required.map(|(key, _)| key.clone()).collect()
     }
 
@@ -172,53 +162,32 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
     fn load_row(&mut self, stored: TableRow) -> Result<(), ProjectionError> {
         let key = RowIdentity::of::<R>().find_key(R::COLUMNS, &stored.cells);
         let row = R::from_cells(Cells::new(stored.cells));
-        let Some(slot) = key.and_then(|key| self.slots.get_mut(&key)) else {
+        let Some(folded) = key.and_then(|key| self.0.get_mut(&key)) else {
             return row.map(drop).map_err(ProjectionError::from);
         };
         match row {
             Ok(row) => {
-                slot.row = Some(row);
-                slot.place = Some(stored.place);
+                folded.row = Some(row);
+                folded.place = Some(stored.place);
             }
-            Err(error) => slot.failure = Some((slot.first, ProjectionError::StoredRow(error))),
+            Err(error) => folded.unreadable = Some(ProjectionError::StoredRow(error)),
         }
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<RowChanges, Vec<FoldFailure>> {
-        let Self {
-            changes, mut slots, ..
-        } = *self;
-        for PendingRowChange {
-            event,
-            place,
-            slot,
-            computation,
-        } in changes
-        {
-            if let Some((key, slot)) = slots.get_index_mut(slot)
-                && slot.failure.is_none()
-            {
-                let applied = slot.apply(key, event, place, computation);
-                slot.failure = applied.err().map(|error| (event, error));
-            }
-        }
         let (mut changes, mut failures) = (RowChanges::default(), Vec::new());
-        for (key, slot) in slots {
-            let FoldedRow {
-                row,
-                removed_by,
-                mut versions,
-                failure,
-                ..
-            } = slot;
-            if let Some((event, error)) = failure {
-                failures.push(FoldFailure { event, key, error });
-                continue;
+        for (key, mut row) in self.0 {
+            match row.apply_all(&key) {
+                Err((event, error)) => failures.push(FoldFailure { event, key, error }),
+                Ok(()) => {
+                    let removed = row.removed_by.map(|event| (event, key));
+                    changes.removed.extend(removed);
+                    let last = row.row.and_then(|_| row.versions.pop());
+                    changes.rows.extend(last);
+                    changes.replaced.extend(row.versions);
+                }
             }
-            changes.removed.extend(removed_by.map(|event| (event, key)));
-            changes.rows.extend(row.and_then(|_| versions.pop()));
-            changes.replaced.extend(versions);
         }
         if !failures.is_empty() {
             return Err(failures);
@@ -231,14 +200,26 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
 }
 
 impl<R: Project> FoldedRow<R> {
-    /// Applies a change of an event. A new row takes this position.
-    fn apply(
-        &mut self,
-        key: &RowKey,
-        event: EventId,
-        place: RowPosition,
-        computation: RowComputation<R>,
-    ) -> Result<(), ProjectionError> {
+    /// Applies all changes. Fails with the event that the row cannot take.
+    fn apply_all(&mut self, key: &RowKey) -> Result<(), (EventId, ProjectionError)> {
+        for change in std::mem::take(&mut self.changes) {
+            let event = change.event;
+            if let Some(error) = self.unreadable.take() {
+                return Err((event, error));
+            }
+            let applied = self.apply(key, change);
+            applied.map_err(|error| (event, error))?;
+        }
+        Ok(())
+    }
+
+    /// Applies a change. A new row takes the position of its event.
+    fn apply(&mut self, key: &RowKey, change: PendingRowChange<R>) -> Result<(), ProjectionError> {
+        let PendingRowChange {
+            event,
+            place,
+            computation,
+        } = change;
         let was_there = self.row.is_some();
         let before = self.row.take();
         self.row = call_projection(|| computation(before))?;

@@ -1,10 +1,12 @@
 //! Read models: tables that are built from events and answer queries.
 
+mod batch_computation;
 mod batch_fold;
 pub mod column;
 mod compared_column;
 mod database;
 mod descriptor;
+mod erasures;
 mod event_changes;
 mod fold;
 mod held_rows;
@@ -14,6 +16,7 @@ mod pipeline;
 mod pipeline_read_model;
 mod processor;
 mod read_model;
+mod recomputed_rows;
 mod row_changes;
 mod row_holds;
 mod row_identity;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{ReadModelDescriptor, SearchForm};
-use es_event::{DuplicateDeclaration, NamedKind, sort_by_unique_name};
+use es_event::{DuplicateDeclaration, Hash, NamedKind, sort_by_unique_name};
 
 /// The checked read models of an application, sorted by name.
 ///
@@ -69,6 +69,11 @@ pub struct Table {
     pub(crate) searched: BTreeMap<&'static str, SearchForm>,
     /// True for a shadow table.
     pub(super) is_shadow: bool,
+    /// True if events of the read model may hold personal data.
+    pub(super) holds_personal_data: bool,
+    /// The last erasure of personal data that was announced before a table is created. Another one means that the rows
+    /// have to be rebuilt.
+    pub(super) erasure: Option<Hash>,
 }
 
 impl Table {
@@ -145,6 +150,8 @@ impl ReadModels {
             indexed: model.indexed.iter().copied().collect(),
             searched: searched(&model),
             is_shadow: false,
+            holds_personal_data: false,
+            erasure: None,
         };
         Ok(Self(models.into_iter().map(table).collect()))
     }
@@ -173,6 +180,28 @@ impl ReadModels {
     /// Returns the tables of the read models, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &Table> {
         self.0.iter()
+    }
+
+    /// Declares which events may hold personal data.
+    pub(super) fn with_personal_events(mut self, is_personal: impl Fn(&str) -> bool) -> Self {
+        for table in &mut self.0 {
+            let mut events = table.model.events.iter();
+            table.holds_personal_data = events.any(|event| is_personal(event));
+        }
+        self
+    }
+
+    /// Returns the tables of the read models that may hold personal data.
+    pub(super) fn personal_tables(&self) -> impl Iterator<Item = &Table> {
+        self.iter().filter(|table| table.holds_personal_data)
+    }
+
+    /// Requires rows that are built after an erasure, where they may hold personal data.
+    pub(super) fn require_erasure(&mut self, erasure: Option<Hash>) {
+        let tables = self.0.iter_mut();
+        for table in tables.filter(|table| table.holds_personal_data) {
+            table.erasure = erasure;
+        }
     }
 
     /// Returns the table of the read model with this name.

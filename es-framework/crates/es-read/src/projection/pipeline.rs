@@ -7,21 +7,24 @@ use async_trait::async_trait;
 
 use super::{
     Database, DatabaseError, PoisonEvent,
-    batch_fold::{BatchFold, FoldedChanges},
+    batch_computation::BatchComputation,
+    batch_fold::BatchFold,
     database::{Checkpoint, subscriber_failure},
+    erasures::KnownErasures,
     pipeline_read_model::PipelineReadModel,
 };
 use es_event::{RecordedEvent, Upcasters};
-use es_store::EventStore;
+use es_store::EventLog;
 use es_subscribe::{Interruption, Subscriber, SubscriberProgress};
 
 /// Keeps the read models with the same position up to date.
 #[derive(Debug)]
 pub(super) struct ProjectionPipeline {
-    pub(super) store: Arc<dyn EventStore>,
+    pub(super) store: Arc<dyn EventLog>,
     pub(super) database: Database,
     pub(super) upcasters: Upcasters,
     pub(super) models: Vec<PipelineReadModel>,
+    pub(super) erasures: KnownErasures,
 }
 
 /// The reason why a pipeline has ended.
@@ -35,6 +38,8 @@ pub(super) enum PipelineEnd {
     TableDamaged,
     /// The event store lacks an event that a read model has applied, as after a failover that lost events.
     EventsLost,
+    /// An erasure of personal data is announced, after which rows have to be rebuilt.
+    ErasureAnnounced,
     /// A shadow table is up to date.
     ShadowBuilt,
 }
@@ -72,7 +77,7 @@ impl Subscriber for ProjectionPipeline {
     /// Folds the events while the batch before is written.
     fn prepare(&self, events: Vec<RecordedEvent>) -> FoldedBatch {
         let fold = |model: &PipelineReadModel| {
-            (!model.is_halted()).then(|| model.fold(&self.upcasters, &events, &[]))
+            (!model.is_halted()).then(|| model.prepare(&self.upcasters, &events))
         };
         let folds = self.models.iter().map(fold).collect();
         FoldedBatch { events, folds }
@@ -80,7 +85,11 @@ impl Subscriber for ProjectionPipeline {
 
     async fn handle(&self, batch: FoldedBatch) -> Result<(), Interruption<PipelineEnd>> {
         let applied = self.apply_batch(&batch.events, batch.folds).await;
-        applied.map_err(|error| self.interruption(&error))
+        applied.map_err(|error| self.interruption(&error))?;
+        if batch.events.iter().any(|event| self.erasures.is_new(event)) {
+            return Err(Interruption::Ended(PipelineEnd::ErasureAnnounced));
+        }
+        Ok(())
     }
 
     /// Stops the read models at an event that cannot be read, except for those that skip it.
@@ -201,49 +210,38 @@ impl ProjectionPipeline {
         fold: Option<BatchFold>,
     ) -> Result<Option<PoisonEvent>, DatabaseError> {
         let held = model.progress.held_keys();
-        let mut fold = fold.filter(|fold| fold.is_based_on(&held));
-        let (mut events, mut stopped) = (events, None);
-        let (mut late, mut refusal) = (Vec::new(), None);
+        let mut batch = BatchComputation {
+            database: &self.database,
+            upcasters: &self.upcasters,
+            model,
+            events,
+            prepared: fold.filter(|fold| fold.is_based_on(&held)),
+            held,
+            again: None,
+            late: Vec::new(),
+            excess: None,
+        };
         loop {
-            let folded = fold
-                .take()
-                .unwrap_or_else(|| model.fold(&self.upcasters, events, &late));
-            if let Some(poison) = folded.excess() {
-                let until = events.partition_point(|event| event.id < poison.id);
-                events = events.get(..until).unwrap_or_default();
-                stopped = Some(poison.clone());
-                continue;
-            }
-            let required = folded.required_keys();
-            let required = self.database.load_rows(&model.table, required).await?;
-            let changes = match folded.finish(&model.table, required)? {
-                FoldedChanges::Complete(changes) => changes,
-                FoldedChanges::Incomplete(failures) => {
-                    late.extend(failures);
-                    continue;
-                }
+            let changes = batch.compute().await?;
+            let Some(to) = batch.events.last().map(Checkpoint::from_event) else {
+                return Ok(batch.excess);
             };
-            if let Some(refusal) = refusal.take() {
-                let refused = self.database.find_refusals(&model.table, changes).await?;
-                if refused.is_empty() {
-                    return Err(refusal);
-                }
-                late.extend(refused);
-                continue;
-            }
-            if let Some(to) = events.last().map(Checkpoint::from_event) {
-                let held = changes.held.clone();
-                match self.database.write_batch(&model.table, changes, to).await {
-                    Err(error) if error.is_refusal() => {
-                        refusal = Some(error);
-                        continue;
+            let held = changes.held.clone();
+            match self.database.write_batch(&model.table, changes, to).await {
+                Err(refusal) if refusal.is_refusal() => {
+                    // A batch that is written is not computed twice.
+                    let refused = batch.compute().await?;
+                    if !batch.hold_refused_rows(refused).await? {
+                        return Err(refusal);
                     }
-                    written => written?,
                 }
-                model.record_held_keys(&held);
-                model.progress.record_position(Some(to.id));
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    model.record_held_keys(&held);
+                    model.progress.record_position(Some(to.id));
+                    return Ok(batch.excess);
+                }
             }
-            return Ok(stopped);
         }
     }
 

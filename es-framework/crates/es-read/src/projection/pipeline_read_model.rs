@@ -8,16 +8,10 @@ use std::{
     time::SystemTime,
 };
 
-use super::{
-    PoisonEvent, Table,
-    batch_fold::BatchFold,
-    row_holds::{LateFailure, RowHolds},
-};
+use super::{PoisonEvent, Table, batch_fold::BatchFold, row_holds::RowHolds};
 use es_event::{RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;
-use es_subscribe::{
-    HeldKey, HeldKeys, MAX_HELD_KEYS, SkippedEvents, SubscriberFailure, SubscriberProgress,
-};
+use es_subscribe::{HeldKey, MAX_HELD_KEYS, SkippedEvents, SubscriberFailure, SubscriberProgress};
 
 /// A read model that a pipeline keeps up to date.
 #[derive(Debug)]
@@ -74,24 +68,14 @@ impl PipelineReadModel {
         self.table.is_shadow && self.progress.has_caught_up()
     }
 
-    /// Folds events into rows, in memory. The rows of `late` failures are held at their events.
-    pub(super) fn fold(
-        &self,
-        upcasters: &Upcasters,
-        events: &[RecordedEvent],
-        late: &[LateFailure],
-    ) -> BatchFold {
-        let held = self.progress.held_keys();
-        self.fold_with_holds(upcasters, events, self.row_holds(held, late))
-    }
-
-    /// Returns the holds of a batch, given those before it. The rows of `late` failures are held at their events.
-    pub(super) fn row_holds(&self, held: HeldKeys, late: &[LateFailure]) -> RowHolds {
-        RowHolds::new(held, Arc::clone(&self.skipped), late)
+    /// Folds the events of a batch, in memory, if no row of it has failed yet.
+    pub(super) fn prepare(&self, upcasters: &Upcasters, events: &[RecordedEvent]) -> BatchFold {
+        let holds = RowHolds::new(self.progress.held_keys(), Arc::clone(&self.skipped), &[]);
+        self.fold(upcasters, events, holds)
     }
 
     /// Folds events into the rows that the holds admit, in memory.
-    pub(super) fn fold_with_holds(
+    pub(super) fn fold(
         &self,
         upcasters: &Upcasters,
         events: &[RecordedEvent],

@@ -12,13 +12,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Database, DatabaseError, ReadModels,
-    database::subscriber_failure,
+    database::{TableCheckpoint, subscriber_failure},
+    erasures::KnownErasures,
     pipeline::{PipelineEnd, ProjectionPipeline},
 };
 use es_event::{InvalidSubjectValue, Upcasters};
-use es_store::{EventStore, StoreError, newest_id};
+use es_store::{EventLog, StoreError, newest_id};
 use es_subscribe::{
-    ProgressRegistry, SubscriberFailure, TroubleCause, answer_request, back_off, follow,
+    ProgressRegistry, SubscriberFailure, SubscriberProgress, TroubleCause, answer_request,
+    back_off, follow,
     operator::{ComponentKind, OperatorClient, OperatorError, OperatorRequest, OperatorRequests},
 };
 use operator_commands::CommandedReadModel;
@@ -97,7 +99,7 @@ impl ProcessorStartError {
 /// ```
 #[derive(Debug)]
 pub struct Processor {
-    store: Arc<dyn EventStore>,
+    store: Arc<dyn EventLog>,
     source: Arc<str>,
     database: Database,
     models: ReadModels,
@@ -107,12 +109,13 @@ pub struct Processor {
     requests: OperatorRequests,
     /// True if this process has retried the rows that earlier processes held.
     has_retried: bool,
+    erasures: KnownErasures,
 }
 
 impl Processor {
     /// Creates a processor that does not run yet.
     #[must_use]
-    pub fn new(store: Arc<dyn EventStore>, database: Database, models: ReadModels) -> Self {
+    pub fn new(store: Arc<dyn EventLog>, database: Database, models: ReadModels) -> Self {
         const KIND: ComponentKind = ComponentKind::ReadModel;
         let names = || models.iter().map(|table| table.model.name);
         let positions = ProgressRegistry::new(KIND, names());
@@ -127,6 +130,7 @@ impl Processor {
             operator,
             requests,
             has_retried: false,
+            erasures: KnownErasures::Ignored,
         }
     }
 
@@ -140,6 +144,22 @@ impl Processor {
     #[must_use]
     pub fn with_source(self, source: Arc<str>) -> Self {
         Self { source, ..self }
+    }
+
+    /// Rebuilds the read models that take such events after each erasure of personal data.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_personal_events(self, is_personal: impl Fn(&str) -> bool) -> Self {
+        let models = self.models.with_personal_events(is_personal);
+        Self { models, ..self }
+    }
+
+    /// Returns the progress of the read models that may hold personal data.
+    #[doc(hidden)]
+    pub fn personal_read_models(&self) -> impl Iterator<Item = SubscriberProgress> {
+        let tables = self.models.personal_tables();
+        let progress = tables.map(|table| self.positions.find_progress(table.model.name));
+        progress.flatten().cloned()
     }
 
     /// Returns the progress of the read models.
@@ -204,6 +224,7 @@ impl Processor {
         loop {
             for table in self.models.iter() {
                 let kept = self.database.load_checkpoint(table).await?;
+                let erasure = kept.as_ref().and_then(TableCheckpoint::erasure);
                 // The active process may be a release with another definition.
                 let usable = kept.filter(|kept| kept.is_readable(table));
                 let position = usable.and_then(|kept| kept.checkpoint);
@@ -211,6 +232,7 @@ impl Processor {
                 if let Some(progress) = self.positions.find_progress(table.model.name) {
                     let held = self.database.load_held_keys(table).await?;
                     progress.record_held_keys(held);
+                    progress.record_erasure(erasure);
                     progress.record_position(position);
                     progress.record_success();
                     if position.is_none() && newest.is_some() {
@@ -256,9 +278,13 @@ impl Processor {
                     is_damaged = true;
                     break;
                 },
-                () = tokio::time::sleep(RECHECK) => if self.has_stopped_without_event() {
-                    break;
-                },
+                () = tokio::time::sleep(RECHECK) => {
+                    if self.has_stopped_without_event()
+                        || running.is_empty() && self.has_missed_erasure().await
+                    {
+                        break;
+                    }
+                }
             }
         }
         // Each pipeline finishes the batch that it is writing.
@@ -298,6 +324,17 @@ impl Processor {
             .flat_map(|progress| [Some(progress.clone()), progress.shadow_progress()]);
         let mut states = progress.flatten().map(|progress| progress.state());
         states.any(|state| state.is_stopped() && !state.is_stopped_at_event())
+    }
+
+    /// Returns true if an erasure is announced that no pipeline has read, because all read models have stopped.
+    async fn has_missed_erasure(&self) -> bool {
+        match self.erasures {
+            KnownErasures::Ignored => false,
+            KnownErasures::UpTo(_) => {
+                let announced = KnownErasures::load(&*self.store).await;
+                announced.is_ok_and(|announced| announced.last() != self.erasures.last())
+            }
+        }
     }
 
     /// Executes a command of an operator.

@@ -17,6 +17,21 @@ pub(super) struct LateFailure {
     pub(super) reason: String,
 }
 
+/// The state of a row, or of a subject whose rows are unknown, while a batch is folded.
+///
+/// | | an event that it can take | an event that it cannot take |
+/// |---|---|---|
+/// | outside | passed over | passed over |
+/// | free | taken | skipped if an operator has chosen so, and otherwise held |
+/// | held | counted | counted |
+enum RowState {
+    /// The batch may not change the row.
+    Outside,
+    Free,
+    /// It waits at an event.
+    Held(HeldKey),
+}
+
 /// Decides which rows take the events of a batch.
 #[derive(Debug)]
 pub(super) struct RowHolds {
@@ -26,7 +41,8 @@ pub(super) struct RowHolds {
     changed: BTreeMap<HeldKeyId, HeldKey>,
     /// The last failure of each row that showed late. An earlier one was found before an event was skipped.
     late: BTreeMap<HeldKeyId, LateFailure>,
-    /// The only rows that the batch may change, each from an event on. `None` stands for all rows.
+    /// The only rows that the batch may change, each from an event on: before it, the row contains the events. `None`
+    /// stands for all rows.
     selected: Option<BTreeMap<HeldKeyId, EventId>>,
     skipped: Arc<SkippedEvents>,
     /// True if an event is skipped whose changes may be in the fold already.
@@ -49,9 +65,10 @@ impl RowHolds {
         }
     }
 
-    /// Lets only these rows take events, each from an event on.
-    pub(super) fn select(self, rows: impl Iterator<Item = (HeldKeyId, EventId)>) -> Self {
-        let selected = Some(rows.collect());
+    /// Lets only these held rows take events, each from its hold on.
+    pub(super) fn select(self, rows: &HeldKeys) -> Self {
+        let selected = rows.iter().map(|row| (row.id.clone(), row.poison.id));
+        let selected = Some(selected.collect());
         Self { selected, ..self }
     }
 
@@ -61,12 +78,11 @@ impl RowHolds {
             return true;
         }
         let text = key.to_text();
-        if !self.admit(HeldKeyKind::Row, &text, event) {
+        if !self.offer(HeldKeyKind::Row, &text, event, None) {
             return false;
         }
         // The row of an earlier event on the subject is unknown, and may be this one.
-        let subject = subject_id(&event.subject);
-        let Some(unknown) = self.find(&subject) else {
+        let Some(mut unknown) = self.find(&subject_id(&event.subject)) else {
             return true;
         };
         let poison = PoisonEvent {
@@ -74,14 +90,14 @@ impl RowHolds {
             subject: Some(event.subject.clone()),
             ..unknown.poison.clone()
         };
-        self.count(&subject, event);
+        self.count(&mut unknown, event);
         self.insert(HeldKeyKind::Row, &text, poison, event);
         false
     }
 
     /// Returns true if the rows of the event's subject take it.
     pub(super) fn admit_to_subject(&mut self, event: &RecordedEvent) -> bool {
-        self.is_unused() || self.admit(HeldKeyKind::Subject, event.subject.as_str(), event)
+        self.is_unused() || self.offer(HeldKeyKind::Subject, event.subject.as_str(), event, None)
     }
 
     /// Holds a row at an event that it cannot take, or the subject if the event does not tell its row.
@@ -91,18 +107,15 @@ impl RowHolds {
         event: &RecordedEvent,
         error: impl ToString,
     ) {
-        let reason = error.to_string();
+        let reason = Some(error.to_string());
         match key {
-            Some(key) => self.hold_key(HeldKeyKind::Row, &key.to_text(), event, reason),
-            None => {
-                let subject = event.subject.as_str();
-                self.hold_key(HeldKeyKind::Subject, subject, event, reason);
-            }
-        }
+            Some(key) => self.offer(HeldKeyKind::Row, &key.to_text(), event, reason),
+            None => self.offer(HeldKeyKind::Subject, event.subject.as_str(), event, reason),
+        };
     }
 
     /// Returns true if the event is skipped without an attempt, or if it comes after the limit was reached.
-    pub(super) fn passes_over(&self, event: EventId) -> bool {
+    pub(super) fn is_passed_over(&self, event: EventId) -> bool {
         self.excess.is_some() || self.skipped.contains(event)
     }
 
@@ -133,37 +146,56 @@ impl RowHolds {
             && self.selected.is_none()
     }
 
-    fn admit(&mut self, kind: HeldKeyKind, key: &str, event: &RecordedEvent) -> bool {
+    /// Offers an event, with the reason why it cannot be taken if that is known. Returns true if it is taken.
+    fn offer(
+        &mut self,
+        kind: HeldKeyKind,
+        key: &str,
+        event: &RecordedEvent,
+        failure: Option<String>,
+    ) -> bool {
         let id = HeldKeyId::new(kind, key);
-        if !self.is_selected(&id, event) || self.count(&id, event) {
-            return false;
+        match self.state_of(&id, event.id) {
+            RowState::Outside => {}
+            RowState::Held(mut held) => self.count(&mut held, event),
+            RowState::Free => {
+                let late = self.late.get(&id).filter(|late| late.event == event.id);
+                let Some(reason) = failure.or_else(|| Some(late?.reason.clone())) else {
+                    return true;
+                };
+                let poison = PoisonEvent::new(event, reason);
+                if self.skipped.excuse(&poison) {
+                    self.has_new_skip = true;
+                } else {
+                    self.insert(kind, key, poison, event);
+                }
+            }
         }
-        let late = self.late.get(&id).filter(|late| late.event == event.id);
-        let Some(reason) = late.map(|late| late.reason.clone()) else {
-            return true;
-        };
-        self.hold_key(kind, key, event, reason);
         false
     }
 
-    /// Returns true if the batch may change the row. A row that is read again contains the events before its hold.
-    fn is_selected(&self, id: &HeldKeyId, event: &RecordedEvent) -> bool {
-        let Some(selected) = &self.selected else {
-            return true;
-        };
-        selected.get(id).is_some_and(|from| *from <= event.id)
+    fn state_of(&self, id: &HeldKeyId, event: EventId) -> RowState {
+        let is_selected = self.selected.as_ref().is_none_or(|selected| {
+            let from = selected.get(id);
+            from.is_some_and(|from| *from <= event)
+        });
+        if is_selected {
+            self.find(id).map_or(RowState::Free, RowState::Held)
+        } else {
+            RowState::Outside
+        }
     }
 
-    fn hold_key(&mut self, kind: HeldKeyKind, key: &str, event: &RecordedEvent, reason: String) {
-        let id = HeldKeyId::new(kind, key);
-        if !self.is_selected(&id, event) || self.count(&id, event) {
-            return;
-        }
-        let poison = PoisonEvent::new(event, reason);
-        if self.skipped.excuse(&poison) {
-            self.has_new_skip = true;
-        } else {
-            self.insert(kind, key, poison, event);
+    fn find(&self, id: &HeldKeyId) -> Option<HeldKey> {
+        let held = self.changed.get(id).or_else(|| self.before.find(id));
+        held.cloned()
+    }
+
+    /// Counts an event of a held key. Several rows can follow from the event at which the key is held.
+    fn count(&mut self, held: &mut HeldKey, event: &RecordedEvent) {
+        if held.poison.id != event.id {
+            held.add_event(event);
+            self.changed.insert(held.id.clone(), held.clone());
         }
     }
 
@@ -180,26 +212,9 @@ impl RowHolds {
         let held = HeldKey::new(kind, key, poison, time);
         self.changed.insert(held.id.clone(), held);
     }
-
-    fn find(&self, id: &HeldKeyId) -> Option<&HeldKey> {
-        self.changed.get(id).or_else(|| self.before.find(id))
-    }
-
-    /// Counts an event of a held key. Returns false if the key is not held.
-    fn count(&mut self, id: &HeldKeyId, event: &RecordedEvent) -> bool {
-        let Some(mut held) = self.find(id).cloned() else {
-            return false;
-        };
-        // Several rows can follow from the event at which the key is held.
-        if held.poison.id != event.id {
-            held.add_event(event);
-            self.changed.insert(id.clone(), held);
-        }
-        true
-    }
 }
 
 /// Returns the identity of a held subject.
-pub(super) fn subject_id(subject: &Subject) -> HeldKeyId {
+fn subject_id(subject: &Subject) -> HeldKeyId {
     HeldKeyId::new(HeldKeyKind::Subject, subject.as_str())
 }

@@ -96,7 +96,7 @@ impl RowKey {
         match cell {
             Cell::Text(text) => Some(Self::Text(text)),
             Cell::Integer(number) => Some(Self::Integer(number)),
-            Cell::Null | Cell::Real(_) | Cell::Boolean(_) => None,
+            Cell::Null | Cell::Real(_) | Cell::Boolean(_) | Cell::Bytes(_) => None,
         }
     }
 }

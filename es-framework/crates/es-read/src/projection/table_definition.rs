@@ -1,8 +1,18 @@
-//! The hashes that tell whether a table was created from the current declaration of its read model.
+//! The hashes that tell whether a table was created from the current declaration of its read model, and after which erasure.
 
 use sha2::{Digest as _, Sha256};
 
 use super::{Table, database::written_columns, table_statements::sqlite_create_table_statements};
+
+/// Returns the definition of a table that is created now: the hash of its declaration and, behind a dot, that of the last
+/// announced erasure of personal data, if its rows depend on erasures.
+pub(super) fn new_definition(table: &Table) -> String {
+    let declaration = definition_hash(table);
+    match table.erasure {
+        Some(erasure) => format!("{declaration}.{erasure}"),
+        None => declaration,
+    }
+}
 
 /// Returns a hash of all that the rows of a table depend on. Another hash means that the table has to be
 /// rebuilt. The part before the dot is the layout.

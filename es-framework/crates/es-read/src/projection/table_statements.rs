@@ -16,18 +16,12 @@ pub(super) const MOVE_CHECKPOINT: &str = "UPDATE es_checkpoint SET model = $1 WH
 
 pub(super) const DELETE_CHECKPOINT: &str = "DELETE FROM es_checkpoint WHERE model = $1";
 
-pub(super) const SKIP: &str =
-    "INSERT INTO es_skipped (model, position) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+/// Advances the checkpoint of a table. The definition stays as it is in a row that is there.
+pub(super) const ADVANCE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
+     VALUES ($1, $2, $3, $4) ON CONFLICT (model) DO UPDATE SET \
+     position = excluded.position, hash = excluded.hash";
 
-pub(super) const END_SKIPS: &str =
-    "DELETE FROM es_skipped WHERE model = $1 AND position BETWEEN $2 AND $3";
-
-pub(super) const SKIPPED: &str = "SELECT position FROM es_skipped WHERE model = $1";
-
-/// The events that an operator has skipped.
-pub(super) const CREATE_SKIPPED: &str = "CREATE TABLE IF NOT EXISTS es_skipped \
-     (model TEXT NOT NULL, position BIGINT NOT NULL, PRIMARY KEY (model, position))";
-
+/// Writes the definition of a table that is created, and its checkpoint.
 pub(super) const WRITE_CHECKPOINT: &str = "INSERT INTO es_checkpoint (model, definition, position, hash) \
      VALUES ($1, $2, $3, $4) ON CONFLICT (model) DO UPDATE SET \
      definition = excluded.definition, position = excluded.position, hash = excluded.hash";

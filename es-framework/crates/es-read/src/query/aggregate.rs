@@ -2,12 +2,16 @@
 
 use std::marker::PhantomData;
 
+use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::{
-    Column, Condition, NumericValue, OrderedValue, QueryError, RowQuery, row_query::where_clause,
-    sql_fragment::SqlFragment, table_view::TableView,
+    Column, Condition, NumericValue, OrderedValue, QueryError, RowQuery,
+    condition::Expression,
+    row_selection::{RowSelection, where_clause},
+    sql_fragment::SqlFragment,
+    table_view::TableView,
 };
 use crate::projection::{
     ColumnKind, ColumnType, DatabaseError, QueryCost, ReadModel, table_statements::quote_name,
@@ -31,18 +35,18 @@ use crate::projection::{
 /// ```
 #[derive(Debug)]
 pub struct Aggregate<R, V> {
-    expression: AggregateExpression<R>,
+    expression: AggregateExpression,
     read: fn(&'static str, &mut AggregateValues) -> Result<V, QueryError>,
+    rows: PhantomData<fn() -> R>,
 }
 
 /// The function, the column and the rows of an aggregate.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct AggregateExpression<R> {
+pub struct AggregateExpression {
     function: AggregateFunction,
     column: &'static str,
-    only: Option<Condition<R>>,
-    rows: PhantomData<fn() -> R>,
+    only: Option<Expression>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +87,7 @@ pub trait Aggregates<R>: Send {
     type Output;
 
     #[doc(hidden)]
-    fn expressions(&self) -> Vec<&AggregateExpression<R>>;
+    fn expressions(&self) -> Vec<&AggregateExpression>;
 
     #[doc(hidden)]
     fn read(&self, values: &mut AggregateValues) -> Result<Self::Output, QueryError>;
@@ -92,7 +96,7 @@ pub trait Aggregates<R>: Send {
 impl<R, V> Aggregates<R> for Aggregate<R, V> {
     type Output = V;
 
-    fn expressions(&self) -> Vec<&AggregateExpression<R>> {
+    fn expressions(&self) -> Vec<&AggregateExpression> {
         vec![&self.expression]
     }
 
@@ -106,7 +110,7 @@ macro_rules! aggregates_of_tuples {
         $(impl<R, $($part: Aggregates<R>),*> Aggregates<R> for ($($part,)*) {
             type Output = ($($part::Output,)*);
 
-            fn expressions(&self) -> Vec<&AggregateExpression<R>> {
+            fn expressions(&self) -> Vec<&AggregateExpression> {
                 let parts: &[Vec<_>] = &[$(self.$index.expressions()),*];
                 parts.concat()
             }
@@ -139,15 +143,19 @@ impl<R, V> Aggregate<R, V> {
             function,
             column,
             only: None,
-            rows: PhantomData,
         };
-        Self { expression, read }
+        let rows = PhantomData;
+        Self {
+            expression,
+            read,
+            rows,
+        }
     }
 
     /// Computes the value from those rows alone that meet the condition. It replaces the condition of an earlier call.
     #[must_use]
     pub fn only(mut self, condition: Condition<R>) -> Self {
-        self.expression.only = Some(condition);
+        self.expression.only = Some(condition.expression);
         self
     }
 }
@@ -260,7 +268,7 @@ impl AggregateValues {
     }
 }
 
-impl<R: ReadModel> AggregateExpression<R> {
+impl AggregateExpression {
     /// Returns true if SQL has `min` or `max`.
     pub(super) const fn is_extreme(&self) -> bool {
         matches!(
@@ -280,13 +288,13 @@ impl<R: ReadModel> AggregateExpression<R> {
         let has_value = (self.function == AggregateFunction::List)
             .then(|| SqlFragment::new(format!("{column} IS NOT NULL"), Vec::new()));
         let conditions = only.map(SqlFragment::in_parentheses).into_iter();
-        let conditions: Vec<_> = conditions.chain(has_value).collect();
-        let (filter, parameters) = if conditions.is_empty() {
-            (String::new(), Vec::new())
+        let all = SqlFragment::join(conditions.chain(has_value), " AND ");
+        let filter = if all.is_present() {
+            format!(" FILTER (WHERE {})", all.text)
         } else {
-            let all = SqlFragment::join(conditions, " AND ");
-            (format!(" FILTER (WHERE {})", all.text), all.parameters)
+            String::new()
         };
+        let parameters = all.parameters;
         let call = |function: &str| {
             SqlFragment::new(format!("{function}({column}){filter}"), parameters.clone())
         };
@@ -328,42 +336,54 @@ impl<R: ReadModel> RowQuery<'_, R> {
     /// # Errors
     /// A sum does not fit, or the database failed.
     pub async fn aggregate<A: Aggregates<R>>(self, aggregates: A) -> Result<A::Output, QueryError> {
-        let database = self.database;
-        let view = self.view()?;
-        let filter = self.filter_sql(view)?;
-        // The number of rows makes one line of the statement, even without any aggregate.
-        let list = aggregate_list(view, "count(*)", &aggregates.expressions())?;
-        let array = database.json_array_expression(&list.text);
-        let table = quote_name(view.table.model.name);
-        let filter_clause = where_clause(&filter.text);
-        let statement = format!("SELECT {array} FROM {table}{filter_clause}");
-        let parameters = list.parameters.into_iter().chain(filter.parameters);
-        let statement = database.replace_question_marks(&statement, 0);
-        let cost = QueryCost::Aggregate;
-        let texts = database.fetch_texts(cost, statement, parameters.collect(), usize::MAX);
-        let texts = texts
-            .await
-            .map_err(|error| explain_overflow(error, &aggregates))?;
-        let text = texts.rows.into_iter().next().unwrap_or_default();
-        let mut values = AggregateValues::parse(&text)?;
+        let loaded = self.selection.load_aggregates(aggregates.expressions());
+        let mut values = loaded.await?;
         let _count: u64 = values.next()?;
         aggregates.read(&mut values)
     }
 }
 
+impl RowSelection<'_> {
+    /// Loads the number of rows, and the values of aggregates of them.
+    fn load_aggregates<'q>(
+        &'q self,
+        aggregates: Vec<&'q AggregateExpression>,
+    ) -> BoxFuture<'q, Result<AggregateValues, QueryError>> {
+        Box::pin(async move {
+            let database = self.database;
+            let view = self.view()?;
+            let filter = self.filter_sql(view)?;
+            // The number of rows makes one line of the statement, even without any aggregate.
+            let list = aggregate_list(view, "count(*)", &aggregates)?;
+            let array = database.json_array_expression(&list.text);
+            let table = quote_name(view.table.model.name);
+            let filter_clause = where_clause(&filter.text);
+            let statement = format!("SELECT {array} FROM {table}{filter_clause}");
+            let parameters = list.parameters.into_iter().chain(filter.parameters);
+            let numbered = database.replace_question_marks(&statement, 0);
+            let cost = QueryCost::Aggregate;
+            let loaded = database.fetch_texts(cost, numbered, parameters.collect(), usize::MAX);
+            let texts = loaded
+                .await
+                .map_err(|error| explain_overflow(error, &aggregates))?;
+            let text = texts.rows.into_iter().next().unwrap_or_default();
+            AggregateValues::parse(&text)
+        })
+    }
+}
+
 /// Returns the error of a statement with aggregates. PostgreSQL ends one whose sum of floats does not fit.
-pub(super) fn explain_overflow<R>(
+pub(super) fn explain_overflow(
     error: DatabaseError,
-    aggregates: &impl Aggregates<R>,
+    aggregates: &[&AggregateExpression],
 ) -> QueryError {
-    let is_real = |one: &&AggregateExpression<R>| {
+    let is_real = |one: &&&AggregateExpression| {
         matches!(
             one.function,
             AggregateFunction::RealSum | AggregateFunction::Average
         )
     };
-    let expressions = aggregates.expressions();
-    match expressions.into_iter().find(is_real) {
+    match aggregates.iter().find(is_real) {
         Some(AggregateExpression { column, .. }) if error.is_overflow() => {
             QueryError::SumTooLarge { column }
         }
@@ -372,12 +392,12 @@ pub(super) fn explain_overflow<R>(
 }
 
 /// Returns the SQL of the aggregates after other expressions.
-pub(super) fn aggregate_list<R: ReadModel>(
+pub(super) fn aggregate_list(
     view: TableView<'_>,
     others: &str,
-    expressions: &[&AggregateExpression<R>],
+    aggregates: &[&AggregateExpression],
 ) -> Result<SqlFragment, QueryError> {
-    let aggregates = expressions.iter().map(|one| one.to_sql(view));
+    let aggregates = aggregates.iter().map(|one| one.to_sql(view));
     let others = Ok(SqlFragment::new(others, Vec::new()));
     let list: Result<Vec<_>, QueryError> = [others].into_iter().chain(aggregates).collect();
     Ok(SqlFragment::join(list?, ", "))

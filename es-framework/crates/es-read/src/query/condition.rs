@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::{QueryError, sql_fragment::SqlFragment, table_view::TableView};
 use crate::projection::{
-    Cell, CellError, ColumnType, ReadModel, RowIdentity, RowKey,
+    Cell, CellError, ColumnType, RowIdentity, RowKey,
     table_statements::quote_name,
     text_prefix::{is_shorter_than_prefix, text_prefix},
 };
@@ -20,13 +20,13 @@ use crate::projection::{
 /// ```
 #[derive(Debug)]
 pub struct Condition<R> {
-    expression: Expression,
+    pub(super) expression: Expression,
     rows: PhantomData<fn() -> R>,
 }
 
 /// The tree of a condition, without its row type.
 #[derive(Debug)]
-enum Expression {
+pub(super) enum Expression {
     Compare(&'static str, Comparison, Cell),
     OneOf(&'static str, Vec<Cell>),
     Contains(&'static str, String),
@@ -100,15 +100,12 @@ impl<R> Condition<R> {
             // `IN (NULL)` is never true in SQL.
             Ok(cells) if cells.contains(&Cell::Null) => {
                 let cells = cells.into_iter().filter(|cell| *cell != Cell::Null);
-                Self::one_of_cells(column, cells.collect()).or(Self::is_null(column))
+                let present = Expression::OneOf(column, cells.collect());
+                Self::new(present).or(Self::is_null(column))
             }
-            Ok(cells) => Self::one_of_cells(column, cells),
+            Ok(cells) => Self::new(Expression::OneOf(column, cells)),
             Err(error) => Self::new(Expression::Invalid(error)),
         }
-    }
-
-    pub(super) const fn one_of_cells(column: &'static str, cells: Vec<Cell>) -> Self {
-        Self::new(Expression::OneOf(column, cells))
     }
 
     pub(super) fn contains(column: &'static str, substring: &str) -> Self {
@@ -136,50 +133,50 @@ impl<R> Condition<R> {
         let (one, other) = (Box::new(self.expression), Box::new(other.expression));
         Self::new(Expression::Or(one, other))
     }
-
-    pub(super) const fn equal_to_cell(column: &'static str, cell: Cell) -> Self {
-        Self::new(Expression::Compare(column, Comparison::Equal, cell))
-    }
-
-    /// Returns the value that a column has in all rows that meet the condition.
-    pub(super) fn required_cell(&self, column: &str) -> Option<&Cell> {
-        match &self.expression {
-            Expression::Compare(name, Comparison::Equal, cell) if *name == column => Some(cell),
-            _ => None,
-        }
-    }
-
-    /// Returns the condition in SQL, with a `?` for each of its parameters.
-    pub(super) fn to_sql(&self, view: TableView<'_>) -> Result<SqlFragment, QueryError> {
-        self.expression.to_sql(view)
-    }
 }
 
 /// Returns the key of the only row that can meet all conditions, if they tell it.
-pub(super) fn selected_key<R: ReadModel>(conditions: &[Condition<R>]) -> Option<Cell> {
+pub(super) fn selected_key(conditions: &[Expression], identity: RowIdentity) -> Option<Cell> {
     let required = |column: &str| conditions.iter().find_map(|one| one.required_cell(column));
-    if let Some(key) = required(RowIdentity::of::<R>().key_column()) {
+    if let Some(key) = required(identity.key_column()) {
         return Some(key.clone());
     }
-    let parts = R::KEY.iter();
+    let RowIdentity::Columns(names) = identity else {
+        return None;
+    };
+    let parts = names.iter();
     let parts = parts.map(|column| RowKey::from_cell(required(column)?.clone()));
     RowKey::from_parts(parts.collect::<Option<_>>()?).map(Cell::from)
 }
 
 /// Returns the condition on the whole key of a row if the conditions tell each of its fields. An index contains the key,
 /// and none contains the fields together.
-pub(super) fn composite_key_condition<R: ReadModel>(
-    conditions: &[Condition<R>],
-) -> Option<Condition<R>> {
-    if !matches!(RowIdentity::of::<R>(), RowIdentity::Columns(_)) {
-        return None;
+pub(super) fn composite_key_condition(
+    conditions: &[Expression],
+    identity: RowIdentity,
+) -> Option<Expression> {
+    match identity {
+        RowIdentity::Columns(_) => selected_key(conditions, identity)
+            .map(|key| Expression::equal_to(identity.key_column(), key)),
+        RowIdentity::Column(_) | RowIdentity::Event => None,
     }
-    let column = RowIdentity::of::<R>().key_column();
-    selected_key(conditions).map(|key| Condition::equal_to_cell(column, key))
 }
 
 impl Expression {
-    fn to_sql(&self, view: TableView<'_>) -> Result<SqlFragment, QueryError> {
+    pub(super) const fn equal_to(column: &'static str, cell: Cell) -> Self {
+        Self::Compare(column, Comparison::Equal, cell)
+    }
+
+    /// Returns the value that a column has in all rows that meet the condition.
+    fn required_cell(&self, column: &str) -> Option<&Cell> {
+        match self {
+            Self::Compare(name, Comparison::Equal, cell) if *name == column => Some(cell),
+            _ => None,
+        }
+    }
+
+    /// Returns the condition in SQL, with a `?` for each of its parameters.
+    pub(super) fn to_sql(&self, view: TableView<'_>) -> Result<SqlFragment, QueryError> {
         let is_null = |column, is| SqlFragment::new(format!("{} {is}", quote_name(column)), vec![]);
         let (column, condition) = match self {
             // `= NULL` is never true in SQL.

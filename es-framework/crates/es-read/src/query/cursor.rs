@@ -1,7 +1,8 @@
 //! The cursor of a page: the values that its last row is sorted by, as a text that clients send back. Values
 //! that would make it too long are not in it. It then has digests of them, and names the rows that have them.
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::QueryError;
@@ -23,7 +24,7 @@ pub(super) enum PageCursor {
     Group {
         /// The values of the columns that the rows are grouped by, as JSON.
         #[serde(rename = "own")]
-        key: serde_json::Value,
+        key: Value,
     },
     /// The last row or group of a page, whose values are too long for a cursor.
     Long(LongCursor),
@@ -89,7 +90,7 @@ impl SortValue {
     /// Returns the value of a cell, if it has one.
     pub(super) fn from_cell(cell: &Cell) -> Option<Self> {
         match cell {
-            Cell::Null => None,
+            Cell::Null | Cell::Bytes(_) => None,
             Cell::Text(text) => Some(Self::Text(text.clone())),
             Cell::Integer(number) => Some(Self::Integer(*number)),
             Cell::Real(number) => Some(Self::Real(*number)),
@@ -215,30 +216,14 @@ impl PageCursor {
         }
     }
 
-    /// Returns the cursor after a group with this key.
-    pub(super) fn from_group_key<T: Serialize>(key: &[T]) -> Result<Self, QueryError> {
-        let key = serde_json::to_value(key)?;
-        Ok(Self::Group { key })
-    }
-
-    /// Returns the last row of the page before.
-    pub(super) fn as_row(&self) -> Result<&RowCursor, QueryError> {
+    /// Returns the key of the last group of the page before, which has so many parts.
+    pub(super) fn group_key(&self, len: usize) -> Result<&[Value], QueryError> {
         match self {
-            Self::Row(row) => Ok(row),
-            Self::Group { .. } | Self::Long(_) => Err(Self::foreign_cursor_error()),
+            Self::Group {
+                key: Value::Array(parts),
+            } if parts.len() == len => Ok(parts),
+            _ => Err(Self::foreign_cursor_error()),
         }
-    }
-
-    /// Returns the key of the last group of the page before.
-    pub(super) fn group_key<T: DeserializeOwned, const N: usize>(
-        &self,
-    ) -> Result<[T; N], QueryError> {
-        let key = match self {
-            Self::Row(_) | Self::Long(_) => None,
-            Self::Group { key } => Vec::<T>::deserialize(key).ok(),
-        };
-        let key = key.and_then(|key| key.try_into().ok());
-        key.ok_or_else(Self::foreign_cursor_error)
     }
 
     /// Returns the text for clients. It is hexadecimal, so that it needs no escapes in a URL.

@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     ParameterDescriptions, QueryError, QueryHandler, QueryParameters, RequiredIndex, SortChoice,
-    erased_query::{self, ErasedQuery},
+    parsed_query::{self, ParsedQuery},
 };
 use es_event::{Caller, Declaration, OwnerRule, ServiceType};
 
@@ -78,7 +78,7 @@ pub struct QueryDescriptor {
 
 /// Parses the parameters of a query, and checks the rule about its owner.
 #[doc(hidden)]
-pub type ParseQuery = fn(QueryParameters, &Caller) -> Result<Box<dyn ErasedQuery>, QueryError>;
+pub type ParseQuery = fn(QueryParameters, &Caller) -> Result<ParsedQuery, QueryError>;
 
 inventory::collect!(QueryDescriptor);
 
@@ -104,7 +104,7 @@ impl QueryDescriptor {
             declaration: Q::DECLARATION,
             describe: Q::describe,
             output: SchemaGenerator::subschema_for::<Q::Output>,
-            parse: erased_query::parse::<Q>,
+            parse: parsed_query::parse::<Q>,
         }
     }
 }

@@ -4,15 +4,13 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{
-    Page, PageParameters, QueryError, QueryParameters,
-    cursor::{PageCursor, RowCursor},
+    Page, PageParameters, QueryError, QueryParameters, condition::Expression,
+    row_selection::RowSelection,
 };
 use crate::projection::{
-    Cell, Database, QueryCost, Table, TableRow,
-    column::cell_to_json,
-    table_statements::{self, POSITION_COLUMN, quote_name},
+    Cell, Database, Table, column::cell_to_json, table_statements::POSITION_COLUMN,
 };
-use es_event::Subject;
+use es_event::{Caller, Subject};
 
 /// Returns the requested page of a read model whose rows are events, the oldest event first.
 ///
@@ -52,7 +50,7 @@ pub async fn browse_events(
     table: &Table,
     parameters: QueryParameters,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
-    browse_page(database, table, &EventPage::parse(parameters)?).await
+    browse_page(database, table, &parse_paging(parameters)?).await
 }
 
 /// A row of any read model, and its position among the rows.
@@ -70,7 +68,8 @@ pub async fn browse_rows(
     table: &Table,
     parameters: QueryParameters,
 ) -> Result<Page<PositionedRow>, QueryError> {
-    let page = load_page(database, table, &EventPage::parse(parameters)?).await?;
+    let paging = parse_paging(parameters)?;
+    let page = all_rows(database, table).load_page(&paging).await?;
     page.try_map(|row| {
         Ok(PositionedRow {
             position: row.place,
@@ -86,70 +85,29 @@ pub async fn find_row_at(
     table: &Table,
     position: i64,
 ) -> Result<Option<Box<RawValue>>, QueryError> {
-    let key = format!("{POSITION_COLUMN} = ?");
-    find_first_where(database, table, &key, Cell::Integer(position)).await
+    find_first_where(database, table, POSITION_COLUMN, Cell::Integer(position)).await
 }
 
-/// The requested page of the rows in the order of their age.
-pub(super) struct EventPage {
-    paging: PageParameters,
-    /// The position of the last row of the page before, or -1.
-    after: i64,
+/// Parses the parameters of a page, which are all that the request may have.
+pub(super) fn parse_paging(mut parameters: QueryParameters) -> Result<PageParameters, QueryError> {
+    let paging = PageParameters::take_from_parameters(&mut parameters, &[])?;
+    parameters.check_all_taken()?;
+    Ok(paging)
 }
 
-impl EventPage {
-    /// Parses the parameters of a page, which are all that the request may have.
-    pub(super) fn parse(mut parameters: QueryParameters) -> Result<Self, QueryError> {
-        let paging = PageParameters::take_from_parameters(&mut parameters, &[])?;
-        parameters.check_all_taken()?;
-        let after = match paging.after.as_ref().map(PageCursor::as_row).transpose()? {
-            None => -1,
-            Some(RowCursor {
-                position, by: None, ..
-            }) => *position,
-            Some(_) => return Err(PageCursor::foreign_cursor_error()),
-        };
-        Ok(Self { paging, after })
-    }
-}
-
+/// Returns a page of rows as JSON.
 pub(super) async fn browse_page(
     database: &Database,
     table: &Table,
-    page: &EventPage,
+    paging: &PageParameters,
 ) -> Result<Page<Box<RawValue>>, QueryError> {
-    let page = load_page(database, table, page).await?;
+    let page = all_rows(database, table).load_page(paging).await?;
     page.try_map(|row| to_json(table, row.cells))
 }
 
-async fn load_page(
-    database: &Database,
-    table: &Table,
-    EventPage { paging, after }: &EventPage,
-) -> Result<Page<TableRow>, QueryError> {
-    let statement = format!(
-        "{} WHERE {POSITION_COLUMN} > ? ORDER BY {POSITION_COLUMN} LIMIT ?",
-        table_statements::select_from_clause(table)
-    );
-    let cells = vec![Cell::Integer(*after), paging.limit_plus_one()];
-    let rows = database
-        .fetch_rows(QueryCost::Page, table, statement, cells, paging.most_bytes)
-        .await?;
-    let total = if paging.total {
-        let count = format!("SELECT count(*) FROM {}", quote_name(table.model.name));
-        Some(
-            database
-                .fetch_count(QueryCost::Aggregate, count, Vec::new())
-                .await?,
-        )
-    } else {
-        None
-    };
-    Page::new(rows, paging, total, |[last, _]| {
-        let position = last.place;
-        let (by, sort) = (None, None);
-        Ok(PageCursor::Row(RowCursor { position, by, sort }))
-    })
+/// Selects all rows and columns in the order of their age, for a caller to whom nothing is hidden.
+fn all_rows<'a>(database: &'a Database, table: &Table) -> RowSelection<'a> {
+    RowSelection::new(database, table.model.name, Caller::System)
 }
 
 /// Returns the row of the subject's first event.
@@ -170,37 +128,21 @@ pub async fn find_first_by_subject(
     table: &Table,
     subject: &Subject,
 ) -> Result<Option<Box<RawValue>>, QueryError> {
-    let key = format!("{} = ?", table_statements::key_column(table));
-    find_first_where(
-        database,
-        table,
-        &key,
-        Cell::Text(subject.as_str().to_owned()),
-    )
-    .await
+    let subject = Cell::Text(subject.as_str().to_owned());
+    find_first_where(database, table, table.model.identity.key_column(), subject).await
 }
 
-/// Returns the oldest row that meets a condition with one parameter, which the database finds by an index.
+/// Returns the oldest row with a value in a column.
 async fn find_first_where(
     database: &Database,
     table: &Table,
-    condition: &str,
-    parameter: Cell,
+    column: &'static str,
+    value: Cell,
 ) -> Result<Option<Box<RawValue>>, QueryError> {
-    let statement = format!(
-        "{} WHERE {condition} ORDER BY {POSITION_COLUMN} LIMIT 1",
-        table_statements::select_from_clause(table),
-    );
-    let rows = database
-        .fetch_rows(
-            QueryCost::Lookup,
-            table,
-            statement,
-            vec![parameter],
-            usize::MAX,
-        )
-        .await?;
-    let first = rows.rows.into_iter().next();
+    let mut rows = all_rows(database, table);
+    rows.conditions.push(Expression::equal_to(column, value));
+    let page = rows.load_page(&PageParameters::first_rows(1)).await?;
+    let first = page.items.into_iter().next();
     first.map(|row| to_json(table, row.cells)).transpose()
 }
 

@@ -1,17 +1,12 @@
 //! Groups of rows that have the same values in some columns, as typed grouping in SQL.
 
+use serde_json::Value;
+
 use super::{
     Aggregates, Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
-    aggregate::{AggregateValues, aggregate_list, explain_overflow},
-    condition::prefix_of,
-    cursor::{PageCursor, PageStart, SortedRow},
-    sql_fragment::SqlFragment,
-    table_view::TableView,
+    group_selection::GroupSelection,
 };
-use crate::projection::{
-    Cell, CellError, QueryCost, ReadModel, Table, TableRow,
-    table_statements::{POSITION_COLUMN, quote_name},
-};
+use crate::projection::{Cell, ReadModel};
 
 /// A query for groups of rows; [`RowQuery::group_by`] makes it.
 ///
@@ -79,197 +74,33 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         aggregates: A,
         paging: &PageParameters,
     ) -> Result<Page<Group<T, N, A::Output>>, QueryError> {
-        let database = self.rows.database;
-        let view = self.rows.view()?;
-        let table = view.table;
-        let filter = self.rows.filter_sql(view)?;
-        let expressions = aggregates.expressions();
-        let has_extremes = expressions.iter().any(|one| one.is_extreme());
-        let shown = self.shown_list(table, has_extremes);
-        let others = format!("{shown}, count(*), min({POSITION_COLUMN})");
-        let list = aggregate_list(view, &others, &expressions)?;
-        let total = if paging.total {
-            Some(self.count(table, &filter).await?)
-        } else {
-            None
+        let names = self.columns.map(Column::name);
+        let groups = GroupSelection {
+            rows: &self.rows.selection,
+            columns: &names,
+            to_cell: to_cell::<T>,
+            aggregates: aggregates.expressions(),
         };
-        let columns = self.column_list(table);
-        let group = database.json_array_expression(&list.text);
-        let after = self.after_cursor(view, paging).await?;
-        let conditions = SqlFragment::join([filter].into_iter().chain(after), " AND ");
-        // An index has the order of the prefix.
-        let prefix = self.indexed_prefix(table);
-        let columns = prefix.into_iter().chain([columns]).collect::<Vec<_>>();
-        let columns = columns.join(", ");
-        let statement = format!(
-            "SELECT {group} FROM {} WHERE {} GROUP BY {columns} ORDER BY {columns} LIMIT ?",
-            quote_name(table.model.name),
-            conditions.text
-        );
-        let parameters = list.parameters.into_iter().chain(conditions.parameters);
-        let parameters = parameters.chain([paging.limit_plus_one()]).collect();
-        let statement = database.replace_question_marks(&statement, 0);
-        let groups = database
-            .fetch_texts(
-                QueryCost::Aggregate,
-                statement,
-                parameters,
-                paging.most_bytes,
-            )
-            .await
-            .map_err(|error| explain_overflow(error, &aggregates))?;
-        let groups = groups.try_map(|json| parse(&json, &aggregates))?;
-        let page = Page::new(groups, paging, total, |groups| {
-            self.cursor_between(table, groups)
-        })?;
-        Ok(page.map(|one| one.group))
-    }
-
-    /// Returns the cursor between the last group of a page and the group after it.
-    fn cursor_between<V>(
-        &self,
-        table: &Table,
-        [last, next]: [&StoredGroup<T, N, V>; 2],
-    ) -> Result<PageCursor, QueryError> {
-        let sorted = |stored: &StoredGroup<T, N, V>| {
-            Ok::<_, QueryError>(SortedRow {
-                position: stored.position,
-                values: self.key_cells(table, &stored.group.key)?,
-            })
-        };
-        let exact = PageCursor::from_group_key(&last.group.key)?;
-        exact.shortened(&self.column_names(), [&sorted(last)?, &sorted(next)?])
-    }
-
-    /// Returns the values of the compared columns that a group with this key has.
-    fn key_cells(&self, table: &Table, key: &[T; N]) -> Result<Vec<Cell>, QueryError> {
-        let columns = self.columns.iter().zip(key);
-        let cells = columns.map(|(column, value)| {
-            let cell = value.to_cell(column.name())?;
-            Ok::<_, CellError>(table.compared_cell(column.name(), cell))
-        });
-        Ok(cells.collect::<Result<_, _>>()?)
-    }
-
-    fn column_names(&self) -> [&'static str; N] {
-        self.columns.map(Column::name)
-    }
-
-    /// Returns the number of groups.
-    async fn count(&self, table: &Table, filter: &SqlFragment) -> Result<u64, QueryError> {
-        let statement = format!(
-            "SELECT count(*) FROM (SELECT 1 FROM {} WHERE {} GROUP BY {}) AS groups_of_rows",
-            quote_name(table.model.name),
-            filter.text,
-            self.column_list(table)
-        );
-        let parameters = filter.parameters.clone();
-        Ok(self
-            .rows
-            .database
-            .fetch_count(QueryCost::Aggregate, statement, parameters)
-            .await?)
-    }
-
-    /// Returns the prefix of the first column as SQL, if an index contains the prefix instead of the text.
-    fn indexed_prefix(&self, table: &Table) -> Option<String> {
-        let first = self.columns.first()?;
-        self.rows.database.indexed_prefix(table, first.name())
-    }
-
-    /// Returns the columns, as SQL, that the rows are grouped by.
-    fn column_list(&self, table: &Table) -> String {
-        self.columns
-            .map(|column| table.compared_column(column.name()))
-            .join(", ")
-    }
-
-    /// Returns the columns, as SQL, whose values the key of a group shows. If the rows of a group differ in a value,
-    /// the oldest row shows it.
-    fn shown_list(&self, table: &Table, has_extremes: bool) -> String {
-        let shown = self.columns.map(|column| {
-            let name = quote_name(column.name());
-            if table.compared_column(column.name()) == name {
-                name
-            } else {
-                let database = self.rows.database;
-                database.first_value_expression(&name, has_extremes)
-            }
-        });
-        shown.join(", ")
-    }
-
-    /// Returns the condition that a group comes after the last group of the page before.
-    async fn after_cursor(
-        &self,
-        view: TableView<'_>,
-        paging: &PageParameters,
-    ) -> Result<Option<SqlFragment>, QueryError> {
-        let Some(cursor) = &paging.after else {
-            return Ok(None);
-        };
-        let table = view.table;
-        let (cells, operator) = match cursor {
-            PageCursor::Long(cursor) => {
-                let rows = self.rows.load_rows_at(view, cursor.positions()).await?;
-                let rows = rows.iter().map(|row| self.sorted_row(table, row)).collect();
-                let PageStart { row, is_included } =
-                    cursor.find_start(&self.column_names(), rows)?;
-                (row.values, if is_included { ">=" } else { ">" })
-            }
-            cursor => {
-                let cells = self.key_cells(table, &cursor.group_key()?);
-                (cells.map_err(|_| PageCursor::foreign_cursor_error())?, ">")
-            }
-        };
-        for cell in &cells {
-            PageCursor::check_storable(cell, self.rows.database)?;
-        }
-        let marks = ["?"; N].join(", ");
-        let text = format!("({}) {operator} ({marks})", self.column_list(table));
-        let prefix = self.indexed_prefix(table).zip(cells.first().cloned());
-        let prefix = prefix.map(|(prefix, first)| {
-            SqlFragment::new(format!("{prefix} >= ?"), vec![prefix_of(first)])
-        });
-        let exact = SqlFragment::new(text, cells);
-        let conditions = prefix.into_iter().chain([exact]);
-        Ok(Some(SqlFragment::join(conditions, " AND ")))
-    }
-
-    /// Returns a row with the values that it is grouped by.
-    fn sorted_row(&self, table: &Table, row: &TableRow) -> SortedRow {
-        let cell = |column: &Column<R, T>| {
-            let mut columns = R::COLUMNS.iter();
-            let index = columns.position(|known| known.name == column.name());
-            let cell = index.and_then(|index| row.cells.get(index));
-            table.compared_cell(column.name(), cell.cloned().unwrap_or(Cell::Null))
-        };
-        SortedRow {
-            position: row.place,
-            values: self.columns.iter().map(cell).collect(),
-        }
+        let page = groups.load_page(paging).await?;
+        page.try_map(|mut group| {
+            let key: Vec<T> = group
+                .key
+                .into_iter()
+                .map(serde_json::from_value)
+                .collect::<Result<_, _>>()?;
+            let key = key.try_into().map_err(|_| {
+                let message = "a group has another number of columns than the query";
+                <serde_json::Error as serde::de::Error>::custom(message)
+            })?;
+            let count = group.count;
+            let values = aggregates.read(&mut group.values)?;
+            Ok(Group { key, count, values })
+        })
     }
 }
 
-/// A group, with the position of its oldest row.
-struct StoredGroup<T, const N: usize, V> {
-    group: Group<T, N, V>,
-    position: i64,
-}
-
-/// Reads the JSON of a group: the key, the number of rows, the position of the oldest row, and the aggregates.
-fn parse<R, T: OrderedValue, const N: usize, A: Aggregates<R>>(
-    json: &str,
-    aggregates: &A,
-) -> Result<StoredGroup<T, N, A::Output>, QueryError> {
-    let mut values = AggregateValues::parse(json)?;
-    let key: Result<Vec<T>, QueryError> = (0..N).map(|_| values.next()).collect();
-    let key = key?.try_into().map_err(|_| {
-        let message = "a group has another number of columns than the query";
-        <serde_json::Error as serde::de::Error>::custom(message)
-    })?;
-    let (count, position) = (values.next()?, values.next()?);
-    let values = aggregates.read(&mut values)?;
-    let group = Group { key, count, values };
-    Ok(StoredGroup { group, position })
+/// Converts a part of a key to a cell of its column.
+fn to_cell<T: OrderedValue>(part: &Value, column: &'static str) -> Result<Cell, QueryError> {
+    let value: T = serde_json::from_value(part.clone())?;
+    Ok(value.to_cell(column)?)
 }

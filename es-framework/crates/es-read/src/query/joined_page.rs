@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Condition, Page, QueryContext, QueryError};
+use super::{Page, QueryContext, QueryError, condition::Expression};
 use crate::projection::{Cell, KeyRef, ReadModel, RowIdentity, RowKey};
 
 impl QueryContext<'_> {
@@ -58,9 +58,9 @@ impl QueryContext<'_> {
         if !wanted.is_empty() {
             let cells = wanted.into_iter().map(Cell::from).collect();
             let column = RowIdentity::of::<R>().key_column();
-            let rows = self
-                .rows::<R>()
-                .filter(Condition::one_of_cells(column, cells));
+            let mut rows = self.rows::<R>();
+            let wanted = Expression::OneOf(column, cells);
+            rows.selection.conditions.push(wanted);
             for row in rows.all(u32::MAX).await? {
                 if let Ok(key) = RowKey::from_fields::<R>(row.key()) {
                     others.insert(key, row);

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use serde::de::DeserializeOwned;
 
-use super::{Condition, PageParameters, QueryError, RowQuery};
+use super::{PageParameters, QueryError, RowQuery, condition::Expression};
 use crate::projection::{Cell, Database, KeyRef, QueryCost, ReadModel, RowIdentity, RowKey, Sql};
 use es_event::{Caller, Services};
 
@@ -161,8 +161,10 @@ impl<'a> QueryContext<'a> {
             return Ok(None);
         };
         let column = RowIdentity::of::<R>().key_column();
-        let is_of_key = Condition::equal_to_cell(column, key.into());
-        self.rows::<R>().filter(is_of_key).first().await
+        let mut rows = self.rows::<R>();
+        let is_of_key = Expression::equal_to(column, key.into());
+        rows.selection.conditions.push(is_of_key);
+        rows.first().await
     }
 
     pub(super) const fn database(&self) -> &'a Database {

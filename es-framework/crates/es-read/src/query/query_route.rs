@@ -2,9 +2,11 @@
 
 use super::{
     QueryDescriptor, QueryError, QueryParameters,
-    erased_query::{ErasedQuery, EventPageQuery, FirstEventQuery},
-    event_rows::EventPage,
+    event_rows::{browse_page, find_first_by_subject, parse_paging},
+    parsed_query::ParsedQuery,
 };
+use serde_json::value::to_raw_value;
+
 use crate::projection::{ColumnVisibility, ReadModels, RowIdentity, Table};
 use es_event::{Caller, Declaration, OwnerRule, Subject};
 
@@ -90,7 +92,7 @@ impl QueryRoute {
         path: &str,
         parameters: QueryParameters,
         caller: &Caller,
-    ) -> Result<Box<dyn ErasedQuery + '_>, QueryError> {
+    ) -> Result<ParsedQuery, QueryError> {
         match &self.target {
             QueryRouteTarget::Query(query) => {
                 let parsed = (query.parse)(parameters, caller);
@@ -103,14 +105,25 @@ impl QueryRoute {
                 })
             }
             QueryRouteTarget::BrowseEvents(table) => {
-                let page = EventPage::parse(parameters)?;
-                Ok(Box::new(EventPageQuery { table, page }))
+                let (table, paging) = (table.clone(), parse_paging(parameters)?);
+                Ok(Box::new(move |database, _| {
+                    Box::pin(async move {
+                        let page = browse_page(database, &table, &paging).await?;
+                        Ok(to_raw_value(&page)?)
+                    })
+                }))
             }
             QueryRouteTarget::FindEvent(table) => {
                 parameters.check_all_taken()?;
                 // Every event has a valid subject.
                 let subject = path.parse::<Subject>().map_err(|_| QueryError::NotFound)?;
-                Ok(Box::new(FirstEventQuery { table, subject }))
+                let table = table.clone();
+                Ok(Box::new(move |database, _| {
+                    Box::pin(async move {
+                        let row = find_first_by_subject(database, &table, &subject).await?;
+                        row.ok_or(QueryError::NotFound)
+                    })
+                }))
             }
         }
     }
@@ -118,9 +131,9 @@ impl QueryRoute {
     /// Returns the roles of which a caller needs one if the service authenticates callers.
     #[must_use]
     pub const fn roles(&self) -> &'static [&'static str] {
-        match &self.target {
-            QueryRouteTarget::Query(query) => query.roles,
-            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => &[],
+        match self.declared_query() {
+            Some(query) => query.roles,
+            None => &[],
         }
     }
 
@@ -129,7 +142,7 @@ impl QueryRoute {
     #[doc(hidden)]
     #[must_use]
     pub fn may_compare_hidden_column(&self) -> bool {
-        let QueryRouteTarget::Query(query) = &self.target else {
+        let Some(query) = self.declared_query() else {
             return false;
         };
         let mut columns = self.visibility.iter().map(|rule| rule.column.name);
@@ -139,18 +152,22 @@ impl QueryRoute {
     /// Returns the rule about the owner, if there is one.
     #[must_use]
     pub const fn owner(&self) -> Option<OwnerRule> {
-        match &self.target {
-            QueryRouteTarget::Query(query) => query.owner,
-            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => None,
+        match self.declared_query() {
+            Some(query) => query.owner,
+            None => None,
         }
     }
 
     /// Returns whether the application does not warn at its start when no token has one of the roles.
     #[must_use]
     pub const fn role_without_token(&self) -> bool {
+        matches!(self.declared_query(), Some(query) if query.role_without_token)
+    }
+
+    const fn declared_query(&self) -> Option<&QueryDescriptor> {
         match &self.target {
-            QueryRouteTarget::Query(query) => query.role_without_token,
-            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => false,
+            QueryRouteTarget::Query(query) => Some(query),
+            QueryRouteTarget::BrowseEvents(_) | QueryRouteTarget::FindEvent(_) => None,
         }
     }
 }

@@ -15,6 +15,10 @@ impl SqlFragment {
         Self { text, parameters }
     }
 
+    pub(super) fn is_present(&self) -> bool {
+        !self.text.is_empty()
+    }
+
     pub(super) fn in_parentheses(self) -> Self {
         let text = format!("({})", self.text);
         Self { text, ..self }

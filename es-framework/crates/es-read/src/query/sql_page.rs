@@ -1,6 +1,6 @@
 //! Pages of hand-written SQL: the statement says by which values its rows are sorted, and the framework selects a page.
 
-use serde::de::DeserializeOwned;
+use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
 use super::{
@@ -133,7 +133,7 @@ impl QueryContext<'_> {
         let rows = texts.try_map(|text| {
             let (sort, key, item): (Value, Value, _) = serde_json::from_str(&text)?;
             let value = |json| sort_value(json).ok_or(QueryError::UnsortableValue);
-            let (sort, key) = (value(sort)?, value(key)?);
+            let (sort, key) = (value(&sort)?, value(&key)?);
             Ok::<_, QueryError>(SqlRow { sort, key, item })
         })?;
         let page = Page::new(rows, paging, total, |[last, _]| cursor_after(last, &digest))?;
@@ -143,17 +143,16 @@ impl QueryContext<'_> {
 
 /// Returns the values after which the page begins.
 fn parse_start(cursor: &PageCursor, digest: &str) -> Result<[Cell; 2], QueryError> {
-    let [statement, sort, key]: [Value; 3] = cursor.group_key()?;
-    if statement != digest {
-        return Err(PageCursor::foreign_cursor_error());
-    }
-    let values = sort_value(sort).zip(sort_value(key));
+    let values = match cursor.group_key(3)? {
+        [statement, sort, key] if statement == digest => sort_value(sort).zip(sort_value(key)),
+        _ => None,
+    };
     let (sort, key) = values.ok_or_else(PageCursor::foreign_cursor_error)?;
     Ok([sort.into(), key.into()])
 }
 
-fn sort_value(json: Value) -> Option<SortValue> {
-    serde_json::from_value(json).ok()
+fn sort_value(json: &Value) -> Option<SortValue> {
+    SortValue::deserialize(json).ok()
 }
 
 fn cursor_after(last: &SqlRow, digest: &str) -> Result<PageCursor, QueryError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use es_framework::{
     event::{Event, EventCandidate, Metadata, encode},
     projection::{Database, DatabaseUrl, Processor, ReadModels},
-    store::{EventStore, memory::MemoryStore},
+    store::{EventLog, memory::MemoryStore},
 };
 
 use super::{postgres_server::PostgresServer, running_read_model::PATIENCE};
@@ -28,7 +28,7 @@ pub(crate) async fn fill_database<E: Event>(
     });
     let store = MemoryStore::new();
     let recorded = store.append(candidates.collect(), vec![]).await.unwrap();
-    let shared: Arc<dyn EventStore> = Arc::new(store);
+    let shared: Arc<dyn EventLog> = Arc::new(store);
     let processor = Processor::new(shared, database.clone(), models);
     let positions = processor.progress();
     let running = tokio::spawn(processor.run());

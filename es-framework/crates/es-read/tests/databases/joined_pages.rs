@@ -203,7 +203,7 @@ impl Diary {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let parameters = QueryParameters::new(parameters.iter().map(owned)).unwrap();
         let query = (QueryDescriptor::of::<Q>().parse)(parameters, caller)?;
-        let output = query.run(&self.database, &Services::default()).await?;
+        let output = query(&self.database, &Services::default()).await?;
         Ok(serde_json::from_str(output.get()).unwrap())
     }
 

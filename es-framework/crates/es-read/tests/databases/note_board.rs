@@ -196,7 +196,7 @@ pub(crate) async fn read_pages<Q: QueryHandler, T: DeserializeOwned>(
         let pairs = [limit].into_iter().chain(cursor_pair);
         let parameters = QueryParameters::new(pairs).unwrap();
         let query = (QueryDescriptor::of::<Q>().parse)(parameters, &Caller::Anyone).unwrap();
-        let output = query.run(database, &Services::default()).await.unwrap();
+        let output = query(database, &Services::default()).await.unwrap();
         let mut page: serde_json::Value = serde_json::from_str(output.get()).unwrap();
         let part: Vec<T> = serde_json::from_value(page["items"].take()).unwrap();
         items.extend(part);

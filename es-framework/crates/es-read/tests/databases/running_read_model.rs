@@ -9,7 +9,7 @@ use es_framework::{
     prelude::*,
     projection::{Database, DatabaseUrl, Processor, Project, ReadModelDescriptor, ReadModels},
     query::{PageParameters, QueryDescriptor, QueryParameters},
-    store::{EventStore, memory::MemoryStore},
+    store::{EventLog, memory::MemoryStore},
     subscribe::{ProgressRegistry, SubscriberProgress},
 };
 use serde_json::value::RawValue;
@@ -58,7 +58,7 @@ impl RunningReadModel {
             Some(server) => server.url().parse().unwrap(),
         };
         let database = Database::open(&url, &models).await.unwrap();
-        let shared: Arc<dyn EventStore> = Arc::new(store.clone());
+        let shared: Arc<dyn EventLog> = Arc::new(store.clone());
         let processor = Processor::new(shared, database.clone(), models.clone());
         let all_progress = processor.progress();
         let progress = all_progress.iter().next().unwrap().clone();
@@ -138,5 +138,5 @@ pub(crate) async fn run_query<Q: QueryHandler>(
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     let parameters = QueryParameters::new(parameters.iter().map(owned)).unwrap();
     let query = (QueryDescriptor::of::<Q>().parse)(parameters, &Caller::Anyone)?;
-    query.run(database, &Services::default()).await
+    query(database, &Services::default()).await
 }

@@ -135,7 +135,7 @@ async fn find(database: &Database, part: &str, author: Option<&str>) -> (Vec<u64
         let parameters = QueryParameters::new(parameters).unwrap();
         let parse = QueryDescriptor::of::<SearchTitles>().parse;
         let query = parse(parameters, &Caller::Anyone).unwrap();
-        let page = query.run(database, &Services::default()).await.unwrap();
+        let page = query(database, &Services::default()).await.unwrap();
         let page: Value = serde_json::from_str(page.get()).unwrap();
         let items = page["items"].as_array().unwrap().iter();
         numbers.extend(items.map(|item| item["number"].as_u64().unwrap()));

@@ -131,7 +131,7 @@ impl Desk {
         let parameters = QueryParameters::new(parameters.iter().map(owned)).unwrap();
         let query = (QueryDescriptor::of::<Q>().parse)(parameters, caller);
         async move {
-            let output = query?.run(&self.database, &Services::default()).await?;
+            let output = query?(&self.database, &Services::default()).await?;
             Ok(serde_json::from_str(output.get()).unwrap())
         }
     }

@@ -15,7 +15,7 @@ use super::{
 };
 use es_event::{EventId, Hash, Subject};
 use es_store::{
-    Bound, Chain, EventStore, ReadOptions,
+    Bound, Chain, EventLog, ReadOptions,
     backup::{self, BackupLine, LineTally},
     event_with_id, latest_event, strip_postgres_scheme,
 };
@@ -177,7 +177,7 @@ fn is_finished(target: &StoreLocation) -> bool {
 }
 
 /// Checks that the events in the target are those with which the source begins. Returns their number.
-async fn check_start(source: &dyn EventStore, chain: &Chain) -> Result<u64, CliError> {
+async fn check_start(source: &dyn EventLog, chain: &Chain) -> Result<u64, CliError> {
     let Some(last) = chain.events().checked_sub(1).and_then(EventId::new) else {
         return Ok(0);
     };

@@ -15,15 +15,15 @@ use super::{
 };
 use es_event::EventId;
 use es_store::{
-    DamagePlace, DamageSettlement, EventStore, LogDamage, VerificationReport,
+    DamagePlace, DamageSettlement, EventLog, LogDamage, VerificationReport,
     backup::{self, BackupLine},
     newest_id,
 };
 use es_store_sqlite::Restore;
 
 /// Counts the events of a store.
-pub(super) async fn count_events(store: &dyn EventStore) -> Result<u64, CliError> {
-    Ok(EventId::count_to(newest_id(store).await?))
+pub(super) async fn count_events(log: &dyn EventLog) -> Result<u64, CliError> {
+    Ok(EventId::count_to(newest_id(log).await?))
 }
 
 /// The arguments of `verify`.

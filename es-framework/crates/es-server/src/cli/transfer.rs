@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{server_settings::BODY_LIMIT, written_subject::deserialize_written_subject};
 use es_event::{Dialect, EventCandidate, EventType, Subject, TraceContext, compact_object};
-use es_store::{AppendError, EventStore as _, ReadOptions};
+use es_store::{AppendError, EventLog as _, ReadOptions};
 use es_store_sqlite::EmbeddedStore;
 
 /// The number of events that an import writes at once.

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::{TestServer, candidate};
 use es_event::{EventCandidate, EventId, EventTime, Hash, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions, StoreCatalog,
+    StoreError,
 };
 
 /// Never completes a write to `/slow` or a read of `/hanging`, fails all other writes, and breaks each stream after one event.
@@ -37,7 +38,7 @@ fn one_event_and_an_error(subject: &Subject) -> EventStream {
 }
 
 #[async_trait]
-impl EventStore for FailingStore {
+impl EventLog for FailingStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -64,7 +65,10 @@ impl EventStore for FailingStore {
     fn observe(&self, subject: Subject, _: ObserveOptions) -> EventStream {
         one_event_and_an_error(&subject)
     }
+}
 
+#[async_trait]
+impl StoreCatalog for FailingStore {
     async fn health(&self) -> Result<(), StoreError> {
         Err(unavailable())
     }

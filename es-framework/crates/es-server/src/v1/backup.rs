@@ -7,15 +7,14 @@ use axum::{extract::State, response::Response};
 use futures_util::{StreamExt as _, stream};
 
 use crate::{
-    auth::RequireApiToken, error_response::ErrorResponse, event_lines::breakable_response,
-    state::ServerState,
+    api_error::ApiError, auth::RequireApiToken, event_lines::breakable_response, state::ServerState,
 };
 use es_store::backup;
 
 pub(super) async fn backup(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
-) -> Result<Response, ErrorResponse> {
+) -> Result<Response, ApiError> {
     let mut frames = backup::stream_frames(&server.store);
     let first = frames.next().await.transpose()?;
     let frames = stream::iter(first.map(Ok)).chain(frames).boxed();

@@ -10,14 +10,14 @@ use axum::{
 use futures_util::TryStreamExt as _;
 use serde_json::json;
 
-use crate::{auth::RequireApiToken, error_response::ErrorResponse, state::ServerState};
+use crate::{api_error::ApiError, auth::RequireApiToken, state::ServerState};
 use es_event::{Dialect, EventId, Subject};
 use es_store::latest_event;
 
 pub(super) async fn diagnostics(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
-) -> Result<Response, ErrorResponse> {
+) -> Result<Response, ApiError> {
     let last = latest_event(&*server.store, Subject::root(), true).await?;
     let types: Vec<_> = server.store.read_event_types().try_collect().await?;
     let settings = &server.settings;

@@ -12,9 +12,7 @@ use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{
-    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody, state::ServerState,
-};
+use crate::{api_error::ApiError, auth::RequireApiToken, json_body::JsonBody, state::ServerState};
 use es_event::{Dialect, EventType};
 use es_store::KnownEventType;
 
@@ -63,11 +61,11 @@ fn describe(known: KnownEventType, dialect: Dialect) -> EventTypeResponse {
 }
 
 /// Parses an event type. Clients compare the whole text of the error, so the log has the explanation.
-pub(super) fn parse_event_type(event_type: &str) -> Result<EventType, ErrorResponse> {
+pub(super) fn parse_event_type(event_type: &str) -> Result<EventType, ApiError> {
     let parsed = event_type.parse::<EventType>();
     parsed.map_err(|error| {
         tracing::info!("refused a request: {error}");
-        ErrorResponse::invalid_request(format!("invalid event type: '{event_type}'"))
+        ApiError::invalid_request(format!("invalid event type: '{event_type}'"))
     })
 }
 
@@ -75,12 +73,12 @@ pub(super) async fn read_event_type(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     JsonBody(request): JsonBody<ReadEventTypeRequest>,
-) -> Result<Response, ErrorResponse> {
+) -> Result<Response, ApiError> {
     let event_type = parse_event_type(&request.event_type)?;
     let known = server.store.read_event_type(event_type.clone()).await?;
     let known = known.ok_or_else(|| {
         let text = format!("event type '{event_type}' not found");
-        ErrorResponse::new(StatusCode::NOT_FOUND, text)
+        ApiError::new(StatusCode::NOT_FOUND, text)
     })?;
     Ok(Json(describe(known, server.settings.dialect)).into_response())
 }

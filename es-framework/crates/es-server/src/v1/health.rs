@@ -11,7 +11,7 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{auth::RequireApiToken, error_response::ErrorResponse, state::ServerState};
+use crate::{api_error::ApiError, auth::RequireApiToken, state::ServerState};
 use es_store::event_time_lead;
 
 #[derive(Deserialize)]
@@ -23,14 +23,14 @@ pub(super) async fn health(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     parameters: Result<Query<HealthParameters>, QueryRejection>,
-) -> Result<Response, ErrorResponse> {
-    let invalid = |error: QueryRejection| ErrorResponse::invalid_request(error.body_text());
+) -> Result<Response, ApiError> {
+    let invalid = |error: QueryRejection| ApiError::invalid_request(error.body_text());
     let Query(parameters) = parameters.map_err(invalid)?;
     let as_metrics = match parameters.format.as_deref() {
         None | Some("json") => false,
         Some("openmetrics") => true,
         Some(_) => {
-            return Err(ErrorResponse::invalid_request(
+            return Err(ApiError::invalid_request(
                 "invalid format: use json or openmetrics",
             ));
         }

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::options::WireObserveOptions;
 use crate::{
+    api_error::ApiError,
     auth::RequireApiToken,
-    error_response::ErrorResponse,
     json_body::JsonBody,
     observation::observe_subject,
     state::ServerState,
@@ -30,7 +30,7 @@ pub(super) async fn observe_events(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     JsonBody(request): JsonBody<ObserveEventsRequest>,
-) -> Result<Response, ErrorResponse> {
+) -> Result<Response, ApiError> {
     let options: ObserveOptions = object_or_default(request.options).try_into()?;
     let format = server.v1_format();
     observe_subject(server, request.subject, options, format).await

@@ -3,9 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::{
-    error_response::ErrorResponse, range_bounds::check_bounds, strict_object::StrictObject,
-};
+use crate::{api_error::ApiError, read_range::check_bounds, strict_object::StrictObject};
 use es_event::{EventId, EventType, Subject};
 use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions};
 
@@ -124,9 +122,9 @@ fn parse_bound(
     name: &str,
     newer: Option<StrictObject<WireBound>>,
     older: Option<EventId>,
-) -> Result<Option<Bound>, ErrorResponse> {
+) -> Result<Option<Bound>, ApiError> {
     match (newer, older) {
-        (Some(_), Some(_)) => Err(ErrorResponse::invalid_request(format!(
+        (Some(_), Some(_)) => Err(ApiError::invalid_request(format!(
             "invalid options: {name} and {name}Id cannot be given together"
         ))),
         (Some(bound), None) => Ok(Some(bound.0.into())),
@@ -136,9 +134,9 @@ fn parse_bound(
 }
 
 impl TryFrom<WireReadOptions> for ReadOptions {
-    type Error = ErrorResponse;
+    type Error = ApiError;
 
-    fn try_from(wire: WireReadOptions) -> Result<Self, ErrorResponse> {
+    fn try_from(wire: WireReadOptions) -> Result<Self, ApiError> {
         let options = Self {
             recursive: wire.recursive.unwrap_or_default(),
             order: match wire.order {
@@ -157,9 +155,9 @@ impl TryFrom<WireReadOptions> for ReadOptions {
 }
 
 impl TryFrom<WireObserveOptions> for ObserveOptions {
-    type Error = ErrorResponse;
+    type Error = ApiError;
 
-    fn try_from(wire: WireObserveOptions) -> Result<Self, ErrorResponse> {
+    fn try_from(wire: WireObserveOptions) -> Result<Self, ApiError> {
         let options = Self {
             recursive: wire.recursive.unwrap_or_default(),
             lower_bound: parse_bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::{extract::State, http::StatusCode, response::Response};
+use axum::{extract::State, response::Response};
 use serde::Deserialize;
 
 use super::options::WireReadOptions;
 use crate::{
+    api_error::ApiError,
     auth::RequireApiToken,
-    error_response::ErrorResponse,
     event_lines::stored_response,
     json_body::JsonBody,
-    read_range::starts_after_end,
+    read_range::check_start,
     state::ServerState,
     strict_object::{StrictObject, object_or_default},
 };
@@ -30,14 +30,9 @@ pub(super) async fn read_events(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     JsonBody(request): JsonBody<ReadEventsRequest>,
-) -> Result<Response, ErrorResponse> {
+) -> Result<Response, ApiError> {
     let options: ReadOptions = object_or_default(request.options).try_into()?;
-    if starts_after_end(&server, &options).await? {
-        return Err(ErrorResponse::new(
-            StatusCode::CONFLICT,
-            "state conflict: fromLatestEvent results in an event ID greater than upperBound ID",
-        ));
-    }
+    check_start(&server, &options).await?;
     let format = server.v1_format();
     Ok(stored_response(server, request.subject, options, format))
 }

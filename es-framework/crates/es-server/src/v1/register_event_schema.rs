@@ -8,9 +8,7 @@ use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
 use super::{event_types::parse_event_type, ping::management_response};
-use crate::{
-    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody, state::ServerState,
-};
+use crate::{api_error::ApiError, auth::RequireApiToken, json_body::JsonBody, state::ServerState};
 use es_store::{EventSchema, schema_work};
 
 /// The body of register-event-schema.
@@ -25,7 +23,7 @@ pub(super) async fn register_event_schema(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     JsonBody(request): JsonBody<RegisterEventSchemaRequest>,
-) -> Result<Response, ErrorResponse> {
+) -> Result<Response, ApiError> {
     let event_type = parse_event_type(&request.event_type)?;
     let schema = parse_schema(request.schema).await?;
     let data = json!({"eventType": event_type, "schema": schema.json()});
@@ -39,14 +37,14 @@ pub(super) async fn register_event_schema(
 }
 
 /// Parses a schema.
-async fn parse_schema(schema: Box<RawValue>) -> Result<EventSchema, ErrorResponse> {
+async fn parse_schema(schema: Box<RawValue>) -> Result<EventSchema, ApiError> {
     // The older dialect has the schema's text in a string.
     let text = serde_json::from_str::<String>(schema.get());
     let text = text.unwrap_or_else(|_| schema.get().to_owned());
     if let Ok(schema) = serde_json::from_str::<&RawValue>(&text) {
         check_members(schema)
-            .map_err(|error| ErrorResponse::invalid_request(format!("invalid schema: {error}")))?;
+            .map_err(|error| ApiError::invalid_request(format!("invalid schema: {error}")))?;
     }
     let schema = schema_work::run_on_blocking_thread(move || EventSchema::parse(&text)).await?;
-    schema.map_err(|error| ErrorResponse::invalid_request(error.to_string()))
+    schema.map_err(|error| ApiError::invalid_request(error.to_string()))
 }

@@ -6,8 +6,8 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 
 use crate::{
-    auth::RequireApiToken, error_response::ErrorResponse, json_body::JsonBody,
-    query_rows::query_response, state::ServerState,
+    api_error::ApiError, auth::RequireApiToken, json_body::JsonBody, query_rows::query_response,
+    state::ServerState,
 };
 use es_eventql::EventQlQuery;
 
@@ -21,9 +21,9 @@ pub(super) async fn run_eventql_query(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     JsonBody(request): JsonBody<RunEventQlQueryRequest>,
-) -> Result<Response, ErrorResponse> {
-    let query = EventQlQuery::parse(&request.query)
-        .map_err(|error| ErrorResponse::invalid_request(format!("invalid query: {error}")))?;
+) -> Result<Response, ApiError> {
+    let query =
+        EventQlQuery::parse(&request.query).map_err(|error| ApiError::malformed_query(&error))?;
     let permit = server.admit_query().await?;
     Ok(query_response(&server, &query, server.v1_format(), permit))
 }

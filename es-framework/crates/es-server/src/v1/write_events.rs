@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    auth::RequireApiToken, conditional_write::ConditionalWrite, error_response::ErrorResponse,
+    api_error::ApiError, auth::RequireApiToken, conditional_write::ConditionalWrite,
     json_body::JsonText, server_settings::ServerSettings, source::check_source, state::ServerState,
     strict_object::StrictObject, written_subject::deserialize_written_subject,
 };
@@ -92,7 +92,7 @@ pub(super) async fn write_events(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     body: JsonText,
-) -> Result<Response, ErrorResponse> {
+) -> Result<Response, ApiError> {
     let write = parse_write(&body, &server.settings)?;
     drop(body);
     let recorded = write.check_and_append(&server).await?;
@@ -100,19 +100,16 @@ pub(super) async fn write_events(
 }
 
 /// Parses a write, and rejects invalid values.
-fn parse_write(
-    body: &JsonText,
-    settings: &ServerSettings,
-) -> Result<ConditionalWrite, ErrorResponse> {
+fn parse_write(body: &JsonText, settings: &ServerSettings) -> Result<ConditionalWrite, ApiError> {
     let limit = settings.events_limit;
     if body.longest_list() > limit {
-        return Err(ErrorResponse::invalid_request(format!(
+        return Err(ApiError::invalid_request(format!(
             "invalid request: a write has at most {limit} events and as many preconditions"
         )));
     }
     let request: WriteEventsRequest<'_> = body.parse_object()?;
     if request.events.is_empty() {
-        return Err(ErrorResponse::invalid_request(
+        return Err(ApiError::invalid_request(
             "invalid request: events: a write has at least one event",
         ));
     }
@@ -132,12 +129,12 @@ fn check_all<T, U>(
     elements: Vec<T>,
     name: &str,
     mut convert: impl FnMut(T) -> Result<U, String>,
-) -> Result<Vec<U>, ErrorResponse> {
+) -> Result<Vec<U>, ApiError> {
     let check = |(index, element)| {
         convert(element).map_err(|reason| format!("invalid request: {name}[{index}]{reason}"))
     };
     let checked: Result<_, String> = elements.into_iter().enumerate().map(check).collect();
-    checked.map_err(ErrorResponse::invalid_request)
+    checked.map_err(ApiError::invalid_request)
 }
 
 fn convert_candidate(

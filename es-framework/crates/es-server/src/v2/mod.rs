@@ -4,6 +4,7 @@
 //! answer have another status. Clients fall back to version 1 when a path answers 404 or 405, so no
 //! endpoint does.
 
+mod error_envelope;
 mod observe_events;
 mod options;
 mod pending_response;

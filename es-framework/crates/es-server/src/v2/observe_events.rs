@@ -7,14 +7,15 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 
 use super::{
+    error_envelope::ErrorEnvelope,
     options::StrictObserveOptions,
     safe_query::QueryMethod,
     strict_body::{OptionalObject, StrictBody},
     values::{OptionalText, parse_subject},
 };
 use crate::{
-    auth::RequireApiToken, observation::observe_subject, request_failure::RequestFailure,
-    state::ServerState, stream_format::StreamFormat,
+    auth::RequireApiToken, observation::observe_subject, state::ServerState,
+    stream_format::StreamFormat,
 };
 
 /// The body of observe-events.
@@ -30,7 +31,7 @@ pub(super) async fn observe_events(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     StrictBody(body): StrictBody<ObserveBody>,
-) -> Result<Response, RequestFailure> {
+) -> Result<Response, ErrorEnvelope> {
     let subject = parse_subject(body.subject)?;
     let options = body
         .options

@@ -6,10 +6,7 @@ use super::{
     strict_body::{OptionalMember, OptionalObject},
     values::{OptionalText, parse_event_id, parse_event_type, parse_subject},
 };
-use crate::{
-    domain_error::{DomainError, ErrorCode},
-    range_bounds::check_bounds,
-};
+use crate::{api_error::ApiError, error_code::ErrorCode, read_range::check_bounds};
 use es_store::{Bound, FromLatestEvent, IfEventIsMissing, ObserveOptions, Order, ReadOptions};
 
 /// The options of a read.
@@ -64,7 +61,7 @@ impl StrictRecursiveOptions {
 
 impl StrictReadOptions {
     /// Converts the options, and rejects invalid values.
-    pub(super) fn into_read_options(self) -> Result<ReadOptions, DomainError> {
+    pub(super) fn into_read_options(self) -> Result<ReadOptions, ApiError> {
         let order = match self.order.0.as_deref() {
             None | Some("chronological") => Order::Chronological,
             Some("antichronological") => Order::Antichronological,
@@ -86,7 +83,7 @@ impl StrictReadOptions {
 
 impl StrictObserveOptions {
     /// Converts the options, and rejects invalid values.
-    pub(super) fn into_observe_options(self) -> Result<ObserveOptions, DomainError> {
+    pub(super) fn into_observe_options(self) -> Result<ObserveOptions, ApiError> {
         let options = ObserveOptions {
             recursive: self.recursive.0.unwrap_or_default(),
             lower_bound: convert_bound(self.lower_bound)?,
@@ -99,7 +96,7 @@ impl StrictObserveOptions {
 }
 
 /// Converts a bound.
-fn convert_bound(bound: OptionalObject<StrictBound>) -> Result<Option<Bound>, DomainError> {
+fn convert_bound(bound: OptionalObject<StrictBound>) -> Result<Option<Bound>, ApiError> {
     let Some(bound) = bound.into_object() else {
         return Ok(None);
     };
@@ -109,7 +106,7 @@ fn convert_bound(bound: OptionalObject<StrictBound>) -> Result<Option<Bound>, Do
         Some("exclusive") => Ok(Some(Bound::Exclusive(id))),
         None | Some("") => {
             let text = "type of a bound is missing";
-            Err(DomainError::new(ErrorCode::BoundTypeMissing, text))
+            Err(ApiError::of_code(ErrorCode::BoundTypeMissing, text))
         }
         Some(other) => Err(unknown(
             ErrorCode::BoundTypeUnknown,
@@ -123,7 +120,7 @@ fn convert_bound(bound: OptionalObject<StrictBound>) -> Result<Option<Bound>, Do
 fn convert_latest(
     latest: OptionalObject<StrictLatestEvent>,
     nothing: &str,
-) -> Result<Option<FromLatestEvent>, DomainError> {
+) -> Result<Option<FromLatestEvent>, ApiError> {
     let Some(latest) = latest.into_object() else {
         return Ok(None);
     };
@@ -131,7 +128,10 @@ fn convert_latest(
     let members = [&latest.subject, &latest.r#type, &latest.if_event_is_missing];
     if members.into_iter().any(is_missing) {
         let text = "fromLatestEvent needs subject, type and ifEventIsMissing";
-        return Err(DomainError::new(ErrorCode::FromLatestEventIncomplete, text));
+        return Err(ApiError::of_code(
+            ErrorCode::FromLatestEventIncomplete,
+            text,
+        ));
     }
     let if_missing = match latest.if_event_is_missing.0.unwrap_or_default() {
         text if text == "read-everything" => IfEventIsMissing::ReadEverything,
@@ -149,6 +149,6 @@ fn convert_latest(
 }
 
 /// Returns the error for an unknown word.
-fn unknown(code: ErrorCode, name: &str, value: &str) -> DomainError {
-    DomainError::new(code, format!("{name} is unknown")).with_detail("value", value)
+fn unknown(code: ErrorCode, name: &str, value: &str) -> ApiError {
+    ApiError::of_code(code, format!("{name} is unknown")).with_detail("value", value)
 }

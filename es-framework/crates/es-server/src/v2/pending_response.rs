@@ -7,11 +7,11 @@ use bytes::Bytes;
 use futures_util::stream;
 use tokio::time::timeout;
 
+use super::error_envelope::ErrorEnvelope;
 use crate::{
-    domain_error::{DomainError, ErrorCode},
+    api_error::ApiError,
     envelope::{HEARTBEAT_ENVELOPE, write_error},
     ndjson::ndjson_response,
-    request_failure::RequestFailure,
 };
 
 /// Closes the connection, which tells the client that the outcome is unknown.
@@ -22,9 +22,9 @@ struct UnknownOutcome;
 /// Responds with the lines that the work returns. A failure before the first heartbeat has the status
 /// that belongs to it. Later the status is sent already.
 pub(super) async fn respond_when_done(
-    work: impl Future<Output = Result<Vec<u8>, RequestFailure>> + Send + 'static,
+    work: impl Future<Output = Result<Vec<u8>, ApiError>> + Send + 'static,
     heartbeat: Duration,
-) -> Result<Response, RequestFailure> {
+) -> Result<Response, ErrorEnvelope> {
     let mut work = Box::pin(work);
     if let Ok(outcome) = timeout(heartbeat, &mut work).await {
         let lines = outcome.map(Bytes::from)?;
@@ -45,16 +45,11 @@ pub(super) async fn respond_when_done(
 }
 
 /// Converts an outcome to the lines that follow a heartbeat.
-fn late_lines(outcome: Result<Vec<u8>, RequestFailure>) -> Result<Bytes, UnknownOutcome> {
+fn late_lines(outcome: Result<Vec<u8>, ApiError>) -> Result<Bytes, UnknownOutcome> {
     let error = match outcome {
         Ok(lines) => return Ok(lines.into()),
-        Err(RequestFailure::Domain(error)) => error,
-        Err(RequestFailure::Transport(response)) if response.leaves_outcome_unknown() => {
-            return Err(UnknownOutcome);
-        }
-        Err(RequestFailure::Transport(response)) => {
-            DomainError::new(ErrorCode::StoreFailed, response.into_text())
-        }
+        Err(error) if error.leaves_outcome_unknown() => return Err(UnknownOutcome),
+        Err(error) => error,
     };
     let mut line = Vec::new();
     write_error(&error, &mut line);
@@ -67,13 +62,13 @@ mod tests {
     use tokio::time::sleep;
 
     use super::*;
-    use crate::error_response::ErrorResponse;
+    use crate::api_error::ApiError;
 
     const HEARTBEAT: Duration = Duration::from_millis(20);
 
     async fn body_after(
         time: Duration,
-        outcome: Result<Vec<u8>, RequestFailure>,
+        outcome: Result<Vec<u8>, ApiError>,
     ) -> Result<String, axum::Error> {
         let work = async move {
             sleep(time).await;
@@ -98,12 +93,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_late_failure_is_a_line_unless_the_outcome_is_unknown() {
-        let unavailable = ErrorResponse::too_many_observers(1);
-        let late = body_after(HEARTBEAT * 3, Err(unavailable.into()))
-            .await
-            .unwrap();
+        let unavailable = ApiError::too_many_observers(1);
+        let late = body_after(HEARTBEAT * 3, Err(unavailable)).await.unwrap();
         assert!(late.contains("errors/store-failed"), "{late}");
-        let unknown = body_after(HEARTBEAT * 3, Err(ErrorResponse::unknown_outcome().into()));
+        let unknown = body_after(HEARTBEAT * 3, Err(ApiError::unknown_outcome()));
         assert!(unknown.await.is_err());
     }
 }

@@ -7,16 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
+    error_envelope::ErrorEnvelope,
     safe_query::QueryMethod,
     strict_body::StrictBody,
     values::{OptionalText, parse_event_type},
 };
 use crate::{
-    auth::RequireApiToken,
-    domain_error::{DomainError, ErrorCode},
-    request_failure::RequestFailure,
-    single_envelope::single_envelope,
-    state::ServerState,
+    api_error::ApiError, auth::RequireApiToken, error_code::ErrorCode,
+    single_envelope::single_envelope, state::ServerState,
 };
 use es_event::EventType;
 use es_store::KnownEventType;
@@ -55,19 +53,19 @@ pub(super) async fn read_event_type(
 ) -> Response {
     match find_event_type(&server, body).await {
         Ok(known) => single_envelope("eventType", &EventTypeDescription::from(known)),
-        Err(failure) => failure.into_single_response(),
+        Err(error) => ErrorEnvelope::from(error).into_single_response(),
     }
 }
 
 async fn find_event_type(
     server: &ServerState,
     body: EventTypeBody,
-) -> Result<KnownEventType, RequestFailure> {
+) -> Result<KnownEventType, ApiError> {
     let event_type = parse_event_type(body.r#type)?;
     let known = server.store.read_event_type(event_type.clone()).await?;
     known.ok_or_else(|| {
         let text = "event type is unknown: it has neither events nor a registered schema";
-        let error = DomainError::new(ErrorCode::EventTypeUnknown, text);
-        error.with_detail("value", event_type.as_str()).into()
+        let error = ApiError::of_code(ErrorCode::EventTypeUnknown, text);
+        error.with_detail("value", event_type.as_str())
     })
 }

@@ -6,19 +6,15 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 
 use super::{
+    error_envelope::ErrorEnvelope,
     options::StrictReadOptions,
     safe_query::QueryMethod,
     strict_body::{OptionalObject, StrictBody},
     values::{OptionalText, parse_subject},
 };
 use crate::{
-    auth::RequireApiToken,
-    domain_error::{DomainError, ErrorCode},
-    event_lines::stored_response,
-    read_range::starts_after_end,
-    request_failure::RequestFailure,
-    state::ServerState,
-    stream_format::StreamFormat,
+    auth::RequireApiToken, event_lines::stored_response, read_range::check_start,
+    state::ServerState, stream_format::StreamFormat,
 };
 
 /// The body of read-events.
@@ -34,16 +30,13 @@ pub(super) async fn read_events(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     StrictBody(body): StrictBody<ReadBody>,
-) -> Result<Response, RequestFailure> {
+) -> Result<Response, ErrorEnvelope> {
     let subject = parse_subject(body.subject)?;
     let options = body
         .options
         .into_object()
         .unwrap_or_default()
         .into_read_options()?;
-    if starts_after_end(&server, &options).await? {
-        let text = "fromLatestEvent leads to an event after the upper bound";
-        return Err(DomainError::new(ErrorCode::RangeUnsatisfiable, text).into());
-    }
+    check_start(&server, &options).await?;
     Ok(stored_response(server, subject, options, StreamFormat::V2))
 }

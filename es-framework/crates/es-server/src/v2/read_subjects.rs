@@ -9,17 +9,15 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
+    error_envelope::ErrorEnvelope,
     options::StrictRecursiveOptions,
     safe_query::QueryMethod,
     strict_body::{OptionalObject, StrictBody},
     values::{OptionalText, parse_subject},
 };
-use crate::{
-    auth::RequireApiToken, request_failure::RequestFailure, state::ServerState,
-    stream_format::StreamFormat,
-};
+use crate::{auth::RequireApiToken, state::ServerState, stream_format::StreamFormat};
 use es_event::Subject;
-use es_store::{EventStore, SubjectStream, latest_event};
+use es_store::{EventLog, SubjectStream, latest_event};
 
 /// The body of read-subjects.
 #[derive(Default, Deserialize)]
@@ -34,13 +32,13 @@ pub(super) async fn read_subjects(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     StrictBody(body): StrictBody<SubjectsBody>,
-) -> Result<Response, RequestFailure> {
+) -> Result<Response, ErrorEnvelope> {
     let base = parse_subject(body.subject)?;
     let options = body.options.into_object().unwrap_or_default();
     let subjects = if options.is_recursive() {
         server.store.read_subjects(base)
     } else {
-        find_subject(Arc::clone(&server.store), base)
+        find_subject(server.store.clone(), base)
     };
     let rows = subjects.map_ok(|subject| json!({"subject": subject}));
     Ok(StreamFormat::V2.rows_response("subject", rows, &server.settings))
@@ -48,9 +46,9 @@ pub(super) async fn read_subjects(
 
 /// Returns the subject if it exists, which means that it or a subject below it has an event. A listing would read
 /// all subjects below it.
-fn find_subject(store: Arc<dyn EventStore>, subject: Subject) -> SubjectStream {
+fn find_subject(log: Arc<dyn EventLog>, subject: Subject) -> SubjectStream {
     let found = async move {
-        let newest = latest_event(&*store, subject.clone(), true).await?;
+        let newest = latest_event(&*log, subject.clone(), true).await?;
         Ok(newest.map(|_| subject))
     };
     stream::once(found)

@@ -6,17 +6,14 @@ use axum::{extract::State, response::Response};
 use serde::Deserialize;
 
 use super::{
+    error_envelope::ErrorEnvelope,
     safe_query::QueryMethod,
     strict_body::StrictBody,
     values::{OptionalText, require},
 };
 use crate::{
-    auth::RequireApiToken,
-    domain_error::{DomainError, ErrorCode},
-    query_rows::query_response,
-    request_failure::RequestFailure,
-    state::ServerState,
-    stream_format::StreamFormat,
+    api_error::ApiError, auth::RequireApiToken, error_code::ErrorCode, query_rows::query_response,
+    state::ServerState, stream_format::StreamFormat,
 };
 use es_eventql::EventQlQuery;
 
@@ -32,10 +29,9 @@ pub(super) async fn run_eventql_query(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     StrictBody(body): StrictBody<QueryBody>,
-) -> Result<Response, RequestFailure> {
+) -> Result<Response, ErrorEnvelope> {
     let query = require("query", body.query, ErrorCode::QueryMissing)?;
-    let query =
-        EventQlQuery::parse(&query).map_err(|error| DomainError::malformed_query(&error))?;
+    let query = EventQlQuery::parse(&query).map_err(|error| ApiError::malformed_query(&error))?;
     let permit = server.admit_query().await?;
     Ok(query_response(&server, &query, StreamFormat::V2, permit))
 }

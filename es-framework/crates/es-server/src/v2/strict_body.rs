@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_path_to_error::{Path, Segment};
 
 use crate::{
-    error_response::ErrorResponse,
+    api_error::ApiError,
     json_body::{parse_with_path, read_json_body},
     state::ServerState,
     strict_object::StrictObject,
@@ -17,12 +17,9 @@ use crate::{
 pub(super) struct StrictBody<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for StrictBody<T> {
-    type Rejection = ErrorResponse;
+    type Rejection = ApiError;
 
-    async fn from_request(
-        request: Request,
-        server: &Arc<ServerState>,
-    ) -> Result<Self, ErrorResponse> {
+    async fn from_request(request: Request, server: &Arc<ServerState>) -> Result<Self, ApiError> {
         let body = read_json_body(request, server).await?;
         let parsed = parse_object(body.bytes(), "")?;
         body.check_members()?;
@@ -31,7 +28,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<ServerState>> for StrictBody<T> {
 }
 
 /// Parses an object that stands at this JSON pointer of the request.
-pub(super) fn parse_object<T: DeserializeOwned>(json: &[u8], at: &str) -> Result<T, ErrorResponse> {
+pub(super) fn parse_object<T: DeserializeOwned>(json: &[u8], at: &str) -> Result<T, ApiError> {
     let parsed: Result<StrictObject<T>, _> = parse_with_path(json);
     parsed.map(|object| object.0).map_err(|error| {
         let pointer = format!("{at}{}", pointer_to(error.path()));
@@ -40,12 +37,12 @@ pub(super) fn parse_object<T: DeserializeOwned>(json: &[u8], at: &str) -> Result
 }
 
 /// Creates the response to a member that is malformed.
-fn rejection(pointer: &str, error: &serde_json::Error) -> ErrorResponse {
+fn rejection(pointer: &str, error: &serde_json::Error) -> ApiError {
     let text = error.to_string();
     // The position says less than the pointer.
     let text = text.split(" at line ").next().unwrap_or_default();
     let member = |start: &str| Some(text.strip_prefix(start)?.split('`').next()?.to_owned());
-    ErrorResponse::invalid_request(if text.starts_with("invalid type: null") {
+    ApiError::invalid_request(if text.starts_with("invalid type: null") {
         null_at(pointer)
     } else if let Some(unknown) = member("unknown field `") {
         // The path of the error may end with the member or with the object around it.

@@ -8,24 +8,17 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
+    error_envelope::ErrorEnvelope,
     pending_response::respond_when_done,
     strict_body::{OptionalMember, null_at, parse_object},
     values::{OptionalText, parse_event_type, parse_written_subject, require},
     write_preconditions::{PreconditionBody, add_precondition},
 };
 use crate::{
-    auth::RequireApiToken,
-    conditional_write::ConditionalWrite,
-    domain_error::{DomainError, ErrorCode},
-    envelope::END_LINE,
-    error_response::ErrorResponse,
-    json_body::JsonText,
-    request_failure::RequestFailure,
-    server_settings::ServerSettings,
-    source::check_source,
-    state::ServerState,
-    stream_format::StreamFormat,
-    strict_object::StrictObject,
+    api_error::ApiError, auth::RequireApiToken, conditional_write::ConditionalWrite,
+    envelope::END_LINE, error_code::ErrorCode, json_body::JsonText,
+    server_settings::ServerSettings, source::check_source, state::ServerState,
+    stream_format::StreamFormat, strict_object::StrictObject,
 };
 use es_event::{EventCandidate, InvalidTrace, TraceContext, compact_object};
 
@@ -53,7 +46,7 @@ pub(super) async fn write_events(
     _: RequireApiToken,
     State(server): State<Arc<ServerState>>,
     body: JsonText,
-) -> Result<Response, RequestFailure> {
+) -> Result<Response, ErrorEnvelope> {
     let write = parse_write(&body, &server.settings)?;
     drop(body);
     let heartbeat = server.settings.heartbeat;
@@ -61,10 +54,7 @@ pub(super) async fn write_events(
 }
 
 /// Executes a write, and returns the lines of the response.
-async fn execute(
-    server: Arc<ServerState>,
-    write: ConditionalWrite,
-) -> Result<Vec<u8>, RequestFailure> {
+async fn execute(server: Arc<ServerState>, write: ConditionalWrite) -> Result<Vec<u8>, ApiError> {
     let recorded = write.check_and_append(&server).await?;
     let mut lines = Vec::new();
     for event in &recorded {
@@ -75,14 +65,11 @@ async fn execute(
 }
 
 /// Parses a write, and rejects invalid values.
-fn parse_write(
-    body: &JsonText,
-    settings: &ServerSettings,
-) -> Result<ConditionalWrite, RequestFailure> {
+fn parse_write(body: &JsonText, settings: &ServerSettings) -> Result<ConditionalWrite, ApiError> {
     let limit = settings.events_limit;
     if body.longest_list() > limit {
         let text = format!("a write has at most {limit} events and as many preconditions");
-        return Err(ErrorResponse::new(StatusCode::PAYLOAD_TOO_LARGE, text).into());
+        return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, text));
     }
     let WriteBody {
         events,
@@ -92,7 +79,10 @@ fn parse_write(
     let preconditions = preconditions.0.unwrap_or_default();
     let members = body.check_members();
     if events.is_empty() {
-        return Err(DomainError::new(ErrorCode::EventsMissing, "events are missing").into());
+        return Err(ApiError::of_code(
+            ErrorCode::EventsMissing,
+            "events are missing",
+        ));
     }
     let mut write = ConditionalWrite::default();
     for (event, index) in events.into_iter().zip(0_usize..) {
@@ -100,12 +90,12 @@ fn parse_write(
         let candidate = check_candidate(event.0, &at, settings, members.is_ok());
         write
             .candidates
-            .push(candidate.map_err(|failure| failure.with_index(index))?);
+            .push(candidate.map_err(|error| error.with_detail("index", index))?);
     }
     for (precondition, index) in preconditions.into_iter().zip(0_usize..) {
         let at = format!("/preconditions/{index}");
         let added = add_precondition(&mut write, precondition.0, &at);
-        added.map_err(|failure| failure.with_index(index))?;
+        added.map_err(|error| error.with_detail("index", index))?;
     }
     members?;
     Ok(write)
@@ -116,15 +106,15 @@ fn check_candidate(
     at: &str,
     settings: &ServerSettings,
     has_unique_members: bool,
-) -> Result<EventCandidate, RequestFailure> {
+) -> Result<EventCandidate, ApiError> {
     let source = require("source", members.source, ErrorCode::SourceMissing)?;
     check_source(&source, settings.dialect)
-        .map_err(|reason| DomainError::new(ErrorCode::SourceMalformed, reason))?;
+        .map_err(|reason| ApiError::of_code(ErrorCode::SourceMalformed, reason))?;
     let subject = parse_written_subject(members.subject)?;
     let event_type = parse_event_type(members.r#type)?;
     let data = check_data(members.data.0, at)?;
     if !has_unique_members {
-        check_members(&data).map_err(|error| DomainError::new(ErrorCode::DataMalformed, error))?;
+        check_members(&data).map_err(|error| ApiError::of_code(ErrorCode::DataMalformed, error))?;
     }
     let trace = check_trace(&members.traceparent, &members.tracestate)?;
     Ok(EventCandidate {
@@ -136,21 +126,21 @@ fn check_candidate(
     })
 }
 
-fn check_data(data: Option<Box<RawValue>>, at: &str) -> Result<Box<RawValue>, RequestFailure> {
+fn check_data(data: Option<Box<RawValue>>, at: &str) -> Result<Box<RawValue>, ApiError> {
     let Some(data) = data else {
-        return Err(DomainError::new(ErrorCode::DataMissing, "data is missing").into());
+        return Err(ApiError::of_code(ErrorCode::DataMissing, "data is missing"));
     };
     if data.get() == "null" {
-        return Err(ErrorResponse::invalid_request(null_at(&format!("{at}/data"))).into());
+        return Err(ApiError::invalid_request(null_at(&format!("{at}/data"))));
     }
     let compact = compact_object(&data);
-    compact.map_err(|error| DomainError::new(ErrorCode::DataMalformed, error.to_string()).into())
+    compact.map_err(|error| ApiError::of_code(ErrorCode::DataMalformed, error.to_string()))
 }
 
 fn check_trace(
     parent: &OptionalText,
     state: &OptionalText,
-) -> Result<Option<TraceContext>, DomainError> {
+) -> Result<Option<TraceContext>, ApiError> {
     let (parent, state) = (parent.0.as_deref(), state.0.as_deref());
     TraceContext::new(parent, state).map_err(|error| {
         let code = match error {
@@ -158,6 +148,6 @@ fn check_trace(
             InvalidTrace::State if parent.is_none() => ErrorCode::TracestateWithoutTraceparent,
             InvalidTrace::State => ErrorCode::TracestateMalformed,
         };
-        DomainError::new(code, error.to_string())
+        ApiError::of_code(code, error.to_string())
     })
 }

@@ -8,12 +8,7 @@ use super::{
     strict_body::{OptionalMember, OptionalObject, null_at, parse_object},
     values::{OptionalText, parse_event_id, parse_written_subject, require},
 };
-use crate::{
-    conditional_write::ConditionalWrite,
-    domain_error::{DomainError, ErrorCode},
-    error_response::ErrorResponse,
-    request_failure::RequestFailure,
-};
+use crate::{api_error::ApiError, conditional_write::ConditionalWrite, error_code::ErrorCode};
 use es_event::Subject;
 use es_eventql::EventQlQuery;
 use es_store::Precondition;
@@ -72,12 +67,12 @@ pub(super) fn add_precondition(
     write: &mut ConditionalWrite,
     body: PreconditionBody,
     at: &str,
-) -> Result<(), RequestFailure> {
+) -> Result<(), ApiError> {
     let code = ErrorCode::PreconditionTypeMissing;
     let name = require("type of a precondition", body.r#type, code)?;
     let payload = body.payload.0.ok_or_else(|| {
         let text = "payload of a precondition is missing";
-        DomainError::new(ErrorCode::PayloadMissing, text)
+        ApiError::of_code(ErrorCode::PayloadMissing, text)
     });
     let at = format!("{at}/payload");
     let precondition = match name.as_str() {
@@ -101,14 +96,15 @@ pub(super) fn add_precondition(
         "isEventQlQueryTrue" => {
             let payload: QueryPayload = parse_payload(&payload?, &at)?;
             let query = require("query", payload.query, ErrorCode::QueryMissing)?;
-            let query = EventQlQuery::parse(&query)
-                .map_err(|error| DomainError::malformed_query(&error))?;
+            let query =
+                EventQlQuery::parse(&query).map_err(|error| ApiError::malformed_query(&error))?;
             write.require_query(query);
             return Ok(());
         }
         other => {
-            let error = DomainError::new(ErrorCode::PreconditionUnknown, "precondition is unknown");
-            return Err(error.with_detail("value", other).into());
+            let error =
+                ApiError::of_code(ErrorCode::PreconditionUnknown, "precondition is unknown");
+            return Err(error.with_detail("value", other));
         }
     };
     write.require(precondition);
@@ -118,14 +114,14 @@ pub(super) fn add_precondition(
 fn parse_payload<T: serde::de::DeserializeOwned>(
     payload: &RawValue,
     at: &str,
-) -> Result<T, ErrorResponse> {
+) -> Result<T, ApiError> {
     if payload.get() == "null" {
-        return Err(ErrorResponse::invalid_request(null_at(at)));
+        return Err(ApiError::invalid_request(null_at(at)));
     }
     parse_object(payload.get().as_bytes(), at)
 }
 
-fn parse_scope(payload: &RawValue, at: &str) -> Result<(Subject, Scope), RequestFailure> {
+fn parse_scope(payload: &RawValue, at: &str) -> Result<(Subject, Scope), ApiError> {
     let payload: SubjectPayload = parse_payload(payload, at)?;
     let subject = parse_written_subject(payload.subject)?;
     Ok((subject, Scope::from_options(payload.options)))

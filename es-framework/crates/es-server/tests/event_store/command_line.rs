@@ -7,7 +7,7 @@ use std::{
 };
 
 use es_event::EventCandidate;
-use es_store::EventStore as _;
+use es_store::EventLog as _;
 use es_store_client::{ClientSettings, EventSourcingDbStore};
 use es_store_sqlite::EmbeddedStore;
 use serde_json::value::RawValue;

@@ -9,7 +9,8 @@ use std::{
 
 use es_event::{EventCandidate, Subject};
 use es_store::{
-    AppendError, EventStore as _, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog as _, ObserveOptions, Precondition, ReadOptions, StoreCatalog as _,
+    StoreError,
 };
 use es_store_client::{ClientSettings, EventSourcingDbStore};
 use es_store_sqlite::EmbeddedStore;

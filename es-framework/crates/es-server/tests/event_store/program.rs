@@ -7,7 +7,7 @@ use std::{
 };
 
 use es_event::{EventCandidate, Subject};
-use es_store::{EventStore as _, ReadOptions};
+use es_store::{EventLog as _, ReadOptions, StoreCatalog as _};
 use es_store_client::{ClientSettings, EventSourcingDbStore};
 use futures_util::TryStreamExt as _;
 use serde_json::value::RawValue;

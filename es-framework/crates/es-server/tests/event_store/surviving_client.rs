@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use crate::server_process::{ServerProcess, TOKEN};
 use es_event::{EventCandidate, Subject};
-use es_store::{EventStore as _, ObserveOptions};
+use es_store::{EventLog as _, ObserveOptions};
 use es_store_client::{ClientSettings, EventSourcingDbStore};
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;

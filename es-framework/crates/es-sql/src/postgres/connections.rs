@@ -28,7 +28,7 @@ const HEARTBEAT: Duration = Duration::from_secs(3);
 /// the object id of the schema. That of `public` is 2200 in each database.
 const fn lock_number(database_use: DatabaseUse) -> i64 {
     match database_use {
-        DatabaseUse::ReadModels => 0x6573_5f72_6561_6473 - 2200,
+        DatabaseUse::Derived => 0x6573_5f72_6561_6473 - 2200,
         DatabaseUse::State => 0x6573_5f73_7461_7465 - 2200,
     }
 }

@@ -16,14 +16,12 @@ use super::{
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The servers of a database, from a URL such as `postgres://me:secret@db-1,db-2:5433/library`.
-#[doc(hidden)]
 #[derive(Clone)]
 pub struct DatabaseServers {
     servers: Arc<[PgConnectOptions]>,
 }
 
 /// A connection to the server that accepts writes.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct PrimaryConnection {
     /// The connection.
@@ -50,6 +48,20 @@ impl DatabaseServers {
         self.servers.get(server)
     }
 
+    /// Returns the options of a connection to each server, in the order of the URL.
+    pub fn iter(&self) -> impl Iterator<Item = &PgConnectOptions> {
+        self.servers.iter()
+    }
+
+    /// Changes the options of the connections to all servers.
+    #[must_use]
+    pub fn map_options(&self, change: impl Fn(PgConnectOptions) -> PgConnectOptions) -> Self {
+        let servers = self.servers.iter().cloned().map(change);
+        Self {
+            servers: servers.collect(),
+        }
+    }
+
     /// Connects to all servers at once, and returns the first connection to one that accepts writes. A
     /// server that hangs delays nobody.
     ///
@@ -61,7 +73,7 @@ impl DatabaseServers {
             let attempts = servers.map(|(server, options)| async move {
                 let connecting = timeout(CONNECT_TIMEOUT, connect_to_primary(options)).await;
                 let connection = connecting.unwrap_or_else(|_| {
-                    let reason = format!("{} does not answer", options.get_host());
+                    let reason = format!("{} does not answer", server_name(options));
                     Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
                 })?;
                 Ok(PrimaryConnection { connection, server })
@@ -96,11 +108,26 @@ fn rank(error: &sqlx::Error) -> u8 {
     }
 }
 
+/// Returns the host and the port of a server, or its socket.
+#[must_use]
+pub fn server_name(options: &PgConnectOptions) -> String {
+    match options.get_socket() {
+        Some(socket) => socket.display().to_string(),
+        None => format!("{}:{}", options.get_host(), options.get_port()),
+    }
+}
+
+impl fmt::Display for DatabaseServers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.iter().map(server_name).collect();
+        f.write_str(&names.join(", "))
+    }
+}
+
 /// Without the options of the servers, because they contain the password.
 impl fmt::Debug for DatabaseServers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hosts = self.servers.iter().map(PgConnectOptions::get_host);
-        f.debug_list().entries(hosts).finish()
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -109,16 +136,14 @@ async fn connect_to_primary(options: &PgConnectOptions) -> Result<PgConnection, 
     let mut connection = connection.map_err(explain_pool)?;
     let is_primary = accepts_writes(&mut connection).await;
     if !is_primary.map_err(explain_pool)? {
-        let reason = format!("{} is a standby or read-only", options.get_host());
+        let reason = format!("{} is a standby or read-only", server_name(options));
         return Err(io::Error::other(reason).into());
     }
     Ok(connection)
 }
 
 /// Returns the URL of each server. A text without the scheme of PostgreSQL is one URL.
-#[doc(hidden)]
-#[must_use]
-pub fn server_urls(url: &str) -> Vec<String> {
+fn server_urls(url: &str) -> Vec<String> {
     let Some(rest) = strip_postgres_scheme(url) else {
         return vec![url.to_owned()];
     };

@@ -4,6 +4,7 @@ mod connections;
 mod database_servers;
 mod parameters;
 mod postgres_database;
+mod primary_pool;
 mod reader_pool;
 mod remedy;
 mod retry_schedule;
@@ -12,8 +13,9 @@ mod server_settings;
 mod transaction_pool;
 
 pub use super::database_error::error_code;
-pub use database_servers::{DatabaseServers, PrimaryConnection, server_urls};
+pub use database_servers::{DatabaseServers, PrimaryConnection, server_name};
 pub use postgres_database::PostgresDatabase;
+pub use primary_pool::PrimaryPool;
 pub(crate) use reader_pool::SCANS;
 pub use remedy::{Remedy, is_aborted, remedy};
 pub use retry_schedule::RetrySchedule;

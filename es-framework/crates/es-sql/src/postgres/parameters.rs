@@ -36,6 +36,7 @@ pub(super) fn query_with_cells(sql: String, cells: Vec<Cell>) -> PgQuery {
         Cell::Integer(number) => query.bind(number),
         Cell::Real(number) => query.bind(number),
         Cell::Boolean(truth) => query.bind(truth),
+        Cell::Bytes(bytes) => query.bind(bytes),
     })
 }
 
@@ -53,6 +54,10 @@ pub(super) fn query_with_arrays(sql: String, arrays: Vec<(CellType, Vec<Cell>)>)
             })),
             CellType::Boolean => query.bind(elements(cells, |cell| match cell {
                 Cell::Boolean(truth) => Some(truth),
+                _ => None,
+            })),
+            CellType::Bytes => query.bind(elements(cells, |cell| match cell {
+                Cell::Bytes(bytes) => Some(bytes),
                 _ => None,
             })),
         })
@@ -79,6 +84,7 @@ fn read_cell(row: &PgRow, index: usize) -> Result<Cell, sqlx::Error> {
         "FLOAT8" => Cell::Real(row.try_get(index)?),
         "FLOAT4" => Cell::Real(row.try_get::<f32, _>(index)?.into()),
         "BOOL" => Cell::Boolean(row.try_get(index)?),
+        "BYTEA" => Cell::Bytes(row.try_get(index)?),
         // Its error names the type of a column that is no text.
         _ => Cell::Text(row.try_get(index)?),
     })

@@ -17,7 +17,6 @@ use super::{
 };
 
 /// A database on a PostgreSQL server.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct PostgresDatabase {
     connections: Connections,
@@ -66,7 +65,8 @@ impl PostgresDatabase {
 
     pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Vec<Cell>>, DatabaseError> {
         let mut connection = self.connections.writer().await?;
-        let result = within(WRITE_TIMEOUT, select_rows(&mut connection, statement)).await;
+        let read = async { Ok(select_rows(&mut connection, statement).await?) };
+        let result = within(WRITE_TIMEOUT, read).await;
         drop(connection);
         self.connections.close_ended_session(result).await
     }
@@ -157,10 +157,11 @@ async fn run_statement(
     Ok(())
 }
 
-async fn select_rows(
+/// Returns the rows that a statement selects.
+pub(super) async fn select_rows(
     connection: &mut PgConnection,
     Statement { sql, parameters }: Statement,
-) -> Result<Vec<Vec<Cell>>, DatabaseError> {
+) -> Result<Vec<Vec<Cell>>, sqlx::Error> {
     let queries = match parameters {
         Parameters::None => vec![query_with_cells(sql, Vec::new())],
         Parameters::Rows(rows) => {

@@ -10,7 +10,13 @@ const SETTINGS: &str = "SELECT name, setting FROM pg_settings \
      WHERE name IN ('server_version', 'server_version_num', 'server_encoding', 'fsync', 'synchronous_commit')";
 
 /// The reason why a server is refused.
-#[doc(hidden)]
+///
+/// ```
+/// use es_sql::postgres::UnsafeServer;
+///
+/// let error = UnsafeServer::Version { found: "12.4".into() };
+/// assert_eq!(error.to_string(), "PostgreSQL 13 or newer is needed, and this is 12.4");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum UnsafeServer {
     /// The server is too old.
@@ -41,7 +47,6 @@ pub enum UnsafeServer {
 ///
 /// # Errors
 /// The connection fails.
-#[doc(hidden)]
 pub async fn find_unsafe_setting(
     connection: &mut PgConnection,
     accepts_data_loss: bool,

@@ -5,7 +5,6 @@ use uuid::Uuid;
 
 /// The error for a connection pool in transaction mode. Locks, notifications and settings belong to a session,
 /// and such a pool mixes the sessions.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error(
     "a connection pool such as PgBouncer mixes the sessions of its clients, and locks and notifications would get lost: connect to PostgreSQL itself, or let the pool work in session mode"
@@ -21,7 +20,6 @@ const REFUSAL_OF_POOL: &str = "unsupported startup parameter";
 /// # Errors
 /// The server is behind a pool that mixes sessions, which is a configuration error ([`TransactionPool`]), or the
 /// connection fails.
-#[doc(hidden)]
 pub async fn refuse_transaction_pool(
     connection: &mut PgConnection,
     options: &PgConnectOptions,
@@ -48,7 +46,6 @@ pub async fn refuse_transaction_pool(
 const FOREIGN_STATEMENTS: [&str; 2] = ["42P05", "26000"];
 
 /// Replaces an error that only a connection pool in transaction mode causes by its remedy.
-#[doc(hidden)]
 #[must_use]
 pub fn explain_pool(error: sqlx::Error) -> sqlx::Error {
     let is_of_pool = error.as_database_error().is_some_and(|error| {

@@ -14,7 +14,8 @@ pub(super) fn read_cells(
             types::ValueRef::Integer(number) => Cell::Integer(number),
             types::ValueRef::Real(number) => Cell::Real(number),
             types::ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
-            types::ValueRef::Null | types::ValueRef::Blob(_) => Cell::Null,
+            types::ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec()),
+            types::ValueRef::Null => Cell::Null,
         })
     });
     cells.collect()
@@ -28,6 +29,7 @@ impl rusqlite::ToSql for Cell {
             Self::Integer(number) => (*number).into(),
             Self::Real(number) => (*number).into(),
             Self::Boolean(truth) => (*truth).into(),
+            Self::Bytes(bytes) => bytes.as_slice().into(),
         })
     }
 }

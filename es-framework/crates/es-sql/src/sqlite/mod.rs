@@ -16,12 +16,12 @@ use self::{
     write_connection::SqliteWriter,
 };
 use super::{
-    Cell, DatabaseError, DatabaseUse, FetchedRows, QueryCost, Statement, statement::Parameters,
+    Cell, DatabaseError, FetchedRows, QueryCost, Statement, statement::Parameters,
     transaction::TransactionEnd,
 };
 
 pub(crate) use readers::SCANS;
-pub(crate) use sqlite_connection::SqliteLocation;
+pub(crate) use sqlite_connection::{Durability, SqliteLocation};
 
 /// A SQLite database.
 #[doc(hidden)]
@@ -35,11 +35,11 @@ impl SqliteDatabase {
     /// Opens the database, and interrupts each query that runs longer than `query_time`.
     pub(crate) async fn open(
         location: SqliteLocation,
+        durability: Durability,
         query_time: Duration,
-        database_use: DatabaseUse,
     ) -> Result<Self, DatabaseError> {
         Ok(Self {
-            writer: SqliteWriter::open(location.clone(), database_use).await?,
+            writer: SqliteWriter::open(location.clone(), durability).await?,
             readers: SqliteReaders::new(location, query_time),
         })
     }
@@ -81,22 +81,24 @@ impl SqliteDatabase {
         self.writer.run_statements(read).await
     }
 
+    /// Runs statements in one transaction, and returns the rows that they select.
     pub(crate) async fn run(
         &self,
         statements: Vec<Statement>,
         end: TransactionEnd,
-    ) -> Result<(), DatabaseError> {
+    ) -> Result<Vec<Vec<Cell>>, DatabaseError> {
         let run = move |connection: &mut Connection| {
             // Dropping it undoes what was done until a failure.
             let transaction = connection.transaction()?;
+            let mut selected = Vec::new();
             for statement in statements {
-                run_statement(&transaction, statement, drop)?;
+                run_statement(&transaction, statement, |row| selected.push(row))?;
             }
             match end {
                 TransactionEnd::Commit => transaction.commit()?,
                 TransactionEnd::Rollback => transaction.rollback()?,
             }
-            Ok(())
+            Ok(selected)
         };
         self.writer.run_statements(run).await
     }

@@ -9,8 +9,6 @@ use std::{
 use es_store::secret_file;
 use rusqlite::{Connection, OpenFlags};
 
-use super::super::DatabaseUse;
-
 /// The time that a statement waits for the transaction of another connection.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The size limit of a database in memory in bytes. SQLite refuses the transaction that exceeds it.
@@ -43,28 +41,40 @@ impl SqliteLocation {
     }
 }
 
+/// The effect of a power cut on the last transactions of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// It may remove them, because their rows follow from events.
+    Rebuildable,
+    /// They stay, because their rows exist nowhere else.
+    Full,
+}
+
 /// Opens the connection that writes, and creates the database if it does not exist.
 pub(super) fn open_writer(
     location: &SqliteLocation,
-    database_use: DatabaseUse,
+    durability: Durability,
 ) -> Result<Connection, rusqlite::Error> {
     if let SqliteLocation::File(path) = location {
         secret_file::secure_database(path).map_err(|error| cannot_open(&error))?;
     }
     let connection = open(location)?;
+    // Rows may hold personal data or keys, which an erasure removes from the pages as well.
+    if durability == Durability::Full || !location.is_in_memory() {
+        connection.execute_batch("PRAGMA secure_delete = ON")?;
+    }
     if location.is_in_memory() {
         connection.pragma_update(None, "page_size", PAGE)?;
         connection.execute_batch("PRAGMA journal_mode = MEMORY")?;
         let pages = MEMORY_LIMIT.checked_div(PAGE).unwrap_or(MEMORY_LIMIT);
         connection.pragma_update(None, "max_page_count", pages)?;
     } else {
-        // Rows may hold personal data, which an erasure removes from the file as well.
-        connection.execute_batch("PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL")?;
-        connection.execute_batch(match database_use {
-            // A power cut may remove the last transactions. Their events are applied again.
-            DatabaseUse::ReadModels => "PRAGMA synchronous = NORMAL",
-            DatabaseUse::State => "PRAGMA synchronous = FULL",
-        })?;
+        connection.execute_batch("PRAGMA journal_mode = WAL")?;
+        let synchronous = match durability {
+            Durability::Rebuildable => "NORMAL",
+            Durability::Full => "FULL",
+        };
+        connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "cache_size", CACHE_KIB.wrapping_neg())?;
     }
     Ok(connection)
@@ -82,7 +92,7 @@ pub(super) fn truncate_log(connection: &Connection) -> Result<(), rusqlite::Erro
     let is_busy = connection.query_row(statement, [], |row| row.get(0))?;
     if is_busy {
         let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
-        let reason = "a query still reads the write-ahead log".to_owned();
+        let reason = "a query still reads the write-ahead log: try it again".to_owned();
         return Err(rusqlite::Error::SqliteFailure(code, Some(reason)));
     }
     Ok(())
@@ -118,7 +128,7 @@ mod tests {
     fn a_log_that_a_query_reads_is_not_reported_as_truncated() {
         let folder = tempfile::tempdir().unwrap();
         let file = SqliteLocation::File(folder.path().join("stock.db"));
-        let connection = open_writer(&file, DatabaseUse::ReadModels).unwrap();
+        let connection = open_writer(&file, Durability::Rebuildable).unwrap();
         connection.execute_batch("CREATE TABLE t (x)").unwrap();
         let reader = open_reader(&file).unwrap();
         let begin = "BEGIN; SELECT * FROM t";
@@ -135,7 +145,8 @@ mod tests {
         let file = folder.path().join("stock.db");
         fs::write(&file, "").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-        let connection = open_writer(&SqliteLocation::File(file), DatabaseUse::State).unwrap();
+        let file = SqliteLocation::File(file);
+        let connection = open_writer(&file, Durability::Full).unwrap();
         connection.execute_batch("CREATE TABLE t (x)").unwrap();
         let files = fs::read_dir(folder.path()).unwrap();
         let modes: Vec<_> = files
@@ -147,7 +158,7 @@ mod tests {
     #[test]
     fn a_database_in_a_missing_folder_is_refused_with_a_reason() {
         let file = SqliteLocation::File("/nowhere/stock.db".into());
-        let error = open_writer(&file, DatabaseUse::State)
+        let error = open_writer(&file, Durability::Full)
             .unwrap_err()
             .to_string();
         assert!(error.contains("No such file"), "{error}");

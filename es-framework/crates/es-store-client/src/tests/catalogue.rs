@@ -12,7 +12,7 @@ use super::{
     hostile::{ServerFault, answer, client},
 };
 use es_event::{EventType, Subject};
-use es_store::{EventSchema, EventStore as _, KnownEventType, RegisterError, StoreError};
+use es_store::{EventSchema, KnownEventType, RegisterError, StoreCatalog as _, StoreError};
 
 const OBJECT: &str = r#"{"type":"object","properties":{}}"#;
 

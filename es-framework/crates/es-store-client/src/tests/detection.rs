@@ -11,7 +11,7 @@ use super::{
 };
 use crate::detected_version::ApiVersion;
 use es_event::{Dialect, Subject};
-use es_store::{EventStore as _, Precondition, ReadOptions, StoreError};
+use es_store::{EventLog as _, Precondition, ReadOptions, StoreCatalog as _, StoreError};
 
 async fn used(store: &EventSourcingDbStore) -> ApiVersion {
     store.http_client.version().await.unwrap()

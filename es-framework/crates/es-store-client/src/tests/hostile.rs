@@ -12,8 +12,8 @@ use tokio::{
 use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy, TOKEN, candidate};
 use es_event::{Dialect, EventId, EventTime, Hash, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore as _, FromLatestEvent, IfEventIsMissing, ObserveOptions, ReadOptions,
-    StoreError,
+    AppendError, EventLog as _, FromLatestEvent, IfEventIsMissing, ObserveOptions, ReadOptions,
+    StoreCatalog as _, StoreError,
 };
 
 /// The reaction of a faulty server to the head of a request.

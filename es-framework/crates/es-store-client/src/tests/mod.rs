@@ -18,9 +18,9 @@ use tokio::time::timeout;
 use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy};
 use es_event::{Dialect, EventCandidate, EventType, HashVersion, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
-    ObserveOptions, Precondition, ReadOptions, RegisterError, StoreError, SubjectStream, contract,
-    memory::MemoryStore,
+    AppendError, EventLog, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
+    ObserveOptions, Precondition, ReadOptions, RegisterError, StoreCatalog, StoreError,
+    SubjectStream, contract, memory::MemoryStore,
 };
 use test_server::{TOKEN, TestServer};
 
@@ -49,7 +49,7 @@ impl ClientWithServer {
 }
 
 #[async_trait]
-impl EventStore for ClientWithServer {
+impl EventLog for ClientWithServer {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -65,7 +65,10 @@ impl EventStore for ClientWithServer {
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.client.observe(subject, options)
     }
+}
 
+#[async_trait]
+impl StoreCatalog for ClientWithServer {
     fn read_subjects(&self, base: Subject) -> SubjectStream {
         self.client.read_subjects(base)
     }

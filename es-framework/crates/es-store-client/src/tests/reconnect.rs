@@ -16,7 +16,7 @@ use super::hostile::{NO_VERSION_2, PROBE};
 use super::{ClientSettings, EventSourcingDbStore, ReconnectPolicy, TOKEN, candidate};
 use es_event::{Dialect, EventId, EventTime, Hash, RecordedEvent};
 use es_store::{
-    EventStore as _, EventStream, FromLatestEvent, IfEventIsMissing, ObserveOptions, StoreError,
+    EventLog as _, EventStream, FromLatestEvent, IfEventIsMissing, ObserveOptions, StoreError,
 };
 
 const OK: &str = "HTTP/1.1 200 OK\r\n\r\n";

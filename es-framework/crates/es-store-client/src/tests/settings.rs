@@ -2,7 +2,7 @@
 
 use super::{ClientSettings, EventSourcingDbStore, TOKEN, client};
 use crate::InvalidClientSettings;
-use es_store::EventStore as _;
+use es_store::StoreCatalog as _;
 
 fn refused(url: &str, token: &str) -> InvalidClientSettings {
     EventSourcingDbStore::new(ClientSettings::new(url, token)).unwrap_err()

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_store::EventStore as _;
+use es_store::EventLog as _;
 
 use crate::{
     failover::{check_log, write_until},

@@ -1,7 +1,7 @@
 //! A copy of a log into a database.
 
 use es_event::RecordedEvent;
-use es_store::{EventStore as _, backup::BackupLine};
+use es_store::{EventLog as _, backup::BackupLine};
 use es_store_postgres::{PostgresRestore, PostgresStore};
 
 use crate::{

@@ -5,8 +5,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use es_event::{EventId, Subject};
 use es_store::{
-    AppendError, DamagePlace, DamageSettlement, EventStore as _, ObserveOptions, Precondition,
-    ReadOptions, StoreError,
+    AppendError, DamagePlace, DamageSettlement, EventLog as _, ObserveOptions, Precondition,
+    ReadOptions, StoreCatalog as _, StoreError,
     contract::{self, Damage, DamageableStorage},
     verify,
 };

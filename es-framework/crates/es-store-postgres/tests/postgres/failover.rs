@@ -10,7 +10,9 @@ use std::{
 };
 
 use es_event::{RecordedEvent, Subject};
-use es_store::{AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError};
+use es_store::{
+    AppendError, EventLog as _, ObserveOptions, ReadOptions, StoreCatalog as _, StoreError,
+};
 use es_store_postgres::PostgresStore;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 

@@ -4,8 +4,8 @@ use std::{collections::HashSet, time::Duration};
 
 use es_event::{RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventSchema, EventStore as _, EventStream, ObserveOptions, Precondition,
-    ReadOptions,
+    AppendError, EventLog as _, EventSchema, EventStream, ObserveOptions, Precondition,
+    ReadOptions, StoreCatalog as _,
 };
 use es_store_postgres::{PostgresStore, PostgresStoreOptions};
 use futures_util::{StreamExt as _, TryStreamExt as _, future::join_all};

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use es_store::{AppendError, EventStore as _};
+use es_store::{AppendError, EventLog as _, StoreCatalog as _};
 use futures_util::future::join_all;
 
 use crate::connection_proxy::ConnectionProxy;

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_store::EventStore as _;
+use es_store::EventLog as _;
 use es_store_postgres::PostgresStore;
 
 use crate::{

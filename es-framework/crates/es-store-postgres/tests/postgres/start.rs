@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use es_store::EventStore as _;
+use es_store::{EventLog as _, StoreCatalog as _};
 use es_store_postgres::{PostgresStore, PostgresStoreOptions};
 
 use crate::store_fixture::{StoreFixture, candidate, open};

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use es_event::{EventCandidate, Hash, RecordedEvent, Subject};
-use es_store::{EventStore as _, ReadOptions};
+use es_store::{EventLog as _, ReadOptions};
 use es_store_postgres::{PostgresStore, StoreAddress};
 use futures_util::TryStreamExt as _;
 use serde_json::value::RawValue;

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use es_read::projection::{Database, ReadModels};
-use es_store::EventStore as _;
+use es_store::StoreCatalog as _;
 use es_store_postgres::PostgresStore;
 
 use crate::store_fixture::{StoreFixture, open};

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::support::{append, candidate, tiny};
 use crate::{EmbeddedStore, store_settings::EngineSettings};
 use es_event::{LineFormat, Subject};
-use es_store::{EventSchema, EventStore as _, ReadOptions, StoreError};
+use es_store::{EventLog as _, EventSchema, ReadOptions, StoreCatalog as _, StoreError};
 
 /// The answers of a store to all kinds of reads, or the first error.
 async fn answers(store: &EmbeddedStore) -> Result<Vec<String>, StoreError> {

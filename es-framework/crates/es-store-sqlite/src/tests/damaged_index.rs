@@ -11,7 +11,9 @@ use crate::{
     event_check::{CheckPosition, check_events},
     store_settings::EngineSettings,
 };
-use es_store::{EventStore as _, ReadOptions, StoreError, VerificationProgress, verify};
+use es_store::{
+    EventLog as _, ReadOptions, StoreCatalog as _, StoreError, VerificationProgress, verify,
+};
 
 /// Writes four events, and closes the store.
 async fn filled_store(directory: &TempDir) -> EmbeddedStore {

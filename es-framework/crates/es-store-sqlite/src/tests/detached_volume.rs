@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::support::{append, assert_chain, copy, tiny};
 use crate::{EmbeddedStore, shared::InjectedFault};
 use es_event::Subject;
-use es_store::{EventStore as _, ReadOptions};
+use es_store::{EventLog as _, ReadOptions, StoreCatalog as _};
 
 /// The names of the files that the volume takes with it.
 const FILES: [&str; 3] = ["events.sqlite", "events.sqlite-wal", "events.sqlite-shm"];

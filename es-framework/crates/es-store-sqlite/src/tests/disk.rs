@@ -7,7 +7,9 @@ use tempfile::TempDir;
 use super::support::{append, assert_chain, tiny};
 use crate::{EmbeddedStore, shared::InjectedFault};
 use es_event::{EventId, Subject};
-use es_store::{AppendError, EventStore as _, ObserveOptions, ReadOptions, StoreError};
+use es_store::{
+    AppendError, EventLog as _, ObserveOptions, ReadOptions, StoreCatalog as _, StoreError,
+};
 
 #[tokio::test]
 async fn a_full_disk_refuses_the_batch_and_the_store_recovers() {

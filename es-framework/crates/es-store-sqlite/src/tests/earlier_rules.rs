@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::support::{assert_chain, candidate, tiny};
 use crate::EmbeddedStore;
 use es_event::{EventCandidate, RecordedEvent, Subject};
-use es_store::{EventStore, ReadOptions, verify};
+use es_store::{EventLog as _, ReadOptions, StoreCatalog as _, verify};
 
 async fn all(store: &EmbeddedStore) -> Vec<RecordedEvent> {
     let read = store.read(Subject::root(), ReadOptions::recursive());

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{EmbeddedStore, EmbeddedStoreOptions, Restore, store_settings::EngineSettings};
 use es_event::{HashVersion, RecordedEvent, Subject, TraceContext};
-use es_store::{DamagePlace, EventStore as _, ReadOptions, backup, contract, verify};
+use es_store::{DamagePlace, EventLog as _, ReadOptions, backup, contract, verify};
 
 const VERSIONS: [HashVersion; 3] = [HashVersion::V1, HashVersion::V2, HashVersion::V1];
 

@@ -14,7 +14,8 @@ use es_event::{
     compact_object,
 };
 use es_store::{
-    Bound, EventSchema, EventStore, Order, ReadOptions, StoreError,
+    Bound, EventLog as _, EventSchema, EventStore, Order, ReadOptions, StoreCatalog as _,
+    StoreError,
     backup::{self, BackupLine},
 };
 

@@ -23,8 +23,8 @@ use self::support::{append, candidate, eventually, pristine, tiny};
 use crate::{EmbeddedStore, shared::InjectedFault};
 use es_event::Subject;
 use es_store::{
-    AppendError, EventSchema, EventStore as _, ObserveOptions, ReadOptions, RegisterError,
-    StoreError, contract,
+    AppendError, EventLog as _, EventSchema, ObserveOptions, ReadOptions, RegisterError,
+    StoreCatalog as _, StoreError, contract,
 };
 
 #[tokio::test]

@@ -20,7 +20,7 @@ use crate::{
 };
 use es_event::RecordedEvent;
 use es_store::{
-    EventStore as _, Order, ReadOptions, StoreError,
+    EventLog as _, Order, ReadOptions, StoreError,
     scan::{self, Chunk, ChunkSource, Scan},
 };
 

@@ -10,7 +10,8 @@ use super::support::{append, assert_chain, candidate, copy, pristine, tiny};
 use crate::{EmbeddedStore, OpenError, database_format, store_settings::EngineSettings};
 use es_event::{EventId, EventType, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventSchema, EventStore as _, KnownEventType, Precondition, ReadOptions, verify,
+    AppendError, EventLog as _, EventSchema, KnownEventType, Precondition, ReadOptions,
+    StoreCatalog as _, verify,
 };
 
 const VERSION_1: &[u8] = include_bytes!("../fixtures/version-1.sqlite");

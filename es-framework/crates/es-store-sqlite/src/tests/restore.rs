@@ -10,7 +10,7 @@ use super::support::{append, assert_chain, candidate, tiny};
 use crate::{EmbeddedStore, Restore, RestoreError};
 use es_event::{EventCandidate, EventId, EventTime, RecordedEvent, Subject};
 use es_store::{
-    EventSchema, EventStore as _, ReadOptions,
+    EventLog as _, EventSchema, ReadOptions, StoreCatalog as _,
     backup::RestoreFlaw,
     backup::{self, BackupLine},
 };

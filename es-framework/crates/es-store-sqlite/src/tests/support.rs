@@ -10,7 +10,7 @@ use crate::{
     store_settings::{ChunkLimits, EngineSettings},
 };
 use es_event::{EventCandidate, Hash, RecordedEvent};
-use es_store::{AppendError, EventStore as _, Precondition};
+use es_store::{AppendError, EventLog as _, Precondition};
 
 /// Limits so small that a few events reach each of them. No timer starts a compaction.
 pub(super) fn tiny() -> EngineSettings {

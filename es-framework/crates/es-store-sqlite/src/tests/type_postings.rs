@@ -10,13 +10,13 @@ use super::support::{append, candidate, eventually, tiny};
 use crate::{EmbeddedStore, store_settings::EngineSettings};
 use es_event::Subject;
 use es_eventql::{EventQlQuery, QueryLimits};
-use es_store::{EventStore, Order, ReadOptions, StoreError};
+use es_store::{EventLog, Order, ReadOptions, StoreError};
 
 const RARE: &str = "io.example.Rare";
 const EVENTS: usize = 10_000;
 
 async fn ids(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     names: &[&str],
     options: ReadOptions,
 ) -> Result<Vec<u64>, StoreError> {
@@ -70,7 +70,7 @@ async fn a_rare_type_is_found_without_looking_at_all_other_events() {
     assert_eq!(latest.unwrap(), rare[rare.len() - 1..]);
 
     let query = format!("FROM e IN events WHERE e.type == '{RARE}' PROJECT INTO e.id AS INT");
-    let store: Arc<dyn EventStore> = Arc::new(store);
+    let store: Arc<dyn EventLog> = Arc::new(store);
     let rows = EventQlQuery::parse(&query)
         .unwrap()
         .run(Arc::new(store), QueryLimits::DEFAULT);

@@ -11,9 +11,9 @@ use futures_util::{StreamExt as _, stream};
 use tokio::sync::watch;
 
 use super::{
-    AppendError, Conflict, EventSchema, EventStore, EventStream, EventTypeStream, KnownEventType,
+    AppendError, Conflict, EventLog, EventSchema, EventStream, EventTypeStream, KnownEventType,
     ObserveOptions, Order, Precondition, PreconditionScope, ReadOptions, RegisterError,
-    SchemaConflict, StoreError, SubjectStream,
+    SchemaConflict, StoreCatalog, StoreError, SubjectStream,
     catalogue::EventTypeCatalogue,
     options::IdRange,
     scan::{self, Chunk, Scan},
@@ -32,7 +32,7 @@ const CHUNK: usize = 256;
 /// An event store in memory. Its events are lost when the last clone is dropped.
 ///
 /// ```
-/// use es_store::{EventStore as _, memory::MemoryStore};
+/// use es_store::{StoreCatalog as _, memory::MemoryStore};
 ///
 /// assert_eq!(MemoryStore::new().description(), "in memory");
 /// ```
@@ -231,7 +231,7 @@ impl scan::Log for MemoryStore {
 }
 
 #[async_trait]
-impl EventStore for MemoryStore {
+impl EventLog for MemoryStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -253,7 +253,10 @@ impl EventStore for MemoryStore {
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         scan::observe_events(self.clone(), self.clone(), subject, options)
     }
+}
 
+#[async_trait]
+impl StoreCatalog for MemoryStore {
     fn read_subjects(&self, base: Subject) -> SubjectStream {
         let tree = self.log().subjects(base);
         stream::iter(tree.into_sorted()).map(Ok).boxed()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use es_event::{EventCandidate, EventId, EventType, Metadata, Subject};
 use es_sql::{Cell, Statement};
 use es_store::{
-    AppendError, EventStore, Order, Precondition, ReadOptions, StoreError, event_with_id,
+    AppendError, EventLog, Order, Precondition, ReadOptions, StoreError, event_with_id,
 };
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ struct LastAnnouncement {
 }
 
 impl LastAnnouncement {
-    async fn read(store: &dyn EventStore, subject: &Subject) -> Result<Self, StoreError> {
+    async fn read(store: &dyn EventLog, subject: &Subject) -> Result<Self, StoreError> {
         let newest_first = ReadOptions {
             order: Order::Antichronological,
             ..ReadOptions::default()
@@ -74,7 +74,7 @@ impl StateDatabase {
     ///
     /// # Errors
     /// They do, the event store does not answer, or this process does not own the database.
-    pub async fn check_identity(&self, store: &dyn EventStore) -> Result<(), StateError> {
+    pub async fn check_identity(&self, store: &dyn EventLog) -> Result<(), StateError> {
         let last = LastAnnouncement::read(store, &subject()?).await?;
         last.check(&self.identity()?)
     }
@@ -87,7 +87,7 @@ impl StateDatabase {
     /// not own the database.
     pub async fn announce(
         &self,
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         source: &Arc<str>,
     ) -> Result<(), StateError> {
         if self.is_announced()? {
@@ -101,7 +101,7 @@ impl StateDatabase {
 
     async fn append_announcement(
         &self,
-        store: &dyn EventStore,
+        store: &dyn EventLog,
         source: &Arc<str>,
         subject: Subject,
         last: LastAnnouncement,
@@ -148,7 +148,7 @@ impl StateDatabase {
     /// The database or the event store does not answer, or this process does not own the database.
     pub async fn begin_anew(
         &self,
-        (store, source): (&dyn EventStore, &Arc<str>),
+        (store, source): (&dyn EventLog, &Arc<str>),
         subscriber: &str,
         position: Option<SubscriberCheckpoint>,
         others: &[&str],
@@ -192,7 +192,7 @@ impl StateDatabase {
 /// # Errors
 /// It is missing or another one, or the store does not answer.
 pub async fn check_position(
-    store: &dyn EventStore,
+    store: &dyn EventLog,
     checkpoint: SubscriberCheckpoint,
 ) -> Result<(), StateError> {
     match event_with_id(store, checkpoint.event).await {

@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 16 << 20;
 #[derive(Debug)]
 pub(super) struct Instance {
     number: u64,
-    shared: Arc<SharedDatabase>,
+    shared: Arc<ProcessDatabase>,
     ownership: Mutex<Option<Ownership>>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Ownership {
 
 /// A database that the instances of one process share.
 #[derive(Debug)]
-struct SharedDatabase {
+struct ProcessDatabase {
     url: DatabaseUrl,
     sql: OnceCell<SqlDatabase>,
     /// The number of the instance of this process that owns the database or asks for it.
@@ -50,14 +50,14 @@ struct SharedDatabase {
 
 impl StateDatabase {
     pub(super) fn new(url: DatabaseUrl) -> Self {
-        Self::new_instance(Arc::new(SharedDatabase {
+        Self::new_instance(Arc::new(ProcessDatabase {
             url,
             sql: OnceCell::new(),
             owner: Mutex::default(),
         }))
     }
 
-    fn new_instance(shared: Arc<SharedDatabase>) -> Self {
+    fn new_instance(shared: Arc<ProcessDatabase>) -> Self {
         let instance = Instance {
             number: next_number(),
             shared,
@@ -259,7 +259,7 @@ impl Instance {
     }
 }
 
-impl SharedDatabase {
+impl ProcessDatabase {
     fn lock_owner(&self) -> MutexGuard<'_, Option<u64>> {
         self.owner.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,5 @@
 use es_event::{EventCandidate, EventId, EventSelection, Hash, Metadata};
-use es_store::{EventStore, memory::MemoryStore};
+use es_store::{EventLog, memory::MemoryStore};
 use jiff::{SignedDuration, Timestamp};
 
 use es_sql::DatabaseUrl;
@@ -339,7 +339,7 @@ async fn the_events_name_the_database_once_in_each_ownership() {
         event: event(0),
         hash: Hash::ZERO,
     };
-    let log: (&dyn EventStore, _) = (&store, &source);
+    let log: (&dyn EventLog, _) = (&store, &source);
     let others = [NAME, "reminders"];
     another
         .begin_anew(log, NAME, Some(position), &others)
@@ -387,7 +387,7 @@ async fn a_restored_copy_is_noticed() {
         copy.release().await;
     }
     assert!(copy.try_own().await.unwrap().is_some());
-    let log: (&dyn EventStore, _) = (&store, &source);
+    let log: (&dyn EventLog, _) = (&store, &source);
     copy.begin_anew(log, NAME, None, &[NAME]).await.unwrap();
     copy.check_identity(&store).await.unwrap();
     let refused = database.check_identity(&store).await;

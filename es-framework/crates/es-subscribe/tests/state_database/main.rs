@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use es_event::{EventId, EventSelection, Hash};
 use es_sql::{DatabaseUrl, DatabaseUse, SqlDatabase};
-use es_store::{EventStore, memory::MemoryStore};
+use es_store::{EventLog, memory::MemoryStore};
 use es_subscribe::state::{
     StateDatabase, StateError, SubscriberCheckpoint, SubscriberPosition, Task, TaskChange,
     TaskFailure, TaskKey,
@@ -153,7 +153,7 @@ async fn tasks_are_rows_on_a_server() {
     assert_eq!(database.skips(NAME).await.unwrap(), [selection.clone()]);
     assert!(database.end_skips(NAME, &selection).await.unwrap());
     let store = MemoryStore::new();
-    let (source, log): (_, &dyn EventStore) = ("tests".into(), &store);
+    let (source, log): (_, &dyn EventLog) = ("tests".into(), &store);
     database.announce(log, &source).await.unwrap();
     database.check_identity(log).await.unwrap();
     database
@@ -175,7 +175,7 @@ async fn another_process_takes_over_within_ten_seconds_and_the_earlier_owner_not
     assert_eq!(second.try_own().await.unwrap(), None);
     // The read models of the same schema have a writer of their own.
     let url = DatabaseUrl::Postgres(server.url());
-    let rows = SqlDatabase::open(&url, Duration::from_secs(5), DatabaseUse::ReadModels).await;
+    let rows = SqlDatabase::open(&url, Duration::from_secs(5), DatabaseUse::Derived).await;
     assert!(rows.unwrap().try_become_writer().await.unwrap());
     let plan = |id| [TaskChange::Plan(task("/books/1", id, None))];
     first.commit(NAME, None, &plan(1)).await.unwrap();

@@ -16,8 +16,8 @@ use uuid::Uuid;
 use crate::{
     event::{EventCandidate, EventDescriptor, RecordedEvent, Subject},
     store::{
-        AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
-        StoreError, memory::MemoryStore,
+        AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
+        StoreCatalog, StoreError, memory::MemoryStore,
     },
 };
 
@@ -38,7 +38,7 @@ impl FaultyStore {
 
     /// Returns an instance with these rows and the keys of a party.
     fn instance_with(&self, rows: &CountingTarget, party: &Party) -> PersonalData {
-        let targets: Vec<Arc<dyn ErasureTarget>> = vec![Arc::new(rows.clone())];
+        let targets: Vec<Box<dyn ErasureTarget>> = vec![Box::new(rows.clone())];
         let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
         let opened =
             PersonalStore::new(Arc::new(self.clone()), events, party.opened.keys().clone());
@@ -47,7 +47,7 @@ impl FaultyStore {
 }
 
 #[async_trait]
-impl EventStore for FaultyStore {
+impl EventLog for FaultyStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -66,7 +66,10 @@ impl EventStore for FaultyStore {
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.current().observe(subject, options)
     }
+}
 
+#[async_trait]
+impl StoreCatalog for FaultyStore {
     async fn health(&self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -83,7 +86,7 @@ async fn erase(data: &PersonalData, person: u128) {
 
 #[tokio::test]
 async fn an_erasure_in_a_restored_event_store_reaches_rows_that_know_a_later_one() {
-    let (before, restored) = (Party::new(), Party::new());
+    let (before, restored) = (Party::new().await, Party::new().await);
     let rows = CountingTarget::default();
     let data = before.instance_with(&rows);
     for person in [1, 2] {
@@ -98,7 +101,7 @@ async fn an_erasure_in_a_restored_event_store_reaches_rows_that_know_a_later_one
 async fn an_instance_that_runs_while_the_event_store_loses_events_follows_the_erasures_after_that()
 {
     let (party, rows, store) = (
-        Party::new(),
+        Party::new().await,
         CountingTarget::default(),
         FaultyStore::default(),
     );
@@ -127,7 +130,7 @@ async fn all_are_finished(party: &Party, rows: &CountingTarget) -> bool {
 #[tokio::test(start_paused = true)]
 async fn an_erasure_that_cannot_be_announced_is_completed_once_there_is_room_again() {
     let (party, rows, store) = (
-        Party::new(),
+        Party::new().await,
         CountingTarget::default(),
         FaultyStore::default(),
     );
@@ -153,7 +156,7 @@ async fn an_erasure_that_cannot_be_announced_is_completed_once_there_is_room_aga
 #[tokio::test]
 async fn an_erasure_goes_on_when_its_caller_goes_away() {
     let (party, rows, store) = (
-        Party::new(),
+        Party::new().await,
         CountingTarget::default(),
         FaultyStore::default(),
     );

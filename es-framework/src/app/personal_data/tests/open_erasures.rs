@@ -20,7 +20,7 @@ async fn has_dropped(party: &Party, rows: &CountingTarget, drops: usize) {
 
 #[tokio::test(start_paused = true)]
 async fn an_erasure_without_an_announcement_is_completed_by_any_instance_that_runs() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::party()).await.unwrap();
     let rows = CountingTarget::default();
     let data = party.instance_with(&rows);
@@ -44,7 +44,7 @@ async fn an_erasure_without_an_announcement_is_completed_by_any_instance_that_ru
 
 #[tokio::test]
 async fn nothing_is_erased_before_the_rows_of_the_instance_are_without_it() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::party()).await.unwrap();
     let rows = CountingTarget {
         slow_drops: 1,
@@ -68,7 +68,7 @@ async fn an_old_copy_of_the_key_store_lets_every_instance_drop_the_values_again(
         "UPDATE persons SET key = randomblob(32), is_finished = 0",
         "DELETE FROM persons",
     ] {
-        let party = Party::new();
+        let party = Party::new().await;
         let (ada, rows) = (Uuid::from_u128(2), CountingTarget::default());
         party.data.erase(ada).await.unwrap();
         let other = party.instance_with(&rows);
@@ -93,7 +93,7 @@ async fn an_old_copy_of_the_key_store_lets_every_instance_drop_the_values_again(
 
 #[tokio::test]
 async fn an_id_that_is_no_person_is_refused_and_the_persons_are_named() {
-    let party = Party::new();
+    let party = Party::new().await;
     let club = Uuid::from_u128(50);
     let subject: Subject = format!("/clubs/{club}").parse().unwrap();
     let event = EventCandidate {
@@ -130,7 +130,7 @@ async fn an_id_that_is_no_person_is_refused_and_the_persons_are_named() {
 
 #[tokio::test]
 async fn a_page_says_that_a_value_is_personal_and_states_read_its_replacement() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::party()).await.unwrap();
     let states = party.data.redacted_store();
     let pages = parties(&states.clone().for_pages()).await.unwrap();

@@ -30,7 +30,7 @@ fn plain_data() -> Value {
 
 #[tokio::test]
 async fn a_verification_reads_the_events_for_which_a_report_has_no_room() {
-    let party = Party::new();
+    let party = Party::new().await;
     let empty = json!({ "metadata": {}, "payload": {} });
     for _ in 0..5 {
         let subject = format!("/guests/{ADA}");
@@ -49,7 +49,7 @@ async fn a_verification_reads_the_events_for_which_a_report_has_no_room() {
 
 #[tokio::test]
 async fn a_list_with_too_many_events_tells_how_many_there_are() {
-    let party = Party::new();
+    let party = Party::new().await;
     for _ in 0..102 {
         party.store_party(&plain_data()).await;
     }
@@ -65,7 +65,7 @@ async fn a_list_with_too_many_events_tells_how_many_there_are() {
 
 #[tokio::test]
 async fn a_value_that_became_personal_after_others_of_its_event_is_plain() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&self::party()).await.unwrap();
     let mut earlier: Value = serde_json::from_str(&party.stored().await).unwrap();
     earlier["payload"]["guests"][0]["name"] = "name-ada".into();
@@ -84,7 +84,7 @@ async fn a_value_that_became_personal_after_others_of_its_event_is_plain() {
 
 #[tokio::test]
 async fn an_event_that_its_declaration_cannot_read_is_not_taken_for_erased() {
-    let party = Party::new();
+    let party = Party::new().await;
     let payload = json!({ "host": ADA, "hostName": "name-ada" });
     party
         .store_party(&json!({ "metadata": {}, "payload": payload }))
@@ -98,9 +98,9 @@ async fn an_event_that_its_declaration_cannot_read_is_not_taken_for_erased() {
 
 #[tokio::test]
 async fn a_lost_key_is_not_taken_for_an_erasure() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&self::party()).await.unwrap();
-    let other = Party::new();
+    let other = Party::new().await;
     let keys = other.opened.keys().clone();
     let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
     let opened = PersonalStore::new(Arc::new(party.sealed.clone()), events, keys);

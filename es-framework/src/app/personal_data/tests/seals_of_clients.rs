@@ -19,7 +19,7 @@ fn tagged(tag: &str) -> EventCandidate {
 
 #[tokio::test]
 async fn an_event_without_personal_data_that_looks_like_a_sealed_one_is_refused() {
-    let party = Party::new();
+    let party = Party::new().await;
     let appended = party.opened.append(vec![tagged("$sealed")], Vec::new());
     let refused = appended.await.unwrap_err().to_string();
     assert!(refused.contains("/payload/tags"), "{refused}");
@@ -29,7 +29,7 @@ async fn an_event_without_personal_data_that_looks_like_a_sealed_one_is_refused(
 
 #[tokio::test]
 async fn an_event_of_another_writer_that_looks_like_a_sealed_one_stops_nobody() {
-    let party = Party::new();
+    let party = Party::new().await;
     let mut foreign = tagged("$sealed");
     let ada = Uuid::from_u128(2);
     foreign.subject = format!("/parties/{ada}").parse().unwrap();

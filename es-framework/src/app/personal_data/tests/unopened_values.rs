@@ -9,10 +9,13 @@ impl Party {
     /// Returns the event store of an instance that has just started, after its key store was changed like this.
     async fn restart_after(&self, change: &str) -> PersonalStore {
         let file = self.folder.path().join("keys.sqlite");
-        let keys = Connection::open(&file).unwrap();
-        assert_eq!(keys.execute(change, []).unwrap(), 1);
-        let keys = PersonKeys::new(Arc::new(SqliteKeyStore::open(&file).unwrap()));
-        let keys = keys.without_master_keys().await.unwrap();
+        let connection = Connection::open(&file).unwrap();
+        assert_eq!(connection.execute(change, []).unwrap(), 1);
+        let opened = SqlKeyStore::open(&DatabaseUrl::File(file)).await.unwrap();
+        let keys = PersonKeys::new(Arc::new(opened))
+            .without_master_keys()
+            .await
+            .unwrap();
         let events = PersonalEvents::select(&[EventDescriptor::of::<PartyHeldEvent>()]);
         PersonalStore::new(Arc::new(self.sealed.clone()), events, keys)
     }
@@ -47,7 +50,7 @@ fn party_of(person: u128) -> PartyHeldEvent {
 
 #[tokio::test]
 async fn a_sealed_value_that_was_moved_or_changed_does_not_open_and_all_others_do() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&super::party()).await.unwrap();
     let stored = party.stored().await;
     let data = |text: String| RawValue::from_string(text).unwrap();
@@ -87,7 +90,7 @@ async fn a_sealed_value_that_was_moved_or_changed_does_not_open_and_all_others_d
 
 #[tokio::test]
 async fn a_foreign_event_with_a_sealed_value_is_read_as_it_is() {
-    let party = Party::new();
+    let party = Party::new().await;
     party.append(&party_of(1)).await.unwrap();
     let foreign = EventCandidate {
         event_type: EventType::declared("com.other.PartyHeldEvent"),
@@ -113,7 +116,7 @@ async fn a_key_that_is_lost_or_damaged_concerns_its_person_alone() {
         format!("UPDATE persons SET key = zeroblob(32) {last}"),
         format!("UPDATE persons SET key = zeroblob(3) {last}"),
     ] {
-        let party = Party::new();
+        let party = Party::new().await;
         for person in [1, 2] {
             party.append(&party_of(person)).await.unwrap();
         }
@@ -134,7 +137,7 @@ async fn a_key_that_is_lost_or_damaged_concerns_its_person_alone() {
 
 #[tokio::test]
 async fn a_value_that_is_its_replacement_is_stored_without_a_key() {
-    let party = Party::new();
+    let party = Party::new().await;
     let host = Uuid::from_u128(9);
     party.data.erase(host).await.unwrap();
     let empty = PartyHeldEvent {

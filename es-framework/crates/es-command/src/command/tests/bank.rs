@@ -16,7 +16,7 @@ use crate::command::{
 use crate::prelude::*;
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
     memory::MemoryStore,
 };
 
@@ -238,7 +238,7 @@ impl RivalledStore {
 }
 
 #[async_trait]
-impl EventStore for RivalledStore {
+impl EventLog for RivalledStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -259,14 +259,6 @@ impl EventStore for RivalledStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.inner.observe(subject, options)
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "rivalled".into()
     }
 }
 

@@ -12,7 +12,7 @@ use super::bank::{RivalledStore, transfer_with, two_accounts};
 use crate::command::{CommandContext, CommandResources};
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
     memory::MemoryStore,
 };
 
@@ -31,7 +31,7 @@ struct LateCopyStore {
 }
 
 #[async_trait]
-impl EventStore for LateCopyStore {
+impl EventLog for LateCopyStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -55,14 +55,6 @@ impl EventStore for LateCopyStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.inner.observe(subject, options)
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "late copy".into()
     }
 }
 

@@ -26,7 +26,7 @@ use super::{
 use crate::prelude::*;
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
     memory::MemoryStore,
 };
 
@@ -115,7 +115,7 @@ impl FaultyStore {
 }
 
 #[async_trait]
-impl EventStore for FaultyStore {
+impl EventLog for FaultyStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -161,14 +161,6 @@ impl EventStore for FaultyStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.inner.observe(subject, options)
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "faulty".into()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     unique::{ClaimRange, release_claims_of_erased_persons},
 };
 use es_event::EventDescriptor;
-use es_store::{EventStore as _, memory::MemoryStore};
+use es_store::{EventLog as _, memory::MemoryStore};
 
 #[derive(Command)]
 #[command(subject = "/guests/{id}")]

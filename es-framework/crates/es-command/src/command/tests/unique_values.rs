@@ -9,7 +9,7 @@ use crate::{
     unique::ClaimRange,
 };
 use es_event::{EventDescriptor, Subject};
-use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
+use es_store::{EventLog as _, ReadOptions, memory::MemoryStore};
 use futures_util::TryStreamExt as _;
 
 #[derive(Command)]

@@ -35,7 +35,7 @@ fn with_damage(events: EventStream, damaged: u64) -> EventStream {
 }
 
 #[async_trait]
-impl EventStore for DamagedStore {
+impl EventLog for DamagedStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -50,14 +50,6 @@ impl EventStore for DamagedStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         with_damage(self.0.observe(subject, options), self.1)
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "damaged".into()
     }
 }
 

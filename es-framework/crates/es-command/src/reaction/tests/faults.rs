@@ -19,7 +19,7 @@ use super::{
 use crate::command::CommandResources;
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
     memory::MemoryStore,
 };
 
@@ -33,7 +33,7 @@ struct BreakingStore {
 }
 
 #[async_trait]
-impl EventStore for BreakingStore {
+impl EventLog for BreakingStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -57,14 +57,6 @@ impl EventStore for BreakingStore {
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.inner.observe(subject, options)
     }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "breaking".into()
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -78,7 +70,7 @@ async fn calls_and_commands_are_made_once_though_nobody_knows_what_was_written()
     let running: Vec<_> = (0..2)
         .map(|_| {
             let mut runtime = world.runtime();
-            let store: Arc<dyn EventStore> = Arc::new(BreakingStore {
+            let store: Arc<dyn EventLog> = Arc::new(BreakingStore {
                 inner: world.store.clone(),
                 writes: Arc::clone(&writes),
             });
@@ -111,7 +103,7 @@ struct ClosableStore {
 }
 
 #[async_trait]
-impl EventStore for ClosableStore {
+impl EventLog for ClosableStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -133,14 +125,6 @@ impl EventStore for ClosableStore {
 
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         self.inner.observe(subject, options)
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "closable".into()
     }
 }
 

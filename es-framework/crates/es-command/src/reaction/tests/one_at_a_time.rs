@@ -14,7 +14,7 @@ use super::{
 };
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
     memory::MemoryStore,
 };
 
@@ -22,7 +22,7 @@ use es_store::{
 struct UnbatchedStore(MemoryStore);
 
 #[async_trait]
-impl EventStore for UnbatchedStore {
+impl EventLog for UnbatchedStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -42,14 +42,6 @@ impl EventStore for UnbatchedStore {
             event
         });
         one_at_a_time.boxed()
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "one at a time".into()
     }
 }
 

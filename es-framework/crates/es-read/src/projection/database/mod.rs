@@ -2,7 +2,6 @@
 
 mod caller_share;
 mod dialect;
-mod erasure_marks;
 mod failure;
 mod hold_table;
 mod numbered;
@@ -81,7 +80,7 @@ impl Database {
         query_time: Duration,
     ) -> BoxFuture<'a, Result<Self, DatabaseError>> {
         Box::pin(async move {
-            let sql = SqlDatabase::open(url, query_time, DatabaseUse::ReadModels).await?;
+            let sql = SqlDatabase::open(url, query_time, DatabaseUse::Derived).await?;
             let dialect = dialect_of(sql.engine());
             let tables = Arc::new(models.tables_by_name());
             Ok(Self {

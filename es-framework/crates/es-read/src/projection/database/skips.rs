@@ -1,57 +1,35 @@
-//! The table of the events that read models skip. It repeats the choices of operators that the event store has.
+//! The table in which older releases stored the events that read models skip. The event store has them now.
 
 use std::collections::BTreeSet;
 
-use super::{
-    super::{Cell, Table, table_statements},
-    Database, DatabaseError,
-};
+use super::{super::Table, Database, DatabaseError};
 use es_event::EventId;
 use es_sql::Statement;
 
-/// Converts the positions in rows to event ids.
-fn event_ids_from_rows(rows: Vec<Vec<Cell>>) -> BTreeSet<EventId> {
-    let positions = rows.into_iter().flatten();
-    let positions = positions.filter_map(|position| position.as_integer());
-    let numbers = positions.map(u64::try_from);
-    numbers.flatten().filter_map(EventId::new).collect()
-}
+const SELECT: &str = "SELECT position FROM es_skipped WHERE model = $1";
 
-fn to_position(event: EventId) -> Cell {
-    Cell::Integer(i64::try_from(event.get()).unwrap_or(i64::MAX))
-}
+const DELETE: &str = "DELETE FROM es_skipped WHERE model = $1";
 
 impl Database {
-    /// Makes a read model skip an event from now on.
-    pub(in crate::projection) async fn skip_event(
-        &self,
-        table: &Table,
-        event: EventId,
-    ) -> Result<(), DatabaseError> {
-        let skip = [table.model.name.into(), to_position(event)];
-        let skip = Statement::new(table_statements::SKIP, skip);
-        self.sql.write(vec![skip]).await
-    }
-
-    /// Ends the skips of a read model from one event to another, both included.
-    pub(in crate::projection) async fn end_skips(
-        &self,
-        table: &Table,
-        from: EventId,
-        to: EventId,
-    ) -> Result<(), DatabaseError> {
-        let range = [table.model.name.into(), to_position(from), to_position(to)];
-        let end = Statement::new(table_statements::END_SKIPS, range);
-        self.sql.write(vec![end]).await
-    }
-
-    /// Loads the events that a read model skips.
+    /// Loads the events that an older release has stored for a read model.
     pub(in crate::projection) async fn load_skipped_ids(
         &self,
         table: &Table,
     ) -> Result<BTreeSet<EventId>, DatabaseError> {
-        let model = table.model.name.into();
-        let rows = self.look_up(table_statements::SKIPPED, vec![model]).await?;
-        Ok(event_ids_from_rows(rows))
+        let rows = self.look_up(SELECT, vec![table.model.name.into()]).await?;
+        let numbers = rows.into_iter().flatten().map(|cell| {
+            let position = cell.as_integer().and_then(|id| u64::try_from(id).ok());
+            position.and_then(EventId::new)
+        });
+        Ok(numbers.flatten().collect())
+    }
+
+    /// Deletes these events, which the event store has.
+    pub(in crate::projection) async fn delete_skipped_ids(
+        &self,
+        table: &Table,
+    ) -> Result<(), DatabaseError> {
+        let delete = Statement::new(DELETE, [table.model.name.into()]);
+        self.sql.write(vec![delete]).await
     }
 }

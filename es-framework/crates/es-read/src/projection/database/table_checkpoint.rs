@@ -6,7 +6,7 @@ use super::{
     rows::name_of,
 };
 use es_event::{EventId, Hash, RecordedEvent};
-use es_store::{EventStore, StoreError, event_with_id};
+use es_store::{EventLog, StoreError, event_with_id};
 
 pub(super) const SELECT_CHECKPOINT: &str =
     "SELECT definition, position, hash FROM es_checkpoint WHERE model = $1";
@@ -28,10 +28,7 @@ impl Checkpoint {
 
     /// Returns true if an event store contains the event. Rows that were built from another event store
     /// are useless.
-    pub(crate) async fn is_in_event_store(
-        self,
-        store: &dyn EventStore,
-    ) -> Result<bool, StoreError> {
+    pub(crate) async fn is_in_event_store(self, store: &dyn EventLog) -> Result<bool, StoreError> {
         match event_with_id(store, self.id).await {
             // The rows contain the event, which was damaged later.
             Err(error @ StoreError::Corrupt { .. }) => {
@@ -43,11 +40,12 @@ impl Checkpoint {
     }
 
     /// Returns the checkpoint that two columns store.
-    pub(super) fn from_columns(position: Option<i64>, hash: Option<String>) -> Option<Self> {
-        let id = position.and_then(|position| u64::try_from(position).ok());
-        let hash = hash.and_then(|hash| hash.parse().ok());
-        let (id, hash) = id.and_then(EventId::new).zip(hash)?;
-        Some(Self { id, hash })
+    fn from_cells(position: &Cell, hash: Cell) -> Option<Self> {
+        let id = u64::try_from(position.as_integer()?).ok();
+        Some(Self {
+            id: id.and_then(EventId::new)?,
+            hash: hash.into_text()?.parse().ok()?,
+        })
     }
 
     /// Returns the columns that store a checkpoint.
@@ -66,30 +64,24 @@ pub(crate) struct TableCheckpoint {
 }
 
 impl TableCheckpoint {
-    /// Returns the definition and the checkpoint that three columns store.
-    pub(crate) fn from_columns(
-        definition: String,
-        position: Option<i64>,
-        hash: Option<String>,
-    ) -> Self {
-        let checkpoint = Checkpoint::from_columns(position, hash);
-        Self {
-            definition,
-            checkpoint,
-        }
-    }
-
     /// Returns the definition and the checkpoint in the rows of [`SELECT_CHECKPOINT`], of which there is one at most.
     pub(super) fn from_rows(mut rows: Vec<Vec<Cell>>) -> Option<Self> {
         let [definition, position, hash] = <[Cell; 3]>::try_from(rows.pop()?).ok()?;
-        let definition = definition.into_text()?;
-        let (position, hash) = (position.as_integer(), hash.into_text());
-        Some(Self::from_columns(definition, position, hash))
+        Some(Self {
+            definition: definition.into_text()?,
+            checkpoint: Checkpoint::from_cells(&position, hash),
+        })
     }
 
     /// Returns true if the table was created from the current declaration of the read model.
     pub(crate) fn is_current(&self, table: &Table) -> bool {
-        self.definition == table_definition::definition_hash(table)
+        let parts = self.definition.split('.').take(2);
+        parts.eq(table_definition::definition_hash(table).split('.'))
+    }
+
+    /// Returns the last erasure of personal data that was announced before the table was created.
+    pub(crate) fn erasure(&self) -> Option<Hash> {
+        self.definition.split('.').nth(2)?.parse().ok()
     }
 
     /// Returns true if queries of the current declaration can read the table.

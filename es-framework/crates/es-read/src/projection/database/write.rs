@@ -31,7 +31,7 @@ impl Database {
         changes: RowChanges,
         to: Checkpoint,
     ) -> Result<(), DatabaseError> {
-        let mut statements = vec![write_checkpoint(table, Some(to))];
+        let mut statements = vec![advance_checkpoint(table, to)];
         statements.extend(self.write_rows(table, changes).await?);
         self.sql.write(statements).await
     }
@@ -102,11 +102,7 @@ impl Database {
 
     /// Creates the missing tables, and those anew whose definition has changed and that have no checkpoint.
     async fn prepare_tables(&self) -> Result<(), DatabaseError> {
-        let creations = [
-            self.dialect.create_checkpoints(),
-            table_statements::CREATE_SKIPPED,
-            hold_table::CREATE_HELD,
-        ];
+        let creations = [self.dialect.create_checkpoints(), hold_table::CREATE_HELD];
         self.sql
             .write(creations.map(Statement::plain).into())
             .await?;
@@ -142,7 +138,7 @@ impl Database {
         let mut statements = self.drop_rows(table);
         let created = self.dialect.create_table(table, &taken);
         statements.extend(created.into_iter().map(Statement::plain));
-        statements.push(write_checkpoint(table, None));
+        statements.push(create_checkpoint(table));
         self.sql.write(statements).await
     }
 
@@ -205,7 +201,7 @@ impl Database {
         model: &str,
     ) -> Result<(), DatabaseError> {
         match self.find_table(model) {
-            Some(table) => self.sql.write(vec![write_checkpoint(table, None)]).await,
+            Some(table) => self.sql.write(vec![create_checkpoint(table)]).await,
             None => Ok(()),
         }
     }
@@ -244,10 +240,18 @@ fn row_statements(
     statements
 }
 
-/// Returns the statement that writes the definition and the checkpoint of a table.
-fn write_checkpoint(table: &Table, checkpoint: Option<Checkpoint>) -> Statement {
-    let [position, hash] = Checkpoint::to_cells(checkpoint);
-    let definition = table_definition::definition_hash(table).into();
+/// Returns the statement that writes the definition of an empty table.
+fn create_checkpoint(table: &Table) -> Statement {
+    let [position, hash] = Checkpoint::to_cells(None);
+    let definition = table_definition::new_definition(table).into();
     let cells = [name_of(table), definition, position, hash];
     Statement::new(table_statements::WRITE_CHECKPOINT, cells)
+}
+
+/// Returns the statement that advances the checkpoint of a table.
+fn advance_checkpoint(table: &Table, to: Checkpoint) -> Statement {
+    let [position, hash] = Checkpoint::to_cells(Some(to));
+    let definition = table_definition::definition_hash(table).into();
+    let cells = [name_of(table), definition, position, hash];
+    Statement::new(table_statements::ADVANCE_CHECKPOINT, cells)
 }

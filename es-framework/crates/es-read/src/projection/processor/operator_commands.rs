@@ -67,10 +67,6 @@ impl CommandedSubscriber for CommandedReadModel<'_> {
         if !log.end_skips(selection).await.map_err(failed)? {
             return Ok(false);
         }
-        if let Some((from, to)) = selection.ids() {
-            let ended = self.processor.database.end_skips(self.table, from, to);
-            ended.await.map_err(failed)?;
-        }
         if self.progress.has_caught_up() && self.progress.shadow_progress().is_none() {
             self.rebuild().await?;
         }

@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 
 use super::{
     super::{
-        Table, database::TableCheckpoint, pipeline::ProjectionPipeline,
+        Table, database::TableCheckpoint, erasures::KnownErasures, pipeline::ProjectionPipeline,
         pipeline_read_model::PipelineReadModel,
     },
     CATCH_UP_BATCH, Processor, ProcessorStartError,
@@ -19,15 +19,22 @@ impl Processor {
     /// Returns one pipeline for all tables with the same position, so that their events are read once. A
     /// table with another position catches up in a pipeline of its own.
     pub(super) async fn prepare_pipelines(
-        &self,
+        &mut self,
     ) -> Result<Vec<ProjectionPipeline>, ProcessorStartError> {
+        if self.models.personal_tables().next().is_some() {
+            self.erasures = KnownErasures::load(&*self.store).await?;
+            self.models.require_erasure(self.erasures.last());
+        }
         let mut groups: BTreeMap<Option<EventId>, Vec<PipelineReadModel>> = BTreeMap::new();
         for table in self.models.iter() {
             let Some(progress) = self.positions.find_progress(table.model.name) else {
                 continue;
             };
             let serves = self.check_serving_table(table, progress).await?;
-            let shadow = self.arrange_shadow_table(table, progress, !serves).await?;
+            let is_built = serves && progress.erasure() == table.erasure;
+            let shadow = self
+                .arrange_shadow_table(table, progress, !is_built)
+                .await?;
             let serving = serves.then(|| (table.clone(), progress.clone()));
             for (table, progress) in serving.into_iter().chain(shadow) {
                 if progress.state().is_stopped_at_event() {
@@ -49,6 +56,7 @@ impl Processor {
             database: self.database.clone(),
             upcasters: self.upcasters.clone(),
             models,
+            erasures: self.erasures,
         }
     }
 
@@ -85,6 +93,7 @@ impl Processor {
         let kept: Option<TableCheckpoint> = kept.filter(|_| is_ours);
         let position = checkpoint.filter(|_| is_ours).map(|last| last.id);
         let is_current = kept.as_ref().is_some_and(|kept| kept.is_current(table));
+        let erasure = kept.as_ref().and_then(TableCheckpoint::erasure);
         let is_usable = kept.is_some_and(|kept| kept.is_readable(table));
         if position.is_some() && !is_current {
             if progress.shadow_progress().is_none() {
@@ -95,15 +104,18 @@ impl Processor {
             }
             let held = self.database.load_held_keys(table).await?;
             progress.record_held_keys(held);
+            progress.record_erasure(erasure);
             progress.record_position(position.filter(|_| is_usable));
             if is_usable {
                 progress.record_catch_up();
             }
             return Ok(false);
         }
-        if !is_current {
+        let is_empty = position.is_none();
+        if !is_current || is_empty && erasure != table.erasure {
             self.database.reset_table(table).await?;
         }
+        progress.record_erasure(if is_empty { table.erasure } else { erasure });
         if position.is_none() && progress.position().is_some() {
             // The table was lost, and an empty one was created.
             progress.record_rebuild_start();

@@ -17,7 +17,7 @@ use super::{PATIENCE, TREES, rows, write};
 use crate::projection::{Database, DatabaseUrl, Processor, QueryCost, ReadModels};
 use es_event::{EventCandidate, EventId, EventSelection, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
     memory::MemoryStore,
 };
 use es_subscribe::{
@@ -59,7 +59,7 @@ impl DamagedStore {
 }
 
 #[async_trait]
-impl EventStore for DamagedStore {
+impl EventLog for DamagedStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -79,14 +79,6 @@ impl EventStore for DamagedStore {
         }
         self.with_damage(self.inner.observe(subject, options))
     }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "damaged".into()
-    }
 }
 
 struct Garden {
@@ -100,7 +92,7 @@ impl Garden {
     async fn follow(store: &Arc<DamagedStore>) -> Self {
         let models = ReadModels::new([TREES]).unwrap();
         let database = Database::in_memory(&models).await.unwrap();
-        let port: Arc<dyn EventStore> = Arc::<DamagedStore>::clone(store);
+        let port: Arc<dyn EventLog> = Arc::<DamagedStore>::clone(store);
         let processor = Processor::new(port, database.clone(), models);
         let progress = processor.progress().find_progress("trees").unwrap().clone();
         let operator = processor.operator_client();
@@ -250,7 +242,7 @@ async fn a_table_that_is_lost_while_the_event_store_is_away_answers_no_query() {
     let models = ReadModels::new([TREES]).unwrap();
     let url = DatabaseUrl::File(file.clone());
     let database = Database::open(&url, &models).await.unwrap();
-    let port: Arc<dyn EventStore> = Arc::<DamagedStore>::clone(&store);
+    let port: Arc<dyn EventLog> = Arc::<DamagedStore>::clone(&store);
     let processor = Processor::new(port, database.clone(), models);
     let progress = processor.progress().find_progress("trees").unwrap().clone();
     tokio::spawn(processor.run());

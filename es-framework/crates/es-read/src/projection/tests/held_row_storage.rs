@@ -2,11 +2,20 @@
 
 use std::sync::atomic::Ordering;
 
-use super::poison_events::{
-    IS_FIXED, ONE_AT_A_TIME, PATIENCE, PoisonedSacks, Warehouse, fold, fold_until_poison, history,
-    record,
+use futures_util::StreamExt as _;
+use serde_json::json;
+
+use super::{
+    TREES, follow,
+    poison_events::{
+        IS_FIXED, ONE_AT_A_TIME, PATIENCE, PoisonedSacks, Warehouse, fold, fold_until_poison,
+        history, record,
+    },
+    write,
 };
-use es_store::memory::MemoryStore;
+use crate::projection::{Database, DatabaseUrl, ReadModels};
+use es_event::EventId;
+use es_store::{EventLog as _, ReadOptions, memory::MemoryStore};
 use es_subscribe::operator::OperatorCommand;
 
 #[tokio::test]
@@ -87,4 +96,31 @@ async fn a_database_of_a_release_without_held_rows_is_opened() {
     warehouse.reach(history.len()).await;
     assert_eq!(warehouse.rows().await, fold_until_poison(&history));
     assert_eq!(warehouse.progress.held_keys().len(), 50);
+}
+
+#[tokio::test]
+async fn the_skipped_events_of_an_older_release_move_to_the_event_store() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), MemoryStore::new());
+    let file = folder.path().join("trees.db");
+    let earlier = rusqlite::Connection::open(&file).unwrap();
+    let stored = "CREATE TABLE es_skipped (model TEXT NOT NULL, position BIGINT NOT NULL, \
+         PRIMARY KEY (model, position)); INSERT INTO es_skipped VALUES ('trees', 1)";
+    earlier.execute_batch(stored).unwrap();
+    for number in 0..3 {
+        let num_leaves = if number == 1 { json!("many") } else { json!(7) };
+        let payload = json!({ "kind": "oak", "numLeaves": num_leaves });
+        write(&store, number, &payload).await;
+    }
+    let models = ReadModels::new([TREES]).unwrap();
+    let database = Database::open(&DatabaseUrl::File(file), &models).await;
+    let progress = follow(&store, &database.unwrap());
+    let reached = progress.wait_until_reached(EventId::new(2), super::PATIENCE);
+    reached.await.unwrap();
+    assert!(progress.held_keys().is_empty());
+    let skips = "/es-framework/skips".parse().unwrap();
+    let recorded = store.read(skips, ReadOptions::recursive()).count().await;
+    assert_eq!(recorded, 1);
+    let count = "SELECT count(*) FROM es_skipped";
+    let left: i64 = earlier.query_row(count, [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 0);
 }

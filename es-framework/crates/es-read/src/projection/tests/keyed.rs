@@ -12,7 +12,7 @@ use crate::{
     query::PageParameters,
 };
 use es_event::{EventCandidate, EventId};
-use es_store::{EventStore as _, memory::MemoryStore};
+use es_store::{EventLog as _, memory::MemoryStore};
 use es_subscribe::ProgressRegistry;
 
 #[derive(Debug, Clone, Event)]

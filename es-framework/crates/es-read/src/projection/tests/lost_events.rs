@@ -11,8 +11,8 @@ use super::{PATIENCE, TREES, write};
 use crate::projection::{Database, Processor, QueryCost, ReadModels};
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, EventTypeStream, ObserveOptions, Precondition,
-    ReadOptions, StoreError, SubjectStream, memory::MemoryStore,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
+    memory::MemoryStore,
 };
 
 /// A store that another one can replace. This ends the subscriptions.
@@ -34,7 +34,7 @@ impl ReplaceableStore {
 }
 
 #[async_trait]
-impl EventStore for ReplaceableStore {
+impl EventLog for ReplaceableStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -52,22 +52,6 @@ impl EventStore for ReplaceableStore {
         let events = self.current().observe(subject, options);
         let end = async move { replaced.changed().await.is_ok() };
         events.take_until(Box::pin(end)).boxed()
-    }
-
-    fn read_subjects(&self, base: Subject) -> SubjectStream {
-        self.current().read_subjects(base)
-    }
-
-    fn read_event_types(&self) -> EventTypeStream {
-        self.current().read_event_types()
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        self.current().health().await
-    }
-
-    fn description(&self) -> String {
-        self.current().description()
     }
 }
 
@@ -87,7 +71,7 @@ async fn a_read_model_with_lost_events_is_rebuilt() {
         current: Mutex::new(before),
         replacements: watch::Sender::new(0),
     });
-    let port: Arc<dyn EventStore> = Arc::<ReplaceableStore>::clone(&store);
+    let port: Arc<dyn EventLog> = Arc::<ReplaceableStore>::clone(&store);
     let processor = Processor::new(port, database.clone(), models);
     let progress = processor.progress();
     let running = tokio::spawn(processor.run());

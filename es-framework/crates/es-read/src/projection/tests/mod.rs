@@ -3,7 +3,7 @@
 mod beside;
 mod damaged_store;
 mod damaged_tables;
-mod erasure_marks;
+mod erasures;
 mod held_row_storage;
 mod keyed;
 mod long_texts;
@@ -22,7 +22,7 @@ use super::{Database, Processor, ReadModels};
 use crate::query::{self, QueryParameters};
 use crate::{prelude::*, projection::ReadModelDescriptor};
 use es_event::{Event, EventCandidate, EventId, Metadata};
-use es_store::{EventStore as _, memory::MemoryStore};
+use es_store::{EventLog as _, memory::MemoryStore};
 use es_subscribe::{ProgressRegistry, SubscriberProgress};
 
 #[derive(Event)]

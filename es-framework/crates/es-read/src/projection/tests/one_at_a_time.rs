@@ -13,7 +13,7 @@ use super::{PATIENCE, TREES, write};
 use crate::projection::{Database, Processor, ReadModels};
 use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
     memory::MemoryStore,
 };
 
@@ -21,7 +21,7 @@ use es_store::{
 struct UnbatchedStore(MemoryStore);
 
 #[async_trait]
-impl EventStore for UnbatchedStore {
+impl EventLog for UnbatchedStore {
     async fn append(
         &self,
         candidates: Vec<EventCandidate>,
@@ -41,14 +41,6 @@ impl EventStore for UnbatchedStore {
             event
         });
         one_at_a_time.boxed()
-    }
-
-    async fn health(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn description(&self) -> String {
-        "one at a time".into()
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
     query::{PageParameters, QueryContext},
 };
 use es_event::{Declaration, EventCandidate, EventId, EventSelection, EventView};
-use es_store::{EventStore as _, memory::MemoryStore};
+use es_store::{EventLog as _, memory::MemoryStore};
 use es_subscribe::{
     SubscriberProgress,
     operator::{OperatorClient, OperatorCommand, OperatorOutcome},

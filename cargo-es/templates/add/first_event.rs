@@ -1,0 +1,3 @@
+    {{each}}fn {{function}}({{element}}{{parameter}}: &{{event}}) -> Self {
+        Self { {{values}} }
+    }

@@ -1,0 +1,1 @@
+    {{each}}fn {{function}}(&mut self, {{element}}_: &{{event}}) {}
