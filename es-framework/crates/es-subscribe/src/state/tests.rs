@@ -104,7 +104,7 @@ async fn tasks_and_position_are_read_as_they_were_written() {
             .due_tasks(NAME, now(), Some(now()), 9)
             .await
             .unwrap(),
-        [begun.clone()]
+        std::slice::from_ref(&begun)
     );
     assert!(
         database
@@ -178,9 +178,9 @@ async fn tasks_of_a_subject_are_due_one_after_the_other() {
 async fn a_failed_task_holds_its_subject_until_it_is_finished() {
     let database = owned().await;
     let (deadline, later) = (task("/books/1", 1, Some(now())), task("/books/1", 2, None));
-    plan(&database, &[deadline.clone()]).await;
+    plan(&database, std::slice::from_ref(&deadline)).await;
     // While the deadline is executed, an event is planned that comes before deadlines.
-    plan(&database, &[later.clone()]).await;
+    plan(&database, std::slice::from_ref(&later)).await;
     let failure = fail(&deadline, 1, Some(minutes(1)));
     database.commit(NAME, None, &[failure]).await.unwrap();
     plan(

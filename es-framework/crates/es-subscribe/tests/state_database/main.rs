@@ -83,7 +83,7 @@ async fn tasks_are_rows_on_a_server() {
     let tasks = [
         first.clone(),
         task("/books/1", 2, None),
-        deadline.clone(),
+        deadline,
         task("/books/2", 3, None),
     ];
     let mut changes: Vec<_> = tasks.into_iter().map(TaskChange::Plan).collect();
@@ -103,6 +103,25 @@ async fn tasks_are_rows_on_a_server() {
         database.next_times(NAME).await.unwrap().deadline,
         Some(later)
     );
+}
+
+#[tokio::test]
+async fn a_failed_task_holds_its_subject_on_a_server() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let database = open(&server).await;
+    assert!(database.try_own().await.unwrap().is_some());
+    let later = now() + SignedDuration::from_mins(5);
+    let (first, deadline) = (task("/books/1", 1, None), task("/books/1", 0, Some(later)));
+    let tasks = [
+        first.clone(),
+        task("/books/1", 2, None),
+        deadline.clone(),
+        task("/books/2", 3, None),
+    ];
+    let changes: Vec<_> = tasks.into_iter().map(TaskChange::Plan).collect();
+    database.commit(NAME, None, &changes).await.unwrap();
     let failure = |retry_at| TaskChange::Fail {
         key: first.key.clone(),
         subject: first.subject.clone(),
@@ -148,9 +167,24 @@ async fn tasks_are_rows_on_a_server() {
     };
     database.commit(NAME, None, &[cancel]).await.unwrap();
     assert_eq!(database.first_deadline(NAME, "print").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn skips_and_the_identity_are_rows_on_a_server() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let database = open(&server).await;
+    assert!(database.try_own().await.unwrap().is_some());
+    let later = now() + SignedDuration::from_mins(5);
+    let plan = [TaskChange::Plan(task("/books/1", 1, None))];
+    database.commit(NAME, None, &plan).await.unwrap();
     let selection = EventSelection::Event { event: event(3) };
     database.add_skip(NAME, &selection).await.unwrap();
-    assert_eq!(database.skips(NAME).await.unwrap(), [selection.clone()]);
+    assert_eq!(
+        database.skips(NAME).await.unwrap(),
+        std::slice::from_ref(&selection)
+    );
     assert!(database.end_skips(NAME, &selection).await.unwrap());
     let store = MemoryStore::new();
     let (source, log): (_, &dyn EventLog) = ("tests".into(), &store);
