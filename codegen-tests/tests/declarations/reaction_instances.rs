@@ -112,9 +112,9 @@ fn write_letter(address: &str, number: u32) {
 }
 
 /// Starts an instance, which gives a running call this many seconds when it stops. Returns its address, too.
-fn instance(store: &str, office: &str, drain: &str) -> (Program, String) {
+fn instance(stores: &[&str], office: &str, drain: &str) -> (Program, String) {
     let mut letters = Command::new(env!("CARGO_BIN_EXE_letters"));
-    letters.args(["--event-store-url", store, "--office", office]);
+    letters.args(stores).args(["--office", office]);
     letters.args(["--shutdown-timeout", drain]);
     let folder = tempfile::tempdir().unwrap();
     letters.arg("--event-store-data-dir").arg(folder.path());
@@ -142,20 +142,22 @@ fn one_of_two_instances_makes_each_call_and_the_other_one_after_a_kill() {
     orders.args(["--event-store-port", "0", "--event-store-data-dir"]);
     orders.arg(folder.path());
     let (_store, store) = start(&mut orders, "event store listens on ");
-    share_calls(&store, 60);
+    let tasks = format!("sqlite:{}", folder.path().join("tasks.sqlite").display());
+    let stores = ["--event-store-url", &store, "--state-database-url", &tasks];
+    share_calls(&stores, 60);
 }
 
 #[test]
 fn one_of_two_instances_on_postgresql_makes_each_call_and_the_other_one_after_a_kill() {
     if let Some(server) = PostgresServer::start() {
-        share_calls(&server.url(), 20);
+        share_calls(&["--event-store-url", &server.url()], 20);
     }
 }
 
-/// Starts two instances, which send letters. Kills the one that has the lease on a call.
-fn share_calls(store: &str, count: u32) {
+/// Starts two instances, which send letters. Kills the one that makes a call.
+fn share_calls(stores: &[&str], count: u32) {
     let (office, letters) = office();
-    let instance = || instance(store, &office, "10");
+    let instance = || instance(stores, &office, "10");
     let (first, second) = (instance(), instance());
 
     for number in 0..count {
@@ -192,11 +194,12 @@ fn an_instance_that_stops_lets_its_call_end_and_leaves_the_others_to_another_ins
     let Some(server) = PostgresServer::start() else {
         return;
     };
-    let (store, (office, letters)) = (server.url(), office());
+    let (url, (office, letters)) = (server.url(), office());
+    let stores = ["--event-store-url", &url];
     let next = || letters.recv_timeout(PATIENCE).unwrap();
     let (first, second) = (
-        instance(&store, &office, "60"),
-        instance(&store, &office, "60"),
+        instance(&stores, &office, "60"),
+        instance(&stores, &office, "60"),
     );
     write_letter(&first.1, 0);
     let running = next();
@@ -218,10 +221,10 @@ fn an_instance_that_stops_lets_its_call_end_and_leaves_the_others_to_another_ins
     other.0.stopped();
 
     // A call that takes longer than the setting allows is cut off, and another instance makes it.
-    let hasty = instance(&store, &office, "1");
+    let hasty = instance(&stores, &office, "1");
     write_letter(&hasty.1, 2);
     let cut_off = next();
-    let other = instance(&store, &office, "60");
+    let other = instance(&stores, &office, "60");
     hasty.0.terminate();
     hasty.0.stopped();
     let again = next();

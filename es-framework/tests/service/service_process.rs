@@ -71,7 +71,12 @@ impl ServiceProcess {
     fn start_in(data: &Path, settings: &[(&str, &str)], folder: Option<TempDir>) -> Self {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args([SERVE, "--exact", "--nocapture"]);
-        for variable in ["RUST_LOG", "EVENT_STORE_URL", "DATABASE_URL"] {
+        for variable in [
+            "RUST_LOG",
+            "EVENT_STORE_URL",
+            "DATABASE_URL",
+            "STATE_DATABASE_URL",
+        ] {
             command.env_remove(variable);
         }
         command

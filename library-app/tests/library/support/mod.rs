@@ -67,6 +67,7 @@ fn library_command() -> Command {
         "EVENT_SOURCE",
         "RUST_LOG",
         "DATABASE_URL",
+        "STATE_DATABASE_URL",
     ] {
         command.env_remove(setting);
     }
