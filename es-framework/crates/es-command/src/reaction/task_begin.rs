@@ -94,7 +94,7 @@ impl TaskExecutor {
             return retried.count() < MAX_RETRIED;
         }
         match &self.refused {
-            Some((refused, next)) => task.key == *refused && Instant::now() >= *next,
+            Some((refused, next)) => task.subject == *refused && Instant::now() >= *next,
             None => true,
         }
     }

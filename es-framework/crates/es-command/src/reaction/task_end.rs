@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::{ReactionError, error::Recovery, task_executor::TaskExecutor};
-use es_event::{PoisonEvent, RecordedEvent};
+use es_event::{PoisonEvent, RecordedEvent, Subject};
 use es_subscribe::{
     SubscriberFailure, TroubleCause, back_off,
     state::{Task, TaskChange, TaskFailure},
@@ -56,29 +56,38 @@ impl TaskExecutor {
             tracing::info!(reaction, %subject, "a reaction no longer holds a subject");
             self.held = self.held.saturating_sub(1);
         }
-        self.forget_refused(task);
-        if self.refused.is_none() {
+        if self.is_refused(&task.subject) {
+            self.forget_refused();
+        } else if self.refused.is_none() {
             self.shared.steps.progress.record_success();
         }
         self.unsaved.extend(self.shared.finish_task(task));
     }
 
     /// Lets other tasks begin again after the one whose subject could not be held.
-    fn forget_refused(&mut self, task: &Task) {
-        if self
-            .refused
-            .as_ref()
-            .is_some_and(|(key, _)| *key == task.key)
-        {
-            self.refused = None;
-            self.limit_failure = None;
-            self.shared.is_full.store(false, Ordering::Release);
-            self.shared.steps.progress.record_success();
-        } else if let Some((_, next)) = &mut self.refused
-            && self.held < MAX_HELD_SUBJECTS
-        {
-            *next = Instant::now();
+    pub(super) fn forget_refused(&mut self) {
+        self.refused = None;
+        self.limit_failure = None;
+        self.shared.is_full.store(false, Ordering::Release);
+        self.shared.steps.progress.record_success();
+    }
+
+    /// Lets other tasks begin again if a subject was released, or if the refused task is gone: an event has cancelled it.
+    pub(super) fn check_refused(&mut self, due: &[Task], has_planned: bool) {
+        let Some((subject, next)) = &self.refused else {
+            return;
+        };
+        let is_there = self.is_busy(subject) || due.iter().any(|task| task.subject == *subject);
+        let is_gone = has_planned && !is_there && Instant::now() >= *next;
+        if self.held < MAX_HELD_SUBJECTS || is_gone {
+            self.forget_refused();
         }
+    }
+
+    /// Returns true if a task of the subject is the one that could not be held.
+    fn is_refused(&self, subject: &Subject) -> bool {
+        let refused = self.refused.as_ref();
+        refused.is_some_and(|(refused, _)| refused == subject)
     }
 
     fn settle_failure(&mut self, task: Task, event: Option<&RecordedEvent>, error: &ReactionError) {
@@ -138,10 +147,8 @@ impl TaskExecutor {
         let next = now.checked_add(LIMIT_PAUSE).unwrap_or(now);
         self.shared.is_full.store(true, Ordering::Release);
         self.limit_failure = Some(failure);
-        match &mut self.refused {
-            Some((refused, at)) if *refused == task.key => *at = next,
-            Some(_) => {}
-            None => self.refused = Some((task.key.clone(), next)),
+        if self.refused.is_none() || self.is_refused(&task.subject) {
+            self.refused = Some((task.subject.clone(), next));
         }
     }
 
@@ -165,8 +172,10 @@ impl TaskExecutor {
         if task.failure.is_none() {
             self.held = self.held.saturating_add(1);
         }
-        self.forget_refused(&task);
         self.shared.lock_retried().remove(subject);
+        if self.is_refused(&task.subject) {
+            self.forget_refused();
+        }
         self.unsaved.push(TaskChange::Fail {
             key: task.key,
             subject: task.subject,

@@ -24,7 +24,7 @@ use es_event::{EventId, Subject};
 use es_store::newest_id_or_bound;
 use es_subscribe::{
     SubscriberFailure, back_off,
-    state::{Task, TaskChange, TaskKey},
+    state::{Task, TaskChange},
 };
 
 /// The most tasks of a reaction that are executed at once.
@@ -57,8 +57,8 @@ pub(super) struct TaskExecutor {
     pub(super) pauses: ExponentialBackoff,
     /// True after a failure that is no failure of a task.
     pub(super) has_failed: bool,
-    /// The task whose subject cannot be held, because too many are, and the time of its next attempt.
-    pub(super) refused: Option<(TaskKey, Instant)>,
+    /// The subject that cannot be held, because too many are, and the time of its next attempt.
+    pub(super) refused: Option<(Subject, Instant)>,
     /// The failure of the refused task. It is published with the held subjects, which an operator then skips.
     pub(super) limit_failure: Option<SubscriberFailure>,
     /// The number of held subjects.
@@ -185,6 +185,7 @@ impl TaskExecutor {
         let due = self.shared.state().due_tasks(name, now, until, MAX_READ);
         let due = due.await?;
         self.forget_retried(&due);
+        self.check_refused(&due, until.is_some());
         let has_begun = self.begin_tasks(due, until).await?;
         if until.is_some() {
             self.found_due = None;
@@ -244,6 +245,10 @@ impl TaskExecutor {
             self.busy.remove(&subject);
         }
         Ok(())
+    }
+
+    pub(super) fn is_busy(&self, subject: &Subject) -> bool {
+        self.busy.contains_key(subject)
     }
 
     /// Ends the wait of an operator for subjects of which no task is due or executed any more.

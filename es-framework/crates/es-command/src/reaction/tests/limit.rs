@@ -96,7 +96,12 @@ async fn at_the_limit_held_deadlines_are_retried_although_later_events_are_store
     eventually(async || office.letters().len() == 101).await;
     world.clock.set(DUE.parse().unwrap());
     let progress = operator.progress("Clerk");
-    let limit = || progress.state().trouble().map(|trouble| trouble.reason.clone());
+    let limit = || {
+        progress
+            .state()
+            .trouble()
+            .map(|trouble| trouble.reason.clone())
+    };
     eventually(async || limit().is_some_and(|reason| reason.starts_with("it holds 100"))).await;
     for number in 0..101 {
         world.credit(&number.to_string()).await;
