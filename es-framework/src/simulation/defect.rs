@@ -24,7 +24,8 @@ pub(super) enum Defect {
     ForgetOtherSubjects,
     /// A restart finds rows whose checkpoint is that of earlier rows.
     LoseCheckpoints,
-    /// Each process has its own idempotency records of the commands that its reactions send.
+    /// All processes own the state database at the same time, and each of them has its own idempotency records of the
+    /// commands that its reactions send.
     SendOncePerProcess,
     /// A crash keeps the positions of reactions and loses their tasks.
     LoseTasks,

@@ -188,7 +188,7 @@ impl SimulatedInstance {
         };
         let defect = self.environment.defect;
         let state = match defect {
-            Some(Defect::TwoOwners) => self.state.clone(),
+            Some(Defect::TwoOwners | Defect::SendOncePerProcess) => self.state.clone(),
             _ => self.state.another_instance(),
         };
         let runtime = ReactionRuntime {
