@@ -15,7 +15,7 @@ use super::{
 };
 use crate::projection::{Database, DatabaseUrl, ReadModels};
 use es_event::EventId;
-use es_store::{EventStore as _, ReadOptions, memory::MemoryStore};
+use es_store::{EventLog as _, ReadOptions, memory::MemoryStore};
 use es_subscribe::operator::OperatorCommand;
 
 #[tokio::test]
