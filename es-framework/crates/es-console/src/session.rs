@@ -189,8 +189,7 @@ fn now() -> i64 {
 /// Returns the signature of a text in hexadecimal digits.
 fn sign(key: &hmac::Key, text: &str) -> String {
     let signature = hmac::sign(key, format!("console {text}").as_bytes());
-    let digits = signature.as_ref().iter().map(|byte| format!("{byte:02x}"));
-    digits.collect()
+    es_event::hex(signature.as_ref())
 }
 
 fn verify(key: &hmac::Key, text: &str, signature: &str) -> bool {

@@ -35,6 +35,7 @@ mod finite_numbers;
 pub mod foreign_text;
 mod hash;
 mod hash_version;
+mod hexadecimal;
 mod hidden_values;
 mod id;
 #[doc(hidden)]
@@ -93,6 +94,7 @@ pub use event_view::EventView;
 pub use field_interner::FieldInterner;
 pub use hash::{Hash, HashedMetadata, InvalidHash};
 pub use hash_version::{HashVersion, InvalidHashVersion};
+pub use hexadecimal::hex;
 pub use id::{EventId, InvalidEventId};
 pub use invalid_stream_line::InvalidStreamLine;
 #[doc(hidden)]
