@@ -1,12 +1,14 @@
 //! Decisions: what handlers return.
 
+use std::sync::Arc;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{HandlerError, Rejection, RejectionDescriptor};
 use crate::unique::OwnedValues;
-use es_event::{Event, EventType, Metadata, Subject};
+use es_event::{Event, EventCandidate, EventType, Metadata, Subject, TraceContext};
 
 /// Events together with a reply to the sender of the command. A handler without a reply returns the
 /// events alone, and one that can reject the command returns a `Result`.
@@ -90,6 +92,20 @@ pub struct NewEvent {
     pub event_type: EventType,
     /// The event's metadata and payload, as the store keeps them.
     pub data: Box<RawValue>,
+}
+
+impl NewEvent {
+    /// Returns the event as a candidate of this source.
+    #[must_use]
+    pub fn into_candidate(self, source: &Arc<str>, trace: Option<&TraceContext>) -> EventCandidate {
+        EventCandidate {
+            source: Arc::clone(source),
+            subject: self.subject,
+            event_type: self.event_type,
+            data: self.data,
+            trace: trace.cloned(),
+        }
+    }
 }
 
 /// The JSON schema of a handler's reply.
