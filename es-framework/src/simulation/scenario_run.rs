@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use es_personal::{PersonKeys, PersonalEvents, PersonalStore};
-use es_store::{EventOpener as _, simulation::SimulationScope};
+use es_store::simulation::SimulationScope;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{

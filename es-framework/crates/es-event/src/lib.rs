@@ -104,7 +104,7 @@ pub use poison_event::PoisonEvent;
 pub use poison_event::shorten_reason;
 pub use readable::encode_event;
 #[doc(hidden)]
-pub use readable::{encode_finite, encode_readable, find_difference};
+pub use readable::{encode_finite, encode_readable};
 pub use recorded_event::{BrokenChain, DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
 pub use services::{ServiceType, Services};
 pub use subject::{InvalidSubject, InvalidSubjectValue, Subject, SubjectTemplatePart};

@@ -81,7 +81,6 @@ impl PoisonEvent {
 const MAX_REASON: usize = 2_000;
 
 /// Leaves out the middle of a long reason. The end says what was expected, and where.
-#[doc(hidden)]
 #[must_use]
 pub fn shorten_reason(reason: String) -> String {
     shorten(reason, MAX_REASON)

@@ -7,8 +7,8 @@ use std::{collections::HashSet, sync::Arc};
 use async_trait::async_trait;
 use es_event::{EventCandidate, RecordedEvent, Subject, personal::announces_erasure};
 use es_store::{
-    AppendError, EventLog, EventOpener, EventStore, EventStream, ObserveOptions, Precondition,
-    ReadOptions, StoreError,
+    AppendError, EventLog, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
+    StoreError,
 };
 use futures_util::{StreamExt as _, future, stream};
 
@@ -56,6 +56,18 @@ impl PersonalStore {
     #[must_use]
     pub fn sealed(&self) -> &Arc<dyn EventStore> {
         &self.store
+    }
+
+    /// Opens the personal values of events that were read from the store behind the cipher.
+    ///
+    /// # Errors
+    /// The key store does not answer.
+    pub async fn open_events(
+        &self,
+        events: Vec<RecordedEvent>,
+    ) -> Result<Vec<RecordedEvent>, StoreError> {
+        let sealed = events.into_iter().map(Ok).collect();
+        self.open(sealed).await.into_iter().collect()
     }
 
     pub(crate) fn link(&self) -> &KeyLink {
@@ -200,17 +212,6 @@ fn refused(error: SealError) -> AppendError {
         SealError::Erased(person) => AppendError::ErasedPerson(person.to_string()),
         SealError::KeyStore(error) => StoreError::from(error).into(),
         error => StoreError::Refused(error.to_string()).into(),
-    }
-}
-
-#[async_trait]
-impl EventOpener for PersonalStore {
-    async fn open_events(
-        &self,
-        events: Vec<RecordedEvent>,
-    ) -> Result<Vec<RecordedEvent>, StoreError> {
-        let events = events.into_iter().map(Ok).collect();
-        self.open(events).await.into_iter().collect()
     }
 }
 

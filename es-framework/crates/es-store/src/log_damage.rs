@@ -77,7 +77,6 @@ impl LogDamage {
 }
 
 /// Says why a log takes no more events, and what to do.
-#[doc(hidden)]
 pub fn describe_closed_log(damage: impl fmt::Display) -> String {
     format!(
         "the log is closed for writing, because {damage}. `event-store verify` says how to repair it, and opens a whole log again"
@@ -85,7 +84,6 @@ pub fn describe_closed_log(damage: impl fmt::Display) -> String {
 }
 
 /// The outcome of a verification, by which a store opens or closes its log.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct DamageSettlement {
     /// The places of the damage that was recorded before the verification began. Those that are not damaged any more are

@@ -30,7 +30,6 @@ macro_rules! rules {
 ///
 /// # Panics
 /// The adapter breaks a rule.
-#[doc(hidden)]
 pub async fn run<S, F, Fut>(mut empty: F)
 where
     S: EventStore,

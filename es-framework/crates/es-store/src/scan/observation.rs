@@ -10,7 +10,6 @@ use crate::{EventStream, IfEventIsMissing, ObserveOptions, Order, StoreError, op
 use es_event::{RecordedEvent, Subject};
 
 /// Subscribes to the stored events that match the options, and then to the new ones.
-#[doc(hidden)]
 pub fn observe_events<L: Log, C: ChunkSource<Events = Vec<RecordedEvent>>>(
     log: L,
     source: C,

@@ -15,7 +15,6 @@ use es_event::EventType;
 const MAX_APPEND_BYTES: usize = 64 << 20;
 
 /// Admits tasks to the write queue of a store.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct WriteAdmission {
     queue: Arc<WriteQueue>,
@@ -27,7 +26,6 @@ pub struct WriteAdmission {
 }
 
 /// The limits of the tasks that wait.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct AdmissionLimits {
     /// The size of the queue, in KiB. Each append counts as one at least.
