@@ -21,7 +21,7 @@ struct ReconnectingObservation {
     subject: Subject,
     options: ObserveOptions,
     events: Option<EventReader>,
-    /// The last event that the observation returned.
+    /// The last event that the observation received.
     last: Option<ChainLink>,
     outage: Outage,
 }
@@ -55,7 +55,11 @@ impl ReconnectingObservation {
             match self.try_next().await {
                 Ok(event) => {
                     self.last = Some(ChainLink::from_event(&event));
-                    return Ok(event);
+                    // The protocol has no filter by type.
+                    let types = &self.options.event_types;
+                    if types.is_empty() || types.contains(&event.event_type) {
+                        return Ok(event);
+                    }
                 }
                 Err(failure) => {
                     let pause = self.prepare_retry(failure)?;
