@@ -1,6 +1,6 @@
 //! Writes whose preconditions may be queries over the whole store.
 
-use std::{sync::Arc, time::Instant};
+use std::time::Instant;
 
 use tokio::time::timeout;
 
@@ -100,10 +100,9 @@ impl ConditionalWrite {
     async fn check_queries(&self, server: &ServerState) -> Result<Option<EventId>, ApiError> {
         let newest = newest_id(&*server.store).await;
         let end = newest.map_err(|error| ApiError::nothing_stored(&error))?;
-        let source = server.event_source();
         for (query, index) in self.queries.iter().zip(&self.query_indexes) {
             let limits = server.settings.query_limits;
-            let running = query.boolean_result(Arc::clone(&source), limits);
+            let running = query.boolean_result(server.store.clone(), limits);
             let result = running.await;
             match result.map_err(|error| ApiError::failed_precondition(&error))? {
                 Some(true) => {}
