@@ -6,7 +6,7 @@ use es_catalog::model::{ApplicationModel, ModelNode, NodeKind};
 use es_command::state::{Snapshots, StateDescriptor};
 use es_event::{EventId, Subject, Upcasters, personal::KEYWORD, subject_template::fits};
 use es_eventql::QueryLimits;
-use es_net::ApiToken;
+use es_net::{ApiToken, KeyedRateLimiter};
 use es_personal::PersonalData;
 use es_read::projection::{Database, ReadModels};
 use es_store::{EventLog, StoreCatalog};
@@ -20,7 +20,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     console_link::ConsoleLink,
-    credential_limiter::CredentialLimiter,
     session::{SessionLog, Sessions},
 };
 
@@ -192,7 +191,8 @@ impl Console {
 pub(crate) struct ConsoleState {
     pub(crate) console: Arc<Console>,
     pub(crate) sessions: Arc<Sessions>,
-    pub(crate) credentials: CredentialLimiter,
+    /// Slows down those who guess the API token.
+    pub(crate) credentials: KeyedRateLimiter,
     pub(crate) permits: ConsolePermits,
 }
 

@@ -12,7 +12,6 @@ mod command_list;
 mod component_list;
 mod console;
 mod console_link;
-mod credential_limiter;
 mod event_details;
 mod event_filter;
 mod event_list;

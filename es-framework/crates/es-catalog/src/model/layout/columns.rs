@@ -17,14 +17,6 @@ pub(crate) struct ColumnPlan {
     views: usize,
 }
 
-/// The kinds of columns of the flow, which repeat: a reaction sends commands, which record events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FlowColumn {
-    Commands,
-    Events,
-    Reactions,
-}
-
 impl ColumnPlan {
     pub(crate) fn from_model(model: &ApplicationModel) -> Self {
         let mut columns = flow_columns(model);
@@ -66,10 +58,11 @@ impl ColumnPlan {
         if column > self.views {
             return "Queries";
         }
-        match FlowColumn::of(column) {
-            FlowColumn::Commands => "Commands",
-            FlowColumn::Events => "Events",
-            FlowColumn::Reactions => "Reactions",
+        // The columns of the flow repeat: a reaction sends commands, which record events.
+        match column % 3 {
+            0 => "Commands",
+            1 => "Events",
+            _ => "Reactions",
         }
     }
 
@@ -79,16 +72,6 @@ impl ColumnPlan {
         match (self.find_column(&edge.from), self.find_column(&edge.to)) {
             (Some(from), Some(to)) => to <= from,
             _ => false,
-        }
-    }
-}
-
-impl FlowColumn {
-    const fn of(column: usize) -> Self {
-        match column % 3 {
-            0 => Self::Commands,
-            1 => Self::Events,
-            _ => Self::Reactions,
         }
     }
 }
