@@ -195,11 +195,8 @@ fn sign(key: &hmac::Key, text: &str) -> String {
 fn verify(key: &hmac::Key, text: &str, signature: &str) -> bool {
     let digits = signature.as_bytes().chunks_exact(2);
     let is_whole = signature.len() == 64 && digits.remainder().is_empty();
-    let bytes = digits.map(|pair| {
-        let pair = std::str::from_utf8(pair).ok()?;
-        u8::from_str_radix(pair, 16).ok()
-    });
-    let bytes: Option<Vec<u8>> = bytes.collect();
+    let parsed = digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+    let bytes: Option<Vec<u8>> = parsed.collect();
     let text = format!("console {text}");
     is_whole && bytes.is_some_and(|bytes| hmac::verify(key, text.as_bytes(), &bytes).is_ok())
 }

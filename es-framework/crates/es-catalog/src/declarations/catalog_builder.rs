@@ -158,12 +158,12 @@ impl CatalogBuilder {
         check_unique_rules(&events)?;
         check_rejection_names(&commands)?;
         let upcasters = Upcasters::new(self.upcasters)?;
-        let models = ReadModels::new(self.read_models)?;
+        let declared = ReadModels::new(self.read_models)?;
         let queries = sort_declarations(self.queries, |one| (one.path, one.declaration, one.name));
         for query in &queries {
-            check_query(query, &models)?;
+            check_query(query, &declared)?;
         }
-        let models = models.with_indexes_of(&queries);
+        let models = declared.with_indexes_of(&queries);
         let routes = query_routes(&queries, &models);
         let paths = routes
             .iter()

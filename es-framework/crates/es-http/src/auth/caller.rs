@@ -20,12 +20,11 @@ impl VerifiedCaller {
         owner_id: Option<&str>,
     ) -> Self {
         let caller = AuthenticatedCaller::new(name, roles);
-        let caller = match owner_id {
-            Some(id) => caller.with_owner_id(id),
-            None => caller,
-        };
         Self {
-            caller,
+            caller: match owner_id {
+                Some(id) => caller.with_owner_id(id),
+                None => caller,
+            },
             until: None,
         }
     }

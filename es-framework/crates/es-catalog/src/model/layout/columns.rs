@@ -92,11 +92,9 @@ fn flow_columns(model: &ApplicationModel) -> BTreeMap<String, usize> {
     let mut columns = BTreeMap::new();
     let steps = |edge: &&ModelEdge| is_step(edge) && is_in_flow(&edge.to, model);
     let edges: Vec<_> = model.edges.iter().filter(steps).collect();
-    let in_flow = model
-        .nodes
-        .iter()
-        .filter(|node| is_in_flow(&node.id, model) && !is_earlier_version(node, model));
-    let in_flow: Vec<_> = in_flow.collect();
+    let is_drawn =
+        |node: &&ModelNode| is_in_flow(&node.id, model) && !is_earlier_version(node, model);
+    let in_flow: Vec<_> = model.nodes.iter().filter(is_drawn).collect();
     let begins =
         |node: &&&ModelNode| node.route.is_some() || !edges.iter().any(|edge| edge.to == node.id);
     let mut next: Vec<_> = in_flow
