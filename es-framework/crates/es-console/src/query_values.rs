@@ -8,6 +8,7 @@ use crate::notice::NoticePage;
 
 /// The values in the query of an address or in a form, as they were entered.
 #[derive(Debug, Default, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct QueryValues(Vec<(String, String)>);
 
 impl QueryValues {
@@ -69,5 +70,7 @@ mod tests {
         assert_eq!(values.parsed::<u8>("b"), Some(7));
         assert_eq!(values.parsed::<u8>("a"), None);
         assert_eq!(QueryValues::parse("%ff=&&=").value_or_empty("a"), "");
+        let form: QueryValues = serde_urlencoded::from_bytes(b"a=1%0D%0A2").unwrap();
+        assert_eq!(form.value_or_empty("a"), "1\r\n2");
     }
 }
