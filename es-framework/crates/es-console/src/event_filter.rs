@@ -50,7 +50,7 @@ const FIELDS: [&str; 7] = ["subject", "exact", "type", "from", "to", "text", "tr
 
 impl ParsedFilterForm {
     /// Reads the values in the query of an address.
-    pub(crate) fn new(values: QueryValues, event_types: &[&'static str]) -> Self {
+    pub(crate) fn new(values: QueryValues, event_types: &[&str]) -> Self {
         let mut input = Self {
             values,
             ..Self::default()
@@ -111,17 +111,13 @@ impl ParsedFilterForm {
     }
 
     /// Reads the type. The last segment of a declared type is enough.
-    fn read_type(&mut self, event_types: &[&'static str]) {
+    fn read_type(&mut self, event_types: &[&str]) {
         let value = self.value("type");
         if value.is_empty() {
             return;
         }
         let declared = event_types.iter().find(|one| short_type(one) == value);
-        let event_type = match declared {
-            Some(declared) => Ok(EventType::declared(declared)),
-            None => value.parse(),
-        };
-        match event_type {
+        match declared.unwrap_or(&value).parse() {
             Ok(event_type) => self.filter.event_type = Some(event_type),
             Err(_) => self.reject(
                 "type",

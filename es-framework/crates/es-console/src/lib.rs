@@ -45,7 +45,7 @@ mod subject_timeline;
 mod tests;
 mod text_view;
 
-pub use console::{Console, DeclaredCommand, DeclaredState};
+pub use console::{Console, DeclaredState};
 pub use console_link::ConsoleLink;
 pub use router::router;
 pub use session::SessionLog;
