@@ -38,6 +38,7 @@ const LOCK_TIMEOUT: &str = "SET lock_timeout = '4s'";
 const ACCEPTS_LOSS: &str = "durability=unsafe";
 
 /// Connections to the server that accepts writes.
+#[doc(hidden)]
 pub struct PrimaryPool {
     servers: DatabaseServers,
     accepts_loss: bool,
