@@ -40,8 +40,8 @@ pub fn encode_event<E: Event>(
 ) -> Result<Box<RawValue>, UnreadableValue> {
     finite_numbers::check(event)?;
     let data = encode(metadata, event).map_err(whole)?;
-    let read = serde_json::from_str::<PayloadOnly<E>>(data.get());
-    let read = read.map_err(|_| locate_error(event))?.payload;
+    let parsed = serde_json::from_str::<PayloadOnly<E>>(data.get());
+    let read = parsed.map_err(|_| locate_error(event))?.payload;
     let again = encode(metadata, &read).map_err(whole)?;
     if data.get() != again.get() {
         compare(event, &read)?;

@@ -119,8 +119,8 @@ async fn connect(
     let body = encode_request_body(&ReadOrObserveBody::of_observation(subject, options))?;
     let silence = http_client.settings.observe_silence;
     let version = http_client.version().await?;
-    let request = http_client.authorized(version, DataRoute::Read("observe-events"));
-    let request = StoreHttpClient::with_json(request, body);
+    let authorized = http_client.authorized(version, DataRoute::Read("observe-events"));
+    let request = StoreHttpClient::with_json(authorized, body);
     let sent = http_client.send_request(request, silence).await;
     let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
     if response.status() != StatusCode::OK {

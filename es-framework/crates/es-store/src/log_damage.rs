@@ -99,8 +99,8 @@ impl DamageSettlement {
     /// Returns the places that are repaired.
     #[must_use]
     pub fn repaired(&self) -> Vec<String> {
-        let found = self.found.iter().map(|damage| damage.place.to_string());
-        let found: Vec<_> = found.collect();
+        let places = self.found.iter().map(|damage| damage.place.to_string());
+        let found: Vec<_> = places.collect();
         let known = self.known.iter().cloned();
         known.filter(|place| !found.contains(place)).collect()
     }

@@ -78,11 +78,13 @@ pub struct BatchLimits {
 impl BatchLimits {
     /// Subtracts an append from the limits. Returns false, and changes nothing, if it exceeds what is left.
     pub fn subtract(&mut self, append: &QueuedAppend) -> bool {
-        let events = append.candidates.len();
-        let events = events.saturating_add(append.preconditions.len()).max(1);
-        let events = self.events.checked_sub(events);
-        let bytes = self.bytes.checked_sub(append.bytes);
-        let (Some(events), Some(bytes)) = (events, bytes) else {
+        let parts = append.candidates.len();
+        let size = parts.saturating_add(append.preconditions.len()).max(1);
+        let left = (
+            self.events.checked_sub(size),
+            self.bytes.checked_sub(append.bytes),
+        );
+        let (Some(events), Some(bytes)) = left else {
             return false;
         };
         *self = Self { events, bytes };
