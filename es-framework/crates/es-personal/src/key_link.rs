@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use es_event::EventType;
-use es_store::{EventSchema, StoreCatalog, RegisterError, SchemaConflict, StoreError};
+use es_store::{EventSchema, RegisterError, SchemaConflict, StoreCatalog, StoreError};
 use serde_json::{Value, json};
 use uuid::Uuid;
 

@@ -13,12 +13,12 @@ use es_event::{
 };
 use es_read::{
     projection::{Project, ReadModelDescriptor, ReadModels},
-    query::{QueryDescriptor, QueryHandler, query_routes},
+    query::{QueryDescriptor, QueryHandler},
 };
 
 use super::{
     catalog::Catalog, catalog_error::CatalogError, connections::Connections,
-    contradictions::find_contradiction, event_subjects::EventSubjects,
+    contradictions::find_contradiction, event_subjects::EventSubjects, query_routes::query_routes,
     reserved_path::is_reserved_path, unique_rules::check_unique_rules,
 };
 

@@ -144,9 +144,8 @@ pub(super) fn selected_key(conditions: &[Expression], identity: RowIdentity) -> 
     let RowIdentity::Columns(names) = identity else {
         return None;
     };
-    let parts = names.iter();
-    let parts = parts.map(|column| RowKey::from_cell(required(column)?.clone()));
-    RowKey::from_parts(parts.collect::<Option<_>>()?).map(Cell::from)
+    let part = |column: &&str| RowKey::from_cell(required(column)?.clone());
+    RowKey::from_parts(names.iter().map(part).collect::<Option<_>>()?).map(Cell::from)
 }
 
 /// Returns the condition on the whole key of a row if the conditions tell each of its fields. An index contains the key,
@@ -210,7 +209,7 @@ fn compare_in(
     let TableView {
         database, table, ..
     } = view;
-    let prefix = database.indexed_prefix(table, column);
+    let prefix = database.dialect().indexed_prefix(table, column);
     let cell = table.compared_cell(column, cell.clone());
     let column = table.compared_column(column);
     compare(&column, comparison, cell, prefix.as_deref())
@@ -223,15 +222,15 @@ fn one_of_in(view: TableView<'_>, column: &str, cells: &[Cell]) -> SqlFragment {
     if cells.is_empty() {
         return SqlFragment::new("1 = 0", Vec::new());
     }
-    let cells = cells.iter().cloned();
-    let cells: Vec<_> = cells
-        .map(|cell| table.compared_cell(column, cell))
+    let compared: Vec<_> = cells
+        .iter()
+        .map(|cell| table.compared_cell(column, cell.clone()))
         .collect();
-    let exact = one_of(&table.compared_column(column), cells.clone());
-    match database.indexed_prefix(table, column) {
+    let exact = one_of(&table.compared_column(column), compared.clone());
+    match database.dialect().indexed_prefix(table, column) {
         None => exact,
         Some(prefix) => {
-            let prefixes = cells.into_iter().map(prefix_of).collect();
+            let prefixes = compared.into_iter().map(prefix_of).collect();
             SqlFragment::join([one_of(&prefix, prefixes), exact], " AND ")
         }
     }
@@ -253,10 +252,13 @@ fn contains_in(
     let Some(part) = part else {
         return Ok(SqlFragment::new("1 = 0", Vec::new()));
     };
-    let conditions = database.substring_conditions(table, &column, &part);
-    let conditions = conditions.into_iter();
-    let conditions = conditions.map(|(text, cell)| SqlFragment::new(text, vec![cell]));
-    Ok(SqlFragment::join(conditions, " AND "))
+    let conditions = database
+        .dialect()
+        .substring_conditions(table, &column, &part);
+    let fragments = conditions
+        .into_iter()
+        .map(|(text, cell)| SqlFragment::new(text, vec![cell]));
+    Ok(SqlFragment::join(fragments, " AND "))
 }
 
 /// Returns the condition that a column, which is given as SQL, compares like this with a value. If an index contains
@@ -295,6 +297,6 @@ fn join_sides(
     operator: &str,
 ) -> Result<SqlFragment, QueryError> {
     let sides = [one, other].map(|side| Ok(side.to_sql(view)?.in_parentheses()));
-    let sides: Result<Vec<_>, QueryError> = sides.into_iter().collect();
-    Ok(SqlFragment::join(sides?, operator))
+    let fragments: Result<Vec<_>, QueryError> = sides.into_iter().collect();
+    Ok(SqlFragment::join(fragments?, operator))
 }

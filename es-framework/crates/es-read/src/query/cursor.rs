@@ -208,7 +208,9 @@ impl PageCursor {
     /// Refuses a value that no row can have: a text of PostgreSQL cannot contain the NUL character.
     pub(super) fn check_storable(cell: &Cell, database: &Database) -> Result<(), QueryError> {
         match cell {
-            Cell::Text(text) if database.rejects_nul_character() && text.contains('\0') => {
+            Cell::Text(text)
+                if database.dialect().rejects_nul_character() && text.contains('\0') =>
+            {
                 Err(Self::foreign_cursor_error())
             }
             _ => Ok(()),

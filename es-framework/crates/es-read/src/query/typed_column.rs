@@ -338,7 +338,6 @@ impl<T: TextValue> TextValue for Option<T> {}
 
 /// Returns whether each column of this key is among the columns, with the number of values that they are compared
 /// with, and has one value.
-#[doc(hidden)]
 #[must_use]
 pub const fn names_key(mut key: &[&str], compared: &[(RequiredIndex, ValueCount)]) -> bool {
     while let [column, others @ ..] = key {
