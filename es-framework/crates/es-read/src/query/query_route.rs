@@ -16,7 +16,7 @@ use es_event::{Caller, Declaration, OwnerRule, Subject};
 /// use es_framework::{
 ///     prelude::*,
 ///     projection::{ReadModelDescriptor, ReadModels},
-///     query::query_routes,
+///     query::{QueryRoute, QueryRouteTarget},
 /// };
 ///
 /// #[derive(Event)]
@@ -26,9 +26,14 @@ use es_event::{Caller, Declaration, OwnerRule, Subject};
 /// }
 ///
 /// let models = ReadModels::new([ReadModelDescriptor::of_events::<BookDonatedEvent>()])?;
-/// let routes = query_routes(&[], &models);
-/// let paths: Vec<_> = routes.iter().map(|route| route.path.as_str()).collect();
-/// assert_eq!(paths, ["/donations", "/donations/{key}"]);
+/// let table = models.iter().next().unwrap();
+/// let route = QueryRoute {
+///     path: "/donations".into(),
+///     declaration: table.model.declaration,
+///     target: QueryRouteTarget::BrowseEvents(table.clone()),
+///     visibility: Vec::new(),
+/// };
+/// assert!(route.roles().is_empty());
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
