@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::ClaimError;
-use crate::command::NewEvent;
+use crate::new_event::NewEvent;
 
 /// The type of claims.
 #[doc(hidden)]

@@ -15,7 +15,7 @@ use super::{
     },
     owned_values::OwnedValue,
 };
-use crate::command::NewEvent;
+use crate::new_event::NewEvent;
 
 /// The events that an append adds for its unique values, with their preconditions.
 #[doc(hidden)]
