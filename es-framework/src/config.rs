@@ -117,6 +117,9 @@ settings! {
     key_store_master_key_file: Option<PathBuf> = None,
     /// Database of the read models.
     database_url: DatabaseUrl = DatabaseUrl::default(),
+    /// Database of the tasks of reactions. Without it, the database of the events where that is PostgreSQL, otherwise
+    /// `state.sqlite` in `event_store_data_dir`.
+    state_database_url: Option<DatabaseUrl> = None,
     /// Source of every published event. Without it, the application's name.
     event_source: Option<String> = None,
     /// Request headers that are copied into the metadata of events.
@@ -185,8 +188,7 @@ impl Settings {
 
     /// Returns the folder of the embedded event store. An error does not show the value, because a URL may
     /// contain a password.
-    #[cfg(any(feature = "embedded", feature = "postgres"))]
-    pub(crate) fn data_folder(&self) -> crate::Result<&std::path::Path> {
+    pub(crate) fn data_folder(&self) -> crate::Result<&Path> {
         let folder = &self.event_store_data_dir;
         if folder.to_str().is_some_and(|text| text.contains("://")) {
             return Err(crate::Error::new(

@@ -13,8 +13,8 @@ use es_net::{self as net, shutdown, tls::ServerTls};
 use es_observe::metrics::measure_stores;
 use es_personal::PersonalStore;
 use es_store::secret_file::generate_secret;
+use es_subscribe::state::StateDatabase;
 use tokio::net::TcpListener;
-use uuid::Uuid;
 
 use super::{
     background::{BackgroundThread, start_projections, start_reactions},
@@ -25,6 +25,7 @@ use super::{
     opened_store::OpenedStore,
     personal_data::{open_personal_store, personal_data},
     read_models::open_database,
+    state_database::open_state_database,
     unique_values::open_unique_keys,
 };
 use crate::{
@@ -94,6 +95,7 @@ struct OpenedResources {
     personal: Option<PersonalStore>,
     unique_keys: Arc<dyn UniqueKeySource>,
     database: Database,
+    state: StateDatabase,
     lifecycle: Lifecycle,
 }
 
@@ -110,9 +112,12 @@ impl OpenedResources {
         let tls = load_tls(&settings)?;
         let has_store_of_code = store.is_some();
         let store = open_event_store(&settings, store).await?;
-        let events = declarations.catalog.events();
-        let personal = open_personal_store(events, &settings, store.as_event_store()).await?;
-        let unique_keys = open_unique_keys(events, personal.as_ref()).await?;
+        let declared = declarations.catalog.events();
+        let personal = open_personal_store(declared, &settings, store.as_event_store()).await?;
+        let unique_keys = open_unique_keys(declared, personal.as_ref()).await?;
+        let reactions = declarations.catalog.reactions();
+        let events = store.as_event_store();
+        let state = open_state_database(&settings, reactions, &*events, has_store_of_code).await?;
         Ok(Self {
             name,
             lifecycle: Lifecycle::begin(name, declarations.catalog.version()),
@@ -122,6 +127,7 @@ impl OpenedResources {
             store,
             personal,
             unique_keys,
+            state,
             database: open_database(&settings, declarations.catalog.read_models()).await?,
             settings,
         })
@@ -225,7 +231,7 @@ impl Application {
             store: resources.application_store(),
             services,
             upcasters,
-            instance: Uuid::new_v4(),
+            state: resources.state.clone(),
             sent_commands: None,
         };
         let models = catalog.read_models();

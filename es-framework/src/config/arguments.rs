@@ -174,6 +174,17 @@ pub(crate) struct SettingsArguments {
     )]
     database_url: DatabaseUrl,
 
+    /// Database of the tasks that reactions have to execute: a file such as sqlite:state.sqlite, or
+    /// postgres://user:password@host/database for several instances. Without it, the database of the events
+    /// where that is PostgreSQL, otherwise state.sqlite in EVENT_STORE_DATA_DIR.
+    #[arg(
+        long,
+        env = "STATE_DATABASE_URL",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    state_database_url: Option<DatabaseUrl>,
+
     /// Source of every published event. Without it, the application's name. An event store of
     /// version 1.0 or later wants a URI, such as tag:library-service.
     #[arg(long, env = "EVENT_SOURCE", value_name = "NAME")]

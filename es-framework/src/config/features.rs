@@ -18,6 +18,11 @@ const DATABASE_URL: FeatureSetting = (
     "postgres",
     cfg!(feature = "postgres"),
 );
+const STATE_DATABASE_URL: FeatureSetting = (
+    "STATE_DATABASE_URL=postgres://…",
+    "postgres",
+    cfg!(feature = "postgres"),
+);
 const POSTGRES_STORE: FeatureSetting = (
     "EVENT_STORE_URL=postgres://…",
     "postgres",
@@ -83,7 +88,7 @@ impl Settings {
     }
 
     /// Returns each setting that needs a feature, and whether it asks for what the feature links.
-    fn settings_with_features(&self) -> [(FeatureSetting, bool); 15] {
+    fn settings_with_features(&self) -> [(FeatureSetting, bool); 16] {
         let default = Self::default();
         let of_server = |name, is_set| ((name, "server", STORE_API), is_set);
         [
@@ -97,6 +102,10 @@ impl Settings {
             (
                 DATABASE_URL,
                 matches!(self.database_url, DatabaseUrl::Postgres(_)),
+            ),
+            (
+                STATE_DATABASE_URL,
+                matches!(self.state_database_url, Some(DatabaseUrl::Postgres(_))),
             ),
             (
                 POSTGRES_STORE,
@@ -172,6 +181,12 @@ mod tests {
             (
                 settings().database_url(postgres),
                 "DATABASE_URL=postgres://…",
+                "postgres",
+                cfg!(feature = "postgres"),
+            ),
+            (
+                settings().state_database_url("postgres://localhost/library".parse().ok()),
+                "STATE_DATABASE_URL=postgres://…",
                 "postgres",
                 cfg!(feature = "postgres"),
             ),

@@ -1,18 +1,16 @@
 //! The defects of the simulated store and database, which prove that the checks find them. The framework on such a
 //! store behaves as a framework with the defect would, without a line of production code for it.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
+use jiff::Timestamp;
 use rusqlite::Connection;
-use serde_json::{
-    Value,
-    value::{RawValue, to_raw_value},
-};
 
-use super::simulated_store::{StoreConnection, is_of_reaction};
+use super::{simulated_store::StoreConnection, wallet_reactions};
 use crate::{
     event::{EventCandidate, EventId, RecordedEvent, Subject},
     store::{Order, Precondition, ReadOptions, event_with_id, memory::MemoryStore},
+    subscribe::state::{StateDatabase, StateError, SubscriberPosition, TaskChange},
 };
 
 /// A defect of a run. Each one breaks an invariant.
@@ -28,12 +26,14 @@ pub(super) enum Defect {
     LoseCheckpoints,
     /// Each process has its own idempotency records of the commands that its reactions send.
     SendOncePerProcess,
-    /// A start of a reaction forgets the open deadlines.
-    ForgetOpenDeadlines,
+    /// A crash keeps the positions of reactions and loses their tasks.
+    LoseTasks,
+    /// A crash finishes the calls that had begun.
+    FinishBegunCalls,
     /// A reaction learns of no newer events before it meets a deadline.
     MeetBeforeCancelling,
-    /// A process makes a call although another one holds the lease.
-    IgnoreLeases,
+    /// All processes own the state database at the same time.
+    TwoOwners,
     /// No instance reads the announcement of an erasure.
     MissErasures,
     /// The store does not check the preconditions of claims.
@@ -124,26 +124,44 @@ impl StoreConnection {
         let name = event.event_type.as_str();
         self.has(Defect::MissErasures) && name.ends_with(".PersonalDataErasedEvent")
     }
-
-    /// Returns the event as the store reads it.
-    pub(super) fn forget_parts(&self, event: RecordedEvent) -> RecordedEvent {
-        let forgotten = match self.server.environment.defect {
-            Some(Defect::IgnoreLeases) => "claim",
-            Some(Defect::ForgetOpenDeadlines) => "openFrom",
-            _ => return event,
-        };
-        if !is_of_reaction(&event.subject) {
-            return event;
-        }
-        let data = without_member(&event.data, forgotten).unwrap_or_else(|| event.data.clone());
-        RecordedEvent { data, ..event }
-    }
 }
 
-fn without_member(data: &RawValue, name: &str) -> Option<Box<RawValue>> {
-    let mut data: Value = serde_json::from_str(data.get()).ok()?;
-    *data.get_mut("payload")?.get_mut(name)? = Value::Null;
-    to_raw_value(&data).ok()
+/// Changes the tasks of reactions as a crash with the defect does.
+pub(super) async fn lose_tasks(
+    state: &StateDatabase,
+    defect: Option<Defect>,
+    now: Timestamp,
+) -> Result<(), StateError> {
+    if !matches!(defect, Some(Defect::LoseTasks | Defect::FinishBegunCalls)) {
+        return Ok(());
+    }
+    let state = state.another_instance();
+    let mut attempts = 0..20;
+    while state.try_own().await?.is_none() {
+        // The process that was killed is just being dropped.
+        if attempts.next().is_none() {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    for name in wallet_reactions::NAMES {
+        let tasks = state.due_tasks(name, now, Some(now), 100).await?;
+        let begun = tasks.iter().filter(|task| task.attempts > 0);
+        let finished: Vec<_> = begun
+            .map(|task| TaskChange::Finish {
+                key: task.key.clone(),
+                subject: task.subject.clone(),
+            })
+            .collect();
+        match state.position(name).await? {
+            SubscriberPosition::At(position) if defect == Some(Defect::LoseTasks) => {
+                state.begin(name, Some(position), &[]).await?;
+            }
+            _ => state.commit(name, None, &finished).await?,
+        }
+    }
+    state.release().await;
+    Ok(())
 }
 
 /// Gives the rows in a file the checkpoint of an earlier event. Returns `None` if they have no checkpoint.

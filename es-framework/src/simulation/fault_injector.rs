@@ -30,6 +30,7 @@ pub(super) async fn inject_faults(
         let fault = environment.random_below(1_000);
         if fault < kill {
             instance.kill(environment.random_bool(600));
+            instance.lose_tasks().await;
             environment.sleep_randomly(0, 2_000).await;
             start_instance(&environment, instance).await;
         } else if fault < kill + clock_jump {

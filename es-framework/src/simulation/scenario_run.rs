@@ -24,6 +24,7 @@ use crate::{
     event::{EventDescriptor, EventId, RecordedEvent},
     projection::Project,
     store::memory::MemoryStore,
+    subscribe::state::StateDatabase,
 };
 
 const CLIENTS: u32 = 3;
@@ -58,10 +59,11 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
     let flushing = tokio::spawn(Arc::clone(&server).flush_appends());
     let keys = Arc::new(SimulatedKeyStore::new(Arc::clone(&environment)));
     let printed = Arc::default();
+    let state = StateDatabase::in_memory();
     let instances = ["a", "b"].map(|name| {
         let (environment, server) = (Arc::clone(&environment), Arc::clone(&server));
         let (keys, printed) = (Arc::clone(&keys), Arc::clone(&printed));
-        SimulatedInstance::new(name, environment, server, keys, printed)
+        SimulatedInstance::new(name, environment, server, keys, printed, state.clone())
     });
     let instances: Arc<[SimulatedInstance]> = Arc::new(instances);
     let history = Arc::new(ClientHistory::default());
@@ -107,7 +109,6 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
         owners,
         erased: keys.erased_persons(),
         printed: lock(&printed).clone(),
-        checkpoints: server.checkpoint_times(),
         kills: kills
             .flat_map(|instance| lock(&instance.kills).clone())
             .collect(),
@@ -157,6 +158,15 @@ async fn open_events(
     opened
 }
 
+/// Describes a task of a reaction that is due and not executed.
+async fn find_open_task(instances: &[SimulatedInstance]) -> Option<String> {
+    let Some(owner) = instances.iter().find(|instance| instance.runs_reactions()) else {
+        return Some("nobody runs the reactions".to_owned());
+    };
+    let found = owner.find_open_task().await;
+    found.unwrap_or_else(|error| Some(error.to_string()))
+}
+
 /// Ends all faults, lets every deadline pass, and waits until all work is done.
 async fn settle(
     environment: &SimulationEnvironment,
@@ -181,6 +191,7 @@ async fn settle(
         let working = working.filter_map(|instance| instance.find_unfinished_work(last));
         let open = open.iter().map(|person| format!("the erasure of {person}"));
         let mut unfinished: Vec<_> = working.chain(open).collect();
+        unfinished.extend(find_open_task(instances).await);
         // Each instance reads the announcements for itself.
         for instance in instances {
             let rows = instance.wait_for_rows(None, SETTLING_TIME).await;

@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 use uuid::Uuid;
 
 use super::{
-    defect::{Defect, lose_checkpoint},
+    defect::{Defect, lose_checkpoint, lose_tasks},
     environment::{SimulationEnvironment, lock},
     owner_domain::OwnerNamedEvent,
     printer_connection::{PrintedReceipt, PrinterConnection},
@@ -33,7 +33,10 @@ use crate::{
     query::{PageParameters, QueryContext},
     reaction::{ReactionRunner, ReactionRuntime},
     store::EventLog,
-    subscribe::ProgressRegistry,
+    subscribe::{
+        ProgressRegistry, SubscriberProgress,
+        state::{StateDatabase, StateError},
+    },
 };
 
 const SOURCE: &str = "simulation";
@@ -49,6 +52,8 @@ pub(super) struct SimulatedInstance {
     server: Arc<StoreServer>,
     keys: Arc<SimulatedKeyStore>,
     printed: Arc<Mutex<Vec<PrintedReceipt>>>,
+    /// The state database, which the instances share.
+    state: StateDatabase,
     clock: Clock,
     /// The difference between its clock and the true time.
     clock_offset: Mutex<SignedDuration>,
@@ -69,6 +74,7 @@ struct SimulatedProcess {
     database: Database,
     positions: ProgressRegistry,
     reactions: ProgressRegistry,
+    state: StateDatabase,
     operator: OperatorClient,
     personal: PersonalData,
     tasks: Vec<AbortHandle>,
@@ -99,6 +105,7 @@ impl SimulatedInstance {
         server: Arc<StoreServer>,
         keys: Arc<SimulatedKeyStore>,
         printed: Arc<Mutex<Vec<PrintedReceipt>>>,
+        state: StateDatabase,
     ) -> Self {
         let clock = Clock::at(environment.now());
         Self {
@@ -107,6 +114,7 @@ impl SimulatedInstance {
             server,
             keys,
             printed,
+            state,
             clock,
             clock_offset: Mutex::default(),
             database: Mutex::default(),
@@ -178,13 +186,18 @@ impl SimulatedInstance {
             }
             _ => command_resources.clone(),
         };
+        let defect = self.environment.defect;
+        let state = match defect {
+            Some(Defect::TwoOwners) => self.state.clone(),
+            _ => self.state.another_instance(),
+        };
         let runtime = ReactionRuntime {
             command_resources: reaction_commands,
             store: port_of_reactions,
             source: SOURCE.into(),
             services,
             upcasters: Upcasters::default(),
-            instance: Uuid::from_u128(number.into()),
+            state: state.clone(),
             sent_commands: None,
         };
         let reactions = wallet_reactions::reactions().unwrap_or_default();
@@ -196,6 +209,7 @@ impl SimulatedInstance {
             database,
             positions: processor.progress(),
             reactions: runner.progress(),
+            state,
             operator: processor.operator_client(),
             personal: personal.clone(),
             tasks: vec![
@@ -273,6 +287,15 @@ impl SimulatedInstance {
         );
         let (process, at) = (process.number, self.environment.elapsed());
         lock(&self.kills).push(ProcessKill { process, at });
+    }
+
+    /// Changes the tasks of reactions as a crash with the defect of the run does.
+    pub(super) async fn lose_tasks(&self) {
+        let defect = self.environment.defect;
+        let losing = lose_tasks(&self.state, defect, self.clock.now());
+        if let Err(error) = losing.await {
+            self.environment.record_trace(self.name, error);
+        }
     }
 
     /// Sends a command to the process, and waits for its answer at most this long.
@@ -365,16 +388,46 @@ impl SimulatedInstance {
                 ));
             }
         }
+        // The one that stands by sees the saved positions.
+        let is_behind = |progress: &SubscriberProgress| {
+            !progress.has_caught_up() || process.state.is_owner() && progress.position() < last
+        };
+        let mut reactions = process.reactions.iter();
+        let progress = reactions.find(|progress| is_behind(progress))?;
+        let name = progress.name();
+        Some(format!("{} reacts in {name} up to {progress:?}", self.name))
+    }
+
+    /// Returns true if its process runs the reactions.
+    pub(super) fn runs_reactions(&self) -> bool {
+        let process = lock(&self.process);
+        process
+            .as_ref()
+            .is_some_and(|process| process.state.is_owner())
+    }
+
+    /// Describes a task of a reaction that is due and not executed.
+    pub(super) async fn find_open_task(&self) -> Result<Option<String>, StateError> {
         let now = self.clock.now();
-        for progress in process.reactions.iter() {
-            let next = progress.open_deadlines().next;
-            let is_due = next.is_some_and(|next| next <= now);
-            let holds = !progress.held_keys().is_empty();
-            if !progress.has_caught_up() || progress.position() < last || is_due || holds {
-                let name = progress.name();
-                return Some(format!("{} reacts in {name} up to {progress:?}", self.name));
+        let reactions = lock(&self.process)
+            .as_ref()
+            .map(|process| process.reactions.clone());
+        for name in wallet_reactions::NAMES {
+            // A schedule that has not started has no task.
+            let progress = reactions
+                .as_ref()
+                .and_then(|all| all.find_progress(name).cloned());
+            let published = progress.and_then(|progress| progress.open_deadlines().next);
+            let ready = self.state.count_ready(name).await?;
+            let failed = self.state.failed_tasks(name).await?;
+            let next = self.state.next_times(name).await?.deadline;
+            let next = next.into_iter().chain(published).min();
+            if ready > 0 || !failed.is_empty() || next.is_some_and(|next| next <= now) {
+                return Ok(Some(format!(
+                    "{name} has {ready} tasks, {next:?} and {failed:?}"
+                )));
             }
         }
-        None
+        Ok(None)
     }
 }

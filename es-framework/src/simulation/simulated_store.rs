@@ -8,7 +8,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
 use tokio::sync::{Notify, oneshot};
 
@@ -37,8 +37,6 @@ pub(super) struct StoreServer {
     pub(super) log: MemoryStore,
     /// For each event, the latest time that any clock had shown when it was recorded.
     latest_times: Mutex<Vec<Timestamp>>,
-    /// When the checkpoints of each reaction were recorded.
-    checkpoints: Mutex<Vec<(Subject, Duration)>>,
     unflushed: Mutex<Vec<UnflushedAppend>>,
     has_arrived: Notify,
     state: Mutex<StoreCrashState>,
@@ -63,17 +61,12 @@ struct UnflushedAppend {
     answer: oneshot::Sender<AppendAnswer>,
 }
 
-pub(super) fn is_of_reaction(subject: &Subject) -> bool {
-    subject.as_str().starts_with("/es-framework/reactions/")
-}
-
 impl StoreServer {
     pub(super) fn new(environment: Arc<SimulationEnvironment>) -> Self {
         Self {
             environment,
             log: MemoryStore::new(),
             latest_times: Mutex::default(),
-            checkpoints: Mutex::default(),
             unflushed: Mutex::default(),
             has_arrived: Notify::new(),
             state: Mutex::default(),
@@ -153,11 +146,6 @@ impl StoreServer {
         events.into_iter().zip(times).collect()
     }
 
-    /// Returns when the checkpoints of each reaction were recorded.
-    pub(super) fn checkpoint_times(&self) -> Vec<(Subject, Duration)> {
-        lock(&self.checkpoints).clone()
-    }
-
     async fn write(
         &self,
         sender: &str,
@@ -169,10 +157,6 @@ impl StoreServer {
             Ok(events) => {
                 let time = self.environment.latest_time();
                 lock(&self.latest_times).extend(events.iter().map(|_| time));
-                let elapsed = self.environment.elapsed();
-                let of_reactions = events.iter().map(|event| event.subject.clone());
-                let of_reactions = of_reactions.filter(is_of_reaction);
-                lock(&self.checkpoints).extend(of_reactions.map(|subject| (subject, elapsed)));
                 self.has_changed.notify_waiters();
                 let events: Vec<_> = events.iter().map(described).collect();
                 let events = events.join(", ");
@@ -271,7 +255,6 @@ impl StoreConnection {
             return Vec::new();
         }
         let events = self.server.log.read(self.stored_subject(subject), options);
-        let events = events.map_ok(|event| self.forget_parts(event));
         let hides = |event: &RecordedEvent| self.hides_event(event);
         let events = events.filter(|event| std::future::ready(!event.as_ref().is_ok_and(hides)));
         let mut events: Vec<_> = events.collect().await;

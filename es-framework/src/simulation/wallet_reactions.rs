@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     prelude::*,
-    reaction::{ReactionDescriptor, Reactions},
+    reaction::{React as _, ReactionDescriptor, Reactions},
 };
 
 /// Its handler releases without a look at the offer, so that a second command is seen in the log.
@@ -123,6 +123,14 @@ impl BellRinger {
         RingBellCommand { minute }
     }
 }
+
+/// The names of the reactions.
+pub(super) const NAMES: [&str; 4] = [
+    OfferExpirer::NAME,
+    TransferReporter::NAME,
+    OfferReminder::NAME,
+    BellRinger::NAME,
+];
 
 pub(super) fn reactions() -> Result<Reactions, crate::event::DuplicateDeclaration> {
     Reactions::new([

@@ -78,7 +78,7 @@ impl OperatorAction {
     const fn consequences(self) -> &'static [&'static str] {
         match (self.kind, self.command) {
             (ComponentKind::Reaction, OperatorCommand::Rebuild) => &[
-                "The checkpoints of the reaction cannot be read. It begins as at its first start, and may repeat calls of other systems, with the same idempotency keys.",
+                "The tasks of the reaction were lost. It begins as at its first start, and may repeat calls of other systems, with the same idempotency keys.",
             ],
             (ComponentKind::ReadModel, OperatorCommand::Rebuild) => &[
                 "The rows are computed again from the first event, in a shadow table. Meanwhile queries get the current rows.",

@@ -13,6 +13,7 @@
 mod cell;
 mod database_error;
 mod database_url;
+mod database_use;
 mod fetched_rows;
 #[cfg(feature = "postgres")]
 #[doc(hidden)]
@@ -27,6 +28,7 @@ mod transaction;
 pub use cell::{Cell, CellType};
 pub use database_error::DatabaseError;
 pub use database_url::{DatabaseUrl, InvalidDatabaseUrl};
+pub use database_use::DatabaseUse;
 pub use fetched_rows::FetchedRows;
 pub use query_cost::QueryCost;
 pub use shared_database::SharedDatabase;

@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 #[cfg(feature = "postgres")]
 use super::postgres::PostgresDatabase;
 use super::{
-    Cell, DatabaseError, DatabaseUrl, FetchedRows, QueryCost, Statement,
-    sqlite::{Durability, SqliteDatabase, SqliteLocation},
+    Cell, DatabaseError, DatabaseUrl, DatabaseUse, FetchedRows, QueryCost, Statement,
+    sqlite::{SqliteDatabase, SqliteLocation},
     transaction::{TransactionEnd, WRITE_TIMEOUT},
 };
 
@@ -52,6 +52,7 @@ impl SqlDatabase {
     pub fn open(
         url: &DatabaseUrl,
         query_time: Duration,
+        database_use: DatabaseUse,
     ) -> BoxFuture<'_, Result<Self, DatabaseError>> {
         Box::pin(async move {
             let location = match url {
@@ -61,12 +62,12 @@ impl SqlDatabase {
                 DatabaseUrl::Postgres(_) => return Err(DatabaseError::MissingFeature),
                 #[cfg(feature = "postgres")]
                 DatabaseUrl::Postgres(url) => {
-                    let database = PostgresDatabase::open(url, query_time).await?;
+                    let database = PostgresDatabase::open(url, query_time, database_use).await?;
                     return Ok(Self::Postgres(Arc::new(database)));
                 }
             };
-            let database =
-                SqliteDatabase::open(location, Durability::Rebuildable, query_time).await?;
+            let durability = database_use.durability();
+            let database = SqliteDatabase::open(location, durability, query_time).await?;
             Ok(Self::Sqlite(Arc::new(database)))
         })
     }
@@ -113,6 +114,17 @@ impl SqlDatabase {
     /// The database does not answer.
     pub fn try_become_writer(&self) -> BoxFuture<'_, Result<bool, DatabaseError>> {
         Box::pin(async move { dispatch!(self, engine => engine.try_become_writer().await) })
+    }
+
+    /// Gives up the right to write, so that another process can acquire it at once.
+    pub fn release_writer(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            match self {
+                Self::Sqlite(sqlite) => sqlite.release_lease().await,
+                #[cfg(feature = "postgres")]
+                Self::Postgres(postgres) => postgres.end_session().await,
+            }
+        })
     }
 
     /// Gives up the right to write if it belongs to a session.

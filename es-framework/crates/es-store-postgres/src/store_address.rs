@@ -1,6 +1,6 @@
 //! The URL of the store: one database, and the servers on which it may be writable.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use es_store::strip_postgres_scheme;
 use sqlx::ConnectOptions as _;
@@ -24,6 +24,7 @@ pub struct StoreAddress {
     pub(crate) accepts_data_loss: bool,
     pub(crate) uses_notifications: bool,
     pub(crate) hash_version: HashVersion,
+    database_url: Arc<str>,
 }
 
 /// The error for a text that is not the URL of a PostgreSQL event store.
@@ -50,6 +51,13 @@ impl StoreAddress {
     pub const fn hash_version(mut self, version: HashVersion) -> Self {
         self.hash_version = version;
         self
+    }
+
+    /// Returns the URL of the database with its password and without the options of the event store, for other tables
+    /// in the same database.
+    #[must_use]
+    pub fn database_url(&self) -> &str {
+        &self.database_url
     }
 }
 
@@ -101,9 +109,10 @@ impl std::str::FromStr for StoreAddress {
                 }
             }
         }
-        let url = format!("postgres://{rest}?{}", parameters.join("&"));
+        let database_url = format!("postgres://{rest}?{}", parameters.join("&"));
         // The error of a URL never repeats its text, which may contain a password.
-        let servers: DatabaseServers = url.parse().map_err(InvalidStoreAddress::because)?;
+        let servers: DatabaseServers =
+            database_url.parse().map_err(InvalidStoreAddress::because)?;
         let servers = servers.map_options(|options| {
             let options = options.disable_statement_logging();
             match options.get_application_name() {
@@ -116,6 +125,7 @@ impl std::str::FromStr for StoreAddress {
             accepts_data_loss,
             uses_notifications,
             hash_version: HashVersion::default(),
+            database_url: database_url.into(),
         })
     }
 }
@@ -150,6 +160,8 @@ mod tests {
         assert_eq!(address.to_string(), text);
         assert_eq!(format!("{address:?}"), text);
         assert!(address.accepts_data_loss && !address.uses_notifications);
+        let database_url = "postgres://me:se%40cret@a,b:5433,[::1]:5434/events?sslmode=disable&options[search_path]=x";
+        assert_eq!(address.database_url(), database_url);
         let options = address.servers.connection_options(1).unwrap();
         assert_eq!(options.get_username(), "me");
         assert_eq!(options.get_options(), Some("-c search_path=x"));

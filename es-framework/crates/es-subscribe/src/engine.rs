@@ -67,7 +67,6 @@ pub async fn follow<S: Subscriber>(
             pauses = back_off(LAST_PAUSE);
         }
         let failure = match interruption {
-            Interruption::Rewind => continue,
             Interruption::Stopped => return None,
             Interruption::Ended(end) => return Some(end),
             Interruption::Store(error) => SubscriberFailure::of_event_store(&error),
@@ -148,7 +147,6 @@ impl<S: Subscriber> Subscription<'_, S> {
                         is_subscribed = true;
                         continue;
                     }
-                    () = self.subscriber.wait_for_work() => self.prepare(EventBatch::default()),
                 },
             };
             let mut handling = self.subscriber.handle(batch);

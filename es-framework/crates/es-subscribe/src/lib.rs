@@ -18,6 +18,7 @@ mod progress_registry;
 mod progress_watcher;
 mod skip_log;
 mod skipped_events;
+pub mod state;
 mod subscriber;
 mod subscriber_state;
 

@@ -26,7 +26,7 @@ const QUEUE_LENGTH: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperatorCommand {
     /// Rebuilds a read model in a shadow table while the current one keeps answering queries. A reaction
-    /// that has lost its checkpoint begins anew.
+    /// whose tasks were lost begins anew.
     Rebuild,
     /// Tries again at once, also with the events of held keys. With a selection of events, these are no longer skipped.
     Retry,
@@ -108,14 +108,14 @@ pub enum OperatorError {
     /// The store does not have a selected event.
     #[error("event {0} is not recorded: select events that the event store has")]
     NoSuchEvent(EventId),
-    /// The reaction has its checkpoint, from which it continues.
-    #[error("the reaction {0} cannot be rebuilt: it has its checkpoint")]
+    /// The reaction has its tasks, with which it continues.
+    #[error("the reaction {0} cannot be rebuilt: it has its tasks")]
     CannotRebuild(&'static str),
     /// The read model is being rebuilt already.
     #[error("the {0} {1} is being rebuilt already")]
     Rebuilding(ComponentKind, &'static str),
-    /// Another process updates the read models.
-    #[error("another process keeps the read models up to date: send the command to that process")]
+    /// Another process updates the read models, or runs the reactions.
+    #[error("another process does this work: send the command to that process")]
     StandsBy,
     /// The database or the event store failed.
     #[error("the {0} cannot save the result of the command: {1}")]

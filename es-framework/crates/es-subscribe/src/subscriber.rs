@@ -45,12 +45,6 @@ pub trait Subscriber: Send + Sync {
         None
     }
 
-    /// Waits until there is work besides new events, such as a deadline. The engine then lets it handle a batch
-    /// without events.
-    async fn wait_for_work(&self) {
-        std::future::pending().await
-    }
-
     /// Returns true if the event at which the subscriber has parked no longer stops it: another process has
     /// handled it, or an operator skips it.
     async fn is_settled(&self, _poison: &PoisonEvent) -> bool {
@@ -74,8 +68,6 @@ pub enum Interruption<End> {
     Failed(SubscriberFailure),
     /// The subscriber cannot handle an event. It waits until an operator or another process removes the cause.
     Parked(PoisonEvent),
-    /// The subscriber begins anew at its checkpoints, which another process has changed.
-    Rewind,
     /// The subscriber ends by itself.
     Ended(End),
     /// Somebody has stopped the subscriber.

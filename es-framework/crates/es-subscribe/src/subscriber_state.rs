@@ -54,13 +54,13 @@ pub enum TroubleCause {
     Event,
     /// The event store.
     EventStore,
-    /// The database of the read models.
+    /// The database of the read models, or that of the tasks of reactions.
     Database,
     /// The database of the read models has no space.
     Space,
     /// The rows or the table of the read model.
     Rows,
-    /// The checkpoint of a reaction.
+    /// The position and the tasks of a reaction.
     Checkpoint,
     /// A call of a reaction, or a command that it sends.
     Action,

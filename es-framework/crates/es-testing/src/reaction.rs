@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use crate::{
     difference::assert_same,
@@ -21,6 +20,7 @@ use es_command::{
 };
 use es_event::{DecodeError, RecordedEvent, Subject, UpcasterDescriptor, Upcasters};
 use es_store::{EventLog, ReadOptions, memory::MemoryStore};
+use es_subscribe::state::StateDatabase;
 
 /// Compares the commands and events of a reaction with those that a test expects.
 /// [`Scenario::reacts`] creates it.
@@ -160,7 +160,7 @@ fn runtime(
         source: "test".into(),
         services,
         upcasters,
-        instance: Uuid::new_v4(),
+        state: StateDatabase::in_memory(),
         sent_commands: Some(Arc::clone(sent)),
     }
 }

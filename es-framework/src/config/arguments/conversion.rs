@@ -31,6 +31,7 @@ impl From<SettingsArguments> for Settings {
             event_store_data_dir: arguments.event_store_data_dir,
             key_store_url: arguments.key_store_url,
             key_store_master_key_file: arguments.key_store_master_key_file,
+            state_database_url: arguments.state_database_url,
             database_url: arguments.database_url,
             event_source: arguments.event_source,
             event_metadata_headers: arguments.event_metadata_headers,

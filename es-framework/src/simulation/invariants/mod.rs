@@ -8,7 +8,7 @@ mod row_invariants;
 mod schedule_invariants;
 mod unique_invariants;
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -19,7 +19,7 @@ use super::{
     operation::OperationRecord, owner_domain::OwnerRow, printer_connection::PrintedReceipt,
     simulated_client::ReadRecord, simulated_instance::ProcessKill, wallet_domain::WalletRow,
 };
-use crate::event::{RecordedEvent, Subject};
+use crate::event::RecordedEvent;
 
 /// All that happened in a run.
 #[derive(Debug)]
@@ -37,8 +37,6 @@ pub(super) struct RunRecord {
     /// The persons whose erasure has begun.
     pub(super) erased: BTreeSet<Uuid>,
     pub(super) printed: Vec<PrintedReceipt>,
-    /// The subject of each checkpoint of a reaction, and when it was recorded.
-    pub(super) checkpoints: Vec<(Subject, Duration)>,
     pub(super) kills: Vec<ProcessKill>,
 }
 

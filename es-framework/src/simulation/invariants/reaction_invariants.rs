@@ -1,13 +1,10 @@
 //! Each deadline fires once, unless it was cancelled in time, and each command and call of a reaction
 //! happens once.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use super::{LogFold, RunRecord, log_fold::LoggedEvent};
 use crate::simulation::printer_connection::PrintedReceipt;
-
-/// A lease expires after this time, so that another process may repeat a call.
-const LEASE: Duration = Duration::from_secs(10);
 
 pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
     for sent in log.events_named("TransferSentEvent") {
@@ -22,7 +19,7 @@ pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mu
             ));
         }
         let text = format!("transfer {operation}");
-        check_receipts(run, "TransferReporter", &text, 1..=1, violations);
+        check_receipts(run, &text, 1..=1, violations);
     }
     check_order(run, log, violations);
     for placed in log.events_named("OfferOpenedEvent") {
@@ -74,19 +71,12 @@ fn check_deadline(
     if released.iter().any(|event| event.latest_time < until) {
         violations.push(format!("the deadline of offer {id} fired before its time"));
     }
-    check_receipts(
-        run,
-        "OfferReminder",
-        &format!("offer {id}"),
-        allowed,
-        violations,
-    );
+    check_receipts(run, &format!("offer {id}"), allowed, violations);
 }
 
 /// Checks how often a receipt was printed. The printer recognises a repetition by its key.
 fn check_receipts(
     run: &RunRecord,
-    reaction: &str,
     text: &str,
     allowed: std::ops::RangeInclusive<usize>,
     violations: &mut Vec<String>,
@@ -103,7 +93,7 @@ fn check_receipts(
         ));
     }
     for (first, second) in printed.iter().zip(printed.iter().skip(1)) {
-        if !may_repeat(run, reaction, first, second) {
+        if !may_repeat(run, first, second) {
             violations.push(format!(
                 "{text} was printed again without a reason: {first:?}, {second:?}"
             ));
@@ -111,24 +101,8 @@ fn check_receipts(
     }
 }
 
-/// Returns whether a process was killed, or its lease expired, before another one repeated its call. The lease of a slow
-/// call expires after its time. Before a call that begins late, it expires when no checkpoint follows for this time.
-fn may_repeat(
-    run: &RunRecord,
-    reaction: &str,
-    first: &PrintedReceipt,
-    second: &PrintedReceipt,
-) -> bool {
+/// Returns whether a process was killed before another one repeated its call.
+fn may_repeat(run: &RunRecord, first: &PrintedReceipt, second: &PrintedReceipt) -> bool {
     let mut kills = run.kills.iter();
-    let is_killed = kills.any(|kill| kill.process == first.process && kill.at <= second.begun);
-    let subject = format!("/es-framework/reactions/{reaction}");
-    let checkpoints = run.checkpoints.iter();
-    let checkpoints = checkpoints.filter(|(of, at)| of.as_str() == subject && *at <= second.begun);
-    let mut latest = checkpoints.map(|(_, at)| *at).rev();
-    let (claim, before) = (latest.next(), latest.next());
-    let is_expired = claim
-        .zip(before)
-        .is_some_and(|(claim, before)| claim.saturating_sub(before) >= LEASE);
-    let is_slow = second.begun.saturating_sub(first.begun) >= LEASE;
-    is_killed || is_slow || is_expired
+    kills.any(|kill| kill.process == first.process && kill.at <= second.begun)
 }

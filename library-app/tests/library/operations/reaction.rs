@@ -7,9 +7,6 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// A loan is overdue as soon as it begins.
-const AT_ONCE: [(&str, &str); 1] = [("LOAN_DAYS", "0")];
-
 /// Writes a malformed loan event, as a client of the event store with the token can.
 async fn write_poison(store_url: &str, subject: &str) {
     let event = json!({
@@ -77,12 +74,20 @@ async fn reported(library: &Library, copy: Uuid) {
 async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
     let folder = tempfile::tempdir().unwrap();
     let (_store, store_url) = start_event_store(folder.path(), 0);
-    let first = Library::with_store_and(&store_url, &AT_ONCE);
-    let second = Library::with_store_and(&store_url, &AT_ONCE);
+    let state = format!("sqlite:{}", folder.path().join("state.sqlite").display());
+    // A loan is overdue as soon as it begins.
+    let settings = [("LOAN_DAYS", "0"), ("STATE_DATABASE_URL", state.as_str())];
+    let start = || Library::with_store_and(&store_url, &settings);
+    let (first, second) = (start(), start());
     let poisoned = format!("/books/{}", Uuid::new_v4());
     write_poison(&store_url, &poisoned).await;
     holds(&first, &[&poisoned]).await;
     holds(&second, &[&poisoned]).await;
+    let elsewhere = second.said(&["reaction", "retry", "LoanReminder"], false);
+    assert!(
+        elsewhere.contains("another process does this work"),
+        "{elsewhere}"
+    );
     // Another copy is not affected.
     let copy = lend(&first).await;
     reported(&first, copy).await;
@@ -121,7 +126,7 @@ async fn an_operator_has_every_instance_and_every_start_leave_out_an_event() {
 
     assert!(first.process.stop().success());
     assert!(second.process.stop().success());
-    let third = Library::with_store_and(&store_url, &AT_ONCE);
+    let third = start();
     let copy = lend(&third).await;
     reported(&third, copy).await;
     holds(&third, &[]).await;

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use crate::command::CommandError;
 use es_event::{DecodeError, InvalidSubjectValue, Subject};
 use es_store::{AppendError, StoreError};
-use es_subscribe::{SubscriberFailure, TroubleCause};
+use es_subscribe::{Interruption, SubscriberFailure, TroubleCause, state::StateError};
 
 /// The reason why a reaction cannot handle an event.
 ///
@@ -32,9 +32,11 @@ pub enum ReactionError {
     /// A call failed.
     #[error("the call failed: {0}")]
     Call(String),
-    /// The lease of this process expired, and another process makes the call.
-    #[error("another instance makes the call")]
-    TakenOver,
+    /// The task belongs to a function that the reaction no longer has.
+    #[error(
+        "the reaction has no function `{0}` any more, for which it has planned this task: give the function its name back, or skip the event"
+    )]
+    UnknownStep(String),
     /// A command was not handled.
     #[error("{command} was not carried out: {error}")]
     Command {
@@ -69,11 +71,14 @@ pub enum ReactionError {
         /// The reason.
         reason: String,
     },
-    /// The subject of the checkpoints has events, and none of them can be read.
+    /// An earlier release has left checkpoints in the event store, and none of them can be read.
     #[error(
         "no checkpoint on {0} can be read: rebuild the reaction, so that it begins as at its first start, or start the release that wrote the checkpoints"
     )]
     Checkpoint(Subject),
+    /// The state database failed.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// The event store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -107,9 +112,10 @@ impl ReactionError {
             | Self::Name(_)
             | Self::NoState { .. }
             | Self::Subject(_)
+            | Self::UnknownStep(_)
             | Self::Schedule { .. } => Recovery::Hold,
             Self::Call(_) => Recovery::Retry,
-            Self::TakenOver | Self::Checkpoint(_) => Recovery::Wait,
+            Self::State(_) | Self::Checkpoint(_) => Recovery::Wait,
             Self::Store(error) => store_recovery(error),
             Self::Command { error, .. } => match error {
                 CommandError::Store(error) => store_recovery(error),
@@ -129,12 +135,31 @@ impl ReactionError {
                 error: CommandError::Store(error),
                 ..
             } => (TroubleCause::EventStore, error.is_transient()),
+            Self::State(error) => return failure_of_state(error),
             Self::Checkpoint(_) => (TroubleCause::Checkpoint, false),
             Self::Name(_) | Self::Schedule { .. } => (TroubleCause::Action, false),
             _ => (TroubleCause::Action, true),
         };
         SubscriberFailure::new(cause, is_transient, self)
     }
+
+    /// Returns the interruption of a subscriber that meets this error.
+    pub(super) fn into_interruption<End>(self) -> Interruption<End> {
+        match self {
+            Self::Store(error) => Interruption::Store(error),
+            error => Interruption::Failed(error.to_failure()),
+        }
+    }
+}
+
+/// Returns the state that a reaction has after an error of the state database.
+pub(super) fn failure_of_state(error: &StateError) -> SubscriberFailure {
+    let cause = match error {
+        StateError::Store(_) => TroubleCause::EventStore,
+        error if error.needs_rebuild() => TroubleCause::Checkpoint,
+        _ => TroubleCause::Database,
+    };
+    SubscriberFailure::new(cause, error.is_transient(), error)
 }
 
 /// Returns the failure of an append that did not end with a conflict.

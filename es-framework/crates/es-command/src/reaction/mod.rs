@@ -1,35 +1,30 @@
 //! Reactions: the actions that an application takes on its own after an event. It sends commands or
-//! calls other systems, at once or at a deadline. `pipeline.rs` shows the steps. All of it follows
-//! from the event store, so unfinished work survives restarts.
+//! calls other systems, at once or at a deadline.
+//!
+//! A reaction follows the events and plans a task for each action, see `planner.rs`. A task is a row of the state
+//! database. `task_executor.rs` takes the tasks that are due, several at once and those of a subject in their order. So
+//! unfinished work survives restarts, and one of several instances does it.
 
-mod call_ends;
-mod checkpoint;
-mod checkpoint_store;
 mod commands;
-mod deadline_queue;
 mod declared;
 mod error;
-mod executor;
-mod foreign_lease;
-mod graceful_stop;
-mod held_retry;
-mod held_subject;
-mod open_schedules;
-mod pipeline;
-mod processor;
+mod executor_progress;
+mod old_checkpoint;
+mod planner;
 mod reaction_key;
-mod reaction_progress;
 mod reactions;
 mod rebuilt_states;
 mod runner;
-mod running_calls;
 mod schedule;
 mod schedule_start;
+mod schedule_tasks;
 mod schedule_times;
-mod stop_reason;
-mod stored_checkpoint;
-mod subject_holds;
+mod shared_reaction;
+mod step_executor;
 mod subscriber;
+mod task_begin;
+mod task_end;
+mod task_executor;
 #[cfg(test)]
 mod tests;
 
@@ -41,7 +36,6 @@ pub use declared::{
     shift_time,
 };
 pub use error::ReactionError;
-pub use executor::ReactionRuntime;
 pub use reaction_key::ReactionKey;
 pub use reactions::Reactions;
 pub use rebuilt_states::{PendingCommands, box_commands};
@@ -49,5 +43,6 @@ pub use runner::ReactionRunner;
 pub use runner::{catch_up, catch_up_at};
 pub use schedule::{MissedTimes, Schedule};
 pub use schedule_start::SCHEDULE_STARTED;
+pub use step_executor::ReactionRuntime;
 
 pub use es_event::PoisonEvent;

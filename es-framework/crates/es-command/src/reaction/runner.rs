@@ -1,27 +1,30 @@
-//! Runs the reactions of an application. Each has its own subscription, so that a parked reaction
-//! does not block the others.
+//! Runs the reactions of an application in the process that owns the state database. The others stand by. Each reaction
+//! has its own subscription, so that a parked reaction does not block the others.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use jiff::Timestamp;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ReactionDescriptor, ReactionError, Reactions,
-    executor::{ReactionExecutor, ReactionRuntime},
-    graceful_stop::GracefulStop,
-    processor::ReactionProcessor,
-    stop_reason::StopReason,
-    subscriber::ReactionSubscriber,
+    ReactionDescriptor, ReactionError, ReactionRuntime, Reactions, error::failure_of_state,
+    schedule_times::parse_schedules, shared_reaction::SharedReaction,
+    subscriber::ReactionSubscriber, task_executor::TaskExecutor,
 };
 
 use es_subscribe::{
-    ProgressRegistry, SubscriberProgress, answer_during, follow,
-    operator::{ComponentKind, OperatorClient, OperatorRequests},
+    OpenDeadlines, ProgressRegistry, SubscriberProgress, answer_during, follow,
+    operator::{ComponentKind, OperatorClient, OperatorError, OperatorRequests},
+    state::{StateDatabase, StateError, SubscriberPosition},
 };
 
 const KIND: ComponentKind = ComponentKind::Reaction;
+/// The interval at which a process that stands by asks for the state database.
+const STAND_BY: Duration = Duration::from_millis(500);
+/// The interval at which the owner of the state database asks whether it still owns it.
+const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// Runs the reactions of an application.
 ///
@@ -43,6 +46,13 @@ pub struct ReactionRunner {
     operator: OperatorClient,
     requests: BTreeMap<&'static str, OperatorRequests>,
     started_at: Timestamp,
+}
+
+/// A reaction that can run, and the commands of operators to it.
+struct RunnableReaction {
+    reaction: ReactionDescriptor,
+    progress: SubscriberProgress,
+    requests: OperatorRequests,
 }
 
 impl ReactionRunner {
@@ -73,46 +83,172 @@ impl ReactionRunner {
     }
 
     /// Runs until the returned future is dropped, which is safe at any moment. The next start
-    /// repeats the work after the last checkpoint, and repeated commands have no effect.
+    /// continues with the open tasks, and repeated commands have no effect.
     pub async fn run(self) {
         self.run_until(CancellationToken::new(), Duration::ZERO)
             .await;
     }
 
     /// Runs until `stop` is cancelled. From then on no call begins, and a running call has the time `drain`
-    /// to end. At the end, other processes take over at once: no lease is left that must expire first.
+    /// to end. At the end, another process takes over at once.
     pub async fn run_until(mut self, stop: CancellationToken, drain: Duration) {
-        let stop = GracefulStop {
-            request: stop,
-            drain,
-        };
-        let reactions = self.reactions.iter().filter_map(|reaction| {
-            let progress = self.progress.find_progress(reaction.name)?;
-            let requests = self.requests.remove(reaction.name)?;
-            let runtime = Arc::clone(&self.runtime);
-            match ReactionExecutor::new(*reaction, runtime, progress.clone()) {
-                Ok(executor) => {
-                    let reaction = ReactionSubscriber::new(executor, stop.clone(), self.started_at);
-                    Some(run_reaction(reaction, requests))
+        let mut runnable = self.find_runnable();
+        while !runnable.is_empty() && !stop.is_cancelled() {
+            let owning = stand_by(&self.runtime.state, &mut runnable);
+            let Some(term) = stop.run_until_cancelled(owning).await else {
+                break;
+            };
+            tokio::select! {
+                biased;
+                () = self.run_reactions(&mut runnable, &stop, drain) => {}
+                () = watch_ownership(&self.runtime.state, term) => {
+                    tracing::warn!("another process may run the reactions; this one stands by");
                 }
-                Err(error) => {
-                    tracing::error!(reaction = reaction.name, %error, "a reaction cannot start");
-                    progress.record_failure(error.to_failure());
-                    None
+            }
+        }
+        self.runtime.state.release().await;
+    }
+
+    /// Returns the reactions that can start.
+    fn find_runnable(&mut self) -> Vec<RunnableReaction> {
+        let reactions = self.reactions.iter().filter_map(|reaction| {
+            let progress = self.progress.find_progress(reaction.name)?.clone();
+            let requests = self.requests.remove(reaction.name)?;
+            if let Err(error) = parse_schedules(reaction) {
+                tracing::error!(reaction = reaction.name, %error, "a reaction cannot start");
+                progress.record_failure(error.to_failure());
+                return None;
+            }
+            Some(RunnableReaction {
+                reaction: *reaction,
+                progress,
+                requests,
+            })
+        });
+        reactions.collect()
+    }
+
+    /// Runs all reactions until the stop.
+    async fn run_reactions(
+        &self,
+        runnable: &mut [RunnableReaction],
+        stop: &CancellationToken,
+        drain: Duration,
+    ) {
+        let names: Arc<[_]> = self
+            .reactions
+            .iter()
+            .map(|reaction| reaction.name)
+            .collect();
+        let running = runnable.iter_mut().map(|runnable| {
+            let (runtime, names) = (Arc::clone(&self.runtime), Arc::clone(&names));
+            let progress = runnable.progress.clone();
+            let shared =
+                SharedReaction::new(runnable.reaction, runtime, progress, names, self.started_at);
+            async move {
+                match shared {
+                    Ok(shared) => run_reaction(shared, &mut runnable.requests, stop, drain).await,
+                    Err(error) => runnable.progress.record_failure(error.to_failure()),
                 }
             }
         });
-        join_all(reactions.collect::<Vec<_>>()).await;
+        join_all(running).await;
     }
 }
 
 /// Runs one reaction until the stop, and executes the commands of operators.
-async fn run_reaction(reaction: ReactionSubscriber, mut requests: OperatorRequests) {
-    let store = Arc::clone(&reaction.executor.runtime.store);
-    let following = follow(&reaction, &*store, &reaction.stop.request);
-    match answer_during(&reaction, &mut requests, following).await {
-        Some(never) => match never {},
-        None => reaction.hand_over().await,
+async fn run_reaction(
+    shared: SharedReaction,
+    requests: &mut OperatorRequests,
+    stop: &CancellationToken,
+    drain: Duration,
+) {
+    let shared = Arc::new(shared);
+    let store = Arc::clone(&shared.steps.runtime.store);
+    let subscriber = ReactionSubscriber {
+        shared: Arc::clone(&shared),
+        stop: stop.clone(),
+    };
+    let mut executor = TaskExecutor::new(shared);
+    let running = async {
+        tokio::join!(
+            follow(&subscriber, &*store, stop),
+            executor.run(stop, drain)
+        )
+    };
+    if let (Some(never), ()) = answer_during(&subscriber, requests, running).await {
+        match never {}
+    }
+}
+
+/// Waits until this process owns the state database, and returns the number of the ownership. Meanwhile it publishes the
+/// progress that the owner has saved.
+async fn stand_by(state: &StateDatabase, runnable: &mut [RunnableReaction]) -> u64 {
+    let mut was_reported = false;
+    loop {
+        let failure = match state.try_own().await {
+            Ok(Some(term)) => return term,
+            Ok(None) => publish_saved(state, runnable).await.err(),
+            Err(error) => Some(error),
+        };
+        for one in runnable.iter_mut() {
+            if let Some(error) = &failure {
+                let failure = failure_of_state(error);
+                one.progress.record_failure(failure);
+            }
+            while let Ok(request) = one.requests.try_recv() {
+                request.send_result(Err(OperatorError::StandsBy));
+            }
+        }
+        if !std::mem::replace(&mut was_reported, true) {
+            match failure {
+                Some(error) => tracing::warn!(%error, "the reactions cannot run yet"),
+                None => tracing::info!("another process runs the reactions; this one stands by"),
+            }
+        }
+        sleep(STAND_BY).await;
+    }
+}
+
+/// Publishes the progress of the process that runs the reactions.
+async fn publish_saved(
+    state: &StateDatabase,
+    runnable: &[RunnableReaction],
+) -> Result<(), StateError> {
+    for RunnableReaction {
+        reaction, progress, ..
+    } in runnable
+    {
+        let name = reaction.name;
+        let position = match state.position(name).await {
+            Ok(SubscriberPosition::At(checkpoint)) => Some(checkpoint.event),
+            Ok(SubscriberPosition::Unknown | SubscriberPosition::BeforeFirst) => None,
+            Err(error) => return Err(error),
+        };
+        let held = state.held_subjects(name).await?.into_iter().collect();
+        let counts = state.task_counts(name).await?;
+        progress.record_position(position);
+        progress.record_held_keys(held);
+        progress.record_deadlines(OpenDeadlines {
+            count: usize::try_from(counts.deadlines).unwrap_or(usize::MAX),
+            next: counts.next_deadline,
+        });
+        progress.record_catch_up();
+        progress.record_success();
+    }
+    Ok(())
+}
+
+/// Returns when this process no longer has its ownership of the state database.
+async fn watch_ownership(state: &StateDatabase, term: u64) {
+    loop {
+        sleep(HEARTBEAT).await;
+        match state.try_own().await {
+            Ok(Some(current)) if current == term => {}
+            Ok(_) => return,
+            Err(error) if error.is_ownership_lost() => return,
+            Err(error) => tracing::warn!(%error, "the state database does not answer"),
+        }
     }
 }
 
@@ -137,19 +273,20 @@ pub async fn catch_up_at(
     if let Some(first) = times.first() {
         clock.set(*first);
     }
-    let now = clock.now();
-    let progress = SubscriberProgress::new(KIND, reaction.name);
-    let executor = ReactionExecutor::new(reaction, Arc::new(runtime), progress)?;
-    let mut processor = ReactionProcessor::load_from_checkpoint(executor, false, now).await?;
-    processor.is_strict = true;
-    let held = processor.request_retries(None).await?;
-    let failed = StopReason::into_error;
-    while processor.advance_retries(&held).await.map_err(failed)? {
-        processor.finish_next_call().await.map_err(failed)?;
+    let state = runtime.state.clone();
+    while state.try_own().await?.is_none() {
+        sleep(Duration::from_millis(10)).await;
     }
+    let progress = SubscriberProgress::new(KIND, reaction.name);
+    let names = Arc::from([reaction.name]);
+    let shared = SharedReaction::new(reaction, Arc::new(runtime), progress, names, clock.now())?;
+    let shared = Arc::new(shared);
+    shared.load().await?;
+    let mut executor = TaskExecutor::strict(shared);
     for time in times {
         clock.set(*time);
-        processor.catch_up().await.map_err(failed)?;
+        executor.catch_up().await?;
     }
+    state.release().await;
     Ok(())
 }

@@ -34,20 +34,25 @@ pub(super) struct ScheduleStart {
     pub(super) at: Timestamp,
 }
 
+/// Returns the subject of a schedule, whose tasks are executed one after the other.
+pub(super) fn schedule_subject((reaction, step): (&str, &str)) -> Result<Subject, ReactionError> {
+    let subject = Subject::fill_template(&[
+        SubjectTemplatePart::Text("/es-framework/schedules/"),
+        SubjectTemplatePart::Field("reaction", &reaction),
+        SubjectTemplatePart::Text("/"),
+        SubjectTemplatePart::Field("step", &step),
+    ]);
+    subject.map_err(ReactionError::Name)
+}
+
 impl ScheduleStart {
     /// Finds the start in the store. Without one, the schedule starts now.
     pub(super) async fn find(
         store: &dyn EventLog,
-        (reaction, step): (&str, &str),
+        name: (&str, &str),
         now: Timestamp,
     ) -> Result<Self, ReactionError> {
-        let subject = Subject::fill_template(&[
-            SubjectTemplatePart::Text("/es-framework/schedules/"),
-            SubjectTemplatePart::Field("reaction", &reaction),
-            SubjectTemplatePart::Text("/"),
-            SubjectTemplatePart::Field("step", &step),
-        ]);
-        let subject = subject.map_err(ReactionError::Name)?;
+        let subject = schedule_subject(name)?;
         let (recorded, _) = Self::read_last(store, &subject).await?;
         Ok(recorded.unwrap_or(Self {
             subject,

@@ -1,40 +1,33 @@
-//! A reaction as a subscriber of the event store, and the commands of operators to it.
+//! A reaction as a subscriber of the event store, which plans tasks, and the commands of operators to it.
 
 use std::{
     convert::Infallible,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use async_trait::async_trait;
-use es_event::{EventSelection, PoisonEvent, RecordedEvent};
+use es_event::{EventSelection, PoisonEvent, RecordedEvent, Subject};
+use es_store::newest_id;
 use es_subscribe::{
-    CommandedSubscriber, Interruption, Subscriber, SubscriberProgress, TroubleCause,
+    CommandedSubscriber, HeldKey, HeldKeyKind, Interruption, Subscriber, SubscriberProgress,
+    TroubleCause,
     operator::{ComponentKind, OperatorError},
 };
-use jiff::Timestamp;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
 
-use super::{
-    executor::ReactionExecutor, graceful_stop::GracefulStop, processor::ReactionProcessor,
-    stop_reason::StopReason,
-};
+use super::{ReactionError, shared_reaction::SharedReaction};
 
-/// The interval of deadline checks while no event arrives. A fixed clock changes without notice.
-const CLOCK_INTERVAL: Duration = Duration::from_millis(200);
 /// The time after which an operator whose attempts go on gets the counts so far.
 const ANSWER_AFTER: Duration = Duration::from_secs(5);
+/// The interval at which the attempts that an operator has asked for are looked at.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A reaction that follows the event store.
+/// The subscriber of a reaction.
 pub(super) struct ReactionSubscriber {
-    pub(super) executor: ReactionExecutor,
-    pub(super) stop: GracefulStop,
-    /// The time at which the process started. A later subscription begins new schedules no later.
-    started_at: Timestamp,
-    /// The processor since the begin of the last subscription.
-    processor: tokio::sync::Mutex<Option<ReactionProcessor>>,
-    /// True if the reaction may begin without its checkpoints.
-    begins_anew: AtomicBool,
+    pub(super) shared: Arc<SharedReaction>,
+    pub(super) stop: CancellationToken,
 }
 
 #[async_trait]
@@ -42,40 +35,15 @@ impl Subscriber for ReactionSubscriber {
     type Batch = Vec<RecordedEvent>;
     type End = Infallible;
 
-    /// The highest number of events that are handled before deadlines are checked again.
+    /// The highest number of events whose tasks are saved in one transaction.
     const BATCH: usize = 500;
 
     fn running(&self) -> Vec<SubscriberProgress> {
-        vec![self.executor.progress.clone()]
+        vec![self.shared.steps.progress.clone()]
     }
 
     async fn begin(&self) -> Result<(), Interruption<Infallible>> {
-        let begins_anew = self.begins_anew.load(Ordering::Acquire);
-        let mut slot = self.processor.lock().await;
-        let loading = async {
-            if let Some(before) = slot.as_mut() {
-                before.end_calls().await?;
-            }
-            let (executor, started_at) = (self.executor.clone(), self.started_at);
-            ReactionProcessor::load_from_checkpoint(executor, begins_anew, started_at).await
-        };
-        let loaded = self.stop.request.run_until_cancelled(loading).await;
-        let loaded = loaded.ok_or(Interruption::Stopped)?;
-        let mut loaded = loaded.map_err(|error| Interruption::Failed(error.to_failure()))?;
-        loaded.retry_now = match slot.take() {
-            Some(before) => before.retry_now,
-            // Each start retries the held subjects.
-            None => loaded
-                .checkpoints
-                .holds
-                .subjects()
-                .keys()
-                .cloned()
-                .collect(),
-        };
-        *slot = Some(loaded);
-        self.begins_anew.store(false, Ordering::Release);
-        Ok(())
+        self.until_stopped(self.shared.load()).await
     }
 
     fn prepare(&self, events: Vec<RecordedEvent>) -> Vec<RecordedEvent> {
@@ -83,97 +51,65 @@ impl Subscriber for ReactionSubscriber {
     }
 
     async fn handle(&self, events: Vec<RecordedEvent>) -> Result<(), Interruption<Infallible>> {
-        let mut slot = self.processor.lock().await;
-        let Some(processor) = slot.as_mut() else {
-            return Ok(());
-        };
-        let handling = processor.handle_batch(events);
-        let handled = self.stop.request.run_until_cancelled(handling).await;
-        let handled = handled.ok_or(Interruption::Stopped)?;
-        processor.publish_progress();
-        handled.map_err(StopReason::into_interruption)
+        if self.shared.steps.concerns_some(&events) {
+            self.until_stopped(self.shared.wait_for_room()).await?;
+        }
+        let planned = self.shared.plan_batch(&events).await;
+        planned.map_err(ReactionError::into_interruption)
     }
 
     async fn pass_unreadable(&self, poison: &PoisonEvent) -> Result<(), Interruption<Infallible>> {
-        let mut slot = self.processor.lock().await;
-        let is_skipped = self.executor.skipped.covers(poison);
-        let Some(processor) = slot.as_mut().filter(|_| is_skipped) else {
+        if !self.shared.steps.skipped.covers(poison) {
             return Err(Interruption::Parked(poison.clone()));
-        };
-        let passing = async {
-            // The checkpoint passes the event only behind those before it.
-            processor.finish_calls().await?;
-            processor.check_rewind()?;
-            processor.advance_to(poison.id);
-            processor.save_checkpoint().await.map_err(StopReason::from)
-        };
-        let passed = self.stop.request.run_until_cancelled(passing).await;
-        let passed = passed.ok_or(Interruption::Stopped)?;
-        passed.map_err(StopReason::into_interruption)
-    }
-
-    async fn wait_for_work(&self) {
-        let waiting = async {
-            let has_ended = match self.processor.lock().await.as_mut() {
-                Some(processor) if processor.has_work() => true,
-                Some(processor) => processor.calls.wait_for_end().await,
-                None => false,
-            };
-            if !has_ended {
-                std::future::pending::<()>().await;
-            }
-        };
-        let _ = timeout(CLOCK_INTERVAL, waiting).await;
+        }
+        self.shared.pass_event(poison.id).await;
+        Ok(())
     }
 
     async fn is_settled(&self, poison: &PoisonEvent) -> bool {
-        if let Some(processor) = self.processor.lock().await.as_mut() {
-            let _ = processor.make_room().await;
-            let _ = processor.checkpoints.load_checkpoint().await;
-            if processor.checkpoints.position() >= Some(poison.id) {
-                return true;
-            }
-        }
-        let loaded = self.executor.load_skipped().await;
-        loaded.is_ok() && self.executor.skipped.covers(poison)
+        self.shared.steps.skipped.covers(poison)
     }
 }
 
 #[async_trait]
 impl CommandedSubscriber for ReactionSubscriber {
     fn progress(&self) -> &SubscriberProgress {
-        &self.executor.progress
+        &self.shared.steps.progress
     }
 
-    /// Lets a reaction that has lost its checkpoints begin without them.
+    /// Lets a reaction that has lost its tasks, or their events, begin without them.
     async fn rebuild(&self) -> Result<(), OperatorError> {
-        let progress = &self.executor.progress;
+        let progress = self.progress();
         let state = progress.state();
         if state.trouble().map(|trouble| trouble.cause) != Some(TroubleCause::Checkpoint) {
             return Err(OperatorError::CannotRebuild(progress.name()));
         }
-        self.begins_anew.store(true, Ordering::Release);
+        self.shared.begins_anew.store(true, Ordering::Release);
         progress.request_attempt();
         Ok(())
     }
 
-    /// Skips the steps that fail at the selected events, in every instance.
+    /// Skips the steps that fail at the selected events.
     async fn skip(&self, selection: &EventSelection) -> Result<(), OperatorError> {
-        let log = &self.executor.skip_log;
-        if let Some(event) = log.find_unrecorded(selection).await {
-            return Err(OperatorError::NoSuchEvent(event));
+        let shared = &self.shared;
+        if let Some((_, last)) = selection.ids() {
+            // Where the newest event is damaged, it may be the one to skip.
+            let newest = newest_id(&*shared.steps.runtime.store).await;
+            if newest.is_ok_and(|newest| newest < Some(last)) {
+                return Err(OperatorError::NoSuchEvent(last));
+            }
         }
-        log.skip(selection.clone()).await.map_err(failed)?;
-        self.executor.skipped.add_selection(selection.clone());
+        let added = shared.state().add_skip(shared.name(), selection).await;
+        added.map_err(failed)?;
+        shared.steps.skipped.add_selection(selection.clone());
         Ok(())
     }
 
     async fn end_skips(&self, selection: &EventSelection) -> Result<bool, OperatorError> {
-        let log = &self.executor.skip_log;
-        let was_skipped = log.end_skips(selection).await.map_err(failed)?;
-        if was_skipped {
-            self.executor.load_skipped().await.map_err(failed)?;
-        }
+        let (state, name) = (self.shared.state(), self.shared.name());
+        let was_skipped = state.end_skips(name, selection).await.map_err(failed)?;
+        let skips = state.skips(name).await.map_err(failed)?;
+        self.shared.steps.skipped.replace_selections(skips);
         Ok(was_skipped)
     }
 
@@ -182,63 +118,60 @@ impl CommandedSubscriber for ReactionSubscriber {
         selection: Option<&EventSelection>,
     ) -> Result<(usize, usize), OperatorError> {
         let retrying = self.retry_selected(selection);
-        let retried = self.stop.request.run_until_cancelled(retrying).await;
+        let retried = self.stop.run_until_cancelled(retrying).await;
         let retried = retried.ok_or(OperatorError::Busy(ComponentKind::Reaction))?;
-        retried.map_err(|reason| failed(reason.into_error()))
+        retried.map_err(failed)
     }
 }
 
 impl ReactionSubscriber {
-    pub(super) fn new(
-        executor: ReactionExecutor,
-        stop: GracefulStop,
-        started_at: Timestamp,
-    ) -> Self {
-        Self {
-            executor,
-            stop,
-            started_at,
-            processor: tokio::sync::Mutex::default(),
-            begins_anew: AtomicBool::new(false),
-        }
+    async fn until_stopped(
+        &self,
+        work: impl Future<Output = Result<(), ReactionError>>,
+    ) -> Result<(), Interruption<Infallible>> {
+        let worked = self.stop.run_until_cancelled(work).await;
+        let worked = worked.ok_or(Interruption::Stopped)?;
+        worked.map_err(ReactionError::into_interruption)
     }
 
-    /// Retries held subjects until their calls have ended or the operator gets the counts so far. Between two attempts, the
-    /// reaction handles events.
+    /// Lets the tasks of held subjects be tried again, and waits until these attempts have ended or the operator gets the
+    /// counts so far.
     async fn retry_selected(
         &self,
         selection: Option<&EventSelection>,
-    ) -> Result<(usize, usize), StopReason> {
+    ) -> Result<(usize, usize), ReactionError> {
         let begin = Instant::now();
-        let mut selected = None;
-        loop {
-            let mut slot = self.processor.lock().await;
-            let Some(processor) = slot.as_mut() else {
-                return Ok((0, 0));
-            };
-            let selected = match &selected {
-                Some(selected) => selected,
-                None => selected.insert(processor.request_retries(selection).await?),
-            };
-            let goes_on = processor.advance_retries(selected).await?;
-            if !goes_on || begin.elapsed() >= ANSWER_AFTER {
-                let holds = &processor.checkpoints.holds;
-                let released = selected.iter().filter(|one| holds.find(one).is_none());
-                return Ok((selected.len(), released.count()));
-            }
-            let waits = !processor.has_work();
-            drop(slot);
-            if waits {
-                sleep(CLOCK_INTERVAL).await;
+        let (shared, name) = (&self.shared, self.shared.name());
+        if selection.is_none() {
+            shared.restart_schedules_ahead().await?;
+        }
+        let failed = shared.state().failed_tasks(name).await?;
+        let mut selected: Vec<Subject> = Vec::new();
+        for task in failed {
+            let reason = task.failure.as_ref().map_or("", |failure| &failure.reason);
+            let (poison, key) = (task.poison_event(reason), task.subject.as_str());
+            let key = HeldKey::new(HeldKeyKind::Subject, key, poison, task.event_time);
+            if key.is_selected(selection) {
+                selected.push(task.subject);
             }
         }
-    }
-
-    /// Lets other processes continue at once, after the stop.
-    pub(super) async fn hand_over(self) {
-        if let Some(processor) = self.processor.into_inner() {
-            processor.hand_over(self.stop.drain).await;
+        let retried = shared
+            .state()
+            .retry_failed(name, Some(&selected), shared.now());
+        retried.await?;
+        shared.lock_retried().extend(selected.iter().cloned());
+        shared.wake.notify_one();
+        let goes_on = || {
+            let retried = shared.lock_retried();
+            selected.iter().any(|subject| retried.contains(subject))
+        };
+        while goes_on() && begin.elapsed() < ANSWER_AFTER {
+            sleep(POLL_INTERVAL).await;
         }
+        let held = shared.state().failed_tasks(name).await?;
+        let is_held = |subject: &&Subject| held.iter().any(|task| task.subject == **subject);
+        let released = selected.iter().filter(|subject| !is_held(subject)).count();
+        Ok((selected.len(), released))
     }
 }
 

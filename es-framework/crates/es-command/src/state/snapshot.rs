@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use es_sql::{Cell, DatabaseError, DatabaseUrl, SqlDatabase, Statement};
+use es_sql::{Cell, DatabaseError, DatabaseUrl, DatabaseUse, SqlDatabase, Statement};
 use sha2::{Digest as _, Sha256};
 use tokio::{sync::OnceCell, task::spawn_blocking};
 
@@ -209,7 +209,7 @@ impl SnapshotDatabase {
             fs::create_dir_all(folder)?;
         }
         let url = DatabaseUrl::File(file.to_owned());
-        let database = SqlDatabase::open(&url, QUERY_TIME).await?;
+        let database = SqlDatabase::open(&url, QUERY_TIME, DatabaseUse::Derived).await?;
         let program = spawn_blocking(hash_running_program).await;
         let program = Cell::Bytes(program.map_err(io::Error::other)??);
         let mut statements: Vec<_> = SCHEMA.map(Statement::plain).into();

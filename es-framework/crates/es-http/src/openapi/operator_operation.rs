@@ -83,7 +83,6 @@ fn command_operation(
     let id = format!("{}{noun}", command.verb());
     let takes_selection = command != OperatorCommand::Rebuild;
     let selection = takes_selection.then(selection_parameters);
-    let stands_by = (component == ComponentKind::ReadModel).then_some(kind::STANDS_BY);
     let operation = Operation::new(&id, describe_command(component, command), "")
         .with_parameter(name)
         .with_answer(answer)
@@ -91,7 +90,7 @@ fn command_operation(
         .for_operators(OperatorAccess::Always)
         .with_problems([unless, unavailable(component)])
         .with_problems(takes_selection.then_some(kind::INVALID_PARAMETER))
-        .with_problems(stands_by);
+        .with_problems([kind::STANDS_BY]);
     let parameters = selection.into_iter().flatten();
     parameters.fold(operation, Operation::with_parameter)
 }

@@ -35,7 +35,7 @@ pub(crate) const fn describe_command(
             "Rebuilds a read model in a shadow table while the current one keeps answering queries."
         }
         (ComponentKind::Reaction, OperatorCommand::Rebuild) => {
-            "Lets a reaction whose checkpoints cannot be read begin as at its first start."
+            "Lets a reaction whose tasks were lost begin as at its first start."
         }
         (ComponentKind::ReadModel, OperatorCommand::Retry) => {
             "Lets a read model try again at once, also with the events of held rows, or ends the skips of some events."

@@ -288,7 +288,7 @@ pub(crate) const READ_MODEL_REBUILDING: ProblemKind = ProblemKind::new(
 pub(crate) const STANDS_BY: ProblemKind = ProblemKind::new(
     StatusCode::CONFLICT,
     "stands-by",
-    "Another process updates the read models",
+    "Another process does this work",
 );
 
 pub(crate) const READ_MODELS_UNAVAILABLE: ProblemKind = ProblemKind::new(

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{
-    super::{DatabaseError, QueryCost},
+    super::{DatabaseError, DatabaseUse, QueryCost},
     database_servers::{DatabaseServers, PrimaryConnection},
     reader_pool::{ACQUIRE_TIMEOUT, ReaderPool},
     transaction_pool::refuse_transaction_pool,
@@ -24,9 +24,15 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The interval of the statements by which the process with the lock shows that it runs. It is a third of the
 /// time after which the server ends a session without statements.
 const HEARTBEAT: Duration = Duration::from_secs(3);
-/// The advisory lock that grants the right to write the read models of a schema. Its number is this one plus the
-/// object id of the schema. That of `public` is 2200 in each database.
-const LOCK: i64 = 0x6573_5f72_6561_6473 - 2200;
+/// Returns the advisory lock that grants the right to write the tables of a use in a schema. Its number is this one plus
+/// the object id of the schema. That of `public` is 2200 in each database.
+const fn lock_number(database_use: DatabaseUse) -> i64 {
+    match database_use {
+        DatabaseUse::Derived => 0x6573_5f72_6561_6473 - 2200,
+        DatabaseUse::State => 0x6573_5f73_7461_7465 - 2200,
+    }
+}
+
 /// Returns a row if the session has the lock from now on. The server then ends the session, and so releases the lock,
 /// when it has not heard of the process for ten seconds: because the process is suspended, or because its machine
 /// or the network is lost. Servers before version 14 lack `idle_session_timeout`.
@@ -49,6 +55,7 @@ const SUITABILITY: &str = "SELECT current_setting('server_encoding'), current_sc
 #[derive(Debug)]
 pub(super) struct Connections {
     servers: DatabaseServers,
+    database_use: DatabaseUse,
     /// The longest time of a query, in milliseconds.
     query_time: String,
     readers: RwLock<ReaderPool>,
@@ -60,7 +67,11 @@ pub(super) struct Connections {
 
 impl Connections {
     /// Connects to the server that accepts writes. It ends each query that runs longer than `query_time`.
-    pub(super) async fn open(url: &str, query_time: Duration) -> Result<Self, DatabaseError> {
+    pub(super) async fn open(
+        url: &str,
+        query_time: Duration,
+        database_use: DatabaseUse,
+    ) -> Result<Self, DatabaseError> {
         let servers: DatabaseServers = url.parse()?;
         let query_time = query_time.as_millis().to_string();
         let PrimaryConnection {
@@ -71,12 +82,13 @@ impl Connections {
             .connection_options(server)
             .ok_or(DatabaseError::Lost)?;
         refuse_transaction_pool(&mut connection, options).await?;
-        refuse_unsuitable_database(&mut connection).await?;
+        refuse_unsuitable_database(&mut connection, database_use).await?;
         let readers = RwLock::new(ReaderPool::new(options, server, &query_time));
         let writer = Arc::default();
         tokio::spawn(send_heartbeats(Arc::downgrade(&writer)));
         Ok(Self {
             servers,
+            database_use,
             query_time,
             readers,
             writer,
@@ -159,7 +171,7 @@ impl Connections {
             Some(connection) => connection,
             None => self.connect().await?,
         };
-        let acquire = sqlx::query(ACQUIRE).bind(LOCK);
+        let acquire = sqlx::query(ACQUIRE).bind(lock_number(self.database_use));
         let acquiring = timeout(ACQUIRE_TIMEOUT, acquire.fetch_optional(&mut connection)).await;
         let acquired = acquiring.map_err(|_| DatabaseError::Lost)??;
         let is_acquired = acquired.is_some();
@@ -194,16 +206,22 @@ async fn send_heartbeats(writer: Weak<Mutex<Option<PgConnection>>>) {
 }
 
 /// Refuses a database that cannot store each text, and one in which the role cannot create the tables.
-async fn refuse_unsuitable_database(connection: &mut PgConnection) -> Result<(), DatabaseError> {
+async fn refuse_unsuitable_database(
+    connection: &mut PgConnection,
+    database_use: DatabaseUse,
+) -> Result<(), DatabaseError> {
+    let setting = database_use.setting();
     let found = sqlx::query_as(SUITABILITY).fetch_one(connection).await?;
     let (encoding, schema, may_create): (String, Option<String>, Option<bool>) = found;
     let defect = match schema {
         _ if encoding != "UTF8" => format!(
-            "has the encoding {encoding}, in which some texts cannot be stored: create one with ENCODING 'UTF8' and name it in DATABASE_URL"
+            "has the encoding {encoding}, in which some texts cannot be stored: create one with ENCODING 'UTF8' and name it in {setting}"
         ),
-        None => "has no schema of the search path: create one, or name another one in DATABASE_URL with ?options[search_path]=".to_owned(),
+        None => format!(
+            "has no schema of the search path: create one, or name another one in {setting} with ?options[search_path]="
+        ),
         Some(schema) if may_create != Some(true) => format!(
-            "does not let this role create the tables in the schema {schema}: run GRANT CREATE ON SCHEMA {schema} TO the role of DATABASE_URL"
+            "does not let this role create the tables in the schema {schema}: run GRANT CREATE ON SCHEMA {schema} TO the role of {setting}"
         ),
         Some(_) => return Ok(()),
     };

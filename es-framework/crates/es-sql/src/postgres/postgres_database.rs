@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use super::{
     super::{
-        Cell, DatabaseError, FetchedRows, QueryCost, Statement,
+        Cell, DatabaseError, DatabaseUse, FetchedRows, QueryCost, Statement,
         statement::Parameters,
         transaction::{TransactionEnd, WRITE_TIMEOUT},
     },
@@ -25,9 +25,13 @@ pub struct PostgresDatabase {
 
 impl PostgresDatabase {
     /// Connects to the server that accepts writes. It ends each query that runs longer than `query_time`.
-    pub(crate) async fn open(url: &str, query_time: Duration) -> Result<Self, DatabaseError> {
+    pub(crate) async fn open(
+        url: &str,
+        query_time: Duration,
+        database_use: DatabaseUse,
+    ) -> Result<Self, DatabaseError> {
         Ok(Self {
-            connections: Connections::open(url, query_time).await?,
+            connections: Connections::open(url, query_time, database_use).await?,
         })
     }
 

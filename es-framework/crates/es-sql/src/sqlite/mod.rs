@@ -68,6 +68,10 @@ impl SqliteDatabase {
         self.writer.try_acquire_lease().await
     }
 
+    pub(crate) async fn release_lease(&self) {
+        self.writer.release_lease().await;
+    }
+
     pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Vec<Cell>>, DatabaseError> {
         let read = move |connection: &mut Connection| {
             let mut selected = Vec::new();

@@ -93,6 +93,17 @@ impl SqliteWriter {
         .await
     }
 
+    /// Gives up the right to write.
+    pub(super) async fn release_lease(&self) {
+        let lease = Arc::clone(&self.lease);
+        // Only a panic ends the work early.
+        let _ = run_blocking(move || {
+            *lease.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            Ok(())
+        })
+        .await;
+    }
+
     /// Runs statements on the connection.
     pub(super) async fn run_statements<T: Send + 'static>(
         &self,

@@ -63,7 +63,7 @@ async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
         calls: Mutex::default(),
     });
     world.services = world.services.with_shared(Arc::clone(&phone));
-    let (running, _operator) = world.start(&[ReactionDescriptor::of::<PhoneCaller>()]);
+    let (running, operator) = world.start(&[ReactionDescriptor::of::<PhoneCaller>()]);
     for (id, made) in [("a", 3), ("b", 6)] {
         world.send(id).await;
         eventually(async || {
@@ -71,6 +71,7 @@ async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
             phone.calls.lock().unwrap().len() == made
         })
         .await;
+        eventually(async || operator.held("PhoneCaller").is_empty()).await;
     }
     running.abort();
     let _ = running.await;
@@ -78,7 +79,7 @@ async fn a_call_is_made_again_under_one_key_until_it_succeeds() {
     let [a, b] = [&calls[0], &calls[3]];
     assert_eq!(calls, [a, a, a, b, b, b].map(String::clone));
     assert_ne!(a, b);
-    // The checkpoint records the call, so that the next start does not repeat it.
+    // Its task is gone, so the next start does not repeat it.
     world.catch_up::<PhoneCaller>().await;
     assert_eq!(phone.calls.lock().unwrap().len(), 6);
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     super::{ReactionDescriptor, ReactionRunner, Reactions},
     DUE, World,
-    claims::{LetterWriter, Post, each_once, slow_world},
+    calls_once::{LetterWriter, Post, each_once, slow_world},
     eventually,
 };
 
@@ -48,7 +48,7 @@ async fn instances(stuck_for: Duration) -> (World, Arc<Post>, [StoppableInstance
     let first = StoppableInstance::start(&world);
     post.stuck.notified().await;
     let second = StoppableInstance::start(&world);
-    // The first instance stops between two looks of the second one at the lease.
+    // The first instance stops between two looks of the second one at the state database.
     sleep(Duration::from_millis(1_050)).await;
     (world, post, [first, second])
 }
@@ -77,7 +77,6 @@ async fn a_call_that_outlasts_the_stop_is_made_by_another_instance_at_once() {
     let time = first.stop().await;
     assert!(time >= DRAIN && time < DRAIN * 2, "{time:?}");
     assert_eq!(post.sent(), 0);
-    // An expired lease would take ten seconds.
     let stopped = Instant::now();
     eventually(async || post.sent() == 2).await;
     assert!(stopped.elapsed() < Duration::from_secs(1));

@@ -243,7 +243,8 @@ async fn a_killed_process_loses_no_held_subject_and_the_next_one_takes_over() {
     };
     eventually(async || waiting(&operator) == [2]).await;
     eventually(async || office.letters() == ["b", "b"]).await;
-    // Another process knows the subject without a failure of its own.
+    world.wait_until_done("Clerk").await;
+    // The process that stands by shows the subject.
     let (second, other) = world.start(&CLERK);
     eventually(async || other.held("Clerk") == ["/invoices/a"]).await;
     world.stop(first).await;
@@ -253,6 +254,7 @@ async fn a_killed_process_loses_no_held_subject_and_the_next_one_takes_over() {
         other.held("Clerk").is_empty()
     })
     .await;
+    world.wait_until_done("Clerk").await;
     assert_eq!(office.letters(), ["b", "b", "a", "a"]);
     world.stop(second).await;
     world.catch_up::<Clerk>().await;
@@ -290,9 +292,10 @@ async fn the_deadlines_of_a_held_subject_wait_with_it() {
     let now: Timestamp = DUE.parse().unwrap();
     world.clock.set(now);
     eventually(async || office.letters().contains(&"due c".to_owned())).await;
+    eventually(async || operator.progress("Clerk").open_deadlines().count == 0).await;
     // A later event cancels the deadline of one held subject before the subject is handled again.
     world.write("b", InvoicePaidEvent {}).await;
-    // The next process knows the deadlines only from the event store.
+    // The next process knows the deadlines only from the state database.
     world.stop(running).await;
     office.refuse(&[]);
     let (running, operator) = world.start(&CLERK);
@@ -300,6 +303,7 @@ async fn the_deadlines_of_a_held_subject_wait_with_it() {
     let mut new = office.letters().split_off(3);
     new.sort();
     assert_eq!(new, ["a", "b", "due a", "due c"]);
+    eventually(async || operator.progress("Clerk").open_deadlines().count == 0).await;
     world.stop(running).await;
     world.catch_up::<Clerk>().await;
     assert_eq!(office.letters().len(), 7);

@@ -1,6 +1,9 @@
 //! Tests of a reaction that holds as many subjects as it can.
 
-use super::{held_subjects::poison, *};
+use super::{
+    held_subjects::{CLERK, poison, world},
+    *,
+};
 use crate::reaction::box_call;
 
 /// Makes a call for each invoice that never ends.
@@ -79,4 +82,36 @@ async fn at_the_limit_a_call_that_hangs_is_trouble_while_it_is_made_again() {
         assert_eq!(still, Some(trouble.since));
     }
     running.abort();
+}
+
+#[tokio::test]
+async fn at_the_limit_held_deadlines_are_retried_although_later_events_are_stored() {
+    let (world, office) = world("2026-02-01T00:00:00Z");
+    let (running, operator) = world.start(&CLERK);
+    let due: Vec<_> = (0..101).map(|number| format!("due {number}")).collect();
+    office.refuse(&due.iter().map(String::as_str).collect::<Vec<_>>());
+    for number in 0..101 {
+        world.send(&number.to_string()).await;
+    }
+    eventually(async || office.letters().len() == 101).await;
+    world.clock.set(DUE.parse().unwrap());
+    let progress = operator.progress("Clerk");
+    let limit = || {
+        progress
+            .state()
+            .trouble()
+            .map(|trouble| trouble.reason.clone())
+    };
+    eventually(async || limit().is_some_and(|reason| reason.starts_with("it holds 100"))).await;
+    for number in 0..101 {
+        world.credit(&number.to_string()).await;
+    }
+    office.refuse(&[]);
+    eventually(async || {
+        world.advance(60);
+        office.letters().len() == 303
+    })
+    .await;
+    eventually(async || operator.held("Clerk").is_empty() && limit().is_none()).await;
+    world.stop(running).await;
 }

@@ -67,17 +67,14 @@ async fn a_state_is_that_after_the_event_although_later_ones_are_stored() {
         world.send(id).await;
     }
     world.write("a", InvoicePaidEvent {}).await;
-    // The second run has no checkpoint and decides the same.
-    for _ in 0..2 {
-        world.catch_up::<StateCounter>().await;
-        let mut reminded = world.reminded().await;
-        reminded.sort();
-        let expected = [
-            "/invoices/a-1",
-            "/invoices/a-2",
-            "/invoices/a-3",
-            "/invoices/b-1",
-        ];
-        assert_eq!(reminded, expected);
-    }
+    world.catch_up::<StateCounter>().await;
+    let mut reminded = world.reminded().await;
+    reminded.sort();
+    let expected = [
+        "/invoices/a-1",
+        "/invoices/a-2",
+        "/invoices/a-3",
+        "/invoices/b-1",
+    ];
+    assert_eq!(reminded, expected);
 }

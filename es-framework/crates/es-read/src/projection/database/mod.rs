@@ -22,7 +22,7 @@ use tokio::sync::Notify;
 use super::{Cell, ReadModels, RowKey, Table, held_rows::HeldRows, row_changes::TableRow};
 pub(crate) use dialect::Dialect;
 use dialect::dialect_of;
-use es_sql::SqlDatabase;
+use es_sql::{DatabaseUse, SqlDatabase};
 
 pub use caller_share::CallerShare;
 pub use es_sql::{DatabaseError, DatabaseUrl, InvalidDatabaseUrl};
@@ -81,7 +81,7 @@ impl Database {
         query_time: Duration,
     ) -> BoxFuture<'a, Result<Self, DatabaseError>> {
         Box::pin(async move {
-            let sql = SqlDatabase::open(url, query_time).await?;
+            let sql = SqlDatabase::open(url, query_time, DatabaseUse::Derived).await?;
             let dialect = dialect_of(sql.engine());
             let tables = Arc::new(models.tables_by_name());
             Ok(Self {

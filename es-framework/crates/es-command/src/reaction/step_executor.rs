@@ -1,4 +1,4 @@
-//! Plans and executes the actions of one reaction: commands, or a call.
+//! Executes the steps of one reaction: each sends commands or makes a call.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -9,21 +9,22 @@ use std::{
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use tracing::{Instrument as _, Span};
-use uuid::Uuid;
 
 use super::{
     OutgoingCommand, OutgoingCommands, PendingCall, PendingCommands, ReactionAction,
     ReactionContext, ReactionDescriptor, ReactionError, ReactionKey, ReactionStep, ReactionTiming,
-    reaction_progress::ReactionTask,
     schedule_times::{StepSchedules, parse_schedules},
 };
 use crate::command::{
     CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, Services,
 };
-use es_event::{Caller, EventId, EventType, EventView, RecordedEvent, Upcasters};
+use es_event::{Caller, EventType, EventView, RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;
-use es_store::{EventLog, StoreError};
-use es_subscribe::{SkipLog, SkippedEvents, SubscriberProgress, catch_panic, panic_text};
+use es_store::EventLog;
+use es_subscribe::{
+    SkippedEvents, SubscriberProgress, catch_panic, panic_text,
+    state::{StateDatabase, TaskKey},
+};
 
 /// The time limit of a call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -36,28 +37,28 @@ pub struct ReactionRuntime {
     pub command_resources: CommandResources,
     /// The event store.
     pub store: Arc<dyn EventLog>,
-    /// The source of the events that record progress.
+    /// The source of the events that the reactions record on their own.
     pub source: Arc<str>,
     /// The services that reactions take.
     pub services: Services,
     /// The upcasters of stored events.
     pub upcasters: Upcasters,
-    /// The id of this process among several that run the same reactions.
-    pub instance: Uuid,
+    /// The database of the tasks.
+    pub state: StateDatabase,
     /// Collects the sent commands in a test.
     pub sent_commands: Option<Arc<Mutex<Vec<OutgoingCommand>>>>,
 }
 
-/// Plans and executes the actions of one reaction.
+/// Executes the steps of one reaction.
 #[derive(Debug, Clone)]
-pub(super) struct ReactionExecutor {
+pub(super) struct StepExecutor {
     pub(super) reaction: ReactionDescriptor,
     pub(super) runtime: Arc<ReactionRuntime>,
     pub(super) progress: SubscriberProgress,
-    /// The choices of operators in the event store, and those of them that count at the moment.
-    pub(super) skip_log: Arc<SkipLog>,
     pub(super) skipped: Arc<SkippedEvents>,
     pub(super) schedules: StepSchedules,
+    /// The types of stored events that the reaction handles, including old types that upcasters turn into them.
+    pub(super) event_types: Arc<[EventType]>,
 }
 
 /// A step for one view of an event: the index of the step, and the index of the view among those that
@@ -66,14 +67,6 @@ pub(super) struct ReactionExecutor {
 pub(super) struct StepOfEventView {
     pub(super) step: usize,
     pub(super) view: usize,
-}
-
-impl StepOfEventView {
-    /// No step, for an event whose steps cannot be planned.
-    pub(super) const NONE: Self = Self {
-        step: usize::MAX,
-        view: 0,
-    };
 }
 
 /// The steps that follow from an event.
@@ -94,35 +87,13 @@ enum ExecutableAction {
     Call(PendingCall),
 }
 
-impl ReactionExecutor {
+impl StepExecutor {
     pub(super) fn new(
         reaction: ReactionDescriptor,
         runtime: Arc<ReactionRuntime>,
         progress: SubscriberProgress,
     ) -> Result<Self, ReactionError> {
-        let (store, source) = (Arc::clone(&runtime.store), Arc::clone(&runtime.source));
-        let skip_log = SkipLog::new(store, source, "reactions", reaction.name);
-        Ok(Self {
-            reaction,
-            runtime,
-            progress,
-            skip_log: Arc::new(skip_log.map_err(ReactionError::Name)?),
-            skipped: Arc::default(),
-            schedules: parse_schedules(&reaction)?,
-        })
-    }
-
-    /// Loads the events to skip from the event store.
-    pub(super) async fn load_skipped(&self) -> Result<(), StoreError> {
-        let selections = self.skip_log.load().await?;
-        self.skipped.replace_selections(selections);
-        Ok(())
-    }
-
-    /// Returns the types of stored events that the reaction handles, including old types that
-    /// upcasters turn into them.
-    pub(super) fn event_types(&self) -> Vec<EventType> {
-        let steps = self.reaction.steps.iter();
+        let steps = reaction.steps.iter();
         let types = steps.flat_map(|step| {
             let (event, unless) = match step.when {
                 ReactionTiming::Immediate => (Some(step.event), &[] as &[_]),
@@ -131,14 +102,31 @@ impl ReactionExecutor {
             };
             event.into_iter().chain(unless.iter().copied())
         });
-        self.runtime.upcasters.with_stored_types(types)
+        Ok(Self {
+            event_types: runtime.upcasters.with_stored_types(types).into(),
+            schedules: parse_schedules(&reaction)?,
+            reaction,
+            runtime,
+            progress,
+            skipped: Arc::default(),
+        })
     }
 
-    /// Returns whether a step makes a call. Only a checkpoint prevents a second call, while a second
-    /// command has no effect.
-    pub(super) fn makes_call(&self, instance: StepOfEventView) -> bool {
-        let step = self.reaction.steps.get(instance.step);
+    /// Returns whether a step makes a call. Nothing prevents a second call but its task, while a second command has no
+    /// effect.
+    pub(super) fn makes_call(&self, step: &str) -> bool {
+        let mut steps = self.reaction.steps.iter();
+        let step = steps.find(|declared| declared.name == step);
         step.is_some_and(|step| matches!(step.action, ReactionAction::Call(_)))
+    }
+
+    /// Returns the step of a task, unless the reaction no longer has it.
+    fn find_step(&self, key: &TaskKey) -> Result<StepOfEventView, ReactionError> {
+        let mut steps = self.reaction.steps.iter();
+        let step = steps.position(|step| step.name == key.step);
+        let step = step.ok_or_else(|| ReactionError::UnknownStep(key.step.clone().into_owned()))?;
+        let view = usize::try_from(key.view).unwrap_or(usize::MAX);
+        Ok(StepOfEventView { step, view })
     }
 
     /// Decides which steps follow from an event. A panic of the application's code becomes an error.
@@ -165,21 +153,6 @@ impl ReactionExecutor {
         self.reaction.steps.get(step).map_or("", |step| step.name)
     }
 
-    /// Returns the task of a step, which is the same in every process.
-    pub(super) fn build_task(
-        &self,
-        event: EventId,
-        StepOfEventView { step, view }: StepOfEventView,
-        at: Option<Timestamp>,
-    ) -> ReactionTask {
-        ReactionTask {
-            event,
-            step: self.step_name(step).into(),
-            view,
-            at,
-        }
-    }
-
     /// Creates a span that continues the trace of the event.
     fn span(&self, event: &RecordedEvent) -> Span {
         let span = tracing::info_span!(
@@ -199,16 +172,15 @@ impl ReactionExecutor {
         span
     }
 
-    /// Executes a step once, at its event or at a deadline. A panic of the application's code becomes an error: of the
-    /// step's function, of an upcaster, of the fold of a state, or of the handler of a command.
-    pub(super) async fn execute_step(
+    /// Executes a task once. A panic of the application's code becomes an error: of the step's function, of an upcaster, of
+    /// the fold of a state, or of the handler of a command.
+    pub(super) async fn execute_task(
         &self,
         event: &RecordedEvent,
-        instance: StepOfEventView,
-        at: Option<Timestamp>,
+        key: &TaskKey,
     ) -> Result<(), ReactionError> {
         let span = self.span(event);
-        let execution = self.execute_in_span(event, instance, at);
+        let execution = self.execute_in_span(event, self.find_step(key)?, key.due);
         let execution = AssertUnwindSafe(execution.instrument(span)).catch_unwind();
         let panicked = |panic: Box<_>| ReactionError::Panicked(panic_text(&*panic));
         execution.await.map_err(panicked)?

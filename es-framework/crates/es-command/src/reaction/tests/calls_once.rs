@@ -1,4 +1,4 @@
-//! Tests of leases: one process makes a call, and another one takes over an expired lease.
+//! Tests of calls: one process makes a call, and another one takes over when that is gone.
 
 use std::{
     collections::HashSet,
@@ -165,7 +165,7 @@ async fn an_instance_takes_over_from_one_that_is_gone() {
     }
     post.stuck.notified().await;
     let (second, _) = world.start(&writing);
-    // The second process waits while the first one renews its lease.
+    // The second process stands by.
     tokio::time::sleep(Duration::from_secs(40)).await;
     // The letter that hangs is missing, and its copy if that comes after it. All other subjects have theirs.
     assert!((38..40).contains(&post.sent()), "{}", post.sent());

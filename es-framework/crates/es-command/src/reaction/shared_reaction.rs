@@ -1,0 +1,288 @@
+//! The state of one reaction that its planner, its executor and operators share.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use tokio::{sync::Notify, time::sleep};
+
+use super::{
+    ReactionDescriptor, ReactionError, ReactionRuntime, StartPosition, old_checkpoint::OldReaction,
+    schedule_tasks::ScheduleStarts, step_executor::StepExecutor,
+};
+use es_event::{EventId, RecordedEvent, Subject};
+use es_store::{Bound, Order, ReadOptions};
+use es_subscribe::{
+    SubscriberProgress,
+    state::{StateDatabase, SubscriberCheckpoint, SubscriberPosition, TaskChange, check_position},
+};
+use futures_util::StreamExt as _;
+
+/// The number of tasks that are due and not executed above which no event is planned.
+const MAX_READY: u64 = 5_000;
+/// The number of events without a task after which the position is saved.
+const SAVE_AFTER_EVENTS: usize = 50_000;
+/// The interval at which a planner that waits looks at the tasks again.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The state of one reaction.
+#[derive(Debug)]
+pub(super) struct SharedReaction {
+    pub(super) steps: StepExecutor,
+    /// The names of all reactions that have their tasks in the same database.
+    others: Arc<[&'static str]>,
+    /// The time at which the process started. New schedules begin with it.
+    pub(super) started_at: Timestamp,
+    /// The position. Who changes tasks because of an event, or because no later event exists, holds the lock.
+    pub(super) planned: tokio::sync::Mutex<PlannedPosition>,
+    pub(super) schedules: Mutex<ScheduleStarts>,
+    /// Wakes the executor.
+    pub(super) wake: Notify,
+    /// True while deadlines that are due wait for the tasks of events.
+    pub(super) waits_for_events: AtomicBool,
+    /// The held subjects that an operator lets try again. An attempt that has ended removes its subject.
+    retried: Mutex<BTreeSet<Subject>>,
+    /// True if the reaction cannot hold another subject.
+    pub(super) is_full: AtomicBool,
+    /// True if the reaction may begin without its tasks.
+    pub(super) begins_anew: AtomicBool,
+    /// True after the first load, which lets the held subjects try again.
+    has_started: AtomicBool,
+}
+
+/// The position of the planner.
+#[derive(Debug, Default)]
+pub(super) struct PlannedPosition {
+    /// False while no subscription runs.
+    pub(super) is_loaded: bool,
+    /// The last event whose tasks are planned.
+    pub(super) event: Option<EventId>,
+    /// The last of these events that is not saved as the position yet.
+    unsaved: Option<SubscriberCheckpoint>,
+    num_unsaved: usize,
+}
+
+impl SharedReaction {
+    pub(super) fn new(
+        reaction: ReactionDescriptor,
+        runtime: Arc<ReactionRuntime>,
+        progress: SubscriberProgress,
+        others: Arc<[&'static str]>,
+        started_at: Timestamp,
+    ) -> Result<Self, ReactionError> {
+        Ok(Self {
+            steps: StepExecutor::new(reaction, runtime, progress)?,
+            others,
+            started_at,
+            planned: tokio::sync::Mutex::default(),
+            schedules: Mutex::default(),
+            wake: Notify::new(),
+            waits_for_events: AtomicBool::new(false),
+            retried: Mutex::default(),
+            is_full: AtomicBool::new(false),
+            begins_anew: AtomicBool::new(false),
+            has_started: AtomicBool::new(false),
+        })
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.steps.reaction.name
+    }
+
+    pub(super) fn state(&self) -> &StateDatabase {
+        &self.steps.runtime.state
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.steps.runtime.services.clock().now()
+    }
+
+    pub(super) fn lock_retried(&self) -> MutexGuard<'_, BTreeSet<Subject>> {
+        self.retried.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records in the event store that this database has the tasks, before the first one is executed.
+    pub(super) async fn announce(&self) -> Result<(), ReactionError> {
+        let runtime = &self.steps.runtime;
+        let announced = runtime.state.announce(&*runtime.store, &runtime.source);
+        Ok(announced.await?)
+    }
+
+    /// Loads the position, at a first start with what an earlier release has left in the event store.
+    pub(super) async fn load(&self) -> Result<(), ReactionError> {
+        let mut planned = self.planned.lock().await;
+        *planned = PlannedPosition::default();
+        if self.begins_anew.load(Ordering::Acquire) {
+            self.begin_anew().await?;
+            self.begins_anew.store(false, Ordering::Release);
+        } else {
+            self.state()
+                .check_identity(&*self.steps.runtime.store)
+                .await?;
+        }
+        let position = match self.state().position(self.name()).await? {
+            SubscriberPosition::At(checkpoint) => {
+                check_position(&*self.steps.runtime.store, checkpoint).await?;
+                Some(checkpoint.event)
+            }
+            SubscriberPosition::BeforeFirst => None,
+            SubscriberPosition::Unknown => self.begin_first_time().await?,
+        };
+        let skips = self.state().skips(self.name()).await?;
+        self.steps.skipped.replace_selections(skips);
+        self.load_schedules(position).await?;
+        if !self.has_started.load(Ordering::Acquire) {
+            let retried = self.state().retry_failed(self.name(), None, self.now());
+            retried.await?;
+            self.has_started.store(true, Ordering::Release);
+        }
+        planned.event = position;
+        planned.is_loaded = true;
+        self.steps.progress.record_position(position);
+        drop(planned);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// Begins with the checkpoint of an earlier release, or as the reaction declares.
+    async fn begin_first_time(&self) -> Result<Option<EventId>, ReactionError> {
+        let old = OldReaction::read(&self.steps).await?;
+        for selection in &old.skips {
+            self.state().add_skip(self.name(), selection).await?;
+        }
+        if let Some((position, tasks)) = old.progress {
+            self.announce().await?;
+            self.state().begin(self.name(), position, &tasks).await?;
+            return Ok(position.map(|position| position.event));
+        }
+        match self.steps.reaction.start {
+            StartPosition::First => Ok(None),
+            StartPosition::New => {
+                let newest = self.find_newest().await?;
+                self.state().begin(self.name(), newest, &[]).await?;
+                Ok(newest.map(|newest| newest.event))
+            }
+        }
+    }
+
+    /// Begins as at the first start, because the tasks or the events of them are lost.
+    async fn begin_anew(&self) -> Result<(), ReactionError> {
+        let runtime = &self.steps.runtime;
+        let newest = match self.steps.reaction.start {
+            StartPosition::First => None,
+            StartPosition::New => self.find_newest().await?,
+        };
+        let (store, others) = ((&*runtime.store, &runtime.source), &*self.others);
+        let begun = runtime.state.begin_anew(store, self.name(), newest, others);
+        begun.await?;
+        self.restart_schedules().await
+    }
+
+    async fn find_newest(&self) -> Result<Option<SubscriberCheckpoint>, ReactionError> {
+        let newest_first = ReadOptions {
+            order: Order::Antichronological,
+            ..ReadOptions::recursive()
+        };
+        let store = &self.steps.runtime.store;
+        let newest = store.read(Subject::root(), newest_first).next().await;
+        Ok(newest.transpose()?.as_ref().map(checkpoint_at))
+    }
+
+    /// Waits until planned tasks are executed, if there are many. At the limit of held subjects nothing is executed, and the
+    /// deadlines of held subjects can only be tried again after later events are planned.
+    pub(super) async fn wait_for_room(&self) -> Result<(), ReactionError> {
+        while !self.is_full.load(Ordering::Acquire)
+            && self.state().count_ready(self.name()).await? >= MAX_READY
+        {
+            sleep(POLL_INTERVAL).await;
+        }
+        Ok(())
+    }
+
+    /// Plans the tasks of consecutive events. They and the position are saved in one transaction.
+    pub(super) async fn plan_batch(&self, events: &[RecordedEvent]) -> Result<(), ReactionError> {
+        let Some(last) = events.last() else {
+            return Ok(());
+        };
+        let changes: Vec<_> = events
+            .iter()
+            .flat_map(|event| self.steps.plan_event(event))
+            .collect();
+        let mut planned = self.planned.lock().await;
+        planned.unsaved = Some(checkpoint_at(last));
+        planned.num_unsaved = planned.num_unsaved.saturating_add(events.len());
+        if changes
+            .iter()
+            .any(|change| matches!(change, TaskChange::Plan(_)))
+        {
+            self.announce().await?;
+        }
+        events.iter().for_each(|event| self.remember_start(event));
+        if !changes.is_empty() || planned.num_unsaved >= SAVE_AFTER_EVENTS {
+            let saved = self.state().commit(self.name(), planned.unsaved, &changes);
+            saved.await?;
+            planned.unsaved = None;
+            planned.num_unsaved = 0;
+        }
+        planned.event = Some(last.id);
+        // A position that advances would say that the reaction works.
+        if !self.is_full.load(Ordering::Acquire) {
+            self.steps.progress.record_position(planned.event);
+        }
+        drop(planned);
+        if !changes.is_empty() || self.waits_for_events.load(Ordering::Acquire) {
+            self.wake.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Passes over an event that cannot be read and that an operator skips.
+    pub(super) async fn pass_event(&self, event: EventId) {
+        let mut planned = self.planned.lock().await;
+        planned.event = planned.event.max(Some(event));
+        self.steps.progress.record_position(planned.event);
+        drop(planned);
+        self.wake.notify_one();
+    }
+
+    /// Plans the tasks of all stored events that are not planned yet. Returns true if there are some.
+    pub(super) async fn plan_stored(&self) -> Result<bool, ReactionError> {
+        let position = self.planned.lock().await.event;
+        let options = ReadOptions {
+            lower_bound: position.map(Bound::Exclusive),
+            ..ReadOptions::recursive()
+        };
+        let mut events = self.steps.runtime.store.read(Subject::root(), options);
+        let mut batch = Vec::new();
+        while let Some(event) = events.next().await {
+            batch.push(event?);
+        }
+        self.plan_batch(&batch).await?;
+        Ok(!batch.is_empty())
+    }
+
+    /// Saves the position behind events without a task.
+    pub(super) async fn save_position(&self) -> Result<(), ReactionError> {
+        let mut planned = self.planned.lock().await;
+        if let Some(checkpoint) = planned.unsaved.filter(|_| planned.is_loaded) {
+            let saved = self.state().commit(self.name(), Some(checkpoint), &[]);
+            saved.await?;
+            planned.unsaved = None;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the position behind an event.
+pub(super) fn checkpoint_at(event: &RecordedEvent) -> SubscriberCheckpoint {
+    SubscriberCheckpoint {
+        event: event.id,
+        hash: event.hash,
+    }
+}

@@ -1,0 +1,184 @@
+//! The state database: what has to survive and cannot be rebuilt from the events. These are the positions of
+//! subscribers, their open tasks, and the choices of operators.
+//!
+//! One process owns the database at a time and does the work. The others stand by.
+
+mod changes;
+mod error;
+mod identity;
+mod ownership;
+mod queries;
+mod rows;
+mod skips;
+mod tables;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use es_event::{EventId, Hash};
+use es_sql::{Cell, DatabaseUrl};
+
+use self::{
+    changes::ChangeStatements,
+    ownership::Instance,
+    rows::{RowReader, event_cell},
+};
+
+pub use error::StateError;
+pub use identity::check_position;
+pub use task::{NextTimes, Task, TaskChange, TaskCounts, TaskFailure, TaskKey};
+
+/// The database of the tasks of all reactions. Clones are one instance: they own it together.
+///
+/// ```
+/// use es_subscribe::state::{StateDatabase, TaskCounts};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_subscribe::state::StateError> {
+/// let database = StateDatabase::in_memory();
+/// assert!(database.try_own().await?.is_some());
+/// // Another process stands by, and sees the tasks.
+/// let other = database.another_instance();
+/// assert!(other.try_own().await?.is_none());
+/// assert_eq!(other.task_counts("receipts").await?, TaskCounts::default());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct StateDatabase {
+    instance: Arc<Instance>,
+}
+
+/// The last event whose tasks are planned.
+///
+/// ```
+/// use es_event::RecordedEvent;
+/// use es_subscribe::state::SubscriberCheckpoint;
+///
+/// fn checkpoint_at(event: &RecordedEvent) -> SubscriberCheckpoint {
+///     SubscriberCheckpoint { event: event.id, hash: event.hash }
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubscriberCheckpoint {
+    /// The event.
+    pub event: EventId,
+    /// Its hash, by which another store is noticed.
+    pub hash: Hash,
+}
+
+/// The position of a subscriber.
+///
+/// ```
+/// use es_subscribe::state::{StateDatabase, SubscriberPosition};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_subscribe::state::StateError> {
+/// let database = StateDatabase::in_memory();
+/// assert!(database.try_own().await?.is_some());
+/// assert_eq!(database.position("receipts").await?, SubscriberPosition::Unknown);
+/// database.begin("receipts", None, &[]).await?;
+/// assert_eq!(database.position("receipts").await?, SubscriberPosition::BeforeFirst);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubscriberPosition {
+    /// The database does not know the subscriber.
+    Unknown,
+    /// The subscriber has planned no tasks yet.
+    BeforeFirst,
+    /// The subscriber has planned the tasks up to an event.
+    At(SubscriberCheckpoint),
+}
+
+impl StateDatabase {
+    /// Opens the database, and creates it if it does not exist.
+    ///
+    /// # Errors
+    /// It cannot be opened or reached.
+    pub async fn open(url: DatabaseUrl) -> Result<Self, StateError> {
+        let database = Self::new(url);
+        database.connect().await?;
+        Ok(database)
+    }
+
+    /// Returns a database in memory.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self::new(DatabaseUrl::Memory)
+    }
+
+    /// Returns the position of a subscriber.
+    ///
+    /// # Errors
+    /// The database does not answer, or the tasks of the subscriber were lost.
+    pub async fn position(&self, subscriber: &str) -> Result<SubscriberPosition, StateError> {
+        let sql = "SELECT is_lost, position, hash FROM es_subscriber WHERE name = $1";
+        let rows = self.select(sql.into(), vec![subscriber.into()]).await?;
+        let Some(row) = rows.into_iter().next() else {
+            return Ok(SubscriberPosition::Unknown);
+        };
+        let mut row = RowReader::new("es_subscriber", row);
+        if row.integer()? != 0 {
+            return Err(StateError::TasksLost(subscriber.to_owned()));
+        }
+        let Some(event) = row.optional_event()? else {
+            return Ok(SubscriberPosition::BeforeFirst);
+        };
+        let hash = row.parsed()?;
+        Ok(SubscriberPosition::At(SubscriberCheckpoint { event, hash }))
+    }
+
+    /// Changes the tasks of a subscriber, and its position if there is one, in one transaction.
+    ///
+    /// # Errors
+    /// The database does not answer, or this process does not own it. Then nothing has changed, or the connection broke
+    /// before the answer.
+    pub async fn commit(
+        &self,
+        subscriber: &str,
+        position: Option<SubscriberCheckpoint>,
+        changes: &[TaskChange],
+    ) -> Result<(), StateError> {
+        let mut statements = ChangeStatements::new(subscriber);
+        for change in changes {
+            statements.push_change(change);
+        }
+        if let Some(checkpoint) = position {
+            statements.push_statement(SAVE_POSITION, position_cells(Some(checkpoint)));
+        }
+        self.write(statements.into_statements()).await
+    }
+
+    /// Lets a subscriber begin after an event, or before the first one, without the tasks that it had.
+    ///
+    /// # Errors
+    /// The database does not answer, or this process does not own it.
+    pub async fn begin(
+        &self,
+        subscriber: &str,
+        position: Option<SubscriberCheckpoint>,
+        tasks: &[Task],
+    ) -> Result<(), StateError> {
+        let mut statements = ChangeStatements::new(subscriber);
+        statements.push_statement("DELETE FROM es_task WHERE subscriber = $1", []);
+        for task in tasks {
+            statements.push_change(&TaskChange::Plan(task.clone()));
+        }
+        statements.push_statement(SAVE_POSITION, position_cells(position));
+        self.write(statements.into_statements()).await
+    }
+}
+
+const SAVE_POSITION: &str = "INSERT INTO es_subscriber (name, position, hash, is_lost) VALUES ($1, $2, $3, 0) \
+     ON CONFLICT (name) DO UPDATE SET position = excluded.position, hash = excluded.hash, is_lost = 0";
+
+fn position_cells(position: Option<SubscriberCheckpoint>) -> [Cell; 2] {
+    position.map_or([Cell::Null, Cell::Null], |checkpoint| {
+        let hash = checkpoint.hash.to_string();
+        [event_cell(checkpoint.event), hash.into()]
+    })
+}

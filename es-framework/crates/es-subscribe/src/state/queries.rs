@@ -1,0 +1,188 @@
+//! The queries for the tasks of a subscriber.
+
+use es_event::Subject;
+use es_sql::{Cell, Statement};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    NextTimes, StateDatabase, StateError, Task, TaskCounts,
+    rows::{RowReader, TASK_COLUMNS, due_cell, read_task, time_cell},
+};
+use crate::{HeldKey, HeldKeyKind};
+
+/// The tasks to execute: a failed one whose time has come, and the first one of each other subject.
+const DUE: &str = "FROM es_task t WHERE subscriber = $1 AND is_blocked = 0 AND due <= $2 \
+     AND (reason IS NULL OR retry_at <= $3 OR retry_at > $4) \
+     AND (reason IS NOT NULL OR NOT EXISTS (SELECT 1 FROM es_task o \
+     WHERE o.subscriber = t.subscriber AND o.subject = t.subject \
+     AND (o.due, o.event, o.step_order, o.step, o.view_index) \
+     < (t.due, t.event, t.step_order, t.step, t.view_index))) \
+     ORDER BY due, event, step_order, step, view_index LIMIT $5";
+const NEXT_TIMES: &str = "SELECT \
+     (SELECT min(due) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due > '' AND reason IS NULL), \
+     (SELECT min(retry_at) FROM es_task WHERE subscriber = $1 AND reason IS NOT NULL)";
+const COUNTS: &str = "SELECT \
+     (SELECT count(*) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due > '' AND reason IS NULL), \
+     (SELECT min(due) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due > '' AND reason IS NULL), \
+     (SELECT count(*) FROM es_task WHERE subscriber = $1 AND reason IS NOT NULL)";
+const READY: &str =
+    "SELECT count(*) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due = ''";
+/// The events with which a subject waits: those of immediate tasks, which have no time.
+const WAITING: &str = "SELECT count(DISTINCT event), max(event_time) FROM es_task \
+     WHERE subscriber = $1 AND subject = $2 AND (due = '' OR reason IS NOT NULL)";
+/// A time for the next attempt that is further away is that of a wrong clock.
+const FURTHEST_RETRY: SignedDuration = SignedDuration::from_hours(2);
+
+impl StateDatabase {
+    /// Returns the tasks to execute now, at most one of each subject: those that are due and wait for no other one. Deadlines
+    /// are due until a time, which may be earlier than now.
+    ///
+    /// # Errors
+    /// The database does not answer, or this process does not own it.
+    pub async fn due_tasks(
+        &self,
+        subscriber: &str,
+        now: Timestamp,
+        deadlines_until: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Vec<Task>, StateError> {
+        let furthest = now.saturating_add(FURTHEST_RETRY);
+        let parameters = [
+            subscriber.into(),
+            due_cell(deadlines_until),
+            time_cell(now),
+            time_cell(furthest.unwrap_or(Timestamp::MAX)),
+            Cell::Integer(i64::try_from(limit).unwrap_or(i64::MAX)),
+        ];
+        let sql = format!("SELECT {TASK_COLUMNS} {DUE}");
+        let rows = self.read(Statement::new(sql, parameters)).await?;
+        rows.into_iter().map(read_task).collect()
+    }
+
+    async fn select_tasks(
+        &self,
+        sql: String,
+        parameters: impl Into<Vec<Cell>>,
+    ) -> Result<Vec<Task>, StateError> {
+        let rows = self.select(sql, parameters.into()).await?;
+        rows.into_iter().map(read_task).collect()
+    }
+
+    /// Reads one row of a query that selects numbers and times.
+    async fn select_row(
+        &self,
+        sql: &str,
+        parameters: impl Into<Vec<Cell>>,
+    ) -> Result<Option<RowReader>, StateError> {
+        let rows = self.select(sql.to_owned(), parameters.into()).await?;
+        let row = rows.into_iter().next();
+        Ok(row.map(|row| RowReader::new("es_task", row)))
+    }
+
+    /// Returns the next times at which there is something to do.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn next_times(&self, subscriber: &str) -> Result<NextTimes, StateError> {
+        let row = self.select_row(NEXT_TIMES, [subscriber.into()]).await?;
+        let Some(mut row) = row else {
+            return Ok(NextTimes::default());
+        };
+        Ok(NextTimes {
+            deadline: row.optional_time()?,
+            retry: row.optional_time()?,
+        })
+    }
+
+    /// Returns the numbers of tasks.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn task_counts(&self, subscriber: &str) -> Result<TaskCounts, StateError> {
+        let row = self.select_row(COUNTS, [subscriber.into()]).await?;
+        let Some(mut row) = row else {
+            return Ok(TaskCounts::default());
+        };
+        Ok(TaskCounts {
+            deadlines: row.count()?,
+            next_deadline: row.optional_time()?,
+            failed: row.count()?,
+        })
+    }
+
+    /// Returns the number of tasks without a due time that wait for no failed one.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn count_ready(&self, subscriber: &str) -> Result<u64, StateError> {
+        let row = self.select_row(READY, [subscriber.into()]).await?;
+        row.map_or(Ok(0), |mut row| row.count())
+    }
+
+    /// Returns the first task of a step that is due at a time, as each time of a schedule is.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn first_deadline(
+        &self,
+        subscriber: &str,
+        step: &str,
+    ) -> Result<Option<Task>, StateError> {
+        let sql = format!(
+            "SELECT {TASK_COLUMNS} FROM es_task \
+             WHERE subscriber = $1 AND step = $2 AND due > '' ORDER BY due, event LIMIT 1"
+        );
+        let parameters = [subscriber.into(), step.into()];
+        let tasks = self.select_tasks(sql, parameters).await?;
+        Ok(tasks.into_iter().next())
+    }
+
+    /// Returns the failed tasks, each of which holds its subject.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn failed_tasks(&self, subscriber: &str) -> Result<Vec<Task>, StateError> {
+        let sql = format!(
+            "SELECT {TASK_COLUMNS} FROM es_task WHERE subscriber = $1 AND reason IS NOT NULL ORDER BY event"
+        );
+        self.select_tasks(sql, [subscriber.into()]).await
+    }
+
+    /// Returns the held subjects, as operators see them.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn held_subjects(&self, subscriber: &str) -> Result<Vec<HeldKey>, StateError> {
+        let mut held = Vec::new();
+        for task in self.failed_tasks(subscriber).await? {
+            let Some(failure) = &task.failure else {
+                continue;
+            };
+            let poison = task.poison_event(&failure.reason);
+            let key = task.subject.as_str();
+            let key = HeldKey::new(HeldKeyKind::Subject, key, poison, task.event_time);
+            let (events, last) = self.count_waiting(subscriber, &task.subject).await?;
+            held.push(HeldKey {
+                events,
+                last: last.unwrap_or(task.event_time),
+                next_attempt: failure.retry_at,
+                ..key
+            });
+        }
+        Ok(held)
+    }
+
+    async fn count_waiting(
+        &self,
+        subscriber: &str,
+        subject: &Subject,
+    ) -> Result<(u64, Option<Timestamp>), StateError> {
+        let parameters = [subscriber.into(), subject.as_str().into()];
+        let row = self.select_row(WAITING, parameters).await?;
+        let Some(mut row) = row else {
+            return Ok((1, None));
+        };
+        let events: u64 = row.count()?;
+        Ok((events.max(1), row.optional_time()?))
+    }
+}
