@@ -13,7 +13,7 @@ use super::{
     fault_injector::{inject_faults, start_instance},
     invariants::{RunRecord, find_plain_row, find_violations},
     owner_domain::{OwnerNamedEvent, OwnerRow},
-    simulated_client::{ClientHistory, SimulatedClient},
+    simulated_client::{SeenResults, SimulatedClient},
     simulated_instance::SimulatedInstance,
     simulated_key_store::SimulatedKeyStore,
     simulated_store::StoreServer,
@@ -66,7 +66,7 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
         SimulatedInstance::new(name, environment, server, keys, printed, state.clone())
     });
     let instances: Arc<[SimulatedInstance]> = Arc::new(instances);
-    let history = Arc::new(ClientHistory::default());
+    let history = Arc::new(SeenResults::default());
     for index in 0..instances.len() {
         let instances = Arc::clone(&instances);
         tokio::spawn(async move { instances[index].run_clock().await });

@@ -21,7 +21,7 @@ use crate::{
     console::{Console, ConsoleState},
     layout::{PageFrame, Section, Visitor},
     notice::NoticePage,
-    query_values::QueryValues,
+    query_values::AddressValues,
     session::{Session, SessionRole},
 };
 
@@ -116,7 +116,7 @@ pub(crate) async fn open_by_link(
     if sessions.find_open(&headers).await.is_some() {
         return redirect_with(None);
     }
-    let values = QueryValues::parse(address.query().unwrap_or_default());
+    let values = AddressValues::parse(address.query().unwrap_or_default());
     let link = state.console.link.as_ref();
     if link.is_some_and(|link| link.take(values.value_or_empty("key"))) {
         tracing::info!("a browser opened the link to the console");
@@ -158,7 +158,7 @@ fn find_session_of_form(
     body: &Bytes,
 ) -> Result<Session, NoticePage> {
     let form = serde_urlencoded::from_bytes::<FormToken>(body).ok();
-    let session = state.sessions.find_in_cookies(headers);
+    let session = state.sessions.find_valid_session(headers);
     let own = form
         .zip(session)
         .filter(|(form, session)| state.sessions.owns_form(session, &form.form));

@@ -18,8 +18,8 @@ use crate::{
     },
     erasure_target::{ErasureTarget, FollowedTarget},
     key_store::StoredKey,
-    person_tables::PersonTables,
     personal_store::PersonalStore,
+    read_model_search::ReadModelSearch,
     redacted_store::RedactedStore,
 };
 
@@ -48,7 +48,7 @@ pub struct PersonalData {
     pub(crate) store: PersonalStore,
     source: Arc<str>,
     targets: Arc<[FollowedTarget]>,
-    pub(crate) tables: Option<Arc<dyn PersonTables>>,
+    pub(crate) tables: Option<Arc<dyn ReadModelSearch>>,
     /// The most values and events of a report, if it is not the usual number.
     pub(crate) max_records: Option<usize>,
     /// Whoever holds it lets the targets drop plain values.
@@ -79,7 +79,7 @@ impl PersonalData {
 
     /// Looks for persons in the tables of the read models and in the snapshots as well.
     #[must_use]
-    pub fn with_tables(self, tables: Arc<dyn PersonTables>) -> Self {
+    pub fn with_tables(self, tables: Arc<dyn ReadModelSearch>) -> Self {
         let tables = Some(tables);
         Self { tables, ..self }
     }

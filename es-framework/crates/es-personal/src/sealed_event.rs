@@ -144,7 +144,7 @@ impl PersonalEvents {
 
 /// The members of an idempotency record that may tell something about the person of its command.
 #[derive(Deserialize)]
-struct CommandRecord<'a> {
+struct IdempotencyRecordMembers<'a> {
     #[serde(borrow)]
     request: &'a RawValue,
     #[serde(borrow)]
@@ -161,7 +161,7 @@ pub(crate) fn mark_command_record(
 ) -> Result<MarkedData, SealError> {
     let data = candidate.data.get();
     let Envelope { payload, .. } = serde_json::from_str(data)?;
-    let CommandRecord { request, reply } = serde_json::from_str(payload.get())?;
+    let IdempotencyRecordMembers { request, reply } = serde_json::from_str(payload.get())?;
     let members = [("request", request, "\"\""), ("reply", reply, "null")];
     let values = members.map(|(name, value, erased)| {
         let address = value.get().as_ptr().addr();

@@ -12,8 +12,8 @@ use uuid::Uuid;
 use crate::{
     cipher::PersonKey,
     erasure::PersonalData,
-    person_tables::PersonRows,
     personal_store::{corrupt, redact},
+    read_model_search::PersonRows,
     sealed_event::{self, PersonalEvents, SealError, SealedValue, ValueOpener},
 };
 

@@ -121,7 +121,7 @@ async fn connect(
     let version = http_client.version().await?;
     let authorized = http_client.authorized(version, DataRoute::Read("observe-events"));
     let request = StoreHttpClient::with_json(authorized, body);
-    let sent = http_client.send_request(request, silence).await;
+    let sent = http_client.send_with_failover(request, silence).await;
     let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
     if response.status() != StatusCode::OK {
         return Err(FailedAttempt {

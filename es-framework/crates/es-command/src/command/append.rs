@@ -183,8 +183,8 @@ impl AppendedScope {
     }
 
     /// Returns `None` if the append may still arrive, and `Some(None)` if the events of another command came first. The
-    /// store refuses the append then, even if it arrives later. All of its events are compared, because other commands
-    /// may write the same claims.
+    /// store refuses the append then, even if it arrives later. All events of the append are compared with the
+    /// stored ones, because other commands may write the same claims.
     async fn find_append(
         &self,
         resources: &CommandResources,

@@ -35,7 +35,7 @@ pub(super) fn stream_rows(statement: &Statement, run: &Arc<QueryRun>, hint: Read
     let budget = Arc::clone(&run.budget);
     frames
         .map(move |frame| {
-            budget.count_row()?;
+            budget.count_work_of_row()?;
             frame
         })
         .boxed()
@@ -82,7 +82,7 @@ fn read_distinct_names(
         let mut names = BTreeSet::<Arc<str>>::new();
         let mut events = ReadHint::default().read_events(&*run.log);
         while let Some(event) = events.try_next().await? {
-            run.budget.count_row()?;
+            run.budget.count_work_of_row()?;
             let mut grown = 0_usize;
             find(&event, &mut |name| {
                 let is_new = !names.contains(name);

@@ -76,4 +76,4 @@ pub fn assume_caller(request: &mut Request, caller: &Caller) {
 
 /// Marks a request without a credential to a path that everyone may read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct AnonymousRequest;
+pub(crate) struct RequestWithoutCredential;

@@ -16,7 +16,7 @@ use es_net::{
 };
 
 use super::{
-    AnonymousRequest, Auth, ClientRateLimiter, Issuer, VerifiedCaller,
+    Auth, ClientRateLimiter, Issuer, RequestWithoutCredential, VerifiedCaller,
     denied::AccessDenied,
     streams::{end_when, is_stream},
     tokens::FileTokens,
@@ -180,7 +180,7 @@ async fn guard_request(
             response
         }
         Err(AccessDenied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {
-            request.extensions_mut().insert(AnonymousRequest);
+            request.extensions_mut().insert(RequestWithoutCredential);
             next.run(request).await
         }
         Err(denied) => denied.into_response(),

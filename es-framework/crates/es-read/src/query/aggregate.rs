@@ -363,7 +363,8 @@ impl RowSelection<'_> {
             let parameters = list.parameters.into_iter().chain(filter.parameters);
             let numbered = database.replace_question_marks(&statement, 0);
             let cost = QueryCost::Aggregate;
-            let loaded = database.fetch_texts(cost, numbered, parameters.collect(), usize::MAX);
+            let loaded =
+                database.fetch_texts_up_to(cost, numbered, parameters.collect(), usize::MAX);
             let texts = loaded
                 .await
                 .map_err(|error| explain_overflow(error, &aggregates))?;

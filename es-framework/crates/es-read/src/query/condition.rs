@@ -27,7 +27,7 @@ pub struct Condition<R> {
 /// The tree of a condition, without its row type.
 #[derive(Debug)]
 pub(super) enum Expression {
-    Compare(&'static str, Comparison, Cell),
+    Compare(&'static str, ComparisonOperator, Cell),
     OneOf(&'static str, Vec<Cell>),
     Contains(&'static str, String),
     IsNull(&'static str),
@@ -38,9 +38,9 @@ pub(super) enum Expression {
     Invalid(CellError),
 }
 
-/// A comparison of a column with one value.
+/// The operator that compares a column with one value.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Comparison {
+pub(super) enum ComparisonOperator {
     Equal,
     NotEqual,
     AtLeast,
@@ -49,7 +49,7 @@ pub(super) enum Comparison {
     Below,
 }
 
-impl Comparison {
+impl ComparisonOperator {
     /// Returns the SQL operator.
     const fn operator(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Comparison {
     }
 }
 
-impl Comparison {
+impl ComparisonOperator {
     /// Returns the SQL operator that the prefixes of two texts meet if the texts compare like this, unless any
     /// prefixes can.
     const fn prefix_operator(self) -> Option<&'static str> {
@@ -85,7 +85,7 @@ impl<R> Condition<R> {
     /// Returns the condition that a column compares like this with a value.
     pub(super) fn compare<V: ColumnType>(
         column: &'static str,
-        comparison: Comparison,
+        comparison: ComparisonOperator,
         value: &V,
     ) -> Self {
         Self::new(match value.to_cell(column) {
@@ -163,13 +163,13 @@ pub(super) fn composite_key_condition(
 
 impl Expression {
     pub(super) const fn equal_to(column: &'static str, cell: Cell) -> Self {
-        Self::Compare(column, Comparison::Equal, cell)
+        Self::Compare(column, ComparisonOperator::Equal, cell)
     }
 
     /// Returns the value that a column has in all rows that meet the condition.
     fn required_cell(&self, column: &str) -> Option<&Cell> {
         match self {
-            Self::Compare(name, Comparison::Equal, cell) if *name == column => Some(cell),
+            Self::Compare(name, ComparisonOperator::Equal, cell) if *name == column => Some(cell),
             _ => None,
         }
     }
@@ -179,12 +179,11 @@ impl Expression {
         let is_null = |column, is| SqlFragment::new(format!("{} {is}", quote_name(column)), vec![]);
         let (column, condition) = match self {
             // `= NULL` is never true in SQL.
-            Self::Compare(column, Comparison::Equal, Cell::Null) | Self::IsNull(column) => {
+            Self::Compare(column, ComparisonOperator::Equal, Cell::Null) | Self::IsNull(column) => {
                 return view.restrict(column, is_null(column, "IS NULL"), true);
             }
-            Self::Compare(column, Comparison::NotEqual, Cell::Null) | Self::IsNotNull(column) => {
-                (column, is_null(column, "IS NOT NULL"))
-            }
+            Self::Compare(column, ComparisonOperator::NotEqual, Cell::Null)
+            | Self::IsNotNull(column) => (column, is_null(column, "IS NOT NULL")),
             // No value is larger or smaller than a missing one.
             Self::Compare(column, _, Cell::Null) => (column, SqlFragment::new("1 = 0", vec![])),
             Self::Compare(column, comparison, cell) => {
@@ -203,7 +202,7 @@ impl Expression {
 fn compare_in(
     view: TableView<'_>,
     column: &str,
-    comparison: Comparison,
+    comparison: ComparisonOperator,
     cell: &Cell,
 ) -> SqlFragment {
     let TableView {
@@ -263,7 +262,12 @@ fn contains_in(
 
 /// Returns the condition that a column, which is given as SQL, compares like this with a value. If an index contains
 /// the prefix of the column, a condition on it precedes the exact one.
-fn compare(column: &str, comparison: Comparison, cell: Cell, prefix: Option<&str>) -> SqlFragment {
+fn compare(
+    column: &str,
+    comparison: ComparisonOperator,
+    cell: Cell,
+    prefix: Option<&str>,
+) -> SqlFragment {
     let text = format!("{column} {} ?", comparison.operator());
     let exact = SqlFragment::new(text, vec![cell.clone()]);
     let Some((prefix, operator)) = prefix.zip(comparison.prefix_operator()) else {
@@ -272,7 +276,7 @@ fn compare(column: &str, comparison: Comparison, cell: Cell, prefix: Option<&str
     let text = format!("{prefix} {operator} ?");
     let helper = SqlFragment::new(text, vec![prefix_of(cell.clone())]);
     match (comparison, &cell) {
-        (Comparison::Equal, Cell::Text(text)) if is_shorter_than_prefix(text) => helper,
+        (ComparisonOperator::Equal, Cell::Text(text)) if is_shorter_than_prefix(text) => helper,
         _ => SqlFragment::join([helper, exact], " AND "),
     }
 }

@@ -77,7 +77,7 @@ impl GroupSelection<'_> {
             let numbered = database.replace_question_marks(&statement, 0);
             let cost = QueryCost::Aggregate;
             let texts = database
-                .fetch_texts(cost, numbered, parameters, paging.most_bytes)
+                .fetch_texts_up_to(cost, numbered, parameters, paging.most_bytes)
                 .await
                 .map_err(|error| explain_overflow(error, &self.aggregates))?;
             let groups = texts.try_map(|json| self.read_group(&json))?;

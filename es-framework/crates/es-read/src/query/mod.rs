@@ -50,5 +50,5 @@ pub use sort_order::SortChoice;
 #[doc(hidden)]
 pub use typed_column::names_key;
 pub use typed_column::{
-    Column, ComparedWith, NumericValue, OrderedValue, RequiredIndex, TextValue,
+    Column, ComparedWith, NumericValue, OrderedValue, RequiredIndex, SearchableText,
 };

@@ -211,7 +211,7 @@ impl<'a> QueryContext<'a> {
         // Nobody knows how many rows the statement reads.
         let texts = self
             .database
-            .fetch_texts(QueryCost::Aggregate, statement, parameters, usize::MAX)
+            .fetch_texts_up_to(QueryCost::Aggregate, statement, parameters, usize::MAX)
             .await?;
         let rows = texts.rows.iter().map(|row| serde_json::from_str(row));
         Ok(rows.collect::<Result<_, _>>()?)

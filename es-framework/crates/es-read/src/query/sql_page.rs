@@ -102,7 +102,7 @@ impl QueryContext<'_> {
                 "SELECT CAST(count(*) AS TEXT) FROM ({rows}) AS sql_rows WHERE \"sort\" IS NOT NULL"
             );
             let (cost, parameters) = (QueryCost::Aggregate, parameters.clone());
-            let texts = database.fetch_texts(cost, statement, parameters, usize::MAX);
+            let texts = database.fetch_texts_up_to(cost, statement, parameters, usize::MAX);
             let count = texts.await?.rows.into_iter().next();
             count
                 .map(|count| serde_json::from_str(&count))
@@ -130,7 +130,7 @@ impl QueryContext<'_> {
             .collect();
         let (cost, most_bytes) = (QueryCost::Aggregate, paging.most_bytes);
         let texts = database
-            .fetch_texts(cost, statement, parameters, most_bytes)
+            .fetch_texts_up_to(cost, statement, parameters, most_bytes)
             .await?;
         let rows = texts.try_map(|text| {
             let (sort, key, item): (Value, Value, _) = serde_json::from_str(&text)?;

@@ -134,7 +134,8 @@ impl Log {
         for candidate in candidates {
             let id = next.ok_or_else(|| StoreError::Full("every event id is taken".into()))?;
             let (version, time) = (self.hash_version, EventTime::now());
-            let event = RecordedEvent::record_in(version, candidate, id, time, predecessor);
+            let event =
+                RecordedEvent::record_with_version(version, candidate, id, time, predecessor);
             (next, predecessor) = (id.next(), event.hash);
             recorded.push(event);
         }

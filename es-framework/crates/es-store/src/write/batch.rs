@@ -202,7 +202,8 @@ impl<'a> PreparedBatch<'a> {
         for candidate in candidates {
             let id = head.next?;
             let (version, time) = (self.hash_version, self.time.clone());
-            let event = RecordedEvent::record_in(version, candidate, id, time, head.predecessor);
+            let event =
+                RecordedEvent::record_with_version(version, candidate, id, time, head.predecessor);
             head.next = id.next();
             head.predecessor = event.hash;
             recorded.push(event);

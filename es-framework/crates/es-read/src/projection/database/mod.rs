@@ -163,7 +163,7 @@ impl Database {
 
     /// Returns the first column of the rows that a statement selects, up to a size. The statement numbers its
     /// parameters.
-    pub(crate) async fn fetch_texts(
+    pub(crate) async fn fetch_texts_up_to(
         &self,
         cost: QueryCost,
         statement: String,
