@@ -6,11 +6,11 @@ use std::{
 };
 
 use crate::{
-    add::NewModule,
     declared_type::{self, DeclaredType},
     error::ToolError,
     files, module_line,
     names::{TypeName, TypePath},
+    new_module::NewModule,
 };
 
 /// An application that declarations are added to.

@@ -36,7 +36,7 @@ pub(crate) enum Subcommand {
     Contract(ContractArguments),
     /// Prints a helper for clients, beside a generated client: safe retries, own writes, problems, pages and live
     /// queries
-    Client(ClientArguments),
+    Client(ClientHelperArguments),
 }
 
 #[derive(Debug, Args)]
@@ -105,7 +105,7 @@ pub(crate) struct ContractArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ClientArguments {
+pub(crate) struct ClientHelperArguments {
     /// The language, beside the generator openapi-fetch or openapi-python-client
     #[arg(value_enum)]
     pub(crate) language: ClientLanguage,

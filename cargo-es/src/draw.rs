@@ -13,8 +13,8 @@ use crate::{
 /// Returns the model in the format that the arguments name.
 pub(crate) fn draw_model(folder: &Path, arguments: &DrawArguments) -> Result<String, ToolError> {
     let description = ServiceDescription::read(folder, &arguments.description)?;
-    let model = serde_json::from_value(description.model);
-    let mut model: ApplicationModel = model.map_err(|error| {
+    let parsed = serde_json::from_value(description.model);
+    let mut model: ApplicationModel = parsed.map_err(|error| {
         ToolError::new(format!(
             "the description has no model that this version of `cargo es` reads: {error}"
         ))

@@ -21,6 +21,7 @@ mod files;
 mod module_line;
 mod names;
 mod new;
+mod new_module;
 mod openapi;
 mod source_template;
 mod subject;

@@ -14,7 +14,7 @@ const ISBN: &str = "978-0-345-53943-1";
 
 /// A reader, or the staff.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Sender {
+enum TestCaller {
     Staff,
     Reader(u128),
 }
@@ -22,7 +22,7 @@ enum Sender {
 /// A command, and the reader who asks everything after it.
 #[derive(Debug, Clone, Copy)]
 struct Step {
-    sender: Sender,
+    sender: TestCaller,
     command: LibraryCommand,
     asks_next: u128,
 }
@@ -51,8 +51,8 @@ fn name(number: u128) -> String {
 
 fn any_step() -> impl Strategy<Value = Step> {
     let sender = prop_oneof![
-        1 => Just(Sender::Staff),
-        4 => (0..READERS).prop_map(Sender::Reader),
+        1 => Just(TestCaller::Staff),
+        4 => (0..READERS).prop_map(TestCaller::Reader),
     ];
     let command = prop_oneof![
         1 => (0..READERS).prop_map(LibraryCommand::Register),
@@ -100,10 +100,10 @@ impl LibraryCommand {
 }
 
 /// Returns the client of a sender.
-fn act_as(client: &ApplicationClient, sender: Sender) -> ApplicationClient {
+fn act_as(client: &ApplicationClient, sender: TestCaller) -> ApplicationClient {
     let caller = match sender {
-        Sender::Staff => Caller::authenticated("kim", ["staff"]),
-        Sender::Reader(number) => {
+        TestCaller::Staff => Caller::authenticated("kim", ["staff"]),
+        TestCaller::Reader(number) => {
             let caller = Caller::authenticated(&format!("token-{number}"), ["reader"]);
             caller.with_owner_id(&reader(number).to_string())
         }
@@ -132,7 +132,7 @@ async fn run(steps: &[Step]) {
     let app = App::new("library-service").event_store(Arc::new(MemoryStore::new()));
     let application = app.settings(Settings::default()).build().await.unwrap();
     let client = application.client();
-    let staff = act_as(&client, Sender::Staff);
+    let staff = act_as(&client, TestCaller::Staff);
     for number in 0..COPIES {
         let book = json!({
             "id": copy(number), "isbn": ISBN, "title": "The Hobbit",
@@ -152,7 +152,7 @@ async fn run(steps: &[Step]) {
     let mut position = "0".to_owned();
     for step in steps {
         let response = step.command.send(&act_as(&client, step.sender)).await;
-        if let Sender::Reader(number) = step.sender {
+        if let TestCaller::Reader(number) = step.sender {
             check(
                 &response,
                 number,
@@ -162,7 +162,7 @@ async fn run(steps: &[Step]) {
         if let Some(last) = response.header("event-position") {
             position = last.to_owned();
         }
-        let asking = act_as(&client, Sender::Reader(step.asks_next));
+        let asking = act_as(&client, TestCaller::Reader(step.asks_next));
         let asking = asking.with_header(HeaderName::from_static("event-position"), &position);
         let mut paths = vec![
             "/books",

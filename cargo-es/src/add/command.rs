@@ -1,11 +1,11 @@
 //! `cargo es add command`: a command, its event and its handler.
 
-use super::NewModule;
 use crate::{
     application::ScaffoldTarget,
     command_line::NewCommandArguments,
     error::ToolError,
     field::{Field, declare_fields, sample_literal},
+    new_module::NewModule,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/command.rs");

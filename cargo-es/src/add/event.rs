@@ -1,9 +1,8 @@
 //! `cargo es add event`: an event with a subject of its own.
 
-use super::NewModule;
 use crate::{
     application::ScaffoldTarget, command_line::NewEventArguments, error::ToolError,
-    field::declare_fields,
+    field::declare_fields, new_module::NewModule,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/event.rs");

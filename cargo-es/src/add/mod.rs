@@ -12,14 +12,8 @@ use std::path::Path;
 
 use crate::{
     application::ScaffoldTarget, command_line::Declaration, declared_type::DeclaredType,
-    error::ToolError, names::TypeName, source_template,
+    error::ToolError,
 };
-
-/// A new module.
-pub(crate) struct NewModule {
-    pub(crate) name: String,
-    pub(crate) text: String,
-}
 
 /// Writes the declaration into the application around a folder. Returns a report.
 pub(crate) fn add_declaration(
@@ -39,20 +33,6 @@ pub(crate) fn add_declaration(
         Declaration::Schedule(arguments) => reaction::generate_schedule(&application, arguments),
     }?;
     application.write_module(&module)
-}
-
-impl NewModule {
-    /// Fills the template of a declaration with its name, its summary and these values.
-    fn from_template(template: &str, name: &TypeName, values: &[(&str, &str)]) -> Self {
-        let module = name.snake_case();
-        let (name, summary) = (name.to_string(), name.to_doc_sentence());
-        let common = [("name", name.as_str()), ("summary", &summary)];
-        let values: Vec<_> = values.iter().copied().chain(common).collect();
-        Self {
-            text: source_template::fill_template(template, &values),
-            name: module,
-        }
-    }
 }
 
 /// Returns the imports of types.

@@ -1,12 +1,13 @@
 //! `cargo es add query`: a query on a read model. With a handler, it can do more than filter.
 
-use super::{NewModule, imports_of};
+use super::imports_of;
 use crate::{
     application::ScaffoldTarget,
     command_line::NewQueryArguments,
     declared_type::DeclaredType,
     error::ToolError,
     field::{Field, declare_fields},
+    new_module::NewModule,
     source_template::fill_template,
 };
 

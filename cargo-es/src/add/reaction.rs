@@ -1,11 +1,12 @@
 //! `cargo es add reaction` and `cargo es add schedule`: a reaction, which sends a command or calls another system after an
 //! event, or sends a command at the times of a cron expression.
 
-use super::{NewModule, imports_of};
+use super::imports_of;
 use crate::{
     application::ScaffoldTarget,
     command_line::{NewReactionArguments, NewScheduleArguments},
     error::ToolError,
+    new_module::NewModule,
 };
 
 const REACTION: &str = include_str!("../../templates/add/reaction.rs");

@@ -1,7 +1,6 @@
 //! `cargo es add read-model`: a read model and its projection.
 
 use super::{
-    NewModule,
     event_functions::{find_events, generate_event_functions},
     imports_of,
 };
@@ -11,6 +10,7 @@ use crate::{
     declared_type::DeclaredType,
     error::ToolError,
     field::{Field, check_distinct, declare_fields},
+    new_module::NewModule,
     subject::PathTemplate,
 };
 

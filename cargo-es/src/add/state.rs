@@ -1,7 +1,6 @@
 //! `cargo es add state`: a state, which handlers take to decide.
 
 use super::{
-    NewModule,
     event_functions::{find_events, generate_event_functions},
     imports_of,
 };
@@ -10,6 +9,7 @@ use crate::{
     command_line::NewStateArguments,
     error::ToolError,
     field::{check_distinct, declare_fields},
+    new_module::NewModule,
 };
 
 const TEMPLATE: &str = include_str!("../../templates/add/state.rs");

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use axum::Router;
-use es_console::{Console, ConsoleLink, DeclaredCommand, DeclaredState, SessionLog};
+use es_console::{Console, ConsoleLink, DeclaredState, SessionLog};
 use es_event::subject_template;
 use es_eventql::QueryLimits;
 use es_personal::PersonalData;
 
 use crate::{
     catalog::{Catalog, StateParameter},
-    command::CommandDescriptor,
     config::Settings,
     http::HttpContext,
     store::EventLog,
@@ -45,9 +44,7 @@ pub(super) fn routes(
         upcasters: catalog.upcasters().clone(),
         states: declared_states(catalog),
         snapshots: context.command_resources.snapshots(),
-        commands: declared_commands(catalog),
         query_limits: query_limits(settings),
-        event_types: catalog.events().iter().map(|one| one.event_type).collect(),
         models: catalog.read_models().clone(),
         model,
         read_models: context.positions.clone(),
@@ -94,19 +91,4 @@ fn declared_states(catalog: &Catalog) -> Vec<DeclaredState> {
     states.sort_by_key(key);
     states.dedup_by_key(|state| key(state));
     states
-}
-
-/// Returns the commands, first those that clients can send.
-fn declared_commands(catalog: &Catalog) -> Vec<DeclaredCommand> {
-    let commands = catalog.commands().iter();
-    let command = |command: &CommandDescriptor| DeclaredCommand {
-        name: command.name,
-        summary: command.summary,
-        template: command.subject,
-        path: (!command.is_internal()).then_some(command.path),
-        roles: command.roles,
-    };
-    let mut commands: Vec<_> = commands.map(command).collect();
-    commands.sort_by_key(|command| (command.path.is_none(), command.template, command.name));
-    commands
 }

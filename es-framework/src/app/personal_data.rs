@@ -7,8 +7,8 @@ use std::{
 
 use async_trait::async_trait;
 use es_personal::{
-    ErasureTarget, KeyStore as _, LinkedSchema, MasterKeys, OtherKeyStore, PersonKeys,
-    PersonalData, PersonalEvents, PersonalStore, SqlKeyStore, find_link,
+    ErasureTarget, MasterKeys, PersonKeys, PersonalData, PersonalEvents, PersonalStore,
+    SqlKeyStore, find_key_store,
 };
 use tokio::time::timeout;
 
@@ -28,6 +28,9 @@ use crate::{
 /// The time in which an erasure waits for the rebuild of a read model.
 const REBUILD_WAIT: Duration = Duration::from_secs(8);
 
+/// The error of a start without keys.
+const UNOPENED: &str = "the keys of persons cannot be opened";
+
 /// The time in which a running event store tells its key store.
 pub(super) const LINK_WAIT: Duration = Duration::from_secs(2);
 
@@ -40,12 +43,11 @@ pub(super) async fn open_personal_store(
     settings: &Settings,
     store: Arc<dyn EventStore>,
 ) -> Result<Option<PersonalStore>> {
-    let failed = |error| Error::because("the keys of persons cannot be opened", error);
+    let failed = |error| Error::because(UNOPENED, error);
     let failed_read = |error| Error::because("the events cannot be read", error);
     let has_unique_values = has_unique_values(events);
     let events = PersonalEvents::select(events);
-    let place = LinkedSchema::PERSONS;
-    let linked = match timeout(LINK_WAIT, find_link(&*store, &place)).await {
+    let linked = match timeout(LINK_WAIT, find_key_store(&*store)).await {
         Ok(Err(error @ StoreError::Corrupt { .. })) => return Err(failed_read(error)),
         Ok(Ok(linked)) => linked,
         // The application starts without its event store. Reads then name a key that is missing.
@@ -63,14 +65,8 @@ pub(super) async fn open_personal_store(
         settings.key_store_url_or_default().into()
     };
     let key_store = SqlKeyStore::open(&url).await.map_err(failed)?;
-    let found = key_store.identity();
-    if let Some(expected) = linked.filter(|linked| *linked != found) {
-        return Err(Error::because(
-            "the keys of persons cannot be opened",
-            OtherKeyStore { expected, found },
-        ));
-    }
-    let stored = PersonKeys::new(Arc::new(key_store));
+    let checked = PersonKeys::new(Arc::new(key_store)).for_events_of(linked);
+    let stored = checked.map_err(|error| Error::because(UNOPENED, error))?;
     let keys = match &settings.key_store_master_key_file {
         Some(file) => {
             let master = MasterKeys::load(file).map_err(failed)?;
@@ -115,11 +111,11 @@ pub(crate) async fn erasure_targets(
     processor: &Processor,
     database: &Database,
 ) -> Vec<Box<dyn ErasureTarget>> {
-    let states = command_resources.states();
+    let loader = command_resources.states();
     let states = States {
         // Nothing is cached yet.
-        dropped: Mutex::new(states.load_last_erasure().await),
-        states: states.clone(),
+        dropped: Mutex::new(loader.load_last_erasure().await),
+        states: loader.clone(),
     };
     let rows = processor.personal_read_models().map(|progress| {
         Box::new(ReadModelRows {

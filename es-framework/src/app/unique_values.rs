@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use es_command::unique::{CLAIMED, CLAIMED_KEY_MEMBER, UniqueKey, UniqueKeySource};
-use es_personal::{LinkedSchema, PersonalStore, SharedKey};
+use es_personal::{PersonalStore, SharedKey};
 use tokio::time::timeout;
 
 use super::personal_data::{LINK_WAIT, has_unique_values};
@@ -30,10 +30,7 @@ pub(super) async fn open_unique_keys(
     let Some(personal) = personal.filter(|_| has_unique_values(events)) else {
         return Ok(Arc::new(UniqueKey::from_bytes(&[])));
     };
-    let place = LinkedSchema {
-        event_type: CLAIMED,
-        member: CLAIMED_KEY_MEMBER,
-    };
+    let place = (CLAIMED, CLAIMED_KEY_MEMBER);
     let name = |bytes: &[u8]| UniqueKey::from_bytes(bytes).id();
     let (store, keys) = (Arc::clone(personal.sealed()), personal.keys().clone());
     let key = SharedKey::new(store, keys, place, name);

@@ -313,7 +313,8 @@ pub(crate) struct SettingsArguments {
 
     /// Part, in percent, that one caller may use at once of HTTP_REQUEST_LIMIT, LIVE_QUERIES and the expensive
     /// statements of the database; beyond it, a query is answered with 429. A caller is the bearer of a
-    /// token, or without authentication an address. 100 for a service behind a proxy that hides addresses.
+    /// token, or without authentication an address. Set it to 100 behind a proxy that hides the addresses
+    /// of callers, because all of them then count as one.
     #[arg(
         long,
         env = "HTTP_CALLER_SHARE",

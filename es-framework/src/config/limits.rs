@@ -1,4 +1,4 @@
-//! The limits that follow from the settings.
+//! The limits that follow from the settings, and the check of headers that carry credentials.
 
 use super::Settings;
 use es_net as net;

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use es_personal::{PersonKeys, PersonalEvents, PersonalStore};
-use es_store::{EventOpener as _, simulation::SimulationScope};
+use es_store::simulation::SimulationScope;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     fault_injector::{inject_faults, start_instance},
     invariants::{RunRecord, find_plain_row, find_violations},
     owner_domain::{OwnerNamedEvent, OwnerRow},
-    simulated_client::{ClientHistory, SimulatedClient},
+    simulated_client::{SeenResults, SimulatedClient},
     simulated_instance::SimulatedInstance,
     simulated_key_store::SimulatedKeyStore,
     simulated_store::StoreServer,
@@ -66,7 +66,7 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
         SimulatedInstance::new(name, environment, server, keys, printed, state.clone())
     });
     let instances: Arc<[SimulatedInstance]> = Arc::new(instances);
-    let history = Arc::new(ClientHistory::default());
+    let history = Arc::new(SeenResults::default());
     for index in 0..instances.len() {
         let instances = Arc::clone(&instances);
         tokio::spawn(async move { instances[index].run_clock().await });

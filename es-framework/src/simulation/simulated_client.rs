@@ -24,7 +24,7 @@ const ATTEMPTS: usize = 12;
 
 /// The results that the clients of a run have seen.
 #[derive(Debug, Default)]
-pub(super) struct ClientHistory {
+pub(super) struct SeenResults {
     pub(super) operations: Mutex<Vec<OperationRecord>>,
     pub(super) reads: Mutex<Vec<ReadRecord>>,
 }
@@ -47,7 +47,7 @@ pub(super) struct SimulatedClient {
     pub(super) environment: Arc<SimulationEnvironment>,
     pub(super) server: Arc<StoreServer>,
     pub(super) instances: Arc<[SimulatedInstance]>,
-    pub(super) history: Arc<ClientHistory>,
+    pub(super) history: Arc<SeenResults>,
 }
 
 impl SimulatedClient {

@@ -33,6 +33,7 @@ impl SimulatedSubscription {
             recursive,
             lower_bound,
             from_latest_event,
+            event_types,
         } = options;
         Self {
             connection,
@@ -41,6 +42,7 @@ impl SimulatedSubscription {
                 recursive,
                 lower_bound,
                 from_latest_event,
+                event_types,
                 ..ReadOptions::default()
             },
             crashes: None,

@@ -31,11 +31,11 @@ impl<T> FunctionMacro<T> {
         manifest: &Manifest,
         errors: Errors,
     ) -> TokenStream {
-        self.expand_with(input, manifest, errors, |_| {})
+        self.expand_completed(input, manifest, errors, |_| {})
     }
 
     /// Expands like [`Self::expand_annotated`]. `complete` adds what the attribute's arguments say.
-    pub(crate) fn expand_with(
+    pub(crate) fn expand_completed(
         &self,
         input: TokenStream,
         manifest: &Manifest,

@@ -110,7 +110,7 @@ pub(crate) fn key_name(meta: &Meta) -> String {
 
 /// The keys that an attribute supports and those that occurred.
 #[derive(Debug)]
-pub(crate) struct AttributeKeys {
+pub(crate) struct SeenKeys {
     attribute: &'static str,
     noun: &'static str,
     known: &'static [&'static str],
@@ -119,7 +119,7 @@ pub(crate) struct AttributeKeys {
     is_unread: bool,
 }
 
-impl AttributeKeys {
+impl SeenKeys {
     pub(crate) fn new(attribute: &'static str, known: &'static [&'static str]) -> Self {
         Self {
             attribute,
@@ -316,7 +316,7 @@ mod tests {
 
     fn read(attr: &Attribute) -> Vec<String> {
         let mut errors = Errors::default();
-        let mut keys = AttributeKeys::new("command", &["subject", "path"]);
+        let mut keys = SeenKeys::new("command", &["subject", "path"]);
         let attrs = std::slice::from_ref(attr);
         keys.visit_keys(attrs, &mut errors, |_, meta, errors| {
             parse_text(meta, "subject = \"/books\"", errors);

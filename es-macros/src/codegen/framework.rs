@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::{Attribute, Ident, Path};
 
 use super::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
     manifest::Manifest,
 };
@@ -25,7 +25,7 @@ impl Framework {
         manifest: &Manifest,
         errors: &mut Errors,
     ) -> Option<Self> {
-        let mut keys = AttributeKeys::new("es", &["crate"]);
+        let mut keys = SeenKeys::new("es", &["crate"]);
         let mut explicit = None;
         keys.visit_keys(attrs, errors, |_, meta, errors| {
             explicit = explicit.take().or_else(|| path(meta, errors))

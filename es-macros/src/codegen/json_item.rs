@@ -43,7 +43,7 @@ pub(crate) fn check_json_support(item: &DeriveInput, kind: DeclarationKind, erro
 }
 
 /// Returns true for an enum without serde attributes whose variants have no fields. Its JSON is a string.
-pub(crate) fn is_fieldless_enum(item: &DeriveInput) -> bool {
+pub(crate) fn is_enum_of_plain_words(item: &DeriveInput) -> bool {
     let Data::Enum(data) = &item.data else {
         return false;
     };

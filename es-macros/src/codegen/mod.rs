@@ -1,5 +1,5 @@
-//! The code generators. Each macro has the same passes: `attr` parses attributes, `ast` parses the
-//! item, `check` finds mistakes, and `expand` generates code.
+//! The code generators. Each macro has the same passes: `attr` parses attributes, `ast` parses an
+//! item of another shape than a struct with named fields, `check` finds mistakes, and `expand` generates code.
 
 mod annotated_function;
 mod annotated_impl;

@@ -7,7 +7,7 @@ use syn::{
 };
 
 use super::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
     framework::Framework,
     naming, serde_words, types,
@@ -125,7 +125,7 @@ fn name(field: &Field) -> Option<String> {
 }
 
 fn parse(attrs: &[Attribute], errors: &mut Errors) -> PersonalAttr {
-    let mut keys = AttributeKeys::new("personal", &KEYS);
+    let mut keys = SeenKeys::new("personal", &KEYS);
     let mut read = PersonalAttr::default();
     keys.visit_keys(attrs, errors, |key, meta, errors| match key {
         "of" => read.of = attribute::parse_word(meta, "of = id", errors).cloned(),

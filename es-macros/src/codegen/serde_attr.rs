@@ -3,7 +3,7 @@
 use syn::{Attribute, Meta};
 
 use super::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     declaration_kind::DeclarationKind,
     errors::Errors,
     serde_words::elements,
@@ -27,7 +27,7 @@ pub(crate) fn rename(
     kind: DeclarationKind,
     errors: &mut Errors,
 ) -> Option<String> {
-    let mut keys = AttributeKeys::new("serde", &FIELD);
+    let mut keys = SeenKeys::new("serde", &FIELD);
     let mut renamed = None;
     for meta in elements(attrs, errors) {
         match attribute::key_name(&meta).as_str() {

@@ -8,7 +8,7 @@ use syn::{
 };
 
 use super::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
     fields::{self, Field},
     framework::Framework,
@@ -102,7 +102,7 @@ fn parse_attribute(attr: &Attribute, errors: &mut Errors) -> Option<(LitStr, Vec
         return None;
     };
     check_name(&rule, errors);
-    let mut keys = AttributeKeys::new("unique", &KEYS);
+    let mut keys = SeenKeys::new("unique", &KEYS);
     let mut words = vec![];
     for meta in attribute::parse_list(rest, errors).0 {
         if let Some(key) = keys.recognize(&meta, errors) {

@@ -46,7 +46,7 @@ fn all_sources() -> Vec<File> {
     found
 }
 
-/// Collects the arguments of each `AttributeKeys::new(…)`.
+/// Collects the arguments of each `SeenKeys::new(…)`.
 fn calls(tokens: TokenStream, found: &mut Vec<Group>) {
     let tokens: Vec<_> = tokens.into_iter().collect();
     for window in tokens.windows(5) {
@@ -57,7 +57,7 @@ fn calls(tokens: TokenStream, found: &mut Vec<Group>) {
             TokenTree::Ident(new),
             TokenTree::Group(group),
         ] = window
-            && ty == "AttributeKeys"
+            && ty == "SeenKeys"
             && new == "new"
         {
             found.push(group.clone());

@@ -4,7 +4,7 @@
 mod clash;
 mod parser;
 
-pub use clash::SettingsClash;
+pub use clash::FlagClash;
 pub use clash::check_clashes;
 pub use parser::{SettingValue, parser};
 

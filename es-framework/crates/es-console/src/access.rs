@@ -1,6 +1,9 @@
 //! Access to the console: who may read, and how an operator signs in.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::{
+    net::{IpAddr, Ipv6Addr},
+    num::NonZeroU32,
+};
 
 use axum::{
     Extension,
@@ -10,7 +13,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use bytes::Bytes;
-use es_net::{PeerAddress, RateLimitExceeded, bearer};
+use es_net::{ClientIdentity, PeerAddress, RateLimitExceeded, bearer};
 use maud::{Markup, html};
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -18,9 +21,12 @@ use crate::{
     console::{Console, ConsoleState},
     layout::{PageFrame, Section, Visitor},
     notice::NoticePage,
-    query_values::QueryValues,
+    query_values::AddressValues,
     session::{Session, SessionRole},
 };
+
+/// The number of credentials that an address may try in a minute.
+pub(crate) const CREDENTIALS_A_MINUTE: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
 /// The longest body of a form, in bytes.
 pub(crate) const FORM_SIZE: usize = 16 * 1024;
@@ -69,7 +75,8 @@ async fn identify(
         return Ok(Visitor::OperatorClient);
     }
     tracing::warn!(%address, "someone sent a wrong API token to the console");
-    state.credentials.admit(address).map(|()| Visitor::Stranger)
+    let client = ClientIdentity::from_address(address);
+    state.credentials.admit(client).map(|()| Visitor::Stranger)
 }
 
 /// Middleware in front of all pages and streams: lets nobody pass who may not read, and no form that
@@ -109,7 +116,7 @@ pub(crate) async fn open_by_link(
     if sessions.find_open(&headers).await.is_some() {
         return redirect_with(None);
     }
-    let values = QueryValues::parse(address.query().unwrap_or_default());
+    let values = AddressValues::parse(address.query().unwrap_or_default());
     let link = state.console.link.as_ref();
     if link.is_some_and(|link| link.take(values.value_or_empty("key"))) {
         tracing::info!("a browser opened the link to the console");
@@ -151,7 +158,7 @@ fn find_session_of_form(
     body: &Bytes,
 ) -> Result<Session, NoticePage> {
     let form = serde_urlencoded::from_bytes::<FormToken>(body).ok();
-    let session = state.sessions.find_in_cookies(headers);
+    let session = state.sessions.find_valid_session(headers);
     let own = form
         .zip(session)
         .filter(|(form, session)| state.sessions.owns_form(session, &form.form));
@@ -193,7 +200,8 @@ pub(crate) async fn sign_in(
         return NoticePage::forbidden(detail).respond(console.name, &Visitor::Stranger);
     }
     let address = client_address(peer.map(|Extension(peer)| peer));
-    if let Err(exceeded) = state.credentials.admit(address) {
+    let client = ClientIdentity::from_address(address);
+    if let Err(exceeded) = state.credentials.admit(client) {
         return too_many_attempts(console, exceeded);
     }
     let form = serde_urlencoded::from_bytes::<SignInForm>(&body).ok();

@@ -1,10 +1,10 @@
 //! The commands of the application, or those of one subject. The try-it page has their forms.
 
+use es_catalog::model::ModelNode;
 use es_event::Subject;
 use maud::{Markup, html};
 
 use crate::{
-    console::DeclaredCommand,
     layout::Section,
     model_view,
     page_parts::subject_link,
@@ -25,9 +25,9 @@ pub(crate) async fn show_command_list(page: PageRequest) -> PageResult {
         "" => None,
         _ => Some(page.query.required(SUBJECT)?),
     };
-    let commands: Vec<_> = match &subject {
-        Some(subject) => console.commands_of(subject).collect(),
-        None => console.commands.iter().collect(),
+    let commands = match &subject {
+        Some(subject) => console.commands_of(subject),
+        None => console.commands(),
     };
     let content = html! {
         div.bar {
@@ -54,15 +54,14 @@ pub(crate) fn address(subject: &Subject) -> String {
     query_values::address(PATH, &[(SUBJECT, subject.as_str())])
 }
 
-fn card(command: &DeclaredCommand) -> Markup {
-    let node = model_view::address(&format!("command:{}", command.name));
+fn card(command: &ModelNode) -> Markup {
     html! {
         li.card.component {
             div.bar {
                 h2 { (command.name) }
                 div.steps {
-                    a.quiet-link href=(node) { "In the model" }
-                    @if command.path.is_some() {
+                    a.quiet-link href=(model_view::address(&command.id)) { "In the model" }
+                    @if command.route.is_some() {
                         a.quiet-link href={ "/docs#" (command.name) } { "On the try-it page" }
                     }
                 }
@@ -74,20 +73,20 @@ fn card(command: &DeclaredCommand) -> Markup {
 }
 
 /// Renders the subject, the route and the role of a command.
-fn facts(command: &DeclaredCommand) -> Markup {
+fn facts(command: &ModelNode) -> Markup {
     html! {
         dl.facts {
             dt { "Subject" }
-            dd { code { (command.template) } }
+            dd { code { (command.subject.as_deref().unwrap_or_default()) } }
             dt { "Route" }
             dd {
-                @match command.path {
-                    Some(path) => code { "POST " (path) },
+                @match &command.route {
+                    Some(route) => code { (route) },
                     None => "none, because only the application itself sends it",
                 }
             }
             dt { "Role" }
-            dd { @if command.roles.is_empty() { "none" } @else { (command.roles.join(" or ")) } }
+            dd { (command.role_text().unwrap_or_else(|| "none".to_owned())) }
         }
     }
 }

@@ -219,13 +219,13 @@ fn deadlines(deadlines: OpenDeadlines) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use es_subscribe::{Trouble, TroubleCause};
+    use es_subscribe::{OngoingFailure, TroubleCause};
 
     use super::*;
 
     #[test]
     fn a_stopped_component_does_not_catch_up() {
-        let trouble = Trouble {
+        let trouble = OngoingFailure {
             reason: "the payload does not fit".to_owned(),
             since: Timestamp::UNIX_EPOCH,
             cause: TroubleCause::Action,

@@ -6,7 +6,7 @@ use es_catalog::model::{ApplicationModel, ModelNode, NodeKind};
 use es_command::state::{Snapshots, StateDescriptor};
 use es_event::{EventId, Subject, Upcasters, personal::KEYWORD, subject_template::fits};
 use es_eventql::QueryLimits;
-use es_net::ApiToken;
+use es_net::{ApiToken, KeyedRateLimiter};
 use es_personal::PersonalData;
 use es_read::projection::{Database, ReadModels};
 use es_store::{EventLog, StoreCatalog};
@@ -20,7 +20,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     console_link::ConsoleLink,
-    credential_limiter::CredentialLimiter,
     session::{SessionLog, Sessions},
 };
 
@@ -52,12 +51,8 @@ pub struct Console {
     pub states: Vec<DeclaredState>,
     /// The snapshots of the states.
     pub snapshots: Option<Snapshots>,
-    /// The commands that clients and reactions send.
-    pub commands: Vec<DeclaredCommand>,
     /// The limits of an EventQL query.
     pub query_limits: QueryLimits,
-    /// The declared event types.
-    pub event_types: Vec<&'static str>,
     /// The positions of the read models.
     pub read_models: ProgressRegistry,
     /// The declared read models.
@@ -87,8 +82,9 @@ pub struct Console {
 impl Console {
     /// Returns the fixed beginning of the first command's subject, such as `/books`, or an empty text.
     pub(crate) fn example_subject(&self) -> &str {
-        let command = self.commands.first();
-        fixed_head(command.map_or("", |command| command.template))
+        let commands = self.commands();
+        let first = commands.first().and_then(|first| first.subject.as_deref());
+        fixed_head(first.unwrap_or_default())
     }
 
     /// Returns the fixed beginning of the first subject that ends with the id of a person, or an empty text.
@@ -139,28 +135,6 @@ pub struct DeclaredState {
     pub recursive: bool,
 }
 
-/// A command of the application.
-#[derive(Debug, Clone)]
-pub struct DeclaredCommand {
-    /// The type's name.
-    pub name: &'static str,
-    /// The command's summary in one sentence.
-    pub summary: &'static str,
-    /// The template of its subject, with the names of members, such as `/books/{id}`.
-    pub template: &'static str,
-    /// The path of its route, if clients can send it.
-    pub path: Option<&'static str>,
-    /// The roles of which a caller needs one if authentication is on.
-    pub roles: &'static [&'static str],
-}
-
-impl DeclaredCommand {
-    /// Returns whether a subject fits the template of the command's subject.
-    pub(crate) fn is_about(&self, subject: &Subject) -> bool {
-        fits(self.template, subject)
-    }
-}
-
 impl Console {
     /// Returns the states that a subject has.
     pub(crate) fn states_of(&self, subject: &Subject) -> Vec<DeclaredState> {
@@ -180,10 +154,30 @@ impl Console {
         event.await
     }
 
+    /// Returns the commands, first those that clients can send.
+    pub(crate) fn commands(&self) -> Vec<&ModelNode> {
+        let mut commands: Vec<_> = self.declarations(NodeKind::Command).collect();
+        commands.sort_by_key(|one| (one.route.is_none(), &one.subject, &one.name));
+        commands
+    }
+
     /// Returns the commands about a subject.
-    pub(crate) fn commands_of(&self, subject: &Subject) -> impl Iterator<Item = &DeclaredCommand> {
-        let commands = self.commands.iter();
-        commands.filter(move |command| command.is_about(subject))
+    pub(crate) fn commands_of(&self, subject: &Subject) -> Vec<&ModelNode> {
+        let mut commands = self.commands();
+        let is_about = |template: &String| fits(template, subject);
+        commands.retain(|command| command.subject.as_ref().is_some_and(is_about));
+        commands
+    }
+
+    /// Returns the declared event types.
+    pub(crate) fn event_types(&self) -> Vec<&str> {
+        let events = self.declarations(NodeKind::Event);
+        events.map(|event| event.name.as_str()).collect()
+    }
+
+    fn declarations(&self, kind: NodeKind) -> impl Iterator<Item = &ModelNode> {
+        let nodes = self.model.nodes.iter();
+        nodes.filter(move |node| node.kind == kind)
     }
 }
 
@@ -192,7 +186,8 @@ impl Console {
 pub(crate) struct ConsoleState {
     pub(crate) console: Arc<Console>,
     pub(crate) sessions: Arc<Sessions>,
-    pub(crate) credentials: CredentialLimiter,
+    /// Slows down those who guess the API token.
+    pub(crate) credentials: KeyedRateLimiter,
     pub(crate) permits: ConsolePermits,
 }
 

@@ -129,7 +129,7 @@ fn facts(
 ) -> Markup {
     let subject = event.subject.as_str();
     let metadata = event.metadata();
-    let has_commands = console.commands_of(&event.subject).next().is_some();
+    let has_commands = !console.commands_of(&event.subject).is_empty();
     html! {
         dl.facts {
             dt { "Subject" }

@@ -5,7 +5,7 @@ use es_read::projection::fold_text;
 use jiff::Timestamp;
 
 use crate::{
-    query_values::{QueryValues, address},
+    query_values::{AddressValues, address},
     text_view::short_type,
 };
 
@@ -34,7 +34,7 @@ pub(crate) struct EventFilter {
 /// The values of the address as they were entered, and the mistakes in them.
 #[derive(Debug, Default)]
 pub(crate) struct ParsedFilterForm {
-    values: QueryValues,
+    values: AddressValues,
     /// The filter of all values without a mistake.
     pub(crate) filter: EventFilter,
     /// The mistakes: the name of the field, and a sentence.
@@ -50,7 +50,7 @@ const FIELDS: [&str; 7] = ["subject", "exact", "type", "from", "to", "text", "tr
 
 impl ParsedFilterForm {
     /// Reads the values in the query of an address.
-    pub(crate) fn new(values: QueryValues, event_types: &[&'static str]) -> Self {
+    pub(crate) fn new(values: AddressValues, event_types: &[&str]) -> Self {
         let mut input = Self {
             values,
             ..Self::default()
@@ -111,17 +111,13 @@ impl ParsedFilterForm {
     }
 
     /// Reads the type. The last segment of a declared type is enough.
-    fn read_type(&mut self, event_types: &[&'static str]) {
+    fn read_type(&mut self, event_types: &[&str]) {
         let value = self.value("type");
         if value.is_empty() {
             return;
         }
         let declared = event_types.iter().find(|one| short_type(one) == value);
-        let event_type = match declared {
-            Some(declared) => Ok(EventType::declared(declared)),
-            None => value.parse(),
-        };
-        match event_type {
+        match declared.unwrap_or(&value).parse() {
             Ok(event_type) => self.filter.event_type = Some(event_type),
             Err(_) => self.reject(
                 "type",
@@ -212,7 +208,7 @@ mod tests {
     const TYPES: [&str; 1] = ["com.example.library.BookPurchasedEvent"];
 
     fn parse(query: &str) -> ParsedFilterForm {
-        ParsedFilterForm::new(QueryValues::parse(query), &TYPES)
+        ParsedFilterForm::new(AddressValues::parse(query), &TYPES)
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) const SUMMARY: usize = 40;
 pub(crate) async fn show_event_list(mut page: PageRequest) -> PageResult {
     let query = std::mem::take(&mut page.query);
     let console = page.console();
-    let input = ParsedFilterForm::new(query, &console.event_types);
+    let input = ParsedFilterForm::new(query, &console.event_types());
     let range = SearchRange {
         after: None,
         before: input.before,
@@ -68,7 +68,7 @@ fn live_controls(input: &ParsedFilterForm, found: &FoundEvents) -> Markup {
 }
 
 fn filter_form(input: &ParsedFilterForm, console: &Console) -> Markup {
-    let event_types = &console.event_types;
+    let event_types = console.event_types();
     let example = event_types.first().map(|one| short_type(one));
     let hidden_fields = ["from", "to", "trace"];
     let is_open = hidden_fields
@@ -79,7 +79,7 @@ fn filter_form(input: &ParsedFilterForm, console: &Console) -> Markup {
             (field(input, "subject", "Subject", console.example_subject(), None))
             (field(input, "type", "Type", example.unwrap_or_default(), Some("types")))
             (field(input, "text", "Text in data", "", None))
-            datalist #types { @for one in event_types { option value=(short_type(one)) {} } }
+            datalist #types { @for one in &event_types { option value=(short_type(one)) {} } }
             details.more open[is_open] {
                 summary { "More" }
                 div.filter-more {

@@ -22,7 +22,7 @@ use crate::{
     event_filter::{EventFilter, ParsedFilterForm},
     event_list::{PAGE, render_rows},
     event_search::{SearchRange, search},
-    query_values::QueryValues,
+    query_values::AddressValues,
 };
 
 /// Time between two questions to the store.
@@ -62,7 +62,7 @@ pub(crate) fn stream_events(
     headers: &HeaderMap,
     query: &str,
 ) -> Response {
-    let input = ParsedFilterForm::new(QueryValues::parse(query), &console.event_types);
+    let input = ParsedFilterForm::new(AddressValues::parse(query), &console.event_types());
     let header = headers.get("last-event-id");
     let last = header.and_then(|value| value.to_str().ok()?.parse().ok());
     let events = LiveEvents {

@@ -123,7 +123,7 @@ impl EventQlPage<'_> {
                 section.card { (self.form()) }
                 details.card.reference open {
                     summary { "Reference" }
-                    (reference(self.console.event_types.first().copied()))
+                    (reference(self.console.event_types().first().copied()))
                 }
                 // The script puts the result of another run in its place.
                 section.query-result #result tabindex="-1" aria-label="Result" {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use es_eventql::{EventQlQuery, EventSource, QueryError};
+use es_eventql::{EventQlQuery, QueryError};
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 
@@ -70,8 +70,7 @@ async fn collect_rows(
     query: &EventQlQuery,
     collected: &mut Vec<Box<RawValue>>,
 ) -> EventQlEnd {
-    let source: Arc<dyn EventSource> = Arc::new(Arc::clone(&console.store));
-    let mut rows = query.run(source, console.query_limits);
+    let mut rows = query.run(Arc::clone(&console.store), console.query_limits);
     let mut size = 0_usize;
     while let Some(row) = rows.next().await {
         let row = match row {

@@ -12,7 +12,6 @@ mod command_list;
 mod component_list;
 mod console;
 mod console_link;
-mod credential_limiter;
 mod event_details;
 mod event_filter;
 mod event_list;
@@ -46,7 +45,7 @@ mod subject_timeline;
 mod tests;
 mod text_view;
 
-pub use console::{Console, DeclaredCommand, DeclaredState};
+pub use console::{Console, DeclaredState};
 pub use console_link::ConsoleLink;
 pub use router::router;
 pub use session::SessionLog;

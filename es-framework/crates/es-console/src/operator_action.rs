@@ -17,7 +17,7 @@ use crate::{
     console::{Console, ConsoleState},
     layout::{PageFrame, Section, Visitor, operator_controls},
     notice::NoticePage,
-    query_values::QueryValues,
+    query_values::AddressValues,
 };
 
 /// A command of an operator to one component.
@@ -109,7 +109,7 @@ impl OperatorAction {
         self,
         console: &Console,
         visitor: &Visitor,
-        selected: &QueryValues,
+        selected: &AddressValues,
     ) -> Response {
         let Self {
             kind,
@@ -187,14 +187,14 @@ const SELECTION: [(&str, &str); 6] = [
 ];
 
 /// Returns the values of the fields that are filled.
-fn filled_fields(values: &QueryValues) -> impl Iterator<Item = (&str, &str)> {
+fn filled_fields(values: &AddressValues) -> impl Iterator<Item = (&str, &str)> {
     let fields = SELECTION
         .into_iter()
         .map(|(name, _)| (name, values.value_or_empty(name)));
     fields.filter(|(_, value)| !value.is_empty())
 }
 
-fn selection_fields(selected: &QueryValues) -> Markup {
+fn selection_fields(selected: &AddressValues) -> Markup {
     html! {
         details open[filled_fields(selected).next().is_some()] {
             summary { "Select events, instead of the one that stopped it and those at which keys are held" }
@@ -207,7 +207,7 @@ fn selection_fields(selected: &QueryValues) -> Markup {
 
 /// Reads the selection of a form.
 fn read_selection(body: &Bytes) -> Result<Option<EventSelection>, NoticePage> {
-    let values = QueryValues::parse(&String::from_utf8_lossy(body));
+    let values = AddressValues::parse(&String::from_utf8_lossy(body));
     EventSelection::from_pairs(filled_fields(&values))
         .map_err(|error| NoticePage::invalid_input(format!("{error}.")))
 }

@@ -16,7 +16,7 @@ use crate::{
     console::{Console, ConsoleState},
     layout::{PageFrame, Section, Visitor},
     notice::NoticePage,
-    query_values::QueryValues,
+    query_values::AddressValues,
 };
 
 /// A page, or a notice instead of it. The guard puts a notice into the frame of a page.
@@ -26,7 +26,7 @@ pub(crate) type PageResult = Result<Response, NoticePage>;
 pub(crate) struct PageRequest {
     pub(crate) state: ConsoleState,
     pub(crate) visitor: Visitor,
-    pub(crate) query: QueryValues,
+    pub(crate) query: AddressValues,
     pub(crate) head: Parts,
     /// The form of a `POST`.
     pub(crate) body: Bytes,
@@ -49,7 +49,7 @@ impl FromRequest<ConsoleState> for PageRequest {
         Ok(Self {
             state: state.clone(),
             visitor,
-            query: QueryValues::parse(head.uri.query().unwrap_or_default()),
+            query: AddressValues::parse(head.uri.query().unwrap_or_default()),
             head,
             body,
             permit: Some(permit),

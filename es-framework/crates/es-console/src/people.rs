@@ -13,7 +13,7 @@ use crate::{
     notice::NoticePage,
     page_parts::{event_link, wide_table},
     page_request::{PageRequest, PageResult},
-    query_values::{self, QueryValues},
+    query_values::{self, AddressValues},
     text_view::counted,
 };
 
@@ -35,7 +35,7 @@ struct Person<'a> {
 
 impl<'a> Person<'a> {
     /// Finds the person whom a form or the query of an address names.
-    fn find(page: &'a PageRequest, values: &QueryValues) -> Result<Self, NoticePage> {
+    fn find(page: &'a PageRequest, values: &AddressValues) -> Result<Self, NoticePage> {
         if !is_operator(&page.visitor) {
             let detail = "Sign in as an operator to see the data of people.";
             return Err(NoticePage::forbidden(detail));
@@ -161,7 +161,7 @@ pub(crate) async fn erase_person(page: PageRequest) -> PageResult {
 
 /// Searches for values that an operator enters.
 pub(crate) async fn verify_person(page: PageRequest) -> PageResult {
-    let form: QueryValues = page.read_form()?;
+    let form: AddressValues = page.read_form()?;
     let person = Person::find(&page, &form)?.known().await?;
     let lines = form.value_or_empty("values").lines().map(str::trim);
     let filled = lines.filter(|line| !line.is_empty());

@@ -8,9 +8,10 @@ use crate::notice::NoticePage;
 
 /// The values in the query of an address or in a form, as they were entered.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct QueryValues(Vec<(String, String)>);
+#[serde(transparent)]
+pub(crate) struct AddressValues(Vec<(String, String)>);
 
-impl QueryValues {
+impl AddressValues {
     /// Reads the query of an address.
     pub(crate) fn parse(query: &str) -> Self {
         Self(serde_urlencoded::from_str(query).unwrap_or_default())
@@ -57,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_first_value_of_a_name_counts() {
-        let values = QueryValues::parse("a=+%C3%BC+&b=7&b=8&c");
+        let values = AddressValues::parse("a=+%C3%BC+&b=7&b=8&c");
         assert_eq!(
             [
                 values.value_or_empty("a"),
@@ -68,6 +69,8 @@ mod tests {
         );
         assert_eq!(values.parsed::<u8>("b"), Some(7));
         assert_eq!(values.parsed::<u8>("a"), None);
-        assert_eq!(QueryValues::parse("%ff=&&=").value_or_empty("a"), "");
+        assert_eq!(AddressValues::parse("%ff=&&=").value_or_empty("a"), "");
+        let form: AddressValues = serde_urlencoded::from_bytes(b"a=1%0D%0A2").unwrap();
+        assert_eq!(form.value_or_empty("a"), "1\r\n2");
     }
 }

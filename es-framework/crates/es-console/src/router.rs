@@ -11,13 +11,13 @@ use axum::{
     routing::{get, post},
 };
 use es_eventql::MAX_LENGTH;
+use es_net::KeyedRateLimiter;
 use es_subscribe::operator::ComponentKind;
 
 use crate::{
-    access::{self, FORM_SIZE},
+    access::{self, CREDENTIALS_A_MINUTE, FORM_SIZE},
     assets, command_list, component_list,
     console::{Console, ConsolePermits, ConsoleState},
-    credential_limiter::CredentialLimiter,
     event_details, event_list, event_live, eventql_editor, model_view,
     operator_action::{OperatorAction, list_path},
     overview,
@@ -42,7 +42,7 @@ pub fn router(console: Console) -> Router {
     let state = ConsoleState {
         console: Arc::new(console),
         sessions: Arc::new(sessions),
-        credentials: CredentialLimiter::default(),
+        credentials: KeyedRateLimiter::per_minute(CREDENTIALS_A_MINUTE),
         permits: ConsolePermits::default(),
     };
     // A form encodes a byte as up to three.

@@ -16,7 +16,7 @@ use crate::{
     notice::NoticePage,
     page_parts::{next_page, wide_table},
     page_request::{PageRequest, PageResult},
-    query_values::QueryValues,
+    query_values::AddressValues,
 };
 
 /// The number of rows on a page.
@@ -78,7 +78,7 @@ fn find_table<'a>(console: &'a Console, name: &str) -> Result<&'a Table, NoticeP
 async fn load(
     console: &Console,
     table: &Table,
-    values: &QueryValues,
+    values: &AddressValues,
 ) -> Result<Page<PositionedRow>, QueryError> {
     let given = [("limit", PAGE), ("cursor", values.value_or_empty("cursor"))];
     let filled = given.iter().filter(|(_, value)| !value.is_empty());

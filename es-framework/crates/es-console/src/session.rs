@@ -97,14 +97,14 @@ impl Sessions {
     /// Finds the session of a request, unless it has ended. While the event store does not answer, it cannot have new
     /// ends, and operators need the console: the session counts then.
     pub(crate) async fn find_open(&self, headers: &HeaderMap) -> Option<Session> {
-        let session = self.find_in_cookies(headers)?;
+        let session = self.find_valid_session(headers)?;
         let subject = self.subject(&session).ok()?;
         let ended = latest_event(&*self.log.store, subject, false).await;
         (!matches!(ended, Ok(Some(_)))).then_some(session)
     }
 
     /// Finds the session in the cookies of a request, if there is a valid one. It may have ended.
-    pub(crate) fn find_in_cookies(&self, headers: &HeaderMap) -> Option<Session> {
+    pub(crate) fn find_valid_session(&self, headers: &HeaderMap) -> Option<Session> {
         let lines = headers.get_all(header::COOKIE).iter();
         let lists = lines.filter_map(|value| value.to_str().ok());
         let cookies = lists.flat_map(|list| list.split(';'));
@@ -189,18 +189,14 @@ fn now() -> i64 {
 /// Returns the signature of a text in hexadecimal digits.
 fn sign(key: &hmac::Key, text: &str) -> String {
     let signature = hmac::sign(key, format!("console {text}").as_bytes());
-    let digits = signature.as_ref().iter().map(|byte| format!("{byte:02x}"));
-    digits.collect()
+    es_event::hex(signature.as_ref())
 }
 
 fn verify(key: &hmac::Key, text: &str, signature: &str) -> bool {
     let digits = signature.as_bytes().chunks_exact(2);
     let is_whole = signature.len() == 64 && digits.remainder().is_empty();
-    let bytes = digits.map(|pair| {
-        let pair = std::str::from_utf8(pair).ok()?;
-        u8::from_str_radix(pair, 16).ok()
-    });
-    let bytes: Option<Vec<u8>> = bytes.collect();
+    let parsed = digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+    let bytes: Option<Vec<u8>> = parsed.collect();
     let text = format!("console {text}");
     is_whole && bytes.is_some_and(|bytes| hmac::verify(key, text.as_bytes(), &bytes).is_ok())
 }
@@ -237,15 +233,18 @@ mod tests {
         let own = sessions("secret");
         let session = own.begin(SessionRole::Operator);
         let request = sent(&own, &session.value);
-        assert_eq!(own.find_in_cookies(&request), Some(session.clone()));
+        assert_eq!(own.find_valid_session(&request), Some(session.clone()));
         let other_instance = sessions("secret");
         assert_eq!(
-            other_instance.find_in_cookies(&request),
+            other_instance.find_valid_session(&request),
             Some(session.clone())
         );
         let other = sessions("other");
-        assert_eq!(other.find_in_cookies(&sent(&other, &session.value)), None);
-        assert_eq!(own.find_in_cookies(&HeaderMap::new()), None);
+        assert_eq!(
+            other.find_valid_session(&sent(&other, &session.value)),
+            None
+        );
+        assert_eq!(own.find_valid_session(&HeaderMap::new()), None);
         let form = own.form_token(&session);
         assert!(own.owns_form(&session, &form));
         assert!(!other.owns_form(&session, &form));
@@ -264,7 +263,7 @@ mod tests {
             "{name}={}; {name}={}",
             foreign.value, session.value
         ));
-        assert_eq!(own.find_in_cookies(&both), Some(session));
+        assert_eq!(own.find_valid_session(&both), Some(session));
     }
 
     #[tokio::test]
@@ -311,7 +310,7 @@ mod tests {
                 continue;
             };
             let request = HeaderMap::from_iter([(header::COOKIE, value)]);
-            assert_eq!(sessions.find_in_cookies(&request), None, "{wrong}");
+            assert_eq!(sessions.find_valid_session(&request), None, "{wrong}");
         }
     }
 

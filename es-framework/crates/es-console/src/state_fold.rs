@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
     ops::RangeInclusive,
     time::{Duration, Instant},
 };
@@ -28,8 +27,8 @@ pub(crate) struct FoldedState<'a> {
     pub(crate) after: &'a StateResult,
 }
 
-/// A state as JSON, if there is one yet.
-type StateResult = Result<Option<Value>, StateFailure>;
+/// A state as JSON, if there is one yet, or the reason why it cannot be shown.
+pub(crate) type StateResult = Result<Option<Value>, String>;
 
 impl FoldedState<'_> {
     pub(crate) fn is_unchanged(&self) -> bool {
@@ -37,21 +36,11 @@ impl FoldedState<'_> {
     }
 }
 
-/// The reason why a state cannot be shown.
-#[derive(Debug, Clone)]
-pub(crate) struct StateFailure(String);
-
-impl fmt::Display for StateFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// The replay of one state of a subject.
 struct FoldingState {
     state: DeclaredState,
     replay: StateReplay,
-    failure: Option<StateFailure>,
+    failure: Option<String>,
 }
 
 impl FoldingState {
@@ -70,7 +59,7 @@ impl FoldingState {
             return;
         }
         let applied = self.replay.apply(event);
-        self.failure = applied.err().map(|error| StateFailure(error.to_string()));
+        self.failure = applied.err().map(|error| error.to_string());
     }
 
     fn to_json(&self) -> StateResult {
@@ -78,7 +67,7 @@ impl FoldingState {
             Some(failure) => Err(failure.clone()),
             None => {
                 let json = self.replay.to_json();
-                json.map_err(|error| StateFailure(format!("the state has no JSON form: {error}")))
+                json.map_err(|error| format!("the state has no JSON form: {error}"))
             }
         }
     }
@@ -197,7 +186,7 @@ pub(crate) async fn fold_until(
         state.apply(subject, &event);
     }
     Ok(if events.is_too_long {
-        Err(StateFailure(too_long()))
+        Err(too_long())
     } else {
         state.to_json()
     })

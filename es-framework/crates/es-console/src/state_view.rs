@@ -14,7 +14,7 @@ use crate::{
     notice::NoticePage,
     page_parts::{event_link, subject_link},
     page_request::{PageRequest, PageResult},
-    state_fold::{FoldedState, StateFailure, fold_until},
+    state_fold::{FoldedState, StateResult, fold_until},
     text_view::shortened,
 };
 
@@ -142,7 +142,7 @@ pub(crate) fn render_step(
                 @if is_snapshot { span.chip title="Commands start from this stored state" { "snapshot" } }
             }
             @match folded.after {
-                Err(failure) => p.bad { (shortened(&failure.to_string(), 300)) },
+                Err(failure) => p.bad { (shortened(failure, 300)) },
                 Ok(after) => (render_changes(folded.before, after.as_ref())),
             }
         }
@@ -216,7 +216,7 @@ fn render_state(
     state: DeclaredState,
     subject: &Subject,
     event: EventId,
-    after: &Result<Option<Value>, StateFailure>,
+    after: &StateResult,
 ) -> Markup {
     html! {
         div.bar { h1 { (state.descriptor.name) } }
@@ -225,7 +225,7 @@ fn render_state(
         }
         section.card {
             @match after {
-                Err(failure) => p.bad { (shortened(&failure.to_string(), 1_000)) },
+                Err(failure) => p.bad { (shortened(failure, 1_000)) },
                 Ok(None) => p.muted { "There is no state yet." },
                 Ok(Some(value)) => (json_view::pretty(&value.to_string())),
             }

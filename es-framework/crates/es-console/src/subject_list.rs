@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use tokio::time::timeout;
 
 use crate::{
-    console::Console, notice::NoticePage, page_parts::next_page, query_values::QueryValues,
+    console::Console, notice::NoticePage, page_parts::next_page, query_values::AddressValues,
 };
 
 /// The number of subjects on a page.
@@ -29,7 +29,7 @@ pub(crate) struct ChildSubjects {
 pub(crate) async fn children(
     console: &Console,
     base: &Subject,
-    values: &QueryValues,
+    values: &AddressValues,
 ) -> Result<ChildSubjects, NoticePage> {
     let after = values.parsed::<Subject>("after");
     let one_more = PAGE.saturating_add(1);

@@ -91,7 +91,7 @@ pub(crate) async fn show_subject_timeline(
             section {
                 div.bar {
                     h2 { "Timeline" }
-                    @if console.commands_of(&subject).next().is_some() {
+                    @if !console.commands_of(&subject).is_empty() {
                         a.quiet-link href=(command_list::address(&subject)) { "Commands" }
                     }
                     @if before.is_some() {

@@ -50,12 +50,13 @@ impl TestConsole {
             state_store: store.clone(),
             catalog: store.clone(),
             upcasters: Upcasters::default(),
-            model: ApplicationModel::default(),
+            model: ApplicationModel {
+                nodes: commands::declarations(),
+                ..ApplicationModel::default()
+            },
             states: vec![],
             snapshots: None,
-            commands: commands::declared(),
             query_limits: QueryLimits::DEFAULT,
-            event_types: vec![TYPE],
             read_models: ProgressRegistry::default(),
             models: ReadModels::default(),
             database: Database::in_memory(&ReadModels::default()).await.unwrap(),

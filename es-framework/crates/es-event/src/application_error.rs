@@ -33,7 +33,6 @@ pub struct Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The type of a part that needs a Cargo feature without which the program was compiled. There is no value of it.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub enum NotLinked {}
 

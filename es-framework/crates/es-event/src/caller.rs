@@ -4,7 +4,8 @@ use std::{fmt, sync::Arc};
 
 use uuid::Uuid;
 
-/// The sender of a command or a query. Handlers take it like the clock.
+/// Who sends a command or a query: the holder of a credential, anyone, or the service itself. Handlers take it like the
+/// clock.
 ///
 /// A caller owns what has its *owner id*, for example the id of the reader that a token belongs to. A service without
 /// authentication knows no callers, and reactions act as the service itself: both may do everything.
@@ -210,8 +211,8 @@ impl Caller {
         }
     }
 
-    /// Returns whether something with this owner id belongs to the caller, or is excepted by the rule of the command or
-    /// the query (`owner_except`).
+    /// Returns whether something with this owner id belongs to the caller, or the caller has a role that `owner_except`
+    /// names.
     ///
     /// ```
     /// # use es_event::Caller;
@@ -222,8 +223,8 @@ impl Caller {
         self.must_own(owner_id).is_ok()
     }
 
-    /// Checks that something with this owner id belongs to the caller, or is excepted by the rule of the command or the
-    /// query (`owner_except`).
+    /// Checks that something with this owner id belongs to the caller, or that the caller has a role that `owner_except`
+    /// names.
     ///
     /// ```
     /// # use es_event::Caller;

@@ -16,7 +16,6 @@ use super::json_pointer::push_member;
 /// surrogates, numbers out of range and unlimited nesting, which break every reader. Data has the same
 /// depth in a request and in a line of a stream, so text that passes the parser's depth limit here
 /// passes it there, too.
-#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct CheckedJson {
     /// The number of elements of a list.
@@ -29,7 +28,6 @@ pub struct CheckedJson {
 }
 
 /// A member that an object has twice.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct RepeatedMember {
     /// The name of the member.
@@ -42,7 +40,6 @@ pub struct RepeatedMember {
 ///
 /// # Errors
 /// The JSON is malformed, or an object has two members of one name.
-#[doc(hidden)]
 pub fn check_members(json: &RawValue) -> Result<(), String> {
     let checked: CheckedJson =
         serde_json::from_str(json.get()).map_err(|error| error.to_string())?;

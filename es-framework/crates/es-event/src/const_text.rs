@@ -1,7 +1,6 @@
 //! The comparison of texts at compile time, where `==` is not available.
 
 /// Returns whether two texts are equal.
-#[doc(hidden)]
 #[must_use]
 pub const fn are_equal(left: &str, right: &str) -> bool {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());

@@ -89,7 +89,6 @@ impl fmt::Display for DuplicateDeclaration {
 impl std::error::Error for DuplicateDeclaration {}
 
 /// Sorts the declarations of one kind. A declaration that was added twice stays once.
-#[doc(hidden)]
 pub fn sort_declarations<T, K: Ord>(
     declared: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,
@@ -104,7 +103,6 @@ pub fn sort_declarations<T, K: Ord>(
 ///
 /// # Errors
 /// Two declarations share a name.
-#[doc(hidden)]
 pub fn sort_by_unique_name<T>(
     kind: NamedKind,
     declared: impl IntoIterator<Item = T>,
@@ -121,7 +119,6 @@ pub fn sort_by_unique_name<T>(
 ///
 /// # Errors
 /// Two declarations share a name.
-#[doc(hidden)]
 pub fn check_unique<'a>(
     kind: NamedKind,
     declared: impl IntoIterator<Item = (&'a str, &'static str, Declaration)>,

@@ -2,7 +2,6 @@
 //! expression such as `#[doc = concat!(…)]`.
 
 /// Returns the first paragraph.
-#[doc(hidden)]
 #[must_use]
 pub const fn summary(text: &'static str) -> &'static str {
     let text = whole(text);
@@ -10,7 +9,6 @@ pub const fn summary(text: &'static str) -> &'static str {
 }
 
 /// Returns the first paragraph without its full stop.
-#[doc(hidden)]
 #[must_use]
 pub const fn title(text: &'static str) -> &'static str {
     let text = summary(text);
@@ -21,7 +19,6 @@ pub const fn title(text: &'static str) -> &'static str {
 }
 
 /// Returns the paragraphs after the first one.
-#[doc(hidden)]
 #[must_use]
 pub const fn text_after_summary(text: &'static str) -> &'static str {
     let text = whole(text);
@@ -29,7 +26,6 @@ pub const fn text_after_summary(text: &'static str) -> &'static str {
 }
 
 /// Returns the text without white space around it.
-#[doc(hidden)]
 #[must_use]
 pub const fn whole(text: &'static str) -> &'static str {
     trim(text)
@@ -64,7 +60,6 @@ const fn begins_with_empty_line(mut text: &[u8]) -> bool {
 }
 
 /// Returns the bytes of a text with a space in place of each line break.
-#[doc(hidden)]
 #[must_use]
 pub const fn one_line<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
     let mut line = [b' '; LENGTH];
@@ -79,7 +74,6 @@ pub const fn one_line<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
 }
 
 /// Returns the bytes of [`one_line`] as a text.
-#[doc(hidden)]
 #[must_use]
 pub const fn as_text(line: &'static [u8]) -> &'static str {
     match str::from_utf8(line) {

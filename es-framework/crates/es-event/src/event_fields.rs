@@ -95,7 +95,7 @@ pub(super) struct PayloadLine<'a, P> {
 
 /// A line of version 2 of the API.
 #[derive(Deserialize)]
-struct EnvelopeLine<'a> {
+struct V2EventLine<'a> {
     #[serde(rename = "type", borrow)]
     _type: Cow<'a, str>,
     #[serde(borrow)]
@@ -113,7 +113,7 @@ impl<'a> PayloadLine<'a, EventMembers<'a>> {
             return Some(line.payload);
         }
         if line.starts_with(r#"{"type":"event","data":{"#) {
-            let line: EnvelopeLine<'a> = serde_json::from_str(line).ok()?;
+            let line: V2EventLine<'a> = serde_json::from_str(line).ok()?;
             return Some(line.data);
         }
         if line.starts_with(r#"{"type":"item","payload":{"#) {

@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 
 /// Returns the integers that a format allows.
-#[doc(hidden)]
 #[must_use]
 pub fn range(format: &str) -> Option<RangeInclusive<i128>> {
     let (min, max): (i128, i128) = match format {

@@ -16,7 +16,6 @@ const MAX_DIGITS: usize = 39;
 ///
 /// # Errors
 /// The JSON is malformed or has another shape.
-#[doc(hidden)]
 pub fn read_json<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
     serde_json::from_str(json).or_else(|error| match spell_out_integers(json) {
         Cow::Owned(plain) if is_json(json) => serde_json::from_str(&plain),
@@ -25,21 +24,18 @@ pub fn read_json<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
 }
 
 /// Returns true if a text is well-formed JSON. `serde_json` also calls numbers and texts malformed that only do not fit.
-#[doc(hidden)]
 #[must_use]
 pub fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// Writes the integers of a text that is JSON in plain digits: `310.0` becomes `310`, and `1e3` becomes `1000`.
-#[doc(hidden)]
 #[must_use]
 pub fn spell_out_integers(json: &str) -> Cow<'_, str> {
     replace_numbers(json, plain_integer)
 }
 
 /// Replaces the numbers of a JSON text for which `replacement` returns a text. Strings stay as they are.
-#[doc(hidden)]
 #[must_use]
 pub fn replace_numbers(json: &str, replacement: impl Fn(&str) -> Option<String>) -> Cow<'_, str> {
     let mut replaced = String::new();
@@ -74,7 +70,6 @@ pub fn replace_numbers(json: &str, replacement: impl Fn(&str) -> Option<String>)
 }
 
 /// Returns the length in bytes of the string at the start of a JSON text, with its quotes.
-#[doc(hidden)]
 #[must_use]
 pub fn string_length(json: &str) -> usize {
     let mut is_escaped = false;

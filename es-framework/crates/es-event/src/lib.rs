@@ -35,6 +35,7 @@ mod finite_numbers;
 pub mod foreign_text;
 mod hash;
 mod hash_version;
+mod hexadecimal;
 mod hidden_values;
 mod id;
 #[doc(hidden)]
@@ -93,6 +94,7 @@ pub use event_view::EventView;
 pub use field_interner::FieldInterner;
 pub use hash::{Hash, HashedMetadata, InvalidHash};
 pub use hash_version::{HashVersion, InvalidHashVersion};
+pub use hexadecimal::hex;
 pub use id::{EventId, InvalidEventId};
 pub use invalid_stream_line::InvalidStreamLine;
 #[doc(hidden)]
@@ -102,7 +104,7 @@ pub use poison_event::PoisonEvent;
 pub use poison_event::shorten_reason;
 pub use readable::encode_event;
 #[doc(hidden)]
-pub use readable::{encode_finite, encode_readable, find_difference};
+pub use readable::{encode_finite, encode_readable};
 pub use recorded_event::{BrokenChain, DATA_CONTENT_TYPE, RecordedEvent, SPEC_VERSION};
 pub use services::{ServiceType, Services};
 pub use subject::{InvalidSubject, InvalidSubjectValue, Subject, SubjectTemplatePart};

@@ -3,5 +3,4 @@
 /// The request header `Event-Store-Line-Batches: true`. With it, an HTTP chunk of a streamed response
 /// may hold many lines. Without it, each chunk holds one line, because some clients of the protocol
 /// expect that.
-#[doc(hidden)]
 pub const LINE_BATCHES_HEADER: &str = "event-store-line-batches";

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 /// Adds the keys of the type `K` to the schema of a map, where the schema of the type says more of them than that
 /// they are texts. schemars has described keys with a pattern, enums and whole numbers.
-#[doc(hidden)]
 pub fn describe_keys<K: JsonSchema>(schema: &mut Schema) {
     let key = K::json_schema(&mut SchemaGenerator::default());
     let names = match (key.get("type").and_then(Value::as_str), key.get("format")) {
@@ -20,7 +19,6 @@ pub fn describe_keys<K: JsonSchema>(schema: &mut Schema) {
 }
 
 /// Changes the part of a schema at a JSON pointer, if there is one.
-#[doc(hidden)]
 pub fn change_subschema(schema: &mut Schema, pointer: &str, change: impl FnOnce(&mut Schema)) {
     let part = schema.pointer_mut(pointer);
     if let Some(part) = part.and_then(|part| <&mut Schema>::try_from(part).ok()) {

@@ -9,15 +9,12 @@ use serde_json::value::RawValue;
 use crate::{InvalidSubjectValue, RecordedEvent, Subject, SubjectTemplatePart};
 
 /// The only member of an object that stands for a declared value while its event is marked.
-#[doc(hidden)]
 pub const MARK: &str = "$personal";
 
 /// The only member of an object that stands for a sealed value in a stored event.
-#[doc(hidden)]
 pub const SEAL: &str = "$sealed";
 
 /// The parent of the subjects on which erasures are announced, each with the id of its person.
-#[doc(hidden)]
 pub const ERASURES: &str = "/es-framework/personal-data";
 
 /// Returns the subject above those of all announced erasures.
@@ -35,7 +32,6 @@ pub fn announces_erasure(event: &RecordedEvent) -> bool {
 }
 
 /// The keyword that a declared member has in the schema of its event.
-#[doc(hidden)]
 pub const KEYWORD: &str = "x-personal";
 
 /// Deeper JSON than any declaration has. `serde_json` refuses more than 128 levels.
@@ -46,7 +42,6 @@ thread_local! {
 }
 
 /// The type of a field that names a person.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name a person",
     label = "this is no id of a person",
@@ -57,7 +52,6 @@ pub trait PersonId {}
 impl PersonId for uuid::Uuid {}
 
 /// Compiles only if the type names a person.
-#[doc(hidden)]
 pub const fn check_person_id<T: PersonId>() {}
 
 /// Switches marks on or off until it is dropped.
@@ -76,7 +70,6 @@ impl Drop for MarkingScope {
 }
 
 /// A declared value in the JSON of a marked event.
-#[doc(hidden)]
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PersonalValue<P, V> {
     /// The JSON name of the sibling member that names the person.
@@ -88,7 +81,6 @@ pub struct PersonalValue<P, V> {
 }
 
 /// Serializes a value that is declared as personal. The generated code calls it.
-#[doc(hidden)]
 pub fn serialize<T: Serialize, S: Serializer>(
     value: &T,
     of: &'static str,
@@ -113,7 +105,6 @@ pub(crate) fn to_marked_json<T: Serialize>(value: &T) -> Result<String, serde_js
 }
 
 /// An object with a single member of the name that was searched for.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct MarkedObject<'a, T> {
     /// The bytes of the object.
@@ -139,7 +130,6 @@ impl<T> MarkedObject<'_, T> {
 /// Returns the objects of compact JSON whose only member has this name, in their order. The JSON is valid.
 ///
 /// A text of a client cannot look like such an object, because JSON escapes the quotation marks in it.
-#[doc(hidden)]
 pub fn find_marked<'a, T: Deserialize<'a>>(
     json: &'a str,
     name: &str,
@@ -186,7 +176,6 @@ fn parse_value<'a, T: Deserialize<'a>>(json: &'a str) -> (Result<T, serde_json::
 }
 
 /// Replaces parts of a text. The parts are in ascending order.
-#[doc(hidden)]
 #[must_use]
 pub fn splice(text: &str, parts: impl IntoIterator<Item = (Range<usize>, String)>) -> String {
     let mut spliced = String::with_capacity(text.len());

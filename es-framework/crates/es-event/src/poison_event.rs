@@ -4,7 +4,7 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use super::{EventId, EventType, RecordedEvent, Subject};
+use super::{EventId, EventType, RecordedEvent, Subject, hex};
 
 /// An event that a read model or a reaction cannot handle.
 ///
@@ -73,12 +73,7 @@ impl PoisonEvent {
         hash.update(self.event_type.as_ref().map_or("", EventType::as_str));
         hash.update([0]);
         hash.update(without_values(&self.reason));
-        let bytes = hash.finalize();
-        bytes
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hex(hash.finalize().iter().take(8))
     }
 }
 
@@ -86,7 +81,6 @@ impl PoisonEvent {
 const MAX_REASON: usize = 2_000;
 
 /// Leaves out the middle of a long reason. The end says what was expected, and where.
-#[doc(hidden)]
 #[must_use]
 pub fn shorten_reason(reason: String) -> String {
     shorten(reason, MAX_REASON)

@@ -40,8 +40,8 @@ pub fn encode_event<E: Event>(
 ) -> Result<Box<RawValue>, UnreadableValue> {
     finite_numbers::check(event)?;
     let data = encode(metadata, event).map_err(whole)?;
-    let read = serde_json::from_str::<PayloadOnly<E>>(data.get());
-    let read = read.map_err(|_| locate_error(event))?.payload;
+    let parsed = serde_json::from_str::<PayloadOnly<E>>(data.get());
+    let read = parsed.map_err(|_| locate_error(event))?.payload;
     let again = encode(metadata, &read).map_err(whole)?;
     if data.get() != again.get() {
         compare(event, &read)?;
@@ -53,7 +53,6 @@ pub fn encode_event<E: Event>(
 ///
 /// # Errors
 /// Fails for the same reasons as [`encode_event`].
-#[doc(hidden)]
 pub fn encode_readable<T: Serialize + DeserializeOwned>(
     value: &T,
 ) -> Result<Box<RawValue>, UnreadableValue> {
@@ -70,7 +69,6 @@ pub fn encode_readable<T: Serialize + DeserializeOwned>(
 ///
 /// # Errors
 /// Fails if the value has no JSON form, or if it contains a number that JSON cannot hold.
-#[doc(hidden)]
 pub fn encode_finite<T: Serialize>(value: &T) -> Result<Box<RawValue>, UnreadableValue> {
     finite_numbers::check(value)?;
     serde_json::value::to_raw_value(value).map_err(whole)
@@ -124,9 +122,8 @@ fn to_tree<T: Serialize>(value: &T) -> Result<Value, UnreadableValue> {
 }
 
 /// Returns the path of the first difference, from the inside out. The order of a list's items is none.
-#[doc(hidden)]
 #[must_use]
-pub fn find_difference(written: &Value, read: &Value) -> Option<Vec<String>> {
+fn find_difference(written: &Value, read: &Value) -> Option<Vec<String>> {
     let inside = |name: &str, written: Option<&Value>, read: Option<&Value>| {
         let mut path = match (written, read) {
             (Some(written), Some(read)) => find_difference(written, read)?,

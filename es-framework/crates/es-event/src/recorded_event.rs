@@ -119,12 +119,12 @@ impl RecordedEvent {
         time: EventTime,
         predecessor_hash: Hash,
     ) -> Self {
-        Self::record_in(HashVersion::V1, candidate, id, time, predecessor_hash)
+        Self::record_with_version(HashVersion::V1, candidate, id, time, predecessor_hash)
     }
 
     /// Turns a candidate into a recorded event with a hash of this version.
     #[must_use]
-    pub fn record_in(
+    pub fn record_with_version(
         version: HashVersion,
         candidate: EventCandidate,
         id: EventId,
@@ -214,7 +214,7 @@ mod tests {
             data: RawValue::from_string(r#"{"metadata":{},"payload":{}}"#.into()).unwrap(),
             trace: None,
         };
-        RecordedEvent::record_in(
+        RecordedEvent::record_with_version(
             version,
             candidate,
             EventId::new(id).unwrap(),

@@ -3,13 +3,11 @@
 use crate::Subject;
 
 /// Returns the segments of a template.
-#[doc(hidden)]
 pub fn segments(template: &str) -> impl Iterator<Item = &str> {
     template.split('/').filter(|segment| !segment.is_empty())
 }
 
 /// Returns whether a segment is a field in braces.
-#[doc(hidden)]
 #[must_use]
 pub fn is_field(segment: &str) -> bool {
     segment.starts_with('{')
@@ -17,7 +15,6 @@ pub fn is_field(segment: &str) -> bool {
 
 /// Returns a template without the names of its fields, such as `/books/{}`. Templates that differ only in
 /// these names have the same shape. The template may also be the path of a route.
-#[doc(hidden)]
 #[must_use]
 pub fn shape(template: &str) -> String {
     let segments = template
@@ -27,7 +24,6 @@ pub fn shape(template: &str) -> String {
 }
 
 /// Returns whether a subject has the form of a template.
-#[doc(hidden)]
 #[must_use]
 pub fn fits(template: &str, subject: &Subject) -> bool {
     let mut found = subject.as_str().split('/');

@@ -3,24 +3,19 @@
 use jiff::{Timestamp, civil::Date};
 
 /// The rule, for clients.
-#[doc(hidden)]
 pub const RULE: &str = "must be a point in time such as 2026-07-01T12:00:00Z, from the year 0 to the year 9998, with at most nine digits of a second";
 
 /// The rule as a pattern beside `"format": "date-time"`. RFC 3339 also allows the year 9999 and more digits, which
 /// [`Timestamp`] does not hold. With the year 0 or 9999, an offset could lead to another year.
-#[doc(hidden)]
 pub const PATTERN: &str = r"^(000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-8]\d{3}|9[0-8]\d\d|99[0-8]\d|999[0-8])-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$";
 
 /// The rule of a date, for clients.
-#[doc(hidden)]
 pub const DATE_RULE: &str = "must be a date such as 2026-07-01, from the year 0 to the year 9999";
 
 /// The rule of a text that is neither a point in time nor a date, where the type of the value is unknown.
-#[doc(hidden)]
 pub const EITHER_RULE: &str = "must be a point in time such as 2026-07-01T12:00:00Z, from the year 0 to the year 9998, with at most nine digits of a second, or a date such as 2026-07-01 if the description of the API says so";
 
 /// The rule of a date as a pattern beside `"format": "date"`.
-#[doc(hidden)]
 pub const DATE_PATTERN: &str = r"^\d{4}-\d\d-\d\d$";
 
 /// The begin of the year 0. A time before it has a sign in its text, so texts would not sort by time.
@@ -30,7 +25,6 @@ const FIRST: Timestamp = Timestamp::constant(-62_167_219_200, 0);
 ///
 /// # Errors
 /// Returns the rule.
-#[doc(hidden)]
 pub fn check_time(time: Timestamp) -> Result<(), String> {
     if time < FIRST {
         return Err(RULE.to_owned());
@@ -42,7 +36,6 @@ pub fn check_time(time: Timestamp) -> Result<(), String> {
 ///
 /// # Errors
 /// Returns the rule.
-#[doc(hidden)]
 pub fn check_date(date: Date) -> Result<(), String> {
     if date.year() < 0 {
         return Err(DATE_RULE.to_owned());
@@ -51,7 +44,6 @@ pub fn check_date(date: Date) -> Result<(), String> {
 }
 
 /// Returns the rule that a text breaks if it was refused with this message, as a point in time or as a date.
-#[doc(hidden)]
 #[must_use]
 pub fn broken_rule(text: &str, message: &str) -> Option<&'static str> {
     let time = text.parse::<Timestamp>().err();

@@ -87,7 +87,6 @@ pub enum UnicodeForm {
 }
 
 /// The value of a unique field in one event.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UniqueValue {
     /// The value as a text, or `None` if the field has no value.

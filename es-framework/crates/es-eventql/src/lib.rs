@@ -6,7 +6,6 @@
 mod ast;
 mod check;
 mod evaluate;
-mod event_source;
 mod execute;
 mod function;
 mod lexer;
@@ -15,6 +14,7 @@ mod print;
 mod query_budget;
 mod query_error;
 mod query_limits;
+mod read_hint;
 mod read_plan;
 #[cfg(test)]
 mod tests;
@@ -23,12 +23,12 @@ mod value;
 
 use std::{fmt, sync::Arc};
 
+use es_store::EventLog;
 use futures_util::{StreamExt as _, stream::BoxStream};
 use serde_json::value::RawValue;
 
 use ast::Statement;
 
-pub use event_source::{EventSource, ReadHint};
 #[doc(hidden)]
 pub use function::{aggregate_names, function_names};
 pub use query_error::{QueryError, QueryErrorKind, QueryErrorPayload};
@@ -41,15 +41,14 @@ pub use token::{Token, TokenKind};
 /// ```
 /// use std::sync::Arc;
 ///
-/// use es_eventql::{QueryLimits, EventQlQuery, QueryRows, EventSource};
-/// use es_store::{EventLog, memory::MemoryStore};
+/// use es_eventql::{QueryLimits, EventQlQuery, QueryRows};
+/// use es_store::memory::MemoryStore;
 /// use futures_util::StreamExt as _;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), es_eventql::QueryError> {
-/// let store: Arc<dyn EventLog> = Arc::new(MemoryStore::new());
 /// let query = EventQlQuery::parse("FROM e IN events PROJECT INTO e.id")?;
-/// let rows: QueryRows = query.run(Arc::new(store), QueryLimits::DEFAULT);
+/// let rows: QueryRows = query.run(Arc::new(MemoryStore::new()), QueryLimits::DEFAULT);
 /// assert_eq!(rows.count().await, 0);
 /// # Ok(())
 /// # }
@@ -103,36 +102,23 @@ impl EventQlQuery {
         })
     }
 
-    /// Runs the query over the events of `source`. Needs a Tokio runtime with time enabled.
+    /// Runs the query over the events of `log`. Needs a Tokio runtime with time enabled.
     #[must_use]
-    pub fn run(&self, source: Arc<dyn EventSource>, limits: QueryLimits) -> QueryRows {
-        execute::run_query(self, source, limits, true)
-    }
-
-    /// Returns true if the query returns exactly one row and that row is `true`. The precondition
-    /// `isEventQlQueryTrue` needs this.
-    ///
-    /// # Errors
-    /// Fails if the query fails before the result is known.
-    pub async fn yields_true(
-        &self,
-        source: Arc<dyn EventSource>,
-        limits: QueryLimits,
-    ) -> Result<bool, QueryError> {
-        Ok(self.boolean_result(source, limits).await? == Some(true))
+    pub fn run(&self, log: Arc<dyn EventLog>, limits: QueryLimits) -> QueryRows {
+        execute::run_query(self, log, limits, true)
     }
 
     /// Returns the boolean of a query that returns exactly one row with a boolean, and `None` for any
-    /// other result.
+    /// other result. The precondition `isEventQlQueryTrue` needs `true`.
     ///
     /// # Errors
     /// Fails if the query fails before the result is known.
     pub async fn boolean_result(
         &self,
-        source: Arc<dyn EventSource>,
+        log: Arc<dyn EventLog>,
         limits: QueryLimits,
     ) -> Result<Option<bool>, QueryError> {
-        let mut rows = self.run(source, limits);
+        let mut rows = self.run(log, limits);
         let Some(first) = rows.next().await.transpose()? else {
             return Ok(None);
         };

@@ -55,7 +55,7 @@ impl QueryBudget {
     }
 
     /// Counts the work for one row.
-    pub(super) fn count_row(&self) -> Result<(), QueryErrorKind> {
+    pub(super) fn count_work_of_row(&self) -> Result<(), QueryErrorKind> {
         self.add_work(SMALLEST_WORK)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     ast::{BinaryOperator, CastType, Expr, ExprKind, Literal, OrderKey, RowSource, Statement},
-    event_source::ReadHint,
+    read_hint::ReadHint,
 };
 use es_event::EventId;
 use es_store::{Bound, Order};

@@ -31,9 +31,11 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
                               Extension(limit): Extension<ConcurrencyLimit>,
                               parameters: RawPathParams,
                               request: Request| {
+        let caller = request.extensions().get::<VerifiedCaller>();
+        http.auth.check_role(command.roles, caller)?;
         check_content_type(request.headers())?;
         let mut context = context::read_command_context(request.headers(), &http.metadata_headers)?;
-        if let Some(caller) = request.extensions().get::<VerifiedCaller>() {
+        if let Some(caller) = caller {
             context.caller = caller.to_caller();
             let key = context.idempotency_key;
             context.idempotency_key = key.map(|key| key.scoped_to_caller(caller.name()));
@@ -96,23 +98,18 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
         return Err(Problem::unsupported_encoding());
     }
     let Some(value) = headers.get(header::CONTENT_TYPE) else {
-        let is_empty = headers
-            .get(header::CONTENT_LENGTH)
-            .is_none_or(|length| length == "0");
-        let is_empty = is_empty && !headers.contains_key(header::TRANSFER_ENCODING);
+        let length = headers.get(header::CONTENT_LENGTH);
+        let is_empty = length.is_none_or(|length| length == "0")
+            && !headers.contains_key(header::TRANSFER_ENCODING);
         return if is_empty {
             Ok(())
         } else {
             Err(Problem::unsupported_media_type())
         };
     };
-    let essence = value
-        .to_str()
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default();
-    let essence = essence.trim().to_ascii_lowercase();
+    let mut parts = value.to_str().unwrap_or_default().split(';');
+    let first = parts.next().unwrap_or_default();
+    let essence = first.trim().to_ascii_lowercase();
     let is_json = essence == "application/json"
         || (essence.starts_with("application/") && essence.ends_with("+json"));
     if is_json {

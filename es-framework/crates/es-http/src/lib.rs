@@ -197,16 +197,9 @@ fn assemble(
 ) -> Router {
     let mut callers = custom;
     let mut templates = Vec::new();
-    for MountedRoute {
-        template,
-        path,
-        roles,
-        route,
-        ..
-    } in routes
-    {
-        callers = callers.route(&path, context.auth.require_role(roles, route));
-        templates.push((path, template));
+    for mounted in routes {
+        callers = callers.route(&mounted.path, mounted.route);
+        templates.push((mounted.path, mounted.template));
     }
     callers = callers
         .fallback(not_found)
@@ -274,8 +267,6 @@ struct MountedRoute {
     /// The path with the declared names of its parameters.
     template: String,
     path: String,
-    /// The roles of which a caller needs one.
-    roles: &'static [&'static str],
     /// The declaration that the route comes from, as the end of a sentence.
     owner: String,
     route: MethodRouter<Arc<HttpContext>>,
@@ -288,7 +279,6 @@ impl MountedRoute {
         Self {
             template: path.to_owned(),
             path: path.to_owned(),
-            roles: &[],
             owner: FRAMEWORK.to_owned(),
             route,
         }
@@ -299,7 +289,6 @@ impl MountedRoute {
         Self {
             template: command.path.to_owned(),
             path,
-            roles: command.roles,
             owner: format!(
                 "the command {} declares at {}",
                 command.name, command.declaration
@@ -309,13 +298,12 @@ impl MountedRoute {
     }
 
     fn query(query: QueryRoute) -> Self {
-        let (template, roles) = (query.path.clone(), query.roles());
+        let template = query.path.clone();
         let owner = format!("a query declares at {}", query.declaration);
         let (path, route) = query_route::route(query);
         Self {
             template,
             path,
-            roles,
             owner,
             route,
         }

@@ -25,8 +25,7 @@ impl OutputId {
     /// Returns the id of an output that contains all events up to this position.
     pub(super) fn new(position: Option<EventId>, output: &RawValue) -> Self {
         let hash = Sha256::digest(output.get().as_bytes());
-        let first = hash.iter().take(16);
-        let digest = first.map(|byte| format!("{byte:02x}")).collect();
+        let digest = es_event::hex(hash.iter().take(16));
         Self { position, digest }
     }
 

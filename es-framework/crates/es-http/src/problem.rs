@@ -40,6 +40,8 @@ pub struct Problem {
     kind: ProblemKind,
     detail: String,
     errors: Vec<Violation>,
+    /// The credential that the request lacks, as the header `WWW-Authenticate` has it.
+    challenge: Option<&'static str>,
 }
 
 impl Problem {
@@ -48,7 +50,13 @@ impl Problem {
             kind,
             detail: detail.into(),
             errors: Vec::new(),
+            challenge: None,
         }
+    }
+
+    pub(super) fn with_challenge(mut self, challenge: &'static str) -> Self {
+        self.challenge = Some(challenge);
+        self
     }
 
     /// Returns the status of the response.
@@ -63,7 +71,7 @@ impl Problem {
     }
 
     pub(super) fn no_such_path(path: &str) -> Self {
-        let path: String = path.chars().take(200).collect();
+        let path = shortened(path);
         Self::new(
             kind::NO_SUCH_PATH,
             format!("{path} is not a path of this service"),
@@ -71,7 +79,7 @@ impl Problem {
     }
 
     pub(super) fn method_not_allowed(method: &Method, path: &str) -> Self {
-        let path: String = path.chars().take(200).collect();
+        let path = shortened(path);
         Self::new(
             kind::METHOD_NOT_ALLOWED,
             format!("{path} does not take {method}: the Allow header says what it takes"),
@@ -100,7 +108,7 @@ impl Problem {
     }
 
     pub(super) fn no_such_row(path: &str) -> Self {
-        let path: String = path.chars().take(200).collect();
+        let path = shortened(path);
         Self::new(kind::NOT_FOUND, format!("nothing is known of {path}"))
     }
 
@@ -167,6 +175,11 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind.name, self.detail)
     }
+}
+
+/// Returns the beginning of a path, which may be long.
+fn shortened(path: &str) -> String {
+    path.chars().take(200).collect()
 }
 
 impl From<CommandError> for Problem {
@@ -300,10 +313,15 @@ impl IntoResponse for Problem {
             json,
         )
             .into_response();
+        let headers = response.headers_mut();
         if self.kind.retry {
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS.into());
+            headers.insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS.into());
+        }
+        if let Some(challenge) = self.challenge {
+            headers.insert(
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static(challenge),
+            );
         }
         response
     }

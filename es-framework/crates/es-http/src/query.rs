@@ -22,7 +22,7 @@ use super::{
     event_position::wait_for_position,
     output_id::OutputId,
     path,
-    query_response::{QueryFailure, QueryOutput, mark_held_rows, ok_or_not_modified},
+    query_response::{QueryOutput, mark_held_rows, ok_or_not_modified},
 };
 
 /// The parameters in the query string, as axum extracts them.
@@ -75,22 +75,22 @@ impl QueryRequest {
 
     /// Checks the parameters, before the read models are ready for the query.
     pub(super) fn check_parameters(&self) -> Result<(), Problem> {
-        let parsed = self.parse();
-        let failure = parsed.err().map(QueryFailure::from);
-        failure.map_or(Ok(()), |failure| Err(failure.into_problem(self.uri.path())))
+        self.parse().map(drop)
     }
 
     /// Parses the parameters, and checks the rule about the owner.
-    fn parse(&self) -> Result<ParsedQuery, QueryError> {
-        let parameters = self.parameters.clone();
-        self.route
-            .parse(self.uri.path(), parameters, self.caller.caller())
+    fn parse(&self) -> Result<ParsedQuery, Problem> {
+        let (path, parameters) = (self.uri.path(), self.parameters.clone());
+        let parsed = self.route.parse(path, parameters, self.caller.caller());
+        parsed.map_err(|error| self.problem(error))
     }
 
-    /// Parses the parameters, waits for the requested position, and runs the query.
-    pub(super) async fn run(&self) -> Result<QueryOutput, Problem> {
-        let output = self.try_run().await;
-        output.map_err(|failure| failure.into_problem(self.uri.path()))
+    /// Returns the problem of this query.
+    fn problem(&self, error: QueryError) -> Problem {
+        match error {
+            QueryError::NotFound => Problem::no_such_row(self.uri.path()),
+            error => error.into(),
+        }
     }
 
     /// Runs the query, and returns its response.
@@ -109,14 +109,16 @@ impl QueryRequest {
         HeldRows::collect(self.tables(), &self.context.positions)
     }
 
-    async fn try_run(&self) -> Result<QueryOutput, QueryFailure> {
+    /// Parses the parameters, waits for the requested position, and runs the query.
+    pub(super) async fn run(&self) -> Result<QueryOutput, Problem> {
         let query = self.parse()?;
         wait_for_position(&self.context, self.tables(), &self.headers).await?;
         let position = self.applied_position();
         let held = self.held_rows();
         let database = self.database.with_held_rows(held.clone());
         let services = self.context.command_resources.services();
-        let json = query(&database, services).await?;
+        let ran = query(&database, services).await;
+        let json = ran.map_err(|error| self.problem(error))?;
         let id = OutputId::new(held.contained_position(position), &json);
         let stopped_at = self.first_poison_event();
         Ok(QueryOutput {

@@ -5,45 +5,13 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use es_event::EventId;
-use es_read::{projection::HeldRows, query::QueryError};
+use es_read::projection::HeldRows;
 use serde_json::value::RawValue;
 
 use super::{
-    Problem,
     entity_tag::{EntityTags, MalformedEntityTags},
     output_id::OutputId,
 };
-
-/// The reason why a query over HTTP has no output.
-pub(super) enum QueryFailure {
-    /// The query itself failed.
-    Query(QueryError),
-    /// A step before the query failed.
-    Problem(Problem),
-}
-
-impl From<QueryError> for QueryFailure {
-    fn from(error: QueryError) -> Self {
-        Self::Query(error)
-    }
-}
-
-impl From<Problem> for QueryFailure {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
-}
-
-impl QueryFailure {
-    /// Returns the problem for the client that requested this path.
-    pub(super) fn into_problem(self, path: &str) -> Problem {
-        match self {
-            Self::Query(QueryError::NotFound) => Problem::no_such_row(path),
-            Self::Query(error) => error.into(),
-            Self::Problem(problem) => problem,
-        }
-    }
-}
 
 /// The response header with the event at which a read model of the query has stopped.
 pub(super) const READ_MODEL_STOPPED_AT: HeaderName =

@@ -33,10 +33,12 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
                               caller: Option<Extension<VerifiedCaller>>,
                               peer: Option<Extension<PeerAddress>>,
                               headers: HeaderMap| {
-        let (caller, peer) = (caller.as_deref(), peer.map(|peer| peer.0));
-        let identity = ClientIdentity::identify(caller.map(VerifiedCaller::name), peer);
-        let caller = caller.map(VerifiedCaller::to_caller).unwrap_or_default();
-        let caller = shares.enter(identity, caller);
+        let verified = caller.as_deref();
+        context.auth.check_role(route.roles(), verified)?;
+        let name = verified.map(VerifiedCaller::name);
+        let identity = ClientIdentity::identify(name, peer.map(|peer| peer.0));
+        let known = verified.map(VerifiedCaller::to_caller);
+        let caller = shares.enter(identity, known.unwrap_or_default());
         let _permit = limit.try_acquire()?;
         let _share = caller.try_acquire_query()?;
         let parameters = (in_path, in_query);

@@ -102,8 +102,10 @@ impl TlsFiles {
             .with_single_cert(chain.clone(), secret)
             .map_err(mismatch)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let config = Arc::new(config);
-        Ok(TlsIdentity { config, chain })
+        Ok(TlsIdentity {
+            config: Arc::new(config),
+            chain,
+        })
     }
 }
 
@@ -115,8 +117,8 @@ fn read_bytes(file: &Path) -> Result<Vec<u8>, TlsFilesError> {
 /// Loads the certificates of a PEM file.
 pub fn load_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFilesError> {
     let text = read_bytes(file)?;
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
-    let chain = chain.ok().filter(|chain| !chain.is_empty());
+    let parsed: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    let chain = parsed.ok().filter(|chain| !chain.is_empty());
     chain.ok_or_else(|| TlsFilesError::NoCertificate(file.to_owned()))
 }
 

@@ -16,8 +16,7 @@ use ring::{
 pub(crate) const KEY_LENGTH: usize = 32;
 
 /// The key of one person.
-#[doc(hidden)]
-pub struct PersonKey(LessSafeKey);
+pub(crate) struct PersonKey(LessSafeKey);
 
 impl fmt::Debug for PersonKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,7 +59,7 @@ pub(crate) struct OpenBuffer {
 
 impl PersonKey {
     /// Makes a key of its bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Unspecified> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, Unspecified> {
         Ok(Self(LessSafeKey::new(UnboundKey::new(
             &AES_256_GCM,
             bytes,

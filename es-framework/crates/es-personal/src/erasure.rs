@@ -18,8 +18,8 @@ use crate::{
     },
     erasure_target::{ErasureTarget, FollowedTarget},
     key_store::StoredKey,
-    person_tables::PersonTables,
     personal_store::PersonalStore,
+    read_model_search::ReadModelSearch,
     redacted_store::RedactedStore,
 };
 
@@ -48,7 +48,7 @@ pub struct PersonalData {
     pub(crate) store: PersonalStore,
     source: Arc<str>,
     targets: Arc<[FollowedTarget]>,
-    pub(crate) tables: Option<Arc<dyn PersonTables>>,
+    pub(crate) tables: Option<Arc<dyn ReadModelSearch>>,
     /// The most values and events of a report, if it is not the usual number.
     pub(crate) max_records: Option<usize>,
     /// Whoever holds it lets the targets drop plain values.
@@ -79,7 +79,7 @@ impl PersonalData {
 
     /// Looks for persons in the tables of the read models and in the snapshots as well.
     #[must_use]
-    pub fn with_tables(self, tables: Arc<dyn PersonTables>) -> Self {
+    pub fn with_tables(self, tables: Arc<dyn ReadModelSearch>) -> Self {
         let tables = Some(tables);
         Self { tables, ..self }
     }
@@ -151,8 +151,7 @@ impl PersonalData {
             announce_erasure(&self.store, &self.source, person, before).await?;
             announced.insert(person);
         }
-        let finished = keys.store().finish_erasure(person).await;
-        finished?;
+        keys.store().finish_erasure(person).await?;
         announced.remove(&person);
         Ok(())
     }
@@ -211,9 +210,11 @@ impl PersonalData {
 
     /// Completes the erasures whose intents are open in the key store: their instance was interrupted, or something failed.
     async fn complete_erasures(&self) {
-        let open = self.store.keys().store().unfinished_erasures().await;
-        let open = open.inspect_err(|error| tracing::warn!(%error, "open erasures cannot be read"));
-        for person in open.unwrap_or_default() {
+        let open = match self.store.keys().store().unfinished_erasures().await {
+            Ok(open) => open,
+            Err(error) => return tracing::warn!(%error, "open erasures cannot be read"),
+        };
+        for person in open {
             match self.destroy_key(person).await {
                 Ok(()) => {
                     tracing::info!(%person, "an interrupted erasure of personal data is completed");
@@ -233,8 +234,8 @@ impl PersonalData {
         }
         let newest = latest_announcement(&self.store).await?;
         let options = ObserveOptions::recursive_after(newest.map(|newest| newest.id));
-        let later = self.store.sealed().observe(all_subject()?, options);
-        let mut later = later.ready_chunks(MAX_LOOKUP);
+        let announcements = self.store.sealed().observe(all_subject()?, options);
+        let mut later = announcements.ready_chunks(MAX_LOOKUP);
         let mut pauses = tokio::time::interval(RETRY_PAUSE);
         pauses.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut is_due = true;

@@ -41,7 +41,7 @@ pub(crate) async fn announce_erasure(
 ) -> Result<(), StoreError> {
     let refused = |error: String| StoreError::Refused(error);
     let subject = subject_of(person).map_err(|error| refused(error.to_string()))?;
-    store.link().ensure().await?;
+    store.ensure_link().await?;
     let key_store = store.keys().store().identity();
     let announcement = ErasureAnnouncement { person, key_store };
     let data = es_event::encode(&Metadata::default(), &announcement);
@@ -95,7 +95,8 @@ fn subject_of(person: Uuid) -> Result<Subject, InvalidSubjectValue> {
 }
 
 fn person_in(event: &RecordedEvent) -> Option<Uuid> {
-    let erased = event.payload::<ErasureAnnouncement>();
-    let erased = erased.inspect_err(|error| tracing::warn!(%error, "an erasure names nobody"));
-    Some(erased.ok()?.person).filter(|person| *person != SHARED_KEY)
+    let announcement = event
+        .payload::<ErasureAnnouncement>()
+        .inspect_err(|error| tracing::warn!(%error, "an erasure names nobody"));
+    Some(announcement.ok()?.person).filter(|person| *person != SHARED_KEY)
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use es_event::EventType;
 use es_store::{EventSchema, RegisterError, SchemaConflict, StoreCatalog, StoreError};
 use serde_json::{Value, json};
-use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 /// The type of the event that announces an erasure.
@@ -15,25 +14,21 @@ pub(crate) const ERASURE: EventType =
     EventType::declared("io.es-framework.PersonalDataErasedEvent");
 
 /// The place in a schema that names a key store or a key.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
-pub struct LinkedSchema {
+pub(crate) struct LinkedSchema {
     /// The type with the schema.
-    pub event_type: EventType,
+    pub(crate) event_type: EventType,
     /// The member of the payload whose only value is the name.
-    pub member: &'static str,
+    pub(crate) member: &'static str,
 }
 
-impl LinkedSchema {
-    /// The schema of the erasures, which names the key store of the persons.
-    pub const PERSONS: Self = Self {
-        event_type: ERASURE,
-        member: "keyStore",
-    };
-}
+/// The schema of the erasures, which names the key store of the persons.
+pub(crate) const PERSONS: LinkedSchema = LinkedSchema {
+    event_type: ERASURE,
+    member: "keyStore",
+};
 
 /// The error for keys that do not belong to the events.
-#[doc(hidden)]
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the events need the keys {expected}, and KEY_STORE_URL names the key store with {found}: let KEY_STORE_URL name the one with the keys, or restore it"
@@ -45,48 +40,48 @@ pub struct OtherKeyStore {
     pub found: Uuid,
 }
 
-/// Makes sure that all instances seal with the same key store.
-#[derive(Debug)]
+/// The link between events and the key that they need, so that all instances seal with the same one.
+#[derive(Debug, Clone)]
 pub(crate) struct KeyLink {
     catalog: Arc<dyn StoreCatalog>,
     place: LinkedSchema,
-    identity: Uuid,
-    linked: OnceCell<()>,
 }
 
 impl KeyLink {
-    pub(crate) fn new(catalog: Arc<dyn StoreCatalog>, place: LinkedSchema, identity: Uuid) -> Self {
-        let linked = OnceCell::new();
-        Self {
-            catalog,
-            place,
-            identity,
-            linked,
+    pub(crate) const fn new(catalog: Arc<dyn StoreCatalog>, place: LinkedSchema) -> Self {
+        Self { catalog, place }
+    }
+
+    /// Checks that the events need no other key than this one.
+    pub(crate) async fn check(&self, found: Uuid) -> Result<(), StoreError> {
+        match find_link(&*self.catalog, &self.place).await {
+            Ok(Some(expected)) if expected != found => {
+                let other = OtherKeyStore { expected, found };
+                Err(StoreError::Refused(other.to_string()))
+            }
+            // A store of the application's own, without schemas.
+            Ok(_) | Err(StoreError::Refused(_)) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
-    /// Links the key store before the first event is sealed.
-    pub(crate) async fn ensure(&self) -> Result<(), StoreError> {
-        let linked = self.linked.get_or_try_init(|| self.link());
-        linked.await.map(drop)
-    }
-
-    async fn link(&self) -> Result<(), StoreError> {
-        let schema = json!({
+    /// Links a key before the first event is sealed with it.
+    pub(crate) async fn ensure(&self, key: Uuid) -> Result<(), StoreError> {
+        let json = json!({
             "type": "object",
             "properties": {
                 "payload": {
                     "type": "object",
-                    "properties": { self.place.member: { "const": self.identity } },
+                    "properties": { self.place.member: { "const": key } },
                 },
             },
         });
-        let schema = EventSchema::parse(&schema.to_string());
-        let schema = schema.map_err(|error| StoreError::Refused(error.to_string()))?;
+        let schema = EventSchema::parse(&json.to_string())
+            .map_err(|error| StoreError::Refused(error.to_string()))?;
         let event_type = self.place.event_type.clone();
         match self.catalog.register_event_schema(event_type, schema).await {
             Ok(()) => Ok(()),
-            Err(RegisterError::Conflict(SchemaConflict::Exists)) => self.compare().await,
+            Err(RegisterError::Conflict(SchemaConflict::Exists)) => self.check(key).await,
             // A store of the application's own, without schemas.
             Err(RegisterError::Store(error @ StoreError::Refused(_))) => {
                 tracing::warn!(%error, "the events do not name their keys");
@@ -99,22 +94,16 @@ impl KeyLink {
             }),
         }
     }
+}
 
-    async fn compare(&self) -> Result<(), StoreError> {
-        match find_link(&*self.catalog, &self.place).await? {
-            Some(expected) if expected != self.identity => {
-                let found = self.identity;
-                let other = OtherKeyStore { expected, found };
-                Err(StoreError::Refused(other.to_string()))
-            }
-            _ => Ok(()),
-        }
-    }
+/// Returns the name of the key store that events need, if one is linked.
+#[doc(hidden)]
+pub async fn find_key_store(catalog: &dyn StoreCatalog) -> Result<Option<Uuid>, StoreError> {
+    find_link(catalog, &PERSONS).await
 }
 
 /// Returns the name of the key store or the key that events need.
-#[doc(hidden)]
-pub async fn find_link(
+pub(crate) async fn find_link(
     catalog: &dyn StoreCatalog,
     place: &LinkedSchema,
 ) -> Result<Option<Uuid>, StoreError> {
@@ -133,8 +122,8 @@ pub async fn find_link(
         serde_json::from_str(schema.get()).map_err(|error| corrupt(error.to_string()))?;
     let pointer = format!("/properties/payload/properties/{member}/const");
     let identity = schema.pointer(&pointer).and_then(Value::as_str);
-    let identity = identity.and_then(|identity| identity.parse().ok());
-    identity
-        .map(Some)
-        .ok_or_else(|| corrupt("it names no key".to_owned()))
+    match identity.and_then(|identity| identity.parse().ok()) {
+        Some(identity) => Ok(Some(identity)),
+        None => Err(corrupt("it names no key".to_owned())),
+    }
 }

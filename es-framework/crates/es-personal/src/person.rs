@@ -10,7 +10,6 @@ use uuid::Uuid;
 use crate::{erasure::PersonalData, person_keys::SHARED_KEY, personal_store::redact, sealed_event};
 
 /// The subject does not end with the id of a person.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0} does not end with the id of a person, which is a UUID, as in /readers/0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55"
@@ -26,7 +25,6 @@ pub fn person_of(subject: &Subject) -> Result<Uuid, SubjectWithoutPerson> {
 }
 
 /// No event names the id in a subject as a person.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownPerson {
     subject: Subject,
@@ -41,8 +39,8 @@ impl fmt::Display for UnknownPerson {
         if others.is_empty() {
             return Ok(());
         }
-        let others: Vec<_> = others.iter().map(Uuid::to_string).collect();
-        let others = others.join(", ");
+        let ids: Vec<_> = others.iter().map(Uuid::to_string).collect();
+        let others = ids.join(", ");
         write!(
             f,
             "; the events on this subject hold personal data of {others}: write a subject that ends with such an id"
@@ -62,8 +60,8 @@ impl PersonalData {
             return Ok(None);
         }
         let mut others = BTreeSet::new();
-        let events = self.store.sealed();
-        let mut events = events.read(subject.clone(), ReadOptions::default());
+        let sealed = self.store.sealed();
+        let mut events = sealed.read(subject.clone(), ReadOptions::default());
         while let Some(event) = events.try_next().await? {
             others.extend(self.persons_in(event)?);
         }
@@ -85,9 +83,12 @@ impl PersonalData {
     fn persons_in(&self, event: RecordedEvent) -> Result<Vec<Uuid>, StoreError> {
         let sealed = sealed_event::sealed_values(event.data.get()).unwrap_or_default();
         let mut persons: Vec<_> = sealed.iter().map(|value| value.person).collect();
-        let event = redact(event, None)?;
-        let plain = self.store.events().mark(&event.event_type, &event.data);
-        let plain = plain.ok().flatten().map(|marked| marked.values);
+        let redacted = redact(event, None)?;
+        let marked = self
+            .store
+            .events()
+            .mark(&redacted.event_type, &redacted.data);
+        let plain = marked.ok().flatten().map(|marked| marked.values);
         persons.extend(plain.into_iter().flatten().map(|value| value.person));
         Ok(persons)
     }

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     cipher::{KEY_LENGTH, PersonKey, random_bytes},
+    key_link::OtherKeyStore,
     key_store::{KeyStore, KeyStoreError, StoredKey},
     master_keys::MasterKeys,
     sealed_event::SealError,
@@ -60,6 +61,15 @@ impl PersonKeys {
             store,
             master: None,
             cache: Arc::new(Mutex::new(cache)),
+        }
+    }
+
+    /// Checks that the events need no other key store, given the one that they name.
+    pub fn for_events_of(self, expected: Option<Uuid>) -> Result<Self, OtherKeyStore> {
+        let found = self.store.identity();
+        match expected.filter(|expected| *expected != found) {
+            Some(expected) => Err(OtherKeyStore { expected, found }),
+            None => Ok(self),
         }
     }
 
@@ -174,8 +184,7 @@ impl PersonKeys {
 
     /// Locks the cache, and empties it if its keys are too many or too old.
     fn lock_cache(&self) -> MutexGuard<'_, KeyCache> {
-        let cache = self.cache.lock();
-        let mut cache = cache.unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if cache.keys.len() >= MAX_CACHED || cache.begin.elapsed() >= CACHE_TIME {
             cache.keys.clear();
             cache.begin = Instant::now();

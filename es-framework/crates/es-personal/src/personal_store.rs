@@ -7,13 +7,14 @@ use std::{collections::HashSet, sync::Arc};
 use async_trait::async_trait;
 use es_event::{EventCandidate, RecordedEvent, Subject, personal::announces_erasure};
 use es_store::{
-    AppendError, EventLog, EventOpener, EventStore, EventStream, ObserveOptions, Precondition,
-    ReadOptions, StoreError,
+    AppendError, EventLog, EventStore, EventStream, ObserveOptions, Precondition, ReadOptions,
+    StoreError,
 };
 use futures_util::{StreamExt as _, future, stream};
+use tokio::sync::OnceCell;
 
 use crate::{
-    key_link::{KeyLink, LinkedSchema},
+    key_link::{KeyLink, PERSONS},
     key_store::KeyStoreError,
     person_keys::PersonKeys,
     sealed_event::{self, COMMAND_RECORD, PersonalEvents, SealError, SealedValue, ValueOpener},
@@ -29,20 +30,19 @@ pub struct PersonalStore {
     store: Arc<dyn EventStore>,
     events: Arc<PersonalEvents>,
     keys: PersonKeys,
-    link: Arc<KeyLink>,
+    /// Set once the events name the key store.
+    linked: Arc<OnceCell<()>>,
 }
 
 impl PersonalStore {
     /// Puts the cipher before a store.
     #[must_use]
     pub fn new(store: Arc<dyn EventStore>, events: PersonalEvents, keys: PersonKeys) -> Self {
-        let identity = keys.store().identity();
-        let link = KeyLink::new(store.clone(), LinkedSchema::PERSONS, identity);
         Self {
             store,
             events: Arc::new(events),
             keys,
-            link: Arc::new(link),
+            linked: Arc::default(),
         }
     }
 
@@ -58,8 +58,24 @@ impl PersonalStore {
         &self.store
     }
 
-    pub(crate) fn link(&self) -> &KeyLink {
-        &self.link
+    /// Opens the personal values of events that were read from the store behind the cipher.
+    ///
+    /// # Errors
+    /// The key store does not answer.
+    pub async fn open_events(
+        &self,
+        events: Vec<RecordedEvent>,
+    ) -> Result<Vec<RecordedEvent>, StoreError> {
+        let sealed = events.into_iter().map(Ok).collect();
+        self.open(sealed).await.into_iter().collect()
+    }
+
+    /// Links the key store before the first event is sealed.
+    pub(crate) async fn ensure_link(&self) -> Result<(), StoreError> {
+        let link = KeyLink::new(self.store.clone(), PERSONS);
+        let identity = self.keys.store().identity();
+        let linked = self.linked.get_or_try_init(|| link.ensure(identity));
+        linked.await.map(drop)
     }
 
     /// Returns the keys with which the store seals and opens values.
@@ -75,14 +91,16 @@ impl PersonalStore {
     async fn seal(&self, candidates: &mut [EventCandidate]) -> Result<(), AppendError> {
         let mut marked = Vec::new();
         for (index, candidate) in candidates.iter().enumerate() {
-            let values = self.events.mark(&candidate.event_type, &candidate.data);
-            let values = values.map_err(refused)?;
-            marked.extend(values.map(|values| (index, values)));
+            let data = self.events.mark(&candidate.event_type, &candidate.data);
+            marked.extend(data.map_err(refused)?.map(|data| (index, data)));
         }
         // A value that equals its replacement, such as `None`, tells nothing and needs no key.
-        let values = marked.iter().flat_map(|(_, data)| &data.values);
-        let values = values.filter(|value| !value.is_erased());
-        let persons: Vec<_> = values.map(|value| value.person).collect();
+        let persons: Vec<_> = marked
+            .iter()
+            .flat_map(|(_, data)| &data.values)
+            .filter(|value| !value.is_erased())
+            .map(|value| value.person)
+            .collect();
         if let Some(person) = persons.first() {
             for (index, candidate) in candidates.iter().enumerate() {
                 if candidate.event_type.as_str() == COMMAND_RECORD {
@@ -90,16 +108,16 @@ impl PersonalStore {
                     marked.push((index, record.map_err(refused)?));
                 }
             }
-            self.link.ensure().await?;
+            self.ensure_link().await?;
         }
-        let persons: HashSet<_> = persons.into_iter().collect();
+        let unique: HashSet<_> = persons.into_iter().collect();
         // The key store makes the keys that are asked for together durable at once.
-        let keys = persons.into_iter().map(|person| async move {
+        let found = unique.into_iter().map(|person| async move {
             let key = self.keys.find_or_create(person).await;
             key.map(|key| (person, key))
         });
-        let keys = future::try_join_all(keys).await.map_err(refused)?;
-        let keys = keys.into_iter().collect();
+        let found = future::try_join_all(found).await.map_err(refused)?;
+        let keys = found.into_iter().collect();
         for (index, data) in marked {
             if let Some(candidate) = candidates.get_mut(index) {
                 candidate.data = data.seal(candidate, &keys).map_err(refused)?;
@@ -134,8 +152,8 @@ impl PersonalStore {
                 None => Err(SealError::UnknownPerson),
             })
         });
-        let opened: Vec<_> = opened.collect();
-        for (event, opened) in events.iter_mut().zip(opened) {
+        let results: Vec<_> = opened.collect();
+        for (event, opened) in events.iter_mut().zip(results) {
             match (event, opened) {
                 (Ok(event), Ok(Some(data))) => event.data = data,
                 (Ok(event), Err(error)) => event.unopened = Some(error.to_string().into()),
@@ -200,17 +218,6 @@ fn refused(error: SealError) -> AppendError {
         SealError::Erased(person) => AppendError::ErasedPerson(person.to_string()),
         SealError::KeyStore(error) => StoreError::from(error).into(),
         error => StoreError::Refused(error.to_string()).into(),
-    }
-}
-
-#[async_trait]
-impl EventOpener for PersonalStore {
-    async fn open_events(
-        &self,
-        events: Vec<RecordedEvent>,
-    ) -> Result<Vec<RecordedEvent>, StoreError> {
-        let events = events.into_iter().map(Ok).collect();
-        self.open(events).await.into_iter().collect()
     }
 }
 

@@ -54,9 +54,8 @@ impl PersonalEvents {
 }
 
 /// The error of sealing or opening an event.
-#[doc(hidden)]
 #[derive(Debug, thiserror::Error)]
-pub enum SealError {
+pub(crate) enum SealError {
     /// The person is erased.
     #[error("the personal data of {0} is erased, and no more is stored")]
     Erased(Uuid),
@@ -135,16 +134,17 @@ impl PersonalEvents {
         };
         let marked = marked.map_err(unreadable)?;
         let data = format!(r#"{{"metadata":{metadata},"payload":{marked}}}"#);
-        let marked = personal::find_marked(&data, MARK)?.into_iter();
-        let values = marked.map(MarkedValue::from_object);
-        let values = values.collect::<Result<Vec<_>, _>>()?;
+        let objects = personal::find_marked(&data, MARK)?.into_iter();
+        let values = objects
+            .map(MarkedValue::from_object)
+            .collect::<Result<Vec<_>, _>>()?;
         Ok((!values.is_empty()).then_some(MarkedData { data, values }))
     }
 }
 
 /// The members of an idempotency record that may tell something about the person of its command.
 #[derive(Deserialize)]
-struct CommandRecord<'a> {
+struct IdempotencyRecordMembers<'a> {
     #[serde(borrow)]
     request: &'a RawValue,
     #[serde(borrow)]
@@ -161,11 +161,11 @@ pub(crate) fn mark_command_record(
 ) -> Result<MarkedData, SealError> {
     let data = candidate.data.get();
     let Envelope { payload, .. } = serde_json::from_str(data)?;
-    let CommandRecord { request, reply } = serde_json::from_str(payload.get())?;
+    let IdempotencyRecordMembers { request, reply } = serde_json::from_str(payload.get())?;
     let members = [("request", request, "\"\""), ("reply", reply, "null")];
     let values = members.map(|(name, value, erased)| {
-        let start = value.get().as_ptr().addr();
-        let start = start.saturating_sub(data.as_ptr().addr());
+        let address = value.get().as_ptr().addr();
+        let start = address.saturating_sub(data.as_ptr().addr());
         MarkedValue {
             span: start..start.saturating_add(value.get().len()),
             path: format!("/payload/{name}"),
@@ -200,8 +200,8 @@ impl MarkedValue {
             let message = format!("{} looks like a marked value", object.path);
             return Err(SealError::Invalid(message));
         };
-        let person = object.sibling(&mark.of).and_then(|id| id.parse().ok());
-        let person = person.ok_or_else(|| {
+        let id = object.sibling(&mark.of).and_then(|id| id.parse().ok());
+        let person = id.ok_or_else(|| {
             let message = format!("{} names nobody in `{}`", object.path, mark.of);
             SealError::Invalid(message)
         })?;

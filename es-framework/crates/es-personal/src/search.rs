@@ -12,8 +12,8 @@ use uuid::Uuid;
 use crate::{
     cipher::PersonKey,
     erasure::PersonalData,
-    person_tables::PersonRows,
     personal_store::{corrupt, redact},
+    read_model_search::PersonRows,
     sealed_event::{self, PersonalEvents, SealError, SealedValue, ValueOpener},
 };
 
@@ -38,7 +38,6 @@ pub struct PersonReport {
 }
 
 /// An event that names the person and holds no personal value of the person.
-#[doc(hidden)]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkedEvent {
@@ -56,7 +55,6 @@ pub struct LinkedEvent {
 }
 
 /// A value of the person in an event.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonalRecord {
@@ -165,8 +163,8 @@ impl PersonalData {
         };
         let options = ReadOptions::recursive();
         let events = self.store.sealed().read(Subject::root(), options);
-        let events = events.try_filter_map(move |event| future::ready(reader.read(event)));
-        Ok(events.boxed())
+        let about = events.try_filter_map(move |event| future::ready(reader.read(event)));
+        Ok(about.boxed())
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use es_event::EventType;
 use es_store::{StoreCatalog, StoreError};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use crate::{
-    key_link::{KeyLink, LinkedSchema, OtherKeyStore, find_link},
+    key_link::{KeyLink, LinkedSchema},
     person_keys::PersonKeys,
 };
 
@@ -15,30 +16,27 @@ use crate::{
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct SharedKey {
-    catalog: Arc<dyn StoreCatalog>,
+    link: KeyLink,
     keys: PersonKeys,
-    place: LinkedSchema,
     /// Returns the name of a key, which does not reveal the key.
     name: fn(&[u8]) -> Uuid,
     bytes: OnceCell<Vec<u8>>,
 }
 
 impl SharedKey {
-    /// Takes the key from a key store, for events whose schema names it.
+    /// Takes the key from a key store, for events of a type whose schema names the key in this member of the payload.
     #[must_use]
     pub fn new(
         catalog: Arc<dyn StoreCatalog>,
         keys: PersonKeys,
-        place: LinkedSchema,
+        (event_type, member): (EventType, &'static str),
         name: fn(&[u8]) -> Uuid,
     ) -> Self {
-        let bytes = OnceCell::new();
         Self {
-            catalog,
+            link: KeyLink::new(catalog, LinkedSchema { event_type, member }),
             keys,
-            place,
             name,
-            bytes,
+            bytes: OnceCell::new(),
         }
     }
 
@@ -47,19 +45,9 @@ impl SharedKey {
     /// # Errors
     /// The key store has lost the key, or has another one.
     pub async fn check(&self) -> Result<(), StoreError> {
-        let expected = match find_link(&*self.catalog, &self.place).await {
-            Ok(Some(expected)) => expected,
-            // A store of the application's own, without schemas.
-            Ok(None) | Err(StoreError::Refused(_)) => return Ok(()),
-            Err(error) => return Err(error),
-        };
         let key = self.keys.shared_key(false).await.map_err(failed)?;
         let found = key.map_or(Uuid::nil(), |key| (self.name)(&key));
-        if found == expected {
-            return Ok(());
-        }
-        let other = OtherKeyStore { expected, found };
-        Err(StoreError::Refused(other.to_string()))
+        self.link.check(found).await
     }
 
     /// Returns the bytes of the key.
@@ -74,11 +62,9 @@ impl SharedKey {
     async fn load(&self) -> Result<Vec<u8>, StoreError> {
         // A lost key is not replaced by a new one.
         self.check().await?;
-        let key = self.keys.shared_key(true).await.map_err(failed)?;
-        let key = key.ok_or_else(|| failed("the shared key is erased"))?;
-        let catalog = Arc::clone(&self.catalog);
-        let link = KeyLink::new(catalog, self.place.clone(), (self.name)(&key));
-        link.ensure().await?;
+        let stored = self.keys.shared_key(true).await.map_err(failed)?;
+        let key = stored.ok_or_else(|| failed("the shared key is erased"))?;
+        self.link.ensure((self.name)(&key)).await?;
         Ok(key)
     }
 }
@@ -89,7 +75,6 @@ fn failed(error: impl std::fmt::Display) -> StoreError {
 
 #[cfg(test)]
 mod tests {
-    use es_event::EventType;
     use es_store::memory::MemoryStore;
 
     use super::*;
@@ -102,10 +87,7 @@ mod tests {
 
     async fn shared_key(store: &Arc<dyn StoreCatalog>, file: &std::path::Path) -> SharedKey {
         let keys = open(file).await;
-        let place = LinkedSchema {
-            event_type: EventType::declared("com.example.ClaimedEvent"),
-            member: "keyId",
-        };
+        let place = (EventType::declared("com.example.ClaimedEvent"), "keyId");
         let name = |key: &[u8]| Uuid::from_slice(&key[..16]).unwrap();
         SharedKey::new(Arc::clone(store), keys, place, name)
     }

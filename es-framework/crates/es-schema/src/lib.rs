@@ -3,6 +3,7 @@
 //!
 //! The crate is an internal part of `es-framework`; applications use the facade.
 
+#![doc(hidden)]
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
@@ -50,7 +51,6 @@ const MAX_MESSAGE: usize = 1_000;
 const BACKTRACKS: usize = 100_000;
 
 /// A compiled JSON Schema of objects.
-#[doc(hidden)]
 pub struct JsonSchema {
     text: Arc<RawValue>,
     validator: Validator<MeteredJson>,
@@ -59,7 +59,6 @@ pub struct JsonSchema {
 }
 
 /// The reason why data does not pass the check of a schema.
-#[doc(hidden)]
 #[derive(Debug, PartialEq, Eq)]
 pub enum CheckFailure {
     /// The data does not follow the schema. The message names the rule and the place.

@@ -280,7 +280,7 @@ async fn open_engine(run: &RunArguments) -> Result<OpenEngine, StartError> {
     let mut options = EmbeddedStoreOptions::default();
     options.hash_version = run.hash_version;
     match (&run.engine, &run.data_directory) {
-        (Some(url), _) => OpenEngine::connect_with(url, options).await,
+        (Some(url), _) => OpenEngine::connect_to_postgres(url, options).await,
         (None, None) if !run.data_directory_temporary => Err(StartError::NoDirectory),
         (None, directory) => OpenEngine::open_or_create(directory.as_deref(), options),
     }

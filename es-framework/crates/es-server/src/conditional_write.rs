@@ -1,6 +1,6 @@
 //! Writes whose preconditions may be queries over the whole store.
 
-use std::{sync::Arc, time::Instant};
+use std::time::Instant;
 
 use tokio::time::timeout;
 
@@ -100,10 +100,9 @@ impl ConditionalWrite {
     async fn check_queries(&self, server: &ServerState) -> Result<Option<EventId>, ApiError> {
         let newest = newest_id(&*server.store).await;
         let end = newest.map_err(|error| ApiError::nothing_stored(&error))?;
-        let source = server.event_source();
         for (query, index) in self.queries.iter().zip(&self.query_indexes) {
             let limits = server.settings.query_limits;
-            let running = query.boolean_result(Arc::clone(&source), limits);
+            let running = query.boolean_result(server.store.clone(), limits);
             let result = running.await;
             match result.map_err(|error| ApiError::failed_precondition(&error))? {
                 Some(true) => {}
@@ -123,9 +122,10 @@ fn not_boolean() -> ApiError {
 
 /// Returns true if others have written since the store ended there.
 async fn has_grown(server: &ServerState, end: Option<EventId>) -> Result<bool, ApiError> {
-    let newest = timeout(server.settings.request_time, newest_id(&*server.store)).await;
-    let newest = newest.map_err(|_| ApiError::unavailable(SLOW_QUERIES))?;
-    Ok(newest.map_err(|error| ApiError::nothing_stored(&error))? != end)
+    let read = timeout(server.settings.request_time, newest_id(&*server.store)).await;
+    let answer = read.map_err(|_| ApiError::unavailable(SLOW_QUERIES))?;
+    let newest = answer.map_err(|error| ApiError::nothing_stored(&error))?;
+    Ok(newest != end)
 }
 
 /// Appends events. Fails if the store does not answer in time, after which it may still write them.
@@ -135,6 +135,6 @@ async fn append_in_time(
     preconditions: Vec<Precondition>,
 ) -> Result<Result<Vec<RecordedEvent>, AppendError>, ApiError> {
     let append = server.store.append(candidates, preconditions);
-    let append = timeout(server.settings.request_time, append).await;
-    append.map_err(|_| ApiError::unknown_outcome())
+    let appended = timeout(server.settings.request_time, append).await;
+    appended.map_err(|_| ApiError::unknown_outcome())
 }

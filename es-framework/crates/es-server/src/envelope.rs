@@ -18,12 +18,12 @@ pub(super) const HEARTBEAT_ENVELOPE: &[u8] = b"{\"type\":\"heartbeat\",\"data\":
 /// Appends one line.
 pub(super) fn write_envelope<T: Serialize>(kind: &'static str, data: &T, out: &mut Vec<u8>) {
     #[derive(Serialize)]
-    struct EnvelopeLine<'a, T> {
+    struct V2EventLine<'a, T> {
         r#type: &'static str,
         data: &'a T,
     }
     // Writing plain values to memory cannot fail.
-    let _ = serde_json::to_writer(&mut *out, &EnvelopeLine { r#type: kind, data });
+    let _ = serde_json::to_writer(&mut *out, &V2EventLine { r#type: kind, data });
     out.push(b'\n');
 }
 

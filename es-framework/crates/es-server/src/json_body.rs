@@ -110,8 +110,8 @@ pub(super) async fn read_json_body(
                 "the request body did not arrive in time",
             ))
         })?;
-    let checked = serde_json::from_slice::<CheckedJson>(&json);
-    let checked = checked.map_err(|error| {
+    let parsed = serde_json::from_slice::<CheckedJson>(&json);
+    let checked = parsed.map_err(|error| {
         ApiError::invalid_request(format!("the request body is not valid JSON: {error}"))
     })?;
     Ok(JsonText { json, checked })

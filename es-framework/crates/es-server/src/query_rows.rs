@@ -25,9 +25,8 @@ pub(super) fn query_response(
     format: StreamFormat,
     permit: OwnedSemaphorePermit,
 ) -> Response {
-    let source = server.event_source();
     let rows = QueryRowFrames {
-        rows: query.run(source, server.settings.query_limits),
+        rows: query.run(server.store.clone(), server.settings.query_limits),
         format,
         heartbeat: server.settings.heartbeat,
         has_ended: false,

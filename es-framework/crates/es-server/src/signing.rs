@@ -69,14 +69,8 @@ impl SigningKey {
 
     /// Signs the hash of an event. Returns `None` if the key cannot sign.
     pub(super) fn sign(&self, hash: &Hash) -> Option<String> {
-        use fmt::Write as _;
-
         let signature = self.0.sign(hash.to_string().as_bytes()).ok()?;
-        let mut text = String::from("esdb:signature:v1:");
-        for byte in signature {
-            write!(text, "{byte:02x}").ok()?;
-        }
-        Some(text)
+        Some(format!("esdb:signature:v1:{}", es_event::hex(&signature)))
     }
 }
 

@@ -12,8 +12,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{api_error::ApiError, server_settings::ServerSettings, stream_format::StreamFormat};
-use es_eventql::EventSource;
-use es_store::{EventLog, EventStore};
+use es_store::EventStore;
 
 /// The store, the settings and the limits that all endpoints share.
 #[derive(Debug)]
@@ -45,12 +44,6 @@ impl ServerState {
                 )))
             }
         }
-    }
-
-    /// Returns the events for queries.
-    pub(super) fn event_source(&self) -> Arc<dyn EventSource> {
-        let log: Arc<dyn EventLog> = self.store.clone();
-        Arc::new(log)
     }
 
     /// The format of streams of version 1.

@@ -32,7 +32,7 @@ impl StoreHttpClient {
     pub(super) async fn probe(&self) -> Result<ApiVersion, StoreError> {
         let within = self.settings.request_time;
         let request = self.anonymous_get("api/v2/system/ping");
-        let sent = self.send_request(request, within).await;
+        let sent = self.send_with_failover(request, within).await;
         let response = sent.map_err(|error| self.unavailable(error.reason))?;
         let status = response.status();
         let version = if is_not_offered(status) {

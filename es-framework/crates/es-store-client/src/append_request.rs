@@ -35,7 +35,7 @@ pub(super) async fn append(
         reason,
     };
     let writing = async {
-        let response = http_client.send_request(request, within).await;
+        let response = http_client.send_with_failover(request, within).await;
         let response = response.map_err(|error| {
             if error.may_have_arrived {
                 return unknown(error.reason);
@@ -120,7 +120,7 @@ fn complete_event(
     // Only servers of the older generation leave out the hash. They compute all hashes by the first hash
     // version.
     let version = payload.hash.map(|hash| hash.version());
-    let event = RecordedEvent::record_in(
+    let event = RecordedEvent::record_with_version(
         version.unwrap_or_default(),
         candidate,
         payload.id,

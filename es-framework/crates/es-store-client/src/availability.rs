@@ -66,7 +66,7 @@ fn is_ping_response(body: &[u8]) -> bool {
 async fn verify_token(http_client: &StoreHttpClient) -> Result<(), StoreError> {
     let within = http_client.settings.request_time;
     let request = http_client.authorized_request(Method::POST, "api/v1/verify-api-token");
-    let sent = http_client.send_request(request, within).await;
+    let sent = http_client.send_with_failover(request, within).await;
     let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
     match response.status() {
         StatusCode::OK => Ok(()),

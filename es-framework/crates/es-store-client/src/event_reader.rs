@@ -59,7 +59,7 @@ pub(super) fn read_events(
         let version = http_client.version().await?;
         let request = http_client.authorized(version, DataRoute::Read("read-events"));
         let request = StoreHttpClient::with_json(request, body);
-        let sent = http_client.send_request(request, silence).await;
+        let sent = http_client.send_with_failover(request, silence).await;
         let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
         if response.status() != StatusCode::OK {
             let is_conflict = response.status() == StatusCode::CONFLICT;

@@ -104,7 +104,7 @@ impl StoreHttpClient {
 
     /// Sends a request and waits for the head of its response. A request that did not reach its server
     /// goes to the next one.
-    pub(super) async fn send_request(
+    pub(super) async fn send_with_failover(
         &self,
         request: RequestBuilder,
         within: Duration,
@@ -152,7 +152,7 @@ impl StoreHttpClient {
         request: RequestBuilder,
         within: Duration,
     ) -> Result<Response, StoreError> {
-        let sent = self.send_request(request, within).await;
+        let sent = self.send_with_failover(request, within).await;
         let response = sent.map_err(|error| self.unavailable(error.reason))?;
         if response.status() == StatusCode::OK {
             return Ok(response);

@@ -21,7 +21,7 @@ struct ReconnectingObservation {
     subject: Subject,
     options: ObserveOptions,
     events: Option<EventReader>,
-    /// The last event that the observation returned.
+    /// The last event that the observation received.
     last: Option<ChainLink>,
     outage: Outage,
 }
@@ -55,7 +55,11 @@ impl ReconnectingObservation {
             match self.try_next().await {
                 Ok(event) => {
                     self.last = Some(ChainLink::from_event(&event));
-                    return Ok(event);
+                    // The protocol has no filter by type.
+                    let types = &self.options.event_types;
+                    if types.is_empty() || types.contains(&event.event_type) {
+                        return Ok(event);
+                    }
                 }
                 Err(failure) => {
                     let pause = self.prepare_retry(failure)?;
@@ -115,9 +119,9 @@ async fn connect(
     let body = encode_request_body(&ReadOrObserveBody::of_observation(subject, options))?;
     let silence = http_client.settings.observe_silence;
     let version = http_client.version().await?;
-    let request = http_client.authorized(version, DataRoute::Read("observe-events"));
-    let request = StoreHttpClient::with_json(request, body);
-    let sent = http_client.send_request(request, silence).await;
+    let authorized = http_client.authorized(version, DataRoute::Read("observe-events"));
+    let request = StoreHttpClient::with_json(authorized, body);
+    let sent = http_client.send_with_failover(request, silence).await;
     let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
     if response.status() != StatusCode::OK {
         return Err(FailedAttempt {

@@ -65,7 +65,8 @@ impl From<StoreError> for FailedAttempt {
     }
 }
 
-/// An outage: its beginning and the next pause. It ends when the server sends something.
+/// The pauses of an observation, and the beginning of its outage if there is one. An outage ends when the server sends
+/// something.
 pub(super) struct Outage {
     policy: ReconnectPolicy,
     began: Option<Instant>,

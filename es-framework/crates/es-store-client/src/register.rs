@@ -123,7 +123,7 @@ async fn send(
 ) -> Result<Response, RegisterError> {
     let request = http_client.authorized(version, DataRoute::Write("register-event-schema"));
     let request = StoreHttpClient::with_json(request, body);
-    let sent = http_client.send_request(request, http_client.settings.request_time);
+    let sent = http_client.send_with_failover(request, http_client.settings.request_time);
     sent.await.map_err(|error| {
         if error.may_have_arrived {
             unknown(http_client, error.reason)

@@ -83,7 +83,7 @@ pub(super) async fn read_event_type(
     let reading = async {
         let request = http_client.authorized(version, DataRoute::Read("read-event-type"));
         let request = StoreHttpClient::with_json(request, body);
-        let sent = http_client.send_request(request, within).await;
+        let sent = http_client.send_with_failover(request, within).await;
         let response = sent.map_err(|error| http_client.unavailable(error.reason))?;
         match response.status() {
             StatusCode::OK => parse_event_type(http_client, response, version, &event_type).await,

@@ -60,7 +60,7 @@ impl LogReader {
                 let Some(after) = after else {
                     return Ok::<_, StoreError>(None);
                 };
-                let page = SubjectPageReadStep { base, after, most };
+                let page = ReadSubjectPage { base, after, most };
                 let subjects = reader.pool.run_step(&reader.state, &page).await?;
                 let last = subjects.last().filter(|_| subjects.len() >= most).cloned();
                 Ok(Some((stream::iter(subjects).map(Ok), last.map(Some))))
@@ -82,7 +82,7 @@ impl LogReader {
 }
 
 /// Lists the next subjects at and below a base.
-struct SubjectPageReadStep {
+struct ReadSubjectPage {
     base: Subject,
     /// The last subject of the page before.
     after: Option<Subject>,
@@ -90,7 +90,7 @@ struct SubjectPageReadStep {
 }
 
 #[async_trait]
-impl ReadStep for SubjectPageReadStep {
+impl ReadStep for ReadSubjectPage {
     type Output = Vec<Subject>;
 
     async fn run(&self, connection: &mut PgConnection) -> Result<Vec<Subject>, DatabaseError> {

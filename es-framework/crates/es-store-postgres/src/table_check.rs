@@ -55,7 +55,7 @@ const UNKNOWN_EVENT: &str = "(SELECT e.id FROM es_events e WHERE e.id < 0 LIMIT 
 pub(super) enum TablePosition {
     /// The events from this one, each with the rows that follow from it.
     Events(u64),
-    /// The rows after this one, each with its event.
+    /// The rows after this one are next: each is compared with its event.
     Subjects(String, i64),
     Subtrees(String, i64),
     Types(String, i64),

@@ -103,7 +103,7 @@ fn find_type_flaw(
         .into_iter()
         .filter_map(|known| {
             let first = catalogue.id_of_first_event(&known.event_type)?;
-            // The others are newer than the comparison.
+            // A type whose first event is newer than the comparison is left out.
             (first.get() < length).then(|| (known.event_type.as_str().to_owned(), first))
         })
         .collect();

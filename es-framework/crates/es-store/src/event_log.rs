@@ -70,19 +70,21 @@ pub trait EventLog: fmt::Debug + Send + Sync + 'static {
     fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream;
 }
 
-/// Opens what a decorator of the event store has sealed, for readers of its events that do not use it.
-#[doc(hidden)]
-#[async_trait]
-pub trait EventOpener: fmt::Debug + Send + Sync + 'static {
-    /// Returns the events as the application sees them.
-    async fn open_events(
-        &self,
-        events: Vec<RecordedEvent>,
-    ) -> Result<Vec<RecordedEvent>, StoreError>;
-}
-
 /// Returns the latest event of a subject, or of a subject and all subjects below it.
-#[doc(hidden)]
+///
+/// # Errors
+/// The store does not answer.
+///
+/// ```
+/// use es_event::Subject;
+/// use es_store::{latest_event, memory::MemoryStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_store::StoreError> {
+/// assert!(latest_event(&MemoryStore::new(), Subject::root(), true).await?.is_none());
+/// # Ok(())
+/// # }
+/// ```
 pub async fn latest_event(
     log: &dyn EventLog,
     subject: Subject,
@@ -98,14 +100,39 @@ pub async fn latest_event(
 }
 
 /// Returns the id of the newest event, if there is one.
-#[doc(hidden)]
+///
+/// # Errors
+/// The store does not answer.
+///
+/// ```
+/// use es_store::{newest_id, memory::MemoryStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_store::StoreError> {
+/// assert!(newest_id(&MemoryStore::new()).await?.is_none());
+/// # Ok(())
+/// # }
+/// ```
 pub async fn newest_id(log: &dyn EventLog) -> Result<Option<EventId>, StoreError> {
     let newest = latest_event(log, Subject::root(), true).await?;
     Ok(newest.map(|event| event.id))
 }
 
 /// Returns the event with this id, if it is stored.
-#[doc(hidden)]
+///
+/// # Errors
+/// The store does not answer.
+///
+/// ```
+/// use es_event::EventId;
+/// use es_store::{event_with_id, memory::MemoryStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), es_store::StoreError> {
+/// assert!(event_with_id(&MemoryStore::new(), EventId::FIRST).await?.is_none());
+/// # Ok(())
+/// # }
+/// ```
 pub async fn event_with_id(
     log: &dyn EventLog,
     id: EventId,

@@ -8,7 +8,6 @@ use es_event::{EventTime, Subject};
 /// Returns the number of seconds by which the time of the newest event is ahead of this machine's clock;
 /// `None` for less than one second. Event times never go back. So after a clock that was too far ahead
 /// is set right, new events keep the time of the last event until the clock has reached it.
-#[doc(hidden)]
 pub async fn event_time_lead(log: &dyn EventLog) -> Result<Option<u64>, StoreError> {
     let newest = latest_event(log, Subject::root(), true).await?;
     Ok(newest.and_then(|event| seconds_ahead(&event.time, Timestamp::now())))

@@ -3,7 +3,6 @@
 use std::{num::NonZeroUsize, thread::available_parallelism};
 
 /// Returns the number of reads from disk that may run on async threads at once: one for each processor.
-#[doc(hidden)]
 #[must_use]
 pub fn max_inline_reads() -> usize {
     available_parallelism().map_or(1, NonZeroUsize::get)

@@ -13,6 +13,7 @@ compile_error!(
 pub mod backup;
 pub mod catalogue;
 #[cfg(any(test, feature = "contract"))]
+#[doc(hidden)]
 #[allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -33,6 +34,7 @@ mod meter;
 pub mod options;
 mod postgres_scheme;
 mod precondition;
+#[doc(hidden)]
 pub mod scan;
 pub mod schema;
 #[doc(hidden)]
@@ -42,16 +44,16 @@ pub mod secret_file;
 #[doc(hidden)]
 pub mod simulation;
 mod store_catalog;
+#[doc(hidden)]
 pub mod subjects;
 mod unreadable_event;
 mod verify;
+#[doc(hidden)]
 pub mod write;
 
 pub use catalogue::KnownEventType;
 pub use error::{AppendError, RegisterError, StoreError};
-pub use event_log::{EventLog, EventStream};
-#[doc(hidden)]
-pub use event_log::{EventOpener, event_with_id, latest_event, newest_id};
+pub use event_log::{EventLog, EventStream, event_with_id, latest_event, newest_id};
 #[doc(hidden)]
 pub use event_time_lead::event_time_lead;
 #[doc(hidden)]

@@ -77,7 +77,6 @@ impl LogDamage {
 }
 
 /// Says why a log takes no more events, and what to do.
-#[doc(hidden)]
 pub fn describe_closed_log(damage: impl fmt::Display) -> String {
     format!(
         "the log is closed for writing, because {damage}. `event-store verify` says how to repair it, and opens a whole log again"
@@ -85,7 +84,6 @@ pub fn describe_closed_log(damage: impl fmt::Display) -> String {
 }
 
 /// The outcome of a verification, by which a store opens or closes its log.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct DamageSettlement {
     /// The places of the damage that was recorded before the verification began. Those that are not damaged any more are
@@ -101,8 +99,8 @@ impl DamageSettlement {
     /// Returns the places that are repaired.
     #[must_use]
     pub fn repaired(&self) -> Vec<String> {
-        let found = self.found.iter().map(|damage| damage.place.to_string());
-        let found: Vec<_> = found.collect();
+        let places = self.found.iter().map(|damage| damage.place.to_string());
+        let found: Vec<_> = places.collect();
         let known = self.known.iter().cloned();
         known.filter(|place| !found.contains(place)).collect()
     }

@@ -3,7 +3,6 @@
 use std::{sync::OnceLock, time::Duration};
 
 /// Receives the measurements of all event stores of a program.
-#[doc(hidden)]
 pub trait StoreMeter: Send + Sync {
     /// Records the time of a commit and the sizes of its batch.
     fn record_commit(&self, duration: Duration, events: usize, appends: usize);
@@ -15,13 +14,11 @@ pub trait StoreMeter: Send + Sync {
 static METER: OnceLock<&'static dyn StoreMeter> = OnceLock::new();
 
 /// Sends the measurements of all event stores to a meter. A program has one.
-#[doc(hidden)]
 pub fn install_meter(meter: &'static dyn StoreMeter) {
     let _ = METER.set(meter);
 }
 
 /// Measures something, if the program has a meter.
-#[doc(hidden)]
 pub fn measure(record: impl FnOnce(&dyn StoreMeter)) {
     if let Some(meter) = METER.get() {
         record(*meter);

@@ -155,6 +155,8 @@ pub struct ObserveOptions {
     pub lower_bound: Option<Bound>,
     /// The event to start from, instead of a lowest id.
     pub from_latest_event: Option<FromLatestEvent>,
+    /// The types of the events; empty for any.
+    pub event_types: Vec<EventType>,
 }
 
 /// The error for options that contradict each other.
@@ -212,7 +214,7 @@ impl ObserveOptions {
         Self {
             recursive: true,
             lower_bound: last.map(Bound::Exclusive),
-            from_latest_event: None,
+            ..Self::default()
         }
     }
 

@@ -1,7 +1,6 @@
 //! The scheme in the URL of a PostgreSQL database.
 
 /// Returns the URL without the scheme of PostgreSQL, or `None` if it has another scheme.
-#[doc(hidden)]
 #[must_use]
 pub fn strip_postgres_scheme(url: &str) -> Option<&str> {
     let rest = url.strip_prefix("postgres://");

@@ -26,7 +26,6 @@ use chunk_prefetcher::ChunkPrefetcher;
 pub use observation::observe_events;
 
 /// The selection of events of a read.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Scan {
     /// The subject that is read.
@@ -44,7 +43,6 @@ pub struct Scan {
 }
 
 /// A chunk of a scan, and the ids that are left after it.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Chunk<T = Vec<RecordedEvent>> {
     /// The events in the order of the scan. A chunk can be empty although it has a rest.
@@ -56,7 +54,6 @@ pub struct Chunk<T = Vec<RecordedEvent>> {
 }
 
 /// A source that returns a scan in chunks, as events or as rendered lines.
-#[doc(hidden)]
 #[async_trait]
 pub trait ChunkSource: Clone + Send + Sync + 'static {
     /// The type of the events in a chunk: recorded events, or the bytes of rendered lines.
@@ -76,7 +73,6 @@ pub trait ChunkSource: Clone + Send + Sync + 'static {
 }
 
 /// A log of events that can be read in chunks.
-#[doc(hidden)]
 #[async_trait]
 pub trait Log: Clone + Send + Sync + 'static {
     /// Returns the number of stored events, as a channel that reports each increase.
@@ -188,7 +184,6 @@ impl Scan {
 }
 
 /// Reads the stored events that match the options.
-#[doc(hidden)]
 pub fn read_events<L>(log: L, subject: Subject, options: ReadOptions) -> EventStream
 where
     L: Log + ChunkSource<Events = Vec<RecordedEvent>>,
@@ -197,7 +192,6 @@ where
 }
 
 /// Reads the stored events that match the options, in chunks.
-#[doc(hidden)]
 pub fn chunks<L: Log, C: ChunkSource>(
     log: L,
     source: C,

@@ -31,7 +31,6 @@ static THREADS: LazyLock<Semaphore> = LazyLock::new(|| {
 ///
 /// # Errors
 /// All threads are busy with other schemas for a long time, or the work failed.
-#[doc(hidden)]
 pub async fn run_on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StoreError> {
@@ -53,7 +52,6 @@ pub async fn run_on_blocking_thread<T: Send + 'static>(
 
 /// Checks that candidates follow the schemas of their types, and returns them. Only large checks leave
 /// the calling thread.
-#[doc(hidden)]
 pub async fn check_candidates(
     catalogue: &Arc<EventTypeCatalogue>,
     candidates: Vec<EventCandidate>,

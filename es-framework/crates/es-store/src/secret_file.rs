@@ -12,13 +12,11 @@ use rustix::{fs::OFlags, io::Errno};
 use uuid::Uuid;
 
 /// Generates a secret. Two random UUIDs have 244 random bits.
-#[doc(hidden)]
 pub fn generate_secret() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
 /// Fails if anyone except the owner can read or write a file.
-#[doc(hidden)]
 pub fn check_owner_only(file: &Path) -> io::Result<()> {
     let mode = fs::metadata(file)?.mode() & 0o777;
     if mode & 0o077 == 0 {
@@ -31,14 +29,12 @@ pub fn check_owner_only(file: &Path) -> io::Result<()> {
 }
 
 /// Creates a file that only its owner can use. Fails if anything has its name.
-#[doc(hidden)]
 pub fn create_new(file: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).open(file)
 }
 
 /// Creates an empty file that only its owner can use, unless the file exists.
-#[doc(hidden)]
 pub fn create_if_missing(file: &Path) -> io::Result<()> {
     match create_new(file) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -47,7 +43,6 @@ pub fn create_if_missing(file: &Path) -> io::Result<()> {
 }
 
 /// Opens a file for writing, and creates it if it is missing. Refuses a link.
-#[doc(hidden)]
 pub fn open_or_create(file: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
@@ -62,7 +57,6 @@ pub fn open_or_create(file: &Path) -> io::Result<File> {
 
 /// Locks a file, which is created if it is missing. Returns `None` if another process has locked it. Whoever holds the
 /// lock may remove the file.
-#[doc(hidden)]
 pub fn try_lock(file: &Path) -> io::Result<Option<File>> {
     let lock = open_or_create(file)?;
     match lock.try_lock() {
@@ -73,7 +67,6 @@ pub fn try_lock(file: &Path) -> io::Result<Option<File>> {
 }
 
 /// Returns true if the path leads to the open file, which may have been removed or replaced.
-#[doc(hidden)]
 #[must_use]
 pub fn leads_to(path: &Path, open: &File) -> bool {
     let open = open.metadata().map(|open| (open.dev(), open.ino()));
@@ -81,7 +74,6 @@ pub fn leads_to(path: &Path, open: &File) -> bool {
 }
 
 /// Returns the device and the number of a file, which no other existing file has.
-#[doc(hidden)]
 #[must_use]
 pub fn find_identity(path: &Path) -> Option<(u64, u64)> {
     let found = fs::metadata(path).ok()?;
@@ -89,8 +81,7 @@ pub fn find_identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// Takes the access of everyone except the owner away from a file. A missing file is left out.
-#[doc(hidden)]
-pub fn restrict_to_owner(file: &Path) -> io::Result<()> {
+fn restrict_to_owner(file: &Path) -> io::Result<()> {
     match fs::metadata(file) {
         Ok(found) if found.mode() & 0o077 == 0 => Ok(()),
         Ok(_) => fs::set_permissions(file, fs::Permissions::from_mode(0o600)),
@@ -101,7 +92,6 @@ pub fn restrict_to_owner(file: &Path) -> io::Result<()> {
 
 /// Creates the file of a SQLite database that only its owner can use. Takes the access of others away from
 /// an existing file and from the companions beside it. SQLite gives new companions the mode of the file.
-#[doc(hidden)]
 pub fn secure_database(file: &Path) -> io::Result<()> {
     create_if_missing(file)?;
     for suffix in ["", "-wal", "-shm", "-journal"] {
@@ -114,7 +104,6 @@ pub fn secure_database(file: &Path) -> io::Result<()> {
 
 /// Replaces a file: writes a draft next to it and renames the draft. Readers never see half of the file,
 /// even if the program ends in between.
-#[doc(hidden)]
 pub fn replace(file: &Path, text: &str) -> io::Result<()> {
     let draft = with_suffix(file, "draft");
     let _ = fs::remove_file(&draft);
@@ -125,7 +114,6 @@ pub fn replace(file: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Returns the path with a suffix added to the file name.
-#[doc(hidden)]
 pub fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".");

@@ -12,7 +12,6 @@ pub use simulation_scope::SimulationScope;
 
 /// Runs blocking work outside the async threads. Returns `None` if the work panics.
 #[cfg(not(feature = "simulation"))]
-#[doc(hidden)]
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
@@ -22,7 +21,6 @@ pub async fn run_blocking<T: Send + 'static>(
 /// Runs work that may block on a thread for such work, or in its turn on a simulated thread. Returns
 /// nothing if the work panics.
 #[cfg(feature = "simulation")]
-#[doc(hidden)]
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {

@@ -6,7 +6,6 @@ use es_event::Subject;
 
 /// Collects the subjects at and below a base, in order. The list includes their parents, even if a parent has no
 /// events.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct SubjectListing {
     base: Subject,

@@ -5,7 +5,6 @@ use es_event::{EventId, PoisonEvent};
 
 /// Returns the event after a position, if a subscription failed because this event is damaged or too large.
 /// The log must answer for the event before or after it: otherwise no event is at fault.
-#[doc(hidden)]
 pub async fn find_unreadable_event(
     log: &dyn EventLog,
     position: Option<EventId>,
@@ -29,7 +28,6 @@ pub async fn find_unreadable_event(
 
 /// Returns the id of the newest event. If that event is damaged, its id is unknown: returns `position` if
 /// there is no event after it, and otherwise the greatest id.
-#[doc(hidden)]
 pub async fn newest_id_or_bound(
     log: &dyn EventLog,
     position: Option<EventId>,

@@ -14,14 +14,12 @@ use es_event::{EventId, Hash, RecordedEvent, Subject};
 const STEP: u64 = 1_024;
 
 /// The number of events that a start verifies.
-#[doc(hidden)]
 pub const NEWEST: u64 = 10_000;
 
 /// The most damage that a verification lists.
 const LISTED: usize = 1_000;
 
 /// The part of a log that is verified, and how fast.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VerificationScope {
     /// The first event. From a later one than 0, only the rows of tables that follow from these events are compared.
@@ -223,7 +221,6 @@ pub async fn verify(
 }
 
 /// Verifies a part of a log, and closes the log if it is damaged.
-#[doc(hidden)]
 pub async fn verify_scope(
     store: &dyn EventStore,
     scope: VerificationScope,

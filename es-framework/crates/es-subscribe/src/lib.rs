@@ -32,4 +32,4 @@ pub use progress_watcher::ProgressWatcher;
 pub use skip_log::SkipLog;
 pub use skipped_events::SkippedEvents;
 pub use subscriber::{Interruption, Subscriber};
-pub use subscriber_state::{SubscriberFailure, SubscriberState, Trouble, TroubleCause};
+pub use subscriber_state::{OngoingFailure, SubscriberFailure, SubscriberState, TroubleCause};

@@ -187,9 +187,11 @@ impl SubscriberProgress {
         let status = self.status.borrow();
         let mut exits = status.state.exits(self.kind);
         if !status.held.is_empty() {
-            let more = [OperatorCommand::Retry, OperatorCommand::Skip];
-            let more = more.into_iter().filter(|one| !exits.contains(one));
-            exits.extend(more.collect::<Vec<_>>());
+            for more in [OperatorCommand::Retry, OperatorCommand::Skip] {
+                if !exits.contains(&more) {
+                    exits.push(more);
+                }
+            }
         }
         exits
     }

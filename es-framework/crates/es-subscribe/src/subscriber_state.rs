@@ -26,16 +26,16 @@ pub enum SubscriberState {
     #[default]
     Working,
     /// It failed and tries again on its own.
-    Retrying(Trouble),
+    Retrying(OngoingFailure),
     /// It does not continue before somebody removes the cause. Except at an event, it still tries from time to
     /// time, so that it continues on its own after that.
-    Stopped(Trouble),
+    Stopped(OngoingFailure),
 }
 
 /// The reason why a subscriber does not continue.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct OngoingFailure {
     /// The error as text.
     pub reason: String,
     /// The time of the first of the failures that follow each other.
@@ -117,7 +117,7 @@ impl SubscriberState {
 
     /// Returns the reason why it does not continue.
     #[must_use]
-    pub const fn trouble(&self) -> Option<&Trouble> {
+    pub const fn trouble(&self) -> Option<&OngoingFailure> {
         match self {
             Self::Working => None,
             Self::Retrying(trouble) | Self::Stopped(trouble) => Some(trouble),
@@ -158,7 +158,7 @@ impl SubscriberState {
     /// Returns true if events are known that the rows lack because the rows cannot be written.
     #[must_use]
     pub fn has_stale_rows(&self) -> bool {
-        let is_of_rows = |trouble: &Trouble| {
+        let is_of_rows = |trouble: &OngoingFailure| {
             matches!(
                 trouble.cause,
                 TroubleCause::Database | TroubleCause::Space | TroubleCause::Rows
@@ -188,7 +188,7 @@ impl SubscriberState {
     #[doc(hidden)]
     pub fn record_failure(&mut self, failure: SubscriberFailure) {
         let since = self.trouble().map(|trouble| trouble.since);
-        let trouble = Trouble {
+        let trouble = OngoingFailure {
             reason: failure.reason,
             since: since.unwrap_or_else(Timestamp::now),
             cause: failure.cause,

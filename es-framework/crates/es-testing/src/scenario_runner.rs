@@ -160,7 +160,7 @@ impl ScenarioRunner {
         let plan = plan.map_err(|error| format!("a past event is impossible: {error}"))?;
         let claims = plan.events.into_iter();
         let claims: Vec<_> = claims
-            .map(|one| one.into_candidate(&"test".into()))
+            .map(|one| one.into_candidate(&"test".into(), None))
             .collect();
         if claims.is_empty() {
             return Ok(0);

@@ -1,7 +1,7 @@
 //! The tables of the read models and the snapshots, in which persons are looked for.
 
 use async_trait::async_trait;
-use es_personal::{PersonRows, PersonTables};
+use es_personal::{PersonRows, ReadModelSearch};
 use uuid::Uuid;
 
 use crate::{
@@ -19,7 +19,7 @@ pub(super) struct ReadModelTables {
 }
 
 #[async_trait]
-impl PersonTables for ReadModelTables {
+impl ReadModelSearch for ReadModelTables {
     async fn find_rows(&self, person: Uuid) -> Result<Vec<PersonRows>, String> {
         let mut found = Vec::new();
         for table in self.models.iter() {

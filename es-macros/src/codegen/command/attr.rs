@@ -3,7 +3,7 @@
 use syn::{Attribute, Ident, LitStr, Meta};
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     caller_rules::CallerKeys,
     errors::Errors,
 };
@@ -39,7 +39,7 @@ const KEYS: [&str; 10] = [
 
 /// Parses all `#[command(…)]` attributes of the struct as one.
 pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> CommandAttr {
-    let mut keys = AttributeKeys::new("command", &KEYS);
+    let mut keys = SeenKeys::new("command", &KEYS);
     let mut read = CommandAttr::default();
     keys.visit_keys(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)

@@ -1,19 +1,18 @@
 //! Checks a parsed command and derives its subject, path and condition.
 
-use syn::{Ident, LitStr, Meta};
+use syn::{DeriveInput, Ident, LitStr, Meta};
 
-use super::{
-    ast::{CommandField, CommandItem},
-    attr::CommandAttr,
-};
+use super::attr::{self, CommandAttr};
 use crate::codegen::{
     attribute,
     caller_rules::{self, CheckedCallerRules},
+    declaration_kind::DeclarationKind,
     doc_comment::{self, DocText},
     errors::Errors,
     fields::{self, Field},
-    naming,
+    naming, serde_attr,
     template::{self, Template},
+    validate::{self, Rule},
 };
 
 /// A command without mistakes.
@@ -30,6 +29,12 @@ pub(crate) struct CheckedCommand {
     pub(crate) fields: Vec<CommandField>,
 }
 
+/// A field with its validation rules.
+pub(crate) struct CommandField {
+    pub(crate) field: Field,
+    pub(crate) rules: Vec<Rule>,
+}
+
 impl CheckedCommand {
     /// Returns the field with this name. The check has ensured that it exists.
     pub(crate) fn field(&self, name: &str) -> Option<&Field> {
@@ -44,28 +49,29 @@ impl CheckedCommand {
 }
 
 /// Runs all checks, so that one compilation reports all mistakes.
-pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Option<CheckedCommand> {
-    let CommandItem {
-        ident,
-        attrs,
-        attr,
-        fields,
-    } = declared;
+pub(crate) fn check_command(item: &DeriveInput, errors: &mut Errors) -> Option<CheckedCommand> {
+    let message = "`#[event(…)]` belongs to `#[derive(Event)]`: write `#[command(…)]` on a command";
+    attribute::refuse(&item.attrs, "event", message, errors);
+    let message = "`#[validate(…)]` stands above the field whose value it is about";
+    attribute::refuse(&item.attrs, "validate", message, errors);
+    serde_attr::check_struct(&item.attrs, DeclarationKind::Command, errors);
+    let (ident, attr) = (&item.ident, attr::parse_attributes(&item.attrs, errors));
+    let fields = parse_fields(item, errors);
     let condition = attr.condition.as_ref().map_or(Some("None"), |word| {
         attribute::choose(word, &CONDITIONS, ("condition", "condition"), errors)
     });
-    let subject = subject(&ident, &attr, fields.as_deref(), errors);
+    let subject = subject(ident, &attr, fields.as_deref(), errors);
     let required = required_subjects(&attr, fields.as_deref(), errors);
     let path = match &attr.internal {
-        None => path(&ident, &attr, subject.as_ref(), fields.as_deref(), errors).map(Some),
+        None => path(ident, &attr, subject.as_ref(), fields.as_deref(), errors).map(Some),
         Some(internal) => no_path(internal, &attr, errors),
     };
     let plain_fields = fields.as_deref().map(plain).unwrap_or_default();
     let caller =
         caller_rules::check_caller_rules(&attr.caller, "the command", &plain_fields, errors);
-    let summary = doc_comment::summary_or_name(&ident, attr.summary.as_ref(), &attrs);
+    let summary = doc_comment::summary_or_name(ident, attr.summary.as_ref(), &item.attrs);
     let mut command = CheckedCommand {
-        ident,
+        ident: ident.clone(),
         summary,
         subject: subject?,
         path: String::new(),
@@ -78,6 +84,17 @@ pub(crate) fn check_command(declared: CommandItem, errors: &mut Errors) -> Optio
         path.render(|field| command.member_name(field))
     });
     Some(command)
+}
+
+fn parse_fields(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<CommandField>> {
+    let fields = fields::parse_fields(item, DeclarationKind::Command, errors);
+    let known = fields.as_deref().unwrap_or_default();
+    fields::check_placement(known, &["command", "event", "es"], errors);
+    let with_rules = |field: Field| CommandField {
+        rules: validate::parse_rules(&field.attrs, errors),
+        field,
+    };
+    Some(fields?.into_iter().map(with_rules).collect())
 }
 
 /// An internal command has no path and no role, because no client sends it.

@@ -1,6 +1,5 @@
 //! Expands `#[derive(Command)]`.
 
-mod ast;
 mod attr;
 mod check;
 mod expand;
@@ -16,7 +15,7 @@ pub(crate) fn derive_command(input: TokenStream, manifest: &Manifest) -> TokenSt
         manifest,
         |item, errors| {
             unique::reject_attributes(item, errors);
-            check::check_command(ast::parse_item(item, errors), errors)
+            check::check_command(item, errors)
         },
         |item, command, framework| expand::expand_command(item, &command, framework),
         expand::generate_stub,

@@ -8,7 +8,7 @@ use syn::{
 };
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
     unique,
 };
@@ -44,7 +44,7 @@ const KEYS: [&str; 8] = [
 
 /// Parses all `#[event(…)]` attributes of the struct as one.
 pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> EventAttr {
-    let mut keys = AttributeKeys::new("event", &KEYS);
+    let mut keys = SeenKeys::new("event", &KEYS);
     let mut read = EventAttr::default();
     keys.visit_keys(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)

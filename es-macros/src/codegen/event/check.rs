@@ -1,17 +1,18 @@
 //! Checks a parsed event and derives its type and subject.
 
-use syn::{Ident, LitStr, Path};
+use syn::{DeriveInput, Ident, LitStr, Path};
 
 use super::{
-    ast::EventItem,
+    attr,
     event_type::{self, EventType},
 };
 use crate::codegen::{
-    column,
+    attribute, column,
+    declaration_kind::DeclarationKind,
     errors::Errors,
     fields::{self, Field},
     manifest::Manifest,
-    personal,
+    personal, serde_attr,
     template::{self, Template},
     unique::{self, UniqueRules},
 };
@@ -48,17 +49,24 @@ impl CheckedEvent {
 
 /// Runs all checks, so that one compilation reports all mistakes.
 pub(crate) fn check_event(
-    declared: EventItem,
+    item: &DeriveInput,
     manifest: &Manifest,
     errors: &mut Errors,
 ) -> Option<CheckedEvent> {
-    let EventItem {
-        ident,
-        attrs,
-        attr,
-        fields,
-    } = declared;
-    let event_type = event_type::build_event_type(&ident, &attr, manifest, errors);
+    let message =
+        "`#[command(…)]` belongs to `#[derive(Command)]`: write `#[event(…)]` on an event";
+    attribute::refuse(&item.attrs, "command", message, errors);
+    serde_attr::check_struct(&item.attrs, DeclarationKind::Event, errors);
+    let (ident, attr) = (&item.ident, attr::parse_attributes(&item.attrs, errors));
+    let fields = fields::parse_fields(item, DeclarationKind::Event, errors);
+    let known = fields.as_deref().unwrap_or_default();
+    fields::check_placement(known, &["command", "event", "es"], errors);
+    let on_fields = known.iter().flat_map(|field| &field.attrs);
+    let attrs = item.attrs.iter().chain(on_fields);
+    let message =
+        "an event has happened and is not validated: put the rule on the command that leads to it";
+    attribute::refuse(attrs, "validate", message, errors);
+    let event_type = event_type::build_event_type(ident, &attr, manifest, errors);
     if let Some(table) = &attr.read_model {
         column::check_table_name(table, errors);
         if let Some(fields) = &fields {
@@ -75,10 +83,9 @@ pub(crate) fn check_event(
         .subject
         .as_ref()
         .and_then(|text| subject(text, fields.as_deref(), errors));
-    let known = fields.as_deref().unwrap_or_default();
-    let unique = unique::parse_rules(&attrs, known, attr.releases, errors);
+    let unique = unique::parse_rules(&item.attrs, known, attr.releases, errors);
     Some(CheckedEvent {
-        ident,
+        ident: ident.clone(),
         event_type: event_type?,
         subject,
         read_model: attr.read_model,

@@ -143,7 +143,7 @@ fn read_model(event: &CheckedEvent, table: &LitStr, framework: &Framework) -> To
 /// another type, is an error at the event's field.
 fn conversion(event: &CheckedEvent, command: &Path, framework: &Framework) -> TokenStream {
     let ident = &event.ident;
-    // The rest of the call has the span of the field, whose variables are perhaps those of another macro.
+    // This variable has a span of this macro: with that of the field, another macro could hide it.
     let whole = Ident::new("command", Span::call_site());
     // The compiler reports a type that is no command once, where the event names it.
     let named = Ident::new("__Command", command.span());

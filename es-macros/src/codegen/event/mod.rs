@@ -1,6 +1,5 @@
 //! Expands `#[derive(Event)]`.
 
-mod ast;
 mod attr;
 mod check;
 mod event_type;
@@ -17,7 +16,7 @@ pub(crate) fn derive_event(input: TokenStream, manifest: &Manifest) -> TokenStre
         manifest,
         |item, errors| {
             personal::check_item(item, errors);
-            check::check_event(ast::parse_item(item, errors), manifest, errors)
+            check::check_event(item, manifest, errors)
         },
         |item, event, framework| expand::expand_event(item, &event, framework),
         |item, framework| {

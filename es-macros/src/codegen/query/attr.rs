@@ -3,7 +3,7 @@
 use syn::{Attribute, Expr, Ident, LitStr, Meta, Path};
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     caller_rules::CallerKeys,
     errors::Errors,
     naming,
@@ -51,7 +51,7 @@ const KEYS: [&str; 11] = [
 
 /// Parses all `#[query(…)]` attributes of the struct as one.
 pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> QueryAttr {
-    let mut keys = AttributeKeys::new("query", &KEYS);
+    let mut keys = SeenKeys::new("query", &KEYS);
     let mut read = QueryAttr::default();
     keys.visit_keys(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)

@@ -1,14 +1,12 @@
 //! Checks the declaration of a query.
 
-use syn::{Ident, Path};
+use syn::{DeriveInput, Ident, Path};
 
-use super::{
-    ast::QueryInput,
-    attr::{self, Filter, FilterKind, Order, QueryAttr},
-};
+use super::attr::{self, Filter, FilterKind, Order, QueryAttr};
 use crate::codegen::{
     attribute,
     caller_rules::{self, CheckedCallerRules},
+    declaration_kind::DeclarationKind,
     doc_comment::{self, DocText},
     errors::Errors,
     fields::{self, Field},
@@ -83,43 +81,35 @@ impl ValueCount {
 const PAGING: [&str; 3] = ["limit", "cursor", "total"];
 
 /// Checks everything and reports all mistakes.
-pub(crate) fn check_query(declared: QueryInput, errors: &mut Errors) -> Option<CheckedQuery> {
-    let QueryInput {
-        ident,
-        attrs,
-        attr,
-        fields,
-    } = declared;
-    let template = template(&ident, &attr, errors);
+pub(crate) fn check_query(item: &DeriveInput, errors: &mut Errors) -> Option<CheckedQuery> {
+    let (ident, attr) = (&item.ident, attr::parse_attributes(&item.attrs, errors));
+    let fields = fields::parse_fields(item, DeclarationKind::Query, errors);
+    let known = fields.as_deref().unwrap_or_default();
+    fields::check_placement(known, &["query", "es"], errors);
+    let message = "`#[filter(…)]` stands above a field of the query";
+    attribute::refuse(&item.attrs, "filter", message, errors);
+    let template = template(ident, &attr, errors);
     let is_paged = attr.paged.is_some() || attr.rows.is_some();
     let source = row_source(&attr, errors);
-    let plain_fields = fields
-        .as_deref()
-        .unwrap_or_default()
-        .iter()
-        .collect::<Vec<_>>();
-    let caller = caller_rules::check_caller_rules(&attr.caller, "the query", &plain_fields, errors);
-    let fields = fields?;
-    if let (Some(template), Some(text)) = (&template, &attr.path) {
-        let fields: Vec<_> = fields.iter().collect();
-        fields::fields_of_template(template, text, "query", &fields, errors);
+    let references: Vec<_> = known.iter().collect();
+    let caller = caller_rules::check_caller_rules(&attr.caller, "the query", &references, errors);
+    if let (Some(template), Some(text), Some(_)) = (&template, &attr.path, &fields) {
+        fields::fields_of_template(template, text, "query", &references, errors);
     }
     let in_path: Vec<_> = template.iter().flat_map(Template::fields).collect();
-    let parameters = fields.into_iter();
-    let parameters =
-        parameters.map(|field| parameter(field, &in_path, source.as_ref(), is_paged, errors));
-    let parameters: Vec<_> = parameters.collect();
+    let to_parameter = |field| parameter(field, &in_path, source.as_ref(), is_paged, errors);
+    let parameters: Vec<_> = fields?.into_iter().map(to_parameter).collect();
     check_owner_filter(&caller, &parameters, errors);
     // Clients see the names of JSON, in the path as in the query string.
     let path = template?.render(|name| {
         let mut fields = parameters.iter().map(|parameter| &parameter.field);
         fields::member_name(fields.find(|field| field.name() == name), name)
     });
-    let summary = doc_comment::summary_or_name(&ident, attr.summary.as_ref(), &attrs);
-    let description = doc_comment::text_after_summary(&attrs);
+    let summary = doc_comment::summary_or_name(ident, attr.summary.as_ref(), &item.attrs);
+    let description = doc_comment::text_after_summary(&item.attrs);
     Some(CheckedQuery {
         path,
-        ident,
+        ident: ident.clone(),
         summary,
         description,
         caller,

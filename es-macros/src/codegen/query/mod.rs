@@ -1,6 +1,5 @@
 //! Expands `#[derive(Query)]`.
 
-mod ast;
 mod attr;
 mod check;
 mod expand;
@@ -14,7 +13,7 @@ pub(crate) fn derive_query(input: TokenStream, manifest: &Manifest) -> TokenStre
     derive::expand_derive(
         input,
         manifest,
-        |item, errors| check::check_query(ast::parse_item(item, errors), errors),
+        check::check_query,
         |_, query, framework| expand::expand_query(&query, framework),
         |item, framework| expand::generate_stub(&item.ident, framework),
     )

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use syn::{Expr, Meta, Path};
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
 };
 
@@ -12,7 +12,7 @@ const EXAMPLE: &str = "reads = [Loan, Book]";
 
 /// Returns the read models that the handler reads.
 pub(crate) fn parse_arguments(arguments: TokenStream, errors: &mut Errors) -> Vec<Path> {
-    let mut keys = AttributeKeys::new("query_handler", &["reads"]);
+    let mut keys = SeenKeys::new("query_handler", &["reads"]);
     let mut reads = Vec::new();
     for meta in attribute::parse_list(arguments, errors).0 {
         if keys.recognize(&meta, errors).is_some() {

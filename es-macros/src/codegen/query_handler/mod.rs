@@ -22,5 +22,5 @@ pub(crate) fn query_handler(
         expand: expand::expand_query_handler,
         stub: expand::generate_stub,
     };
-    passes.expand_with(input, manifest, errors, |checked| checked.reads = reads)
+    passes.expand_completed(input, manifest, errors, |checked| checked.reads = reads)
 }

@@ -7,7 +7,7 @@ use syn::{
 };
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
 };
 
@@ -33,7 +33,7 @@ pub(crate) struct DeadlineAttr {
 
 /// Parses the arguments of `#[reaction]`.
 pub(crate) fn parse_arguments(arguments: TokenStream, errors: &mut Errors) -> ReactionAttr {
-    let mut keys = AttributeKeys::new("reaction", &["name", "begin", "attempts", "repeats"]);
+    let mut keys = SeenKeys::new("reaction", &["name", "begin", "attempts", "repeats"]);
     let mut read = ReactionAttr::default();
     for meta in attribute::parse_list(arguments, errors).0 {
         match keys.recognize(&meta, errors) {
@@ -72,7 +72,7 @@ pub(crate) fn parse_deadline_attribute(
     attr: &Attribute,
     errors: &mut Errors,
 ) -> Option<DeadlineAttr> {
-    let mut keys = AttributeKeys::new("deadline", &["at", "unless"]);
+    let mut keys = SeenKeys::new("deadline", &["at", "unless"]);
     let (mut at, mut unless) = (None, Vec::new());
     keys.visit_keys(std::slice::from_ref(attr), errors, |key, meta, errors| {
         if key == "at" {

@@ -97,7 +97,7 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
         }
         ReactionEffect::Commands { output, states } => (
             states::expand_decide(step, output, states, framework),
-            states::expand_parameters(states, framework),
+            states::describe_states(states, framework),
         ),
         ReactionEffect::Call {
             output,

@@ -9,7 +9,7 @@ use jiff::{civil::date, tz::TimeZoneDatabase};
 use syn::{Attribute, LitStr};
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
     naming,
 };
@@ -31,7 +31,7 @@ pub(crate) fn parse_schedule_attribute(
     attr: &Attribute,
     errors: &mut Errors,
 ) -> Option<ScheduleAttr> {
-    let mut keys = AttributeKeys::new("schedule", &["cron", "zone", "missed"]);
+    let mut keys = SeenKeys::new("schedule", &["cron", "zone", "missed"]);
     let (mut cron, mut zone, mut missed) = (None, Some("UTC".to_owned()), Some("One"));
     keys.visit_keys(
         std::slice::from_ref(attr),

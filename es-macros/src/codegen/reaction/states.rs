@@ -36,7 +36,7 @@ pub(super) fn expand_decide(
         let rebuild = if *is_optional {
             quote!(rebuild)
         } else {
-            quote!(rebuild_existing)
+            quote!(rebuild_required)
         };
         let subject = subject(state, framework);
         // The compiler reports a type that is no state at the parameter.
@@ -87,10 +87,7 @@ fn subject(state: &InjectedParameter, framework: &Framework) -> TokenStream {
 }
 
 /// Generates the descriptions of the states.
-pub(super) fn expand_parameters(
-    states: &[InjectedParameter],
-    framework: &Framework,
-) -> TokenStream {
+pub(super) fn describe_states(states: &[InjectedParameter], framework: &Framework) -> TokenStream {
     let described = states.iter().map(|state| {
         let InjectedParameter {
             name,

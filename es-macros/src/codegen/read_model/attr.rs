@@ -3,7 +3,7 @@
 use syn::{Attribute, LitInt, LitStr, Meta};
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
 };
 
@@ -21,7 +21,7 @@ const KEYS: [&str; 4] = ["table", "subject", "version", "inline"];
 
 /// Parses all `#[read_model(…)]` attributes of the struct as one.
 pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> ReadModelAttr {
-    let mut keys = AttributeKeys::new("read_model", &KEYS);
+    let mut keys = SeenKeys::new("read_model", &KEYS);
     let mut read = ReadModelAttr::default();
     keys.visit_keys(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)

@@ -1,18 +1,18 @@
 //! Checks the declaration of a read model and derives its columns.
 
-use syn::{Ident, LitInt, LitStr};
+use syn::{DeriveInput, Ident, LitInt, LitStr, Meta};
 
 use super::{
-    ast::ReadModelInput,
-    attr::ReadModelAttr,
+    attr::{self, ReadModelAttr},
     search_attr::{self, SearchForm},
     visible_attr::{self, Viewers},
 };
 use crate::codegen::{
     attribute, column,
+    declaration_kind::DeclarationKind,
     errors::Errors,
-    fields::Field,
-    naming, serde_words,
+    fields::{self, Field},
+    naming, serde_attr, serde_words,
     template::{self, Template},
 };
 
@@ -32,29 +32,71 @@ pub(crate) struct CheckedReadModel {
     pub(crate) visibility: Vec<(usize, Viewers)>,
 }
 
+/// The messages for attributes of fields above the struct.
+const ABOVE_FIELDS: [(&str, &str); 4] = [
+    (
+        "key",
+        "`#[key]` stands above each field that tells the rows apart",
+    ),
+    (
+        "index",
+        "`#[index]` stands above the field that rows are found by",
+    ),
+    (
+        "search",
+        "`#[search]` stands above the field that is searched",
+    ),
+    (
+        "visible",
+        "`#[visible(…)]` stands above the field that only some callers see; `role` of a query says who may send it",
+    ),
+];
+
+/// The messages for attributes with arguments that have none.
+const ALONE: [(&str, &str); 2] = [
+    (
+        "index",
+        "rows are found by this field: write `#[index]` alone",
+    ),
+    (
+        "key",
+        "the key of a row is this field: write `#[key]` alone",
+    ),
+];
+
 /// Checks everything and reports all mistakes.
 pub(crate) fn check_read_model(
-    declared: ReadModelInput,
+    item: &DeriveInput,
     errors: &mut Errors,
 ) -> Option<CheckedReadModel> {
-    let ReadModelInput {
-        ident,
-        attr,
-        fields,
-    } = declared;
-    check_table(&ident, &attr, errors);
+    serde_attr::check_struct(&item.attrs, DeclarationKind::ReadModel, errors);
+    let (ident, attr) = (&item.ident, attr::parse_attributes(&item.attrs, errors));
+    let fields = fields::parse_fields(item, DeclarationKind::ReadModel, errors);
+    let known = fields.as_deref().unwrap_or_default();
+    fields::check_placement(known, &["read_model", "es"], errors);
+    for (name, message) in ABOVE_FIELDS {
+        attribute::refuse(&item.attrs, name, message, errors);
+    }
+    for attrs in known.iter().map(|field| &field.attrs) {
+        for (name, message) in ALONE {
+            let attrs = attrs.iter();
+            let with_arguments = attrs.filter(|attr| !matches!(attr.meta, Meta::Path(_)));
+            attribute::refuse(with_arguments, name, message, errors);
+        }
+    }
+    check_table(ident, &attr, errors);
     let key = fields.as_deref().and_then(|fields| {
         column::check_columns(fields, errors);
-        check_key(&ident, fields, errors)
+        check_key(ident, fields, errors)
     });
-    let searched = searched(fields.as_deref().unwrap_or_default(), errors);
-    let visibility = visibility(fields.as_deref().unwrap_or_default(), errors);
+    let searched = searched(known, errors);
+    let visibility = visibility(known, errors);
     let subject = match &attr.subject {
         None => String::new(),
         Some(text) => subject(text, key.as_deref(), fields.as_deref(), errors)?,
     };
     Some(CheckedReadModel {
-        ident,
+        ident: ident.clone(),
         table: attr.table?,
         subject,
         version: attr.version,

@@ -1,6 +1,5 @@
 //! Expands `#[derive(ReadModel)]`.
 
-mod ast;
 mod attr;
 mod check;
 mod expand;
@@ -16,7 +15,7 @@ pub(crate) fn derive_read_model(input: TokenStream, manifest: &Manifest) -> Toke
     derive::expand_derive(
         input,
         manifest,
-        |item, errors| check::check_read_model(ast::parse_item(item, errors), errors),
+        check::check_read_model,
         |item, model, framework| expand::expand_read_model(item, &model, framework),
         expand::generate_stub,
     )

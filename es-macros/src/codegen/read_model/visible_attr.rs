@@ -3,7 +3,7 @@
 use syn::{Ident, Meta};
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     caller_rules,
     errors::Errors,
     fields::Field,
@@ -34,7 +34,7 @@ pub(crate) fn parse_viewers(
 ) -> Option<Viewers> {
     let field = fields.get(index)?;
     let attr = attribute::named(&field.attrs, "visible").next()?;
-    let mut keys = AttributeKeys::new("visible", &KEYS);
+    let mut keys = SeenKeys::new("visible", &KEYS);
     let (mut roles, mut owner) = (Vec::new(), None);
     keys.visit_keys(&field.attrs, errors, |key, meta, errors| {
         if key == "role" {

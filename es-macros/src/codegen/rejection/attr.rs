@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::{Attribute, LitStr, Meta};
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
     naming,
 };
@@ -43,7 +43,7 @@ const KINDS: [(&str, &str); 5] = [
 
 /// Parses all `#[rejection(…)]` attributes of a variant or a struct as one.
 pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> RejectionAttr {
-    let mut keys = AttributeKeys::new("rejection", &KEYS).called("word");
+    let mut keys = SeenKeys::new("rejection", &KEYS).called("word");
     let mut read = RejectionAttr::default();
     keys.visit_keys(attrs, errors, |key, meta, errors| {
         read.take(key, meta, errors)

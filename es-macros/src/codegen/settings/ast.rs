@@ -8,7 +8,7 @@ use syn::{
 };
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     doc_comment::{self, DocText},
     errors::Errors,
     generics, types,
@@ -93,7 +93,7 @@ pub(crate) fn parse_struct(item: &DeriveInput, errors: &mut Errors) -> Option<Se
 
 /// Returns whether `#[settings(unused)]` stands above the struct.
 fn may_be_unused(attrs: &[Attribute], errors: &mut Errors) -> bool {
-    let mut keys = AttributeKeys::new("settings", &["unused"]);
+    let mut keys = SeenKeys::new("settings", &["unused"]);
     let mut is_unused = false;
     keys.visit_keys(attrs, errors, |_, meta, errors| {
         attribute::check_flag(meta, errors);
@@ -156,7 +156,7 @@ fn setting(field: &syn::Field, errors: &mut Errors) -> Option<Setting> {
 }
 
 fn keys(attrs: &[Attribute], errors: &mut Errors) -> (Option<LitStr>, Option<Expr>) {
-    let mut keys = AttributeKeys::new("setting", &["default", "env"]);
+    let mut keys = SeenKeys::new("setting", &["default", "env"]);
     let (mut env, mut default) = (None, None);
     keys.visit_keys(attrs, errors, |key, meta, errors| match key {
         "env" => {

@@ -3,7 +3,7 @@
 use syn::{Expr, ExprLit, ExprUnary, Lit, Meta, UnOp};
 
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
 };
 
@@ -31,8 +31,8 @@ pub(super) fn parse_bounds(
     arguments: Vec<Meta>,
     of: BoundTarget,
     errors: &mut Errors,
-) -> Option<(Bounds, AttributeKeys)> {
-    let mut keys = AttributeKeys::new(of.attribute, &["min", "max"]);
+) -> Option<(Bounds, SeenKeys)> {
+    let mut keys = SeenKeys::new(of.attribute, &["min", "max"]);
     let (mut min, mut max) = (None, None);
     let mut is_sound = true;
     for argument in arguments {

@@ -8,7 +8,7 @@ use super::{
     pattern,
 };
 use crate::codegen::{
-    attribute::{self, AttributeKeys},
+    attribute::{self, SeenKeys},
     errors::Errors,
 };
 
@@ -72,7 +72,7 @@ const WITH: &str = "with = is_sound";
 
 /// Parses all `#[validate(…)]` attributes of a field.
 pub(crate) fn parse_rules(attrs: &[Attribute], errors: &mut Errors) -> Vec<Rule> {
-    let mut keys = AttributeKeys::new("validate", &RULES).called("rule");
+    let mut keys = SeenKeys::new("validate", &RULES).called("rule");
     let mut rules = vec![];
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("validate")) {
         let (elements, is_whole) = attribute::parse_readable_elements(attr, errors);
@@ -89,7 +89,7 @@ pub(crate) fn parse_rules(attrs: &[Attribute], errors: &mut Errors) -> Vec<Rule>
     rules
 }
 
-fn rule(meta: &Meta, keys: &mut AttributeKeys, errors: &mut Errors) -> Option<Rule> {
+fn rule(meta: &Meta, keys: &mut SeenKeys, errors: &mut Errors) -> Option<Rule> {
     match keys.recognize(meta, errors)? {
         "text" => text(meta, errors),
         "characters" => characters(meta, errors),
@@ -199,7 +199,7 @@ fn alone(meta: &Meta, errors: &mut Errors) -> bool {
 }
 
 fn each(meta: &Meta, errors: &mut Errors) -> Option<Rule> {
-    let mut keys = AttributeKeys::new("validate(each)", &RULES_OF_ITEMS).called("rule");
+    let mut keys = SeenKeys::new("validate(each)", &RULES_OF_ITEMS).called("rule");
     let arguments = arguments(meta, EACH, errors)?;
     if arguments.is_empty() {
         let message = format!("say which rule each item keeps: write `{EACH}`");

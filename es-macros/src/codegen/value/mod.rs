@@ -36,7 +36,7 @@ fn expand(item: &DeriveInput, framework: &Framework) -> TokenStream {
     let json = json_impls::expand_item(item, DeclarationKind::Value, framework);
     let rules = validation::expand_validate(item, framework);
     let ident = &item.ident;
-    let column = json_item::is_fieldless_enum(item).then(|| {
+    let column = json_item::is_enum_of_plain_words(item).then(|| {
         quote! {
             #[automatically_derived]
             impl #framework::projection::ColumnType for #ident {

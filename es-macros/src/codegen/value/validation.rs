@@ -84,7 +84,7 @@ fn of_enum<'a>(
     variants: impl Iterator<Item = &'a Variant>,
     framework: &Framework,
 ) -> TokenStream {
-    if json_item::is_fieldless_enum(item) {
+    if json_item::is_enum_of_plain_words(item) {
         return TokenStream::new();
     }
     let representation = EnumRepresentation::from_attributes(&item.attrs);

@@ -132,12 +132,12 @@ impl Catalog {
             let services = query.services.iter();
             services.map(move |service| (*service, ServiceUser::Query(query)))
         });
-        let all = by_handlers.chain(by_reactions);
-        let all = all.filter_map(|(parameter, user)| match parameter.origin {
+        let parameters = by_handlers.chain(by_reactions);
+        let services = parameters.filter_map(|(parameter, user)| match parameter.origin {
             ParameterOrigin::Service(service) => Some((service, user)),
             ParameterOrigin::State(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => None,
         });
-        all.chain(by_queries)
+        services.chain(by_queries)
     }
 
     /// Checks that the application provides every service that a handler, a reaction or a query takes.

@@ -13,12 +13,12 @@ use es_event::{
 };
 use es_read::{
     projection::{Project, ReadModelDescriptor, ReadModels},
-    query::{QueryDescriptor, QueryHandler, query_routes},
+    query::{QueryDescriptor, QueryHandler},
 };
 
 use super::{
     catalog::Catalog, catalog_error::CatalogError, connections::Connections,
-    contradictions::find_contradiction, event_subjects::EventSubjects,
+    contradictions::find_contradiction, event_subjects::EventSubjects, query_routes::query_routes,
     reserved_path::is_reserved_path, unique_rules::check_unique_rules,
 };
 
@@ -158,12 +158,12 @@ impl CatalogBuilder {
         check_unique_rules(&events)?;
         check_rejection_names(&commands)?;
         let upcasters = Upcasters::new(self.upcasters)?;
-        let models = ReadModels::new(self.read_models)?;
+        let declared = ReadModels::new(self.read_models)?;
         let queries = sort_declarations(self.queries, |one| (one.path, one.declaration, one.name));
         for query in &queries {
-            check_query(query, &models)?;
+            check_query(query, &declared)?;
         }
-        let models = models.with_indexes_of(&queries);
+        let models = declared.with_indexes_of(&queries);
         let routes = query_routes(&queries, &models);
         let paths = routes
             .iter()

@@ -146,11 +146,9 @@ impl Catalog {
 
     /// Returns the roles that a command or a query requires and that nobody can have, each once.
     fn unknown_roles(&self, roles: &BTreeSet<String>) -> Vec<Finding> {
-        let commands = self
-            .commands
-            .iter()
-            .filter(|command| !command.is_internal());
-        let commands = commands.map(|command| RequiredRole {
+        let commands = self.commands.iter();
+        let posted = commands.filter(|command| !command.is_internal());
+        let by_commands = posted.map(|command| RequiredRole {
             roles: command.roles,
             without_token: command.role_without_token,
             name: command.name,
@@ -158,14 +156,14 @@ impl Catalog {
             entry: CatalogEntry::command(command),
         });
         let queries = self.queries.iter().enumerate();
-        let queries = queries.map(|(index, query)| RequiredRole {
+        let by_queries = queries.map(|(index, query)| RequiredRole {
             roles: query.roles(),
             without_token: query.role_without_token(),
             name: &query.path,
             declaration: query.declaration,
             entry: CatalogEntry::Query(index),
         });
-        let required: Vec<_> = commands.chain(queries).collect();
+        let required: Vec<_> = by_commands.chain(by_queries).collect();
         // One key `role_without_token` is enough for a role that several declarations require.
         let without_token = required.iter().filter(|one| one.without_token);
         let mut known: BTreeSet<&str> = without_token.flat_map(|one| one.roles).copied().collect();

@@ -60,8 +60,8 @@ pub(crate) fn of_columns(columns: &[ColumnDescriptor]) -> Value {
 
 /// Returns the first sentence of the description in a schema, and the whole description.
 pub(crate) fn summary_and_description(schema: &Value) -> (String, String) {
-    let text = schema.get("description").and_then(Value::as_str);
-    let text = text.unwrap_or_default().to_owned();
+    let description = schema.get("description").and_then(Value::as_str);
+    let text = description.unwrap_or_default().to_owned();
     (first_sentence(&text), text)
 }
 

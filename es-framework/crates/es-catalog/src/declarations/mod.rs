@@ -11,6 +11,7 @@ mod finding;
 mod findings;
 mod json_schema;
 mod model_builder;
+mod query_routes;
 mod reserved_path;
 mod source_path;
 mod state_parameter;

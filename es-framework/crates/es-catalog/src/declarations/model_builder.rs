@@ -173,8 +173,8 @@ impl ModelBuilder<'_> {
     ) -> Option<String> {
         let entries: BTreeSet<_> = entries.into_iter().collect();
         let connections = self.catalog.connections.iter();
-        let before = connections.filter(|one| one.kind == kind && entries.contains(&one.to));
-        let before: BTreeSet<_> = before.map(|one| one.from).collect();
+        let leading = connections.filter(|one| one.kind == kind && entries.contains(&one.to));
+        let before: BTreeSet<_> = leading.map(|one| one.from).collect();
         let mut votes = LaneVotes::default();
         for node in before.into_iter().filter_map(|entry| self.node_of(entry)) {
             votes.add_vote(node.subject.as_ref());
@@ -252,8 +252,8 @@ impl ModelBuilder<'_> {
     /// Returns the lanes and the nodes by kind.
     fn into_lanes_and_nodes(mut self) -> (Vec<String>, Vec<ModelNode>) {
         self.nodes.sort_by_key(|node| node.kind);
-        let used = self.nodes.iter().filter_map(|node| node.subject.as_ref());
-        let used: BTreeSet<_> = used.collect();
+        let lanes = self.nodes.iter().filter_map(|node| node.subject.as_ref());
+        let used: BTreeSet<_> = lanes.collect();
         let mut subjects = self.lanes.into_templates();
         subjects.retain(|subject| used.contains(subject));
         (subjects, self.nodes)

@@ -2,7 +2,6 @@
 
 use std::{
     num::NonZeroU64,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -10,11 +9,11 @@ use futures_util::TryStreamExt as _;
 use tracing::Instrument as _;
 
 use super::{
-    CommandContext, CommandError, CommandOutcome, CommandResources, NewEvent, UntypedDecision,
+    CommandContext, CommandError, CommandOutcome, CommandResources, UntypedDecision,
     idempotency::IdempotentRequest, metrics,
 };
-use crate::unique::{NewClaimEvent, plan_claims};
-use es_event::{EventCandidate, EventId, RecordedEvent, Subject, TraceContext};
+use crate::unique::plan_claims;
+use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
 use es_observe::telemetry::traces;
 use es_store::{AppendError, Bound, Precondition, PreconditionScope, ReadOptions, StoreError};
 
@@ -52,7 +51,7 @@ pub(super) async fn append_decision(
     let claims = claims.await?;
     let (mut events, reply) = decision.into_parts();
     outcome.reply = reply;
-    events.splice(0..0, claims.events.into_iter().map(NewEvent::from));
+    events.splice(0..0, claims.events);
     preconditions.extend(claims.preconditions);
     if let Some(check) = idempotency {
         let record = check.create_record_event(&events, &outcome);
@@ -69,9 +68,10 @@ pub(super) async fn append_decision(
     let span = tracing::info_span!("append", subject = %outcome.subject, events = events.len());
     // The events carry the trace on to the read models and reactions.
     let trace = traces::trace_of(&span).or_else(|| context.trace.clone());
-    let candidates = events.into_iter();
-    let candidates = candidates.map(|event| candidate(resources, event, trace.as_ref()));
-    let candidates = candidates.collect();
+    let candidates = events
+        .into_iter()
+        .map(|event| event.into_candidate(&resources.source, trace.as_ref()))
+        .collect();
     let first_id = append(resources, &outcome.subject, candidates, preconditions)
         .instrument(span)
         .await?;
@@ -82,31 +82,6 @@ pub(super) async fn append_decision(
     let latest = last_own.and_then(|index| id_after(first_id, index));
     outcome.latest = latest.or(outcome.latest);
     Ok(AppendResult::Finished(outcome))
-}
-
-impl From<NewClaimEvent> for NewEvent {
-    fn from(event: NewClaimEvent) -> Self {
-        Self {
-            subject: event.subject,
-            event_type: event.event_type,
-            data: event.data,
-        }
-    }
-}
-
-/// Converts a new event of a decision to a candidate.
-pub(super) fn candidate(
-    resources: &CommandResources,
-    event: NewEvent,
-    trace: Option<&TraceContext>,
-) -> EventCandidate {
-    EventCandidate {
-        source: Arc::clone(&resources.source),
-        subject: event.subject,
-        event_type: event.event_type,
-        data: event.data,
-        trace: trace.cloned(),
-    }
 }
 
 /// Appends the candidates and returns the id of the first recorded event, or `None` after a
@@ -208,8 +183,8 @@ impl AppendedScope {
     }
 
     /// Returns `None` if the append may still arrive, and `Some(None)` if the events of another command came first. The
-    /// store refuses the append then, even if it arrives later. All of its events are compared, because other commands
-    /// may write the same claims.
+    /// store refuses the append then, even if it arrives later. All events of the append are compared with the
+    /// stored ones, because other commands may write the same claims.
     async fn find_append(
         &self,
         resources: &CommandResources,

@@ -162,7 +162,7 @@ impl IdempotencyKey {
 
     /// Returns the SHA-256 digest, which is valid in a subject.
     pub(super) fn digest_for_subject(&self) -> String {
-        hex(Sha256::digest(self.0.as_bytes()).as_slice())
+        es_event::hex(&Sha256::digest(self.0.as_bytes()))
     }
 }
 
@@ -191,10 +191,6 @@ impl CommandRequest<'_> {
             hasher.update([0]);
         }
         hasher.update(self.body);
-        hex(hasher.finalize().as_slice())
+        es_event::hex(&hasher.finalize())
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

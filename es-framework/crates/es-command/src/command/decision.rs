@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{HandlerError, Rejection, RejectionDescriptor};
-use crate::unique::OwnedValues;
+use crate::{new_event::NewEvent, unique::OwnedValues};
 use es_event::{Event, EventType, Metadata, Subject};
 
 /// Events together with a reply to the sender of the command. A handler without a reply returns the
@@ -67,29 +67,6 @@ pub struct UntypedDecision {
     events: Vec<NewEvent>,
     reply: Option<Box<RawValue>>,
     owned_values: Vec<OwnedValues>,
-}
-
-/// An event that is not appended yet.
-///
-/// ```
-/// # use es_framework::{command::UntypedDecision, prelude::*};
-/// # #[derive(Event)]
-/// # struct BookRemovedEvent {}
-/// # let mut decision = UntypedDecision::new("/books/42".parse()?, Metadata::default());
-/// decision.push(&BookRemovedEvent {})?;
-/// let (events, _) = decision.into_parts();
-/// assert_eq!(events[0].subject.as_str(), "/books/42");
-/// assert_eq!(events[0].data.get(), r#"{"metadata":{},"payload":{}}"#);
-/// # Ok::<_, Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct NewEvent {
-    /// The event's subject.
-    pub subject: Subject,
-    /// The event's type.
-    pub event_type: EventType,
-    /// The event's metadata and payload, as the store keeps them.
-    pub data: Box<RawValue>,
 }
 
 /// The JSON schema of a handler's reply.

@@ -40,7 +40,7 @@ pub use context::{
     CommandContext, CommandRequest, ExpectedVersion, IdempotencyKey, InvalidIdempotencyKey,
     SeenVersion,
 };
-pub use decision::{Decision, HandlerEvent, IntoDecision, NewEvent, ReplySchema, UntypedDecision};
+pub use decision::{Decision, HandlerEvent, IntoDecision, ReplySchema, UntypedDecision};
 pub use declared::Command;
 pub use descriptor::{CommandDescriptor, CommandFunction};
 pub use dry_run::{DryRun, DryRunError, DryRunRejection, dry_run};
@@ -60,5 +60,5 @@ pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};
 pub use shared_fields::{HasField, SameType, has_field};
 pub use subject_condition::SubjectCondition;
 
-pub use crate::validate::Violation;
+pub use crate::{new_event::NewEvent, validate::Violation};
 pub use es_event::{Clock, ServiceType, Services};

@@ -23,7 +23,7 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 use super::{
     Command, CommandContext, CommandError, CommandOutcome, CommandRequest, CommandResources,
     DryRunDecision, Handle, NewEvent, SubjectCondition, UntypedDecision,
-    append::{AppendResult, append_decision, candidate},
+    append::{AppendResult, append_decision},
     idempotency::IdempotentRequest,
     inputs::{DecisionInputs, ReadEvents},
     metrics,
@@ -250,7 +250,7 @@ fn check_upcasts(
     let upcasters = resources.states.upcasters();
     let is_upcast = |event: &&NewEvent| upcasters.get(event.event_type.as_str()).is_some();
     for event in decision.events().filter(is_upcast) {
-        let candidate = candidate(resources, event.clone(), None);
+        let candidate = event.clone().into_candidate(&resources.source, None);
         let checked = upcasters.check_candidate(&candidate);
         checked.map_err(|error| {
             let event_type = &event.event_type;

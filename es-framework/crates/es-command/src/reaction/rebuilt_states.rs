@@ -50,7 +50,7 @@ impl ReactionContext<'_> {
 
     /// Rebuilds a state that is an error if it is missing.
     #[doc(hidden)]
-    pub fn rebuild_existing<S: IsState>(
+    pub fn rebuild_required<S: IsState>(
         &self,
         subject: Subject,
         recursive: bool,

@@ -33,7 +33,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ReactionRuntime {
-    /// The resources of the commands that the reactions send.
+    /// The event store, the states and the services with which the commands of the reactions are executed.
     pub command_resources: CommandResources,
     /// The event store.
     pub store: Arc<dyn EventLog>,

@@ -11,16 +11,16 @@ use es_event::Declaration;
 ///
 /// ```
 /// /// Formats the error of a start at which two settings want one flag.
-/// fn explain(clash: &es_framework::settings::SettingsClash) -> String {
+/// fn explain(clash: &es_framework::settings::FlagClash) -> String {
 ///     format!("library-service does not start: {clash}")
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two settings want the {wanted}: {first} and {second}: {advice}", advice = wanted.advice())]
-pub struct SettingsClash {
+pub struct FlagClash {
     wanted: SettingName,
-    first: SettingOwner,
-    second: SettingOwner,
+    first: FlagOwner,
+    second: FlagOwner,
 }
 
 /// A name that only one setting can have.
@@ -32,7 +32,7 @@ enum SettingName {
 
 /// The owner of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum SettingOwner {
+enum FlagOwner {
     Framework,
     Application {
         field: String,
@@ -48,33 +48,30 @@ const VARIABLES: [&str; 1] = ["RUST_LOG"];
 /// Checks that every flag and every variable belongs to one setting.
 ///
 /// # Errors
-/// The first [`SettingsClash`].
+/// The first [`FlagClash`].
 #[doc(hidden)]
 pub fn check_clashes(
     framework: &Command,
     declared: &[&SettingsDescriptor],
-) -> Result<(), SettingsClash> {
-    let mut owners = BTreeMap::from([(
-        SettingName::Flag("help".to_owned()),
-        SettingOwner::Framework,
-    )]);
+) -> Result<(), FlagClash> {
+    let mut owners = BTreeMap::from([(SettingName::Flag("help".to_owned()), FlagOwner::Framework)]);
     let variables = VARIABLES.map(|name| SettingName::Variable(name.to_owned()));
     let flags = framework.get_arguments().flat_map(wanted);
     owners.extend(
         flags
             .chain(variables)
-            .map(|one| (one, SettingOwner::Framework)),
+            .map(|one| (one, FlagOwner::Framework)),
     );
     for settings in declared {
         for argument in (settings.arguments)() {
-            let owner = SettingOwner::Application {
+            let owner = FlagOwner::Application {
                 field: argument.get_id().to_string(),
                 settings: settings.service.name,
                 declaration: Box::new(settings.declaration),
             };
             for wanted in wanted(&argument) {
                 if let Some(first) = owners.insert(wanted.clone(), owner.clone()) {
-                    return Err(SettingsClash {
+                    return Err(FlagClash {
                         wanted,
                         first,
                         second: owner,
@@ -115,7 +112,7 @@ impl fmt::Display for SettingName {
     }
 }
 
-impl fmt::Display for SettingOwner {
+impl fmt::Display for FlagOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Framework => f.write_str("the framework itself"),

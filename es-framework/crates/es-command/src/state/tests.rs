@@ -10,17 +10,15 @@ use std::{
     },
 };
 
-use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use proptest::prelude::*;
 use serde_json::{json, value::to_raw_value};
 
 use super::{Evolve as _, RebuiltState, Snapshots, State as _, StateLoader};
 use crate::prelude::*;
-use es_event::{Event as _, EventCandidate, EventId, EventType, RecordedEvent, Subject};
+use es_event::{Event as _, EventCandidate, EventId, EventType, Subject};
 use es_store::{
-    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
-    memory::MemoryStore,
+    EventLog as _, EventStream, ReadOptions, contract::ForwardingLog, memory::MemoryStore,
 };
 
 #[derive(Event)]
@@ -98,36 +96,23 @@ impl CountingStore {
         *self.inner.write().unwrap() = other.inner();
     }
 
-    fn inner(&self) -> MemoryStore {
-        self.inner.read().unwrap().clone()
-    }
-
     /// Returns the number of events read since the last call.
     fn count(&self) -> usize {
         self.read.swap(0, Ordering::SeqCst)
     }
 }
 
-#[async_trait]
-impl EventLog for CountingStore {
-    async fn append(
-        &self,
-        candidates: Vec<EventCandidate>,
-        preconditions: Vec<Precondition>,
-    ) -> Result<Vec<RecordedEvent>, AppendError> {
-        self.inner().append(candidates, preconditions).await
+impl ForwardingLog for CountingStore {
+    fn inner(&self) -> MemoryStore {
+        self.inner.read().unwrap().clone()
     }
 
-    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+    fn read_events(&self, subject: Subject, options: ReadOptions) -> EventStream {
         let read = Arc::clone(&self.read);
         let count = move |_: &_| {
             read.fetch_add(1, Ordering::SeqCst);
         };
         self.inner().read(subject, options).inspect(count).boxed()
-    }
-
-    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        self.inner().observe(subject, options)
     }
 }
 

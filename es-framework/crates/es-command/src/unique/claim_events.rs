@@ -1,14 +1,14 @@
 //! The events of claims, as the event store has them.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
-use es_event::{EventCandidate, EventId, EventType, Metadata, Subject};
+use es_event::{EventId, EventType, Metadata, Subject};
 use es_store::{EventLog, latest_event};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::ClaimError;
+use crate::new_event::NewEvent;
 
 /// The type of claims.
 #[doc(hidden)]
@@ -21,18 +21,6 @@ pub(super) const OWNED: EventType = EventType::declared("io.es-framework.OwnedVa
 
 /// The parent of the subjects of values.
 pub(super) const VALUES: &str = "/es-framework/unique";
-
-/// An event about claims that is not appended yet.
-#[doc(hidden)]
-#[derive(Debug, Clone)]
-pub struct NewClaimEvent {
-    /// The subject of the value or of the list of an owner's values.
-    pub subject: Subject,
-    /// The type.
-    pub event_type: EventType,
-    /// The data, as the store keeps it.
-    pub data: Box<RawValue>,
-}
 
 /// The payload of a claim. It names the owner and never the value.
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,32 +46,19 @@ pub(super) struct OwnedPayload {
     pub(super) values: BTreeSet<String>,
 }
 
-impl NewClaimEvent {
-    pub(super) fn new(
-        subject: Subject,
-        event_type: EventType,
-        payload: &impl Serialize,
-    ) -> Result<Self, ClaimError> {
-        let data = es_event::encode(&Metadata::default(), payload);
-        let data = data.map_err(|error| ClaimError::Encode(error.to_string()))?;
-        Ok(Self {
-            subject,
-            event_type,
-            data,
-        })
-    }
-
-    /// Returns the claim as an event to append, with this source.
-    #[must_use]
-    pub fn into_candidate(self, source: &Arc<str>) -> EventCandidate {
-        EventCandidate {
-            source: Arc::clone(source),
-            subject: self.subject,
-            event_type: self.event_type,
-            data: self.data,
-            trace: None,
-        }
-    }
+/// Encodes an event about claims.
+pub(super) fn new_event(
+    subject: Subject,
+    event_type: EventType,
+    payload: &impl Serialize,
+) -> Result<NewEvent, ClaimError> {
+    let data = es_event::encode(&Metadata::default(), payload)
+        .map_err(|error| ClaimError::Encode(error.to_string()))?;
+    Ok(NewEvent {
+        subject,
+        event_type,
+        data,
+    })
 }
 
 /// Returns the last event on the subject of a value, and the claim that it is, unless the value is free.

@@ -184,7 +184,9 @@ impl ClaimJob<'_> {
                 Err(error) => return Err(error),
             };
             let events = plan.events.into_iter();
-            let candidates = events.map(|one| one.into_candidate(self.source)).collect();
+            let candidates = events
+                .map(|one| one.into_candidate(self.source, None))
+                .collect();
             preconditions.extend(plan.preconditions);
             let latest = latest.map(|event| event.id);
             preconditions.push(Precondition::subject_is_unchanged(subject.clone(), latest));

@@ -10,18 +10,19 @@ use uuid::Uuid;
 use super::{
     ClaimError, OwnedValues, UniqueKey, UniqueKeySource,
     claim_events::{
-        CLAIMED, ClaimPayload, NewClaimEvent, OWNED, OwnedPayload, RELEASED, ReleasePayload,
+        CLAIMED, ClaimPayload, OWNED, OwnedPayload, RELEASED, ReleasePayload, new_event,
         owner_subject, read_claim, value_subject,
     },
     owned_values::OwnedValue,
 };
+use crate::new_event::NewEvent;
 
 /// The events that an append adds for its unique values, with their preconditions.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ClaimPlan {
     /// The events, in order.
-    pub events: Vec<NewClaimEvent>,
+    pub events: Vec<NewEvent>,
     /// The preconditions: nothing that the plan read has changed.
     pub preconditions: Vec<Precondition>,
 }
@@ -167,8 +168,7 @@ impl ClaimPlan {
                 let subject = value_subject(one.rule, digest)?;
                 let owner = one.owner.clone();
                 let payload = ReleasePayload { owner };
-                self.events
-                    .push(NewClaimEvent::new(subject, RELEASED, &payload)?);
+                self.events.push(new_event(subject, RELEASED, &payload)?);
                 released.insert((one.rule, digest.clone()), payload.owner);
             }
         }
@@ -202,7 +202,7 @@ impl ClaimPlan {
                 person: claim.person,
             };
             let subject = claim.subject.clone();
-            let event = NewClaimEvent::new(subject.clone(), CLAIMED, &payload)?;
+            let event = new_event(subject.clone(), CLAIMED, &payload)?;
             self.events.push(event);
             let condition = Precondition::subject_is_unchanged(subject, claim.latest);
             self.preconditions.push(condition);
@@ -215,7 +215,7 @@ impl ClaimPlan {
         if owner.released().next().is_some() || !owner.claims.is_empty() {
             let values = owner.after.clone();
             let payload = OwnedPayload { values };
-            let list = NewClaimEvent::new(owner.list.clone(), OWNED, &payload)?;
+            let list = new_event(owner.list.clone(), OWNED, &payload)?;
             self.events.push(list);
         }
         let condition = Precondition::subject_is_unchanged(owner.list.clone(), owner.latest);

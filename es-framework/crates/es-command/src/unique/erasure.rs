@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::{
     ClaimError,
     claim_events::{
-        CLAIMED, ClaimPayload, NewClaimEvent, OWNED, OwnedPayload, RELEASED, ReleasePayload,
-        VALUES, owner_subject, parse_subject, read_claim, value_subject,
+        CLAIMED, ClaimPayload, OWNED, OwnedPayload, RELEASED, ReleasePayload, VALUES, new_event,
+        owner_subject, parse_subject, read_claim, value_subject,
     },
 };
 
@@ -95,12 +95,14 @@ async fn release_values(
         let release = ReleasePayload { owner };
         let mut events = Vec::new();
         for subject in released {
-            events.push(NewClaimEvent::new(subject, RELEASED, &release)?);
+            events.push(new_event(subject, RELEASED, &release)?);
         }
         let payload = OwnedPayload { values: kept };
-        events.push(NewClaimEvent::new(list.clone(), OWNED, &payload)?);
-        let events = events.into_iter();
-        let candidates: Vec<_> = events.map(|one| one.into_candidate(source)).collect();
+        events.push(new_event(list.clone(), OWNED, &payload)?);
+        let released = events.into_iter();
+        let candidates: Vec<_> = released
+            .map(|one| one.into_candidate(source, None))
+            .collect();
         let unchanged = Precondition::subject_is_unchanged(list.clone(), Some(latest.id));
         match store.append(candidates, vec![unchanged]).await {
             Ok(_) => return Ok(()),

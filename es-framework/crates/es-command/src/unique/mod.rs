@@ -12,7 +12,7 @@ mod normalization;
 mod owned_values;
 mod unique_key;
 
-pub use claim_events::{CLAIMED, CLAIMED_KEY_MEMBER, NewClaimEvent};
+pub use claim_events::{CLAIMED, CLAIMED_KEY_MEMBER};
 pub use claim_job::{ClaimJob, ClaimRange, ClaimReport, DuplicateValue};
 pub use claim_plan::{ClaimPlan, plan_claims};
 pub use erasure::release_claims_of_erased_persons;

@@ -62,9 +62,7 @@ impl UniqueKey {
         for part in ["value\0", rule, "\0", value] {
             context.update(part.as_bytes());
         }
-        let digest = context.sign();
-        let digits = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
-        digits.collect()
+        es_event::hex(context.sign().as_ref())
     }
 }
 

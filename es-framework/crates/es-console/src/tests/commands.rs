@@ -1,22 +1,25 @@
 //! Tests of the pages that list commands.
 
 use axum::http::StatusCode;
+use es_catalog::model::ModelNode;
 use serde_json::json;
 
-use super::TestConsole;
-use crate::DeclaredCommand;
+use super::{TYPE, TestConsole};
 
-pub(super) fn declared() -> Vec<DeclaredCommand> {
-    let command = |name, path| DeclaredCommand {
-        name,
-        summary: "Lends a copy.",
-        template: "/books/{id}",
-        path,
-        roles: &["reader"],
+/// Two commands and an event of the model.
+pub(super) fn declarations() -> Vec<ModelNode> {
+    let node = |kind: &str, name: &str, route: Option<&str>| -> ModelNode {
+        serde_json::from_value(json!({
+            "id": format!("{kind}:{name}"), "kind": kind, "name": name, "subject": "/books/{id}",
+            "summary": "Lends a copy.", "documentation": "", "route": route, "roles": ["reader"],
+            "package": "library", "file": "", "line": 1, "schema": null,
+        }))
+        .unwrap()
     };
     vec![
-        command("BorrowBookCommand", Some("/books/borrow")),
-        command("RecallBookCommand", None),
+        node("command", "BorrowBookCommand", Some("POST /books/borrow")),
+        node("command", "RecallBookCommand", None),
+        node("event", TYPE, None),
     ]
 }
 

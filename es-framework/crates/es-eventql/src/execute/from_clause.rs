@@ -2,16 +2,13 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use futures_util::{
-    StreamExt as _, TryStreamExt as _,
-    stream::{self, BoxStream},
-};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::{IntermediateRow, QueryRun, RowStream, ValueStream, statement};
 use crate::{
     ast::{FromClause, RowSource, Statement},
-    event_source::ReadHint,
     query_error::SpannedError,
+    read_hint::ReadHint,
     value::Value,
 };
 use es_event::{RecordedEvent, Subject};
@@ -38,7 +35,7 @@ pub(super) fn stream_rows(statement: &Statement, run: &Arc<QueryRun>, hint: Read
     let budget = Arc::clone(&run.budget);
     frames
         .map(move |frame| {
-            budget.count_row()?;
+            budget.count_work_of_row()?;
             frame
         })
         .boxed()
@@ -47,27 +44,20 @@ pub(super) fn stream_rows(statement: &Statement, run: &Arc<QueryRun>, hint: Read
 /// Returns the values of one FROM clause.
 fn values(source: &FromClause, run: &Arc<QueryRun>, hint: ReadHint) -> ValueStream {
     match &source.origin {
-        RowSource::Events => run
-            .source
-            .events(hint)
+        RowSource::Events => hint
+            .read_events(&*run.log)
             .map_ok(|event| Value::Event(Arc::new(event)))
             .err_into()
             .boxed(),
-        RowSource::Subjects => match run.source.subjects() {
-            Some(subjects) => texts(subjects),
-            None => read_distinct_names(run, |event, found| {
-                let mut subject = event.subject.as_str();
-                while found(subject) && subject != Subject::root().as_str() {
-                    subject = parent(subject);
-                }
-            }),
-        },
-        RowSource::EventTypes => match run.source.event_types() {
-            Some(types) => texts(types),
-            None => read_distinct_names(run, |event, found| {
-                found(event.event_type.as_str());
-            }),
-        },
+        RowSource::Subjects => read_distinct_names(run, |event, found| {
+            let mut subject = event.subject.as_str();
+            while found(subject) && subject != Subject::root().as_str() {
+                subject = parent(subject);
+            }
+        }),
+        RowSource::EventTypes => read_distinct_names(run, |event, found| {
+            found(event.event_type.as_str());
+        }),
         RowSource::Query(inner) => statement(Arc::clone(inner), Arc::clone(run)),
     }
 }
@@ -81,18 +71,6 @@ fn parent(subject: &str) -> &str {
     }
 }
 
-/// Converts names to text values.
-fn texts<T, E>(names: BoxStream<'static, Result<T, E>>) -> ValueStream
-where
-    T: std::fmt::Display + 'static,
-    E: Into<SpannedError> + 'static,
-{
-    names
-        .map_ok(|name| Value::Text(name.to_string().into()))
-        .map_err(Into::into)
-        .boxed()
-}
-
 /// Returns the names that `find` reports for all events, sorted and without duplicates. The
 /// callback of `find` returns true for a new name.
 fn read_distinct_names(
@@ -102,9 +80,9 @@ fn read_distinct_names(
     let run = Arc::clone(run);
     let names = async move {
         let mut names = BTreeSet::<Arc<str>>::new();
-        let mut events = run.source.events(ReadHint::default());
+        let mut events = ReadHint::default().read_events(&*run.log);
         while let Some(event) = events.try_next().await? {
-            run.budget.count_row()?;
+            run.budget.count_work_of_row()?;
             let mut grown = 0_usize;
             find(&event, &mut |name| {
                 let is_new = !names.contains(name);

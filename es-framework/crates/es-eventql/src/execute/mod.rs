@@ -11,6 +11,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use es_store::EventLog;
 use futures_util::{
     StreamExt as _, TryStreamExt as _,
     stream::{self, BoxStream},
@@ -21,7 +22,6 @@ use super::{
     EventQlQuery, QueryRows,
     ast::{Expr, Statement},
     evaluate::NameBindings,
-    event_source::EventSource,
     query_budget::{QueryBudget, RowBudget},
     query_error::{QueryErrorKind, SpannedError},
     query_limits::QueryLimits,
@@ -32,10 +32,10 @@ use super::{
 
 /// The data that all stages of one run share.
 struct QueryRun {
-    source: Arc<dyn EventSource>,
+    log: Arc<dyn EventLog>,
     budget: Arc<QueryBudget>,
     now: Timestamp,
-    /// Enables read hints for the source. Tests disable them to compare the results.
+    /// Enables read hints for the store. Tests disable them to compare the results.
     uses_hints: bool,
 }
 
@@ -51,12 +51,12 @@ type RowStream = BoxStream<'static, Result<IntermediateRow, SpannedError>>;
 
 pub(super) fn run_query(
     query: &EventQlQuery,
-    source: Arc<dyn EventSource>,
+    log: Arc<dyn EventLog>,
     limits: QueryLimits,
     uses_hints: bool,
 ) -> QueryRows {
     let run = Arc::new(QueryRun {
-        source,
+        log,
         budget: Arc::new(QueryBudget::new(limits)),
         now: Timestamp::now(),
         uses_hints,

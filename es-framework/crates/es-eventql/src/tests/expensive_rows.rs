@@ -9,8 +9,9 @@ use futures_util::{StreamExt as _, stream};
 use tokio::{runtime, time::sleep};
 
 use super::data;
-use crate::{EventQlQuery, EventSource, QueryErrorKind, QueryLimits, QueryRows, ReadHint};
-use es_store::EventStream;
+use crate::{EventQlQuery, QueryErrorKind, QueryLimits, QueryRows};
+use es_event::Subject;
+use es_store::{EventLog, EventStream, ReadOptions, contract::ForwardingLog, memory::MemoryStore};
 
 /// Writes `[item,item,…]`.
 fn array_of(item: &str, count: usize) -> String {
@@ -18,7 +19,7 @@ fn array_of(item: &str, count: usize) -> String {
 }
 
 /// Runs a query until its first row or error.
-async fn first(query: &str, source: Arc<dyn EventSource>, limits: QueryLimits) -> String {
+async fn first(query: &str, source: Arc<dyn EventLog>, limits: QueryLimits) -> String {
     let query = EventQlQuery::parse(query).unwrap();
     match query.run(source, limits).next().await.unwrap() {
         Ok(row) => row.get().to_owned(),
@@ -27,7 +28,7 @@ async fn first(query: &str, source: Arc<dyn EventSource>, limits: QueryLimits) -
 }
 
 /// Runs a query until its first row or error, with the default limits.
-async fn first_of(query: &str, data: Arc<dyn EventSource>) -> String {
+async fn first_of(query: &str, data: Arc<dyn EventLog>) -> String {
     first(query, data, QueryLimits::DEFAULT).await
 }
 
@@ -199,12 +200,19 @@ async fn rows_come_at_once_although_the_next_one_takes_long() {
 
 #[tokio::test]
 async fn a_panic_on_the_thread_of_a_query_reaches_its_reader() {
+    #[derive(Debug)]
     struct BrokenSource;
-    impl EventSource for BrokenSource {
-        fn events(&self, _: ReadHint) -> EventStream {
+
+    impl ForwardingLog for BrokenSource {
+        fn inner(&self) -> MemoryStore {
+            MemoryStore::new()
+        }
+
+        fn read_events(&self, _: Subject, _: ReadOptions) -> EventStream {
             stream::once(async { panic!("a defect of the source") }).boxed()
         }
     }
+
     let reader = tokio::spawn(first_of(
         "FROM e IN events PROJECT INTO 1",
         Arc::new(BrokenSource),

@@ -11,11 +11,14 @@ use std::{
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::candidate;
-use crate::{EventQlQuery, EventSource, QueryErrorKind, QueryLimits, QueryRows, ReadHint};
-use es_event::{EventId, EventTime, Hash, RecordedEvent};
-use es_store::{EventStream, StoreError};
+use crate::{EventQlQuery, QueryErrorKind, QueryLimits, QueryRows};
+use es_event::{EventId, EventTime, Hash, RecordedEvent, Subject};
+use es_store::{
+    EventStream, ReadOptions, StoreError, contract::ForwardingLog, memory::MemoryStore,
+};
 
 /// A source that returns events without end, fails after some events, or never returns an event.
+#[derive(Debug)]
 struct EndlessSource {
     read: Arc<AtomicUsize>,
     then: fn(usize) -> Option<Result<(), StoreError>>,
@@ -30,8 +33,12 @@ fn endless(then: fn(usize) -> Option<Result<(), StoreError>>) -> EndlessSource {
     }
 }
 
-impl EventSource for EndlessSource {
-    fn events(&self, _: ReadHint) -> EventStream {
+impl ForwardingLog for EndlessSource {
+    fn inner(&self) -> MemoryStore {
+        MemoryStore::new()
+    }
+
+    fn read_events(&self, _: Subject, _: ReadOptions) -> EventStream {
         if self.hangs {
             return stream::pending().boxed();
         }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 
-use super::{EventQlQuery, EventSource, QueryError, QueryLimits, execute};
+use super::{EventQlQuery, QueryError, QueryLimits, execute};
 use es_event::EventCandidate;
 use es_store::{EventLog, memory::MemoryStore};
 
@@ -34,7 +34,7 @@ fn candidate((subject, event_type, data): EventParts<'_>) -> EventCandidate {
     }
 }
 
-async fn store(events: &[EventParts<'_>]) -> Arc<dyn EventLog> {
+async fn source(events: &[EventParts<'_>]) -> Arc<dyn EventLog> {
     let store = MemoryStore::new();
     for event in events {
         store.append(vec![candidate(*event)], vec![]).await.unwrap();
@@ -42,12 +42,8 @@ async fn store(events: &[EventParts<'_>]) -> Arc<dyn EventLog> {
     Arc::new(store)
 }
 
-async fn source(events: &[EventParts<'_>]) -> Arc<dyn EventSource> {
-    Arc::new(store(events).await)
-}
-
 /// Returns a source of events of one subject and type with these data.
-async fn data(data: &[&str]) -> Arc<dyn EventSource> {
+async fn data(data: &[&str]) -> Arc<dyn EventLog> {
     let given: Vec<_> = data
         .iter()
         .map(|data| ("/a", "io.example.x", *data))
@@ -58,7 +54,7 @@ async fn data(data: &[&str]) -> Arc<dyn EventSource> {
 /// Returns the rows before the first error, and that error.
 async fn answer(
     query: &EventQlQuery,
-    source: &Arc<dyn EventSource>,
+    source: &Arc<dyn EventLog>,
     uses_hints: bool,
 ) -> (Vec<String>, Option<QueryError>) {
     let mut rows = execute::run_query(
@@ -77,7 +73,7 @@ async fn answer(
     (seen, None)
 }
 
-async fn rows(query: &str, source: &Arc<dyn EventSource>) -> Vec<String> {
+async fn rows(query: &str, source: &Arc<dyn EventLog>) -> Vec<String> {
     let (rows, error) = answer(&EventQlQuery::parse(query).unwrap(), source, true).await;
     assert!(error.is_none(), "{query}: {error:?}");
     rows

@@ -1,6 +1,6 @@
 //! The read hints of queries.
 
-use crate::{EventQlQuery, ReadHint, read_plan::plan_read};
+use crate::{EventQlQuery, read_hint::ReadHint, read_plan::plan_read};
 use es_event::EventId;
 use es_store::{Bound, Order};
 

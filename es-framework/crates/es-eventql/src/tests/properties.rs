@@ -9,7 +9,8 @@ use super::{
     generate::{mutated, statement, words},
     source,
 };
-use crate::{EventQlQuery, EventSource, ast::Statement, lexer, parser};
+use crate::{EventQlQuery, ast::Statement, lexer, parser};
+use es_store::EventLog;
 
 fn read(text: &str) -> Statement {
     parser::parse_query(&lexer::tokenize(text).unwrap()).unwrap()
@@ -25,7 +26,7 @@ fn is_refused_or_stable(text: &str) -> Option<EventQlQuery> {
     Some(query)
 }
 
-fn library() -> (tokio::runtime::Runtime, Arc<dyn EventSource>) {
+fn library() -> (tokio::runtime::Runtime, Arc<dyn EventLog>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()

@@ -128,7 +128,7 @@ async fn a_precondition_holds_for_exactly_one_row_that_is_true() {
         ("FROM e IN events TOP 0 PROJECT INTO true", false),
     ] {
         let parsed = EventQlQuery::parse(query).unwrap();
-        let result = parsed.yields_true(Arc::clone(&source), limits).await;
-        assert_eq!(result.unwrap(), holds, "{query}");
+        let result = parsed.boolean_result(Arc::clone(&source), limits).await;
+        assert_eq!(result.unwrap() == Some(true), holds, "{query}");
     }
 }

@@ -20,12 +20,11 @@ impl VerifiedCaller {
         owner_id: Option<&str>,
     ) -> Self {
         let caller = AuthenticatedCaller::new(name, roles);
-        let caller = match owner_id {
-            Some(id) => caller.with_owner_id(id),
-            None => caller,
-        };
         Self {
-            caller,
+            caller: match owner_id {
+                Some(id) => caller.with_owner_id(id),
+                None => caller,
+            },
             until: None,
         }
     }
@@ -77,4 +76,4 @@ pub fn assume_caller(request: &mut Request, caller: &Caller) {
 
 /// Marks a request without a credential to a path that everyone may read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct AnonymousRequest;
+pub(crate) struct RequestWithoutCredential;

@@ -1,10 +1,7 @@
 //! The responses to callers who are denied: `401` and `403` with the challenge of RFC 6750, and `503`
 //! while the issuer does not answer.
 
-use axum::{
-    http::{HeaderValue, header},
-    response::{IntoResponse, Response},
-};
+use axum::response::{IntoResponse, Response};
 
 use crate::{Problem, problem::kind};
 
@@ -23,37 +20,33 @@ pub(super) enum AccessDenied {
     IssuerAway,
 }
 
-impl IntoResponse for AccessDenied {
-    fn into_response(self) -> Response {
-        let (problem, challenge) = match self {
-            Self::NoCredential => (
-                unauthorized("send the header Authorization: Bearer and a token"),
-                HeaderValue::from_static("Bearer"),
-            ),
-            Self::InvalidCredential => (
-                unauthorized("the token of the header Authorization is not, or no longer, valid"),
-                HeaderValue::from_static("Bearer error=\"invalid_token\""),
-            ),
-            Self::NoRole(roles) => (
-                Problem::missing_role(roles),
-                HeaderValue::from_static("Bearer error=\"insufficient_scope\""),
-            ),
+impl From<AccessDenied> for Problem {
+    fn from(denied: AccessDenied) -> Self {
+        match denied {
+            AccessDenied::NoCredential => {
+                unauthorized("send the header Authorization: Bearer and a token")
+                    .with_challenge("Bearer")
+            }
+            AccessDenied::InvalidCredential => {
+                unauthorized("the token of the header Authorization is not, or no longer, valid")
+                    .with_challenge("Bearer error=\"invalid_token\"")
+            }
+            AccessDenied::NoRole(roles) => {
+                Self::missing_role(roles).with_challenge("Bearer error=\"insufficient_scope\"")
+            }
             #[cfg(feature = "oidc")]
-            Self::IssuerAway => return issuer_away().into_response(),
-        };
-        let mut response = problem.into_response();
-        let headers = response.headers_mut();
-        headers.insert(header::WWW_AUTHENTICATE, challenge);
-        response
+            AccessDenied::IssuerAway => Self::new(
+                kind::ISSUER_AWAY,
+                "the issuer of tokens does not answer: send the request again later",
+            ),
+        }
     }
 }
 
-#[cfg(feature = "oidc")]
-fn issuer_away() -> Problem {
-    Problem::new(
-        kind::ISSUER_AWAY,
-        "the issuer of tokens does not answer: send the request again later",
-    )
+impl IntoResponse for AccessDenied {
+    fn into_response(self) -> Response {
+        Problem::from(self).into_response()
+    }
 }
 
 fn unauthorized(detail: &'static str) -> Problem {

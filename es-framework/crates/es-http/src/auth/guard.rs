@@ -8,7 +8,6 @@ use axum::{
     http::HeaderMap,
     middleware::{self, Next},
     response::{IntoResponse as _, Response},
-    routing::MethodRouter,
 };
 use es_net::{
     ClientIdentity, PeerAddress,
@@ -17,12 +16,15 @@ use es_net::{
 };
 
 use super::{
-    AnonymousRequest, Auth, ClientRateLimiter, Issuer, VerifiedCaller,
+    Auth, ClientRateLimiter, Issuer, RequestWithoutCredential, VerifiedCaller,
     denied::AccessDenied,
     streams::{end_when, is_stream},
     tokens::FileTokens,
 };
-use crate::actuator_paths::{HEALTH, LIVENESS, READINESS};
+use crate::{
+    Problem,
+    actuator_paths::{HEALTH, LIVENESS, READINESS},
+};
 
 /// Paths that need no credential, for orchestrators and load balancers. Without a credential, they return
 /// only the status.
@@ -122,45 +124,21 @@ impl Auth {
         }
     }
 
-    /// Restricts a route to callers with one of some roles. Where the service is open to everyone, only requests in
+    /// Refuses a caller with none of the roles of a route. Where the service is open to everyone, only requests in
     /// process have callers.
-    pub(crate) fn require_role<S>(
+    pub(crate) fn check_role(
         &self,
         roles: &'static [&'static str],
-        route: MethodRouter<S>,
-    ) -> MethodRouter<S>
-    where
-        S: Clone + Send + Sync + 'static,
-    {
-        if roles.is_empty() {
-            return route;
+        caller: Option<&VerifiedCaller>,
+    ) -> Result<(), Problem> {
+        let has_role = |caller: &VerifiedCaller| roles.iter().any(|role| caller.has_role(role));
+        match caller {
+            _ if roles.is_empty() => Ok(()),
+            Some(caller) if has_role(caller) => Ok(()),
+            Some(_) => Err(AccessDenied::NoRole(roles).into()),
+            None if self.is_open() => Ok(()),
+            None => Err(AccessDenied::NoCredential.into()),
         }
-        let required = RequiredRoles {
-            roles,
-            is_open: self.is_open(),
-        };
-        route.route_layer(middleware::from_fn_with_state(required, check_role))
-    }
-}
-
-/// The roles of which the caller of a route needs one.
-#[derive(Debug, Clone, Copy)]
-struct RequiredRoles {
-    roles: &'static [&'static str],
-    /// True if the service is open to everyone.
-    is_open: bool,
-}
-
-async fn check_role(
-    State(RequiredRoles { roles, is_open }): State<RequiredRoles>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match request.extensions().get::<VerifiedCaller>() {
-        Some(caller) if roles.iter().any(|role| caller.has_role(role)) => next.run(request).await,
-        Some(_) => AccessDenied::NoRole(roles).into_response(),
-        None if is_open => next.run(request).await,
-        None => AccessDenied::NoCredential.into_response(),
     }
 }
 
@@ -202,7 +180,7 @@ async fn guard_request(
             response
         }
         Err(AccessDenied::NoCredential) if PUBLIC.contains(&request.uri().path()) => {
-            request.extensions_mut().insert(AnonymousRequest);
+            request.extensions_mut().insert(RequestWithoutCredential);
             next.run(request).await
         }
         Err(denied) => denied.into_response(),

@@ -20,7 +20,7 @@ use es_event::NotLinked as Issuer;
 #[cfg(feature = "oidc")]
 use jwt::Issuer;
 
-pub(super) use caller::{AnonymousRequest, VerifiedCaller};
+pub(super) use caller::{RequestWithoutCredential, VerifiedCaller};
 pub(super) use guard::with_authentication;
 pub(super) use rate::ClientRateLimiter;
 

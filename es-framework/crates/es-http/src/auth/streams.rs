@@ -12,7 +12,7 @@ use es_net::{bearer, reloaded_value::ReloadedValue};
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 
-use super::{Auth, Authenticator, VerifiedCaller, tokens::FileTokens};
+use super::{Auth, VerifiedCaller, tokens::FileTokens};
 
 /// Returns whether a response is a stream without an end.
 pub(super) fn is_stream(answer: &Response) -> bool {
@@ -35,7 +35,7 @@ impl Auth {
         headers: &HeaderMap,
         caller: &VerifiedCaller,
     ) -> impl Future<Output = ()> + Send + 'static {
-        let tokens = self.0.as_ref().and_then(Authenticator::tokens);
+        let tokens = self.0.as_ref().and_then(|guard| guard.tokens());
         let hash = bearer::read_credential(headers).map(|token| Sha256::digest(token).into());
         let caller = caller.clone();
         async move {

@@ -161,7 +161,7 @@ impl FileToken {
 
     /// Returns the line of the token in the file.
     pub(super) fn to_line(&self) -> String {
-        let hash: String = self.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = es_event::hex(&self.hash);
         let roles = match self.roles.as_slice() {
             [] => "-".to_owned(),
             roles => roles.join(","),

@@ -32,7 +32,7 @@ pub(super) use event_store_health::reactions;
 
 use super::{
     HttpContext,
-    auth::{AnonymousRequest, VerifiedCaller},
+    auth::{RequestWithoutCredential, VerifiedCaller},
 };
 
 pub use probes::Lifecycle;
@@ -205,7 +205,7 @@ pub(super) fn report_schema(generator: &mut SchemaGenerator) -> Schema {
 /// because the details name folders and addresses, and no one sees whose rows wait.
 pub(super) async fn show_report(
     State(context): State<Arc<HttpContext>>,
-    anonymous: Option<Extension<AnonymousRequest>>,
+    anonymous: Option<Extension<RequestWithoutCredential>>,
     caller: Option<Extension<VerifiedCaller>>,
 ) -> Response {
     let mut report = context.health.report().await;
@@ -217,7 +217,10 @@ pub(super) async fn show_report(
 }
 
 /// Creates the response with a report. Anonymous requests see no components.
-fn answer(mut report: HealthReport, anonymous: Option<Extension<AnonymousRequest>>) -> Response {
+fn answer(
+    mut report: HealthReport,
+    anonymous: Option<Extension<RequestWithoutCredential>>,
+) -> Response {
     if anonymous.is_some() {
         report.components.clear();
     }

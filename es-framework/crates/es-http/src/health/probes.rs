@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Health, HealthComponent, HealthReport, answer, event_store_health, within_limit};
-use crate::{HttpContext, auth::AnonymousRequest};
+use crate::{HttpContext, auth::RequestWithoutCredential};
 
 /// The lifecycle of the process: its start, its shutdown and its broken threads. Clones share it.
 #[doc(hidden)]
@@ -170,14 +170,14 @@ impl Health {
 
 pub(crate) async fn liveness(
     State(context): State<Arc<HttpContext>>,
-    anonymous: Option<Extension<AnonymousRequest>>,
+    anonymous: Option<Extension<RequestWithoutCredential>>,
 ) -> Response {
     answer(context.health.liveness(), anonymous)
 }
 
 pub(crate) async fn readiness(
     State(context): State<Arc<HttpContext>>,
-    anonymous: Option<Extension<AnonymousRequest>>,
+    anonymous: Option<Extension<RequestWithoutCredential>>,
 ) -> Response {
     answer(context.health.readiness().await, anonymous)
 }

@@ -3,10 +3,8 @@
 use es_read::{
     projection::ReadModelDescriptor,
     query::{
-        ParameterDescription, ParameterDescriptions, QueryDescriptor, QueryRoute, QueryRouteTarget,
-        SortChoice,
-        page::{DEFAULT_LIMIT, MAX_LIMIT},
-        parameters::{LONGEST_VALUE, MOST_VALUES},
+        PageParameters, ParameterDescription, ParameterDescriptions, QueryDescriptor,
+        QueryParameters, QueryRoute, QueryRouteTarget, SortChoice,
     },
 };
 use serde_json::{Value, json};
@@ -170,8 +168,8 @@ fn paged(operation: Operation) -> Operation {
         "type": "integer",
         "format": "int32",
         "minimum": 1,
-        "maximum": MAX_LIMIT,
-        "default": DEFAULT_LIMIT,
+        "maximum": PageParameters::MAX_LIMIT,
+        "default": PageParameters::DEFAULT_LIMIT,
     });
     let cursor = bounded(json!({ "type": "string" }));
     let total = json!({ "type": "boolean", "default": false });
@@ -187,7 +185,7 @@ fn paged(operation: Operation) -> Operation {
 
 fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
     let mut schema = bounded(parameter.schema.to_value());
-    if is_in_path && schema["maxLength"] == LONGEST_VALUE {
+    if is_in_path && schema["maxLength"] == QueryParameters::MAX_LENGTH {
         // The address as a whole has a limit.
         if let Some(members) = schema.as_object_mut() {
             members.remove("maxLength");
@@ -198,7 +196,8 @@ fn parameter(parameter: ParameterDescription, is_in_path: bool) -> Value {
         schema["examples"] = text.examples.clone().into();
     }
     if parameter.several {
-        schema = json!({ "type": "array", "items": schema, "maxItems": MOST_VALUES });
+        schema =
+            json!({ "type": "array", "items": schema, "maxItems": QueryParameters::MAX_VALUES });
     }
     let mut value = json!({
         "name": parameter.name,
@@ -225,7 +224,7 @@ fn bounded(mut schema: Value) -> Value {
             .iter()
             .all(|bound| schema.get(bound).is_none());
     if is_bare {
-        schema["maxLength"] = LONGEST_VALUE.into();
+        schema["maxLength"] = QueryParameters::MAX_LENGTH.into();
         schema["pattern"] = "^[^\\u0000\\uFFFD]*$".into();
     }
     schema

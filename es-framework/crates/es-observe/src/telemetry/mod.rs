@@ -98,11 +98,10 @@ impl Telemetry {
 /// Starts a log of text lines on standard error. Without a valid `RUST_LOG`, this level is logged.
 #[doc(hidden)]
 pub fn log_to_stderr(level: LevelFilter) {
-    let filter = env::var("RUST_LOG")
-        .ok()
-        .and_then(|text| filter(&text).ok());
-    let filter = filter.unwrap_or_else(|| Targets::new().with_default(level));
-    subscriber(log(LogFormat::Text, filter, io::stderr), None).init();
+    let text = env::var("RUST_LOG").ok();
+    let given = text.and_then(|text| filter(&text).ok());
+    let targets = given.unwrap_or_else(|| Targets::new().with_default(level));
+    subscriber(log(LogFormat::Text, targets, io::stderr), None).init();
 }
 
 /// Returns the time since `begin`, as a field of the log.
@@ -115,14 +114,10 @@ pub fn milliseconds_since(begin: Instant) -> u64 {
 /// PostgreSQL, such as that a table exists already, are logged only if the filter names them.
 fn filter(text: &str) -> Result<Targets> {
     const NOTICES: &str = "sqlx::postgres::notice=warn";
-    let directives = text.split(',').map(str::trim);
-    let directives: Vec<_> = directives.filter(|one| !one.is_empty()).collect();
-    let directives = if directives.is_empty() {
-        vec!["info"]
-    } else {
-        directives
-    };
-    let directives: Vec<_> = [NOTICES].into_iter().chain(directives).collect();
+    let parts = text.split(',').map(str::trim);
+    let given: Vec<_> = parts.filter(|one| !one.is_empty()).collect();
+    let default = given.is_empty().then_some("info");
+    let directives: Vec<_> = [NOTICES].into_iter().chain(default).chain(given).collect();
     directives.join(",").parse().map_err(|error| {
         let message = "RUST_LOG is not a filter, such as info or es_framework=debug";
         Error::because(message, error)

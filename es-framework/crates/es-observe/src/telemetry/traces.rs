@@ -95,15 +95,15 @@ pub fn trace_of(span: &Span) -> Option<TraceContext> {
         return None;
     }
     let context = span.context();
-    let span = context.span();
-    let span = span.span_context();
-    if !span.is_valid() {
+    let current = context.span();
+    let ids = current.span_context();
+    if !ids.is_valid() {
         return None;
     }
-    let flags = span.trace_flags().to_u8();
-    let parent = format!("00-{}-{}-{flags:02x}", span.trace_id(), span.span_id());
-    let state = span.trace_state().header();
-    let state = Some(state.as_str()).filter(|state| !state.is_empty());
+    let flags = ids.trace_flags().to_u8();
+    let parent = format!("00-{}-{}-{flags:02x}", ids.trace_id(), ids.span_id());
+    let header = ids.trace_state().header();
+    let state = Some(header.as_str()).filter(|state| !state.is_empty());
     let trace = TraceContext::new(Some(&parent), state);
     trace
         .or_else(|_| TraceContext::new(Some(&parent), None))
@@ -141,10 +141,10 @@ fn span_context(trace: &TraceContext) -> Option<SpanContext> {
     let mut parts = trace.parent().split('-').skip(1);
     let id = TraceId::from_hex(parts.next()?).ok()?;
     let span = SpanId::from_hex(parts.next()?).ok()?;
-    let flags = u8::from_str_radix(parts.next()?, 16).ok()?;
-    let state = trace.state().and_then(|state| state.parse().ok());
-    let state: TraceState = state.unwrap_or_default();
-    let flags = TraceFlags::new(flags) & TraceFlags::SAMPLED;
+    let bits = u8::from_str_radix(parts.next()?, 16).ok()?;
+    let parsed = trace.state().and_then(|state| state.parse().ok());
+    let state: TraceState = parsed.unwrap_or_default();
+    let flags = TraceFlags::new(bits) & TraceFlags::SAMPLED;
     Some(SpanContext::new(id, span, flags, true, state))
 }
 

@@ -48,8 +48,8 @@ impl BatchFold {
         let mut places = row_positions(event.id);
         let read = call_projection(|| {
             upcasters.read(event, |view| {
-                let taken = fold.add_event(places.clone(), &view, holds);
-                let taken = i64::try_from(taken.max(1)).unwrap_or(POSITIONS);
+                let rows = fold.add_event(places.clone(), &view, holds);
+                let taken = i64::try_from(rows.max(1)).unwrap_or(POSITIONS);
                 places.start = places.start.saturating_add(taken);
                 Ok::<_, ProjectionError>(())
             })

@@ -138,12 +138,13 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
         holds: &mut RowHolds,
     ) -> usize {
         let recorded = event.recorded();
-        let changes = call_projection(|| R::changes(event)).and_then(|changes| changes);
-        let changes = changes.and_then(|changes| check_count(changes, &places));
-        let changes = changes.unwrap_or_else(|error| {
-            holds.hold(key_in_subject::<R>(event).as_ref(), recorded, error);
-            Vec::new()
-        });
+        let changes = call_projection(|| R::changes(event))
+            .flatten()
+            .and_then(|changes| check_count(changes, &places))
+            .unwrap_or_else(|error| {
+                holds.hold(key_in_subject::<R>(event).as_ref(), recorded, error);
+                Vec::new()
+            });
         let count = changes.len();
         for (place, change) in places.zip(changes) {
             if holds.admit_to_row(&change.key, recorded) {

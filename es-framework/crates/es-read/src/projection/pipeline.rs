@@ -141,8 +141,8 @@ impl ProjectionPipeline {
     /// given to other events, so a read model that only continues after its position misses these.
     async fn has_stored_checkpoints(&self) -> Result<bool, Interruption<PipelineEnd>> {
         for model in self.running_models() {
-            let kept = self.database.load_checkpoint(&model.table).await;
-            let kept = kept.map_err(|error| self.interruption(&error))?;
+            let loaded = self.database.load_checkpoint(&model.table).await;
+            let kept = loaded.map_err(|error| self.interruption(&error))?;
             if let Some(checkpoint) = kept.and_then(|kept| kept.checkpoint)
                 && !checkpoint.is_in_event_store(&*self.store).await?
             {

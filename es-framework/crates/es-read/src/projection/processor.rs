@@ -227,8 +227,8 @@ impl Processor {
                 let erasure = kept.as_ref().and_then(TableCheckpoint::erasure);
                 // The active process may be a release with another definition.
                 let usable = kept.filter(|kept| kept.is_readable(table));
-                let position = usable.and_then(|kept| kept.checkpoint);
-                let position = position.map(|checkpoint| checkpoint.id);
+                let checkpoint = usable.and_then(|kept| kept.checkpoint);
+                let position = checkpoint.map(|checkpoint| checkpoint.id);
                 if let Some(progress) = self.positions.find_progress(table.model.name) {
                     let held = self.database.load_held_keys(table).await?;
                     progress.record_held_keys(held);

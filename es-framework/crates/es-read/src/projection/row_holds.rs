@@ -67,8 +67,8 @@ impl RowHolds {
 
     /// Lets only these held rows take events, each from its hold on.
     pub(super) fn select(self, rows: &HeldKeys) -> Self {
-        let selected = rows.iter().map(|row| (row.id.clone(), row.poison.id));
-        let selected = Some(selected.collect());
+        let starts = rows.iter().map(|row| (row.id.clone(), row.poison.id));
+        let selected = Some(starts.collect());
         Self { selected, ..self }
     }
 

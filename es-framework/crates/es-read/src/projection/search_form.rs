@@ -53,7 +53,6 @@ pub struct SearchedColumn {
 }
 
 /// Returns true if a comparison with a column finds no other text than the one that it names.
-#[doc(hidden)]
 #[must_use]
 pub const fn compares_exactly(mut searched: &[SearchedColumn], column: &str) -> bool {
     while let [first, others @ ..] = searched {

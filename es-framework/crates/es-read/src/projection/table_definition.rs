@@ -54,8 +54,5 @@ pub(super) fn layout_hash(table: &Table) -> String {
 
 fn short_hash(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
-    hash.iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    es_event::hex(hash.iter().take(16))
 }

@@ -33,7 +33,6 @@ pub(crate) fn write_for<T>(caller: &Caller, write: impl FnOnce() -> T) -> T {
 
 /// Returns whether the member of a row is left out of the JSON for the caller of the query that is being answered.
 /// The rows of a query lack the values that its caller does not see; a row that a handler composes may have them.
-#[doc(hidden)]
 pub fn is_hidden<R: ReadModel, const RULE: usize, T: ColumnType>(value: &T) -> bool {
     let rule = R::VISIBILITY.get(RULE);
     let access = rule.map(|rule| VIEWER.with_borrow(|caller| rule.access(caller)));
@@ -45,7 +44,6 @@ pub fn is_hidden<R: ReadModel, const RULE: usize, T: ColumnType>(value: &T) -> b
 }
 
 /// Adds to the schema of a row who sees its members.
-#[doc(hidden)]
 pub fn describe_visibility<R: ReadModel>(schema: &mut Schema) {
     let members = schema.get_mut("properties");
     let Some(members) = members.and_then(Value::as_object_mut) else {
@@ -56,8 +54,8 @@ pub fn describe_visibility<R: ReadModel>(schema: &mut Schema) {
             continue;
         };
         let viewers = format!("Only {} see this.", rule.viewers());
-        let text = member["description"].as_str().unwrap_or_default();
-        let text = format!("{text}\n\n{viewers}").trim().to_owned();
+        let described = member["description"].as_str().unwrap_or_default();
+        let text = format!("{described}\n\n{viewers}").trim().to_owned();
         member["description"] = json!(text);
     }
 }

@@ -41,7 +41,6 @@ pub struct Aggregate<R, V> {
 }
 
 /// The function, the column and the rows of an aggregate.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct AggregateExpression {
     function: AggregateFunction,
@@ -62,7 +61,6 @@ enum AggregateFunction {
 }
 
 /// The values that the database has computed, each of which is JSON.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct AggregateValues(std::vec::IntoIter<Box<RawValue>>);
 
@@ -251,8 +249,8 @@ fn read_integer_sum<S: DeserializeOwned>(
         return Ok(None);
     };
     let sum = (i128::from(upper) << 32).saturating_add(lower.into());
-    let sum = serde_json::from_str(&sum.to_string());
-    Ok(Some(sum.map_err(|_| QueryError::SumTooLarge { column })?))
+    let value = serde_json::from_str(&sum.to_string());
+    Ok(Some(value.map_err(|_| QueryError::SumTooLarge { column })?))
 }
 
 impl AggregateValues {
@@ -312,7 +310,10 @@ impl AggregateExpression {
                 SqlFragment::join(halves, ", ")
             }
             AggregateFunction::List => {
-                let list = view.database.json_list_expression(&column, &filter);
+                let list = view
+                    .database
+                    .dialect()
+                    .json_list_expression(&column, &filter);
                 SqlFragment::new(list, parameters)
             }
         })
@@ -355,14 +356,15 @@ impl RowSelection<'_> {
             let filter = self.filter_sql(view)?;
             // The number of rows makes one line of the statement, even without any aggregate.
             let list = aggregate_list(view, "count(*)", &aggregates)?;
-            let array = database.json_array_expression(&list.text);
+            let array = database.dialect().json_array_expression(&list.text);
             let table = quote_name(view.table.model.name);
             let filter_clause = where_clause(&filter.text);
             let statement = format!("SELECT {array} FROM {table}{filter_clause}");
             let parameters = list.parameters.into_iter().chain(filter.parameters);
             let numbered = database.replace_question_marks(&statement, 0);
             let cost = QueryCost::Aggregate;
-            let loaded = database.fetch_texts(cost, numbered, parameters.collect(), usize::MAX);
+            let loaded =
+                database.fetch_texts_up_to(cost, numbered, parameters.collect(), usize::MAX);
             let texts = loaded
                 .await
                 .map_err(|error| explain_overflow(error, &aggregates))?;

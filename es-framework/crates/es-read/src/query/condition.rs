@@ -27,7 +27,7 @@ pub struct Condition<R> {
 /// The tree of a condition, without its row type.
 #[derive(Debug)]
 pub(super) enum Expression {
-    Compare(&'static str, Comparison, Cell),
+    Compare(&'static str, ComparisonOperator, Cell),
     OneOf(&'static str, Vec<Cell>),
     Contains(&'static str, String),
     IsNull(&'static str),
@@ -38,9 +38,9 @@ pub(super) enum Expression {
     Invalid(CellError),
 }
 
-/// A comparison of a column with one value.
+/// The operator that compares a column with one value.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Comparison {
+pub(super) enum ComparisonOperator {
     Equal,
     NotEqual,
     AtLeast,
@@ -49,7 +49,7 @@ pub(super) enum Comparison {
     Below,
 }
 
-impl Comparison {
+impl ComparisonOperator {
     /// Returns the SQL operator.
     const fn operator(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Comparison {
     }
 }
 
-impl Comparison {
+impl ComparisonOperator {
     /// Returns the SQL operator that the prefixes of two texts meet if the texts compare like this, unless any
     /// prefixes can.
     const fn prefix_operator(self) -> Option<&'static str> {
@@ -85,7 +85,7 @@ impl<R> Condition<R> {
     /// Returns the condition that a column compares like this with a value.
     pub(super) fn compare<V: ColumnType>(
         column: &'static str,
-        comparison: Comparison,
+        comparison: ComparisonOperator,
         value: &V,
     ) -> Self {
         Self::new(match value.to_cell(column) {
@@ -144,9 +144,8 @@ pub(super) fn selected_key(conditions: &[Expression], identity: RowIdentity) -> 
     let RowIdentity::Columns(names) = identity else {
         return None;
     };
-    let parts = names.iter();
-    let parts = parts.map(|column| RowKey::from_cell(required(column)?.clone()));
-    RowKey::from_parts(parts.collect::<Option<_>>()?).map(Cell::from)
+    let part = |column: &&str| RowKey::from_cell(required(column)?.clone());
+    RowKey::from_parts(names.iter().map(part).collect::<Option<_>>()?).map(Cell::from)
 }
 
 /// Returns the condition on the whole key of a row if the conditions tell each of its fields. An index contains the key,
@@ -164,13 +163,13 @@ pub(super) fn composite_key_condition(
 
 impl Expression {
     pub(super) const fn equal_to(column: &'static str, cell: Cell) -> Self {
-        Self::Compare(column, Comparison::Equal, cell)
+        Self::Compare(column, ComparisonOperator::Equal, cell)
     }
 
     /// Returns the value that a column has in all rows that meet the condition.
     fn required_cell(&self, column: &str) -> Option<&Cell> {
         match self {
-            Self::Compare(name, Comparison::Equal, cell) if *name == column => Some(cell),
+            Self::Compare(name, ComparisonOperator::Equal, cell) if *name == column => Some(cell),
             _ => None,
         }
     }
@@ -180,12 +179,11 @@ impl Expression {
         let is_null = |column, is| SqlFragment::new(format!("{} {is}", quote_name(column)), vec![]);
         let (column, condition) = match self {
             // `= NULL` is never true in SQL.
-            Self::Compare(column, Comparison::Equal, Cell::Null) | Self::IsNull(column) => {
+            Self::Compare(column, ComparisonOperator::Equal, Cell::Null) | Self::IsNull(column) => {
                 return view.restrict(column, is_null(column, "IS NULL"), true);
             }
-            Self::Compare(column, Comparison::NotEqual, Cell::Null) | Self::IsNotNull(column) => {
-                (column, is_null(column, "IS NOT NULL"))
-            }
+            Self::Compare(column, ComparisonOperator::NotEqual, Cell::Null)
+            | Self::IsNotNull(column) => (column, is_null(column, "IS NOT NULL")),
             // No value is larger or smaller than a missing one.
             Self::Compare(column, _, Cell::Null) => (column, SqlFragment::new("1 = 0", vec![])),
             Self::Compare(column, comparison, cell) => {
@@ -204,13 +202,13 @@ impl Expression {
 fn compare_in(
     view: TableView<'_>,
     column: &str,
-    comparison: Comparison,
+    comparison: ComparisonOperator,
     cell: &Cell,
 ) -> SqlFragment {
     let TableView {
         database, table, ..
     } = view;
-    let prefix = database.indexed_prefix(table, column);
+    let prefix = database.dialect().indexed_prefix(table, column);
     let cell = table.compared_cell(column, cell.clone());
     let column = table.compared_column(column);
     compare(&column, comparison, cell, prefix.as_deref())
@@ -223,15 +221,15 @@ fn one_of_in(view: TableView<'_>, column: &str, cells: &[Cell]) -> SqlFragment {
     if cells.is_empty() {
         return SqlFragment::new("1 = 0", Vec::new());
     }
-    let cells = cells.iter().cloned();
-    let cells: Vec<_> = cells
-        .map(|cell| table.compared_cell(column, cell))
+    let compared: Vec<_> = cells
+        .iter()
+        .map(|cell| table.compared_cell(column, cell.clone()))
         .collect();
-    let exact = one_of(&table.compared_column(column), cells.clone());
-    match database.indexed_prefix(table, column) {
+    let exact = one_of(&table.compared_column(column), compared.clone());
+    match database.dialect().indexed_prefix(table, column) {
         None => exact,
         Some(prefix) => {
-            let prefixes = cells.into_iter().map(prefix_of).collect();
+            let prefixes = compared.into_iter().map(prefix_of).collect();
             SqlFragment::join([one_of(&prefix, prefixes), exact], " AND ")
         }
     }
@@ -253,15 +251,23 @@ fn contains_in(
     let Some(part) = part else {
         return Ok(SqlFragment::new("1 = 0", Vec::new()));
     };
-    let conditions = database.substring_conditions(table, &column, &part);
-    let conditions = conditions.into_iter();
-    let conditions = conditions.map(|(text, cell)| SqlFragment::new(text, vec![cell]));
-    Ok(SqlFragment::join(conditions, " AND "))
+    let conditions = database
+        .dialect()
+        .substring_conditions(table, &column, &part);
+    let fragments = conditions
+        .into_iter()
+        .map(|(text, cell)| SqlFragment::new(text, vec![cell]));
+    Ok(SqlFragment::join(fragments, " AND "))
 }
 
 /// Returns the condition that a column, which is given as SQL, compares like this with a value. If an index contains
 /// the prefix of the column, a condition on it precedes the exact one.
-fn compare(column: &str, comparison: Comparison, cell: Cell, prefix: Option<&str>) -> SqlFragment {
+fn compare(
+    column: &str,
+    comparison: ComparisonOperator,
+    cell: Cell,
+    prefix: Option<&str>,
+) -> SqlFragment {
     let text = format!("{column} {} ?", comparison.operator());
     let exact = SqlFragment::new(text, vec![cell.clone()]);
     let Some((prefix, operator)) = prefix.zip(comparison.prefix_operator()) else {
@@ -270,7 +276,7 @@ fn compare(column: &str, comparison: Comparison, cell: Cell, prefix: Option<&str
     let text = format!("{prefix} {operator} ?");
     let helper = SqlFragment::new(text, vec![prefix_of(cell.clone())]);
     match (comparison, &cell) {
-        (Comparison::Equal, Cell::Text(text)) if is_shorter_than_prefix(text) => helper,
+        (ComparisonOperator::Equal, Cell::Text(text)) if is_shorter_than_prefix(text) => helper,
         _ => SqlFragment::join([helper, exact], " AND "),
     }
 }
@@ -295,6 +301,6 @@ fn join_sides(
     operator: &str,
 ) -> Result<SqlFragment, QueryError> {
     let sides = [one, other].map(|side| Ok(side.to_sql(view)?.in_parentheses()));
-    let sides: Result<Vec<_>, QueryError> = sides.into_iter().collect();
-    Ok(SqlFragment::join(sides?, operator))
+    let fragments: Result<Vec<_>, QueryError> = sides.into_iter().collect();
+    Ok(SqlFragment::join(fragments?, operator))
 }

@@ -149,8 +149,7 @@ impl RowDigest {
 /// Returns a short digest of a text in hexadecimal.
 pub(super) fn short_digest(text: &str) -> String {
     let hash = Sha256::digest(text);
-    let digest = hash.iter().take(DIGEST);
-    digest.map(|byte| format!("{byte:02x}")).collect()
+    es_event::hex(hash.iter().take(DIGEST))
 }
 
 impl LongCursor {
@@ -209,7 +208,9 @@ impl PageCursor {
     /// Refuses a value that no row can have: a text of PostgreSQL cannot contain the NUL character.
     pub(super) fn check_storable(cell: &Cell, database: &Database) -> Result<(), QueryError> {
         match cell {
-            Cell::Text(text) if database.rejects_nul_character() && text.contains('\0') => {
+            Cell::Text(text)
+                if database.dialect().rejects_nul_character() && text.contains('\0') =>
+            {
                 Err(Self::foreign_cursor_error())
             }
             _ => Ok(()),
@@ -229,7 +230,7 @@ impl PageCursor {
     /// Returns the text for clients. It is hexadecimal, so that it needs no escapes in a URL.
     pub(super) fn encode(&self) -> Result<String, serde_json::Error> {
         let json = serde_json::to_vec(self)?;
-        Ok(json.iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(es_event::hex(&json))
     }
 
     /// Reads the text that a client sends back.

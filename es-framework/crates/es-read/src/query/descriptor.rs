@@ -73,12 +73,8 @@ pub struct QueryDescriptor {
     /// Returns the JSON schema of the query's output.
     pub output: fn(&mut SchemaGenerator) -> Schema,
     /// Parses the query's parameters, and checks the rule about the owner.
-    pub parse: ParseQuery,
+    pub parse: fn(QueryParameters, &Caller) -> Result<ParsedQuery, QueryError>,
 }
-
-/// Parses the parameters of a query, and checks the rule about its owner.
-#[doc(hidden)]
-pub type ParseQuery = fn(QueryParameters, &Caller) -> Result<ParsedQuery, QueryError>;
 
 inventory::collect!(QueryDescriptor);
 

@@ -54,15 +54,15 @@ pub async fn browse_events(
 }
 
 /// A row of any read model, and its position among the rows.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct PositionedRow {
+    /// The position, by which the row is found again.
     pub position: i64,
+    /// The row.
     pub json: Box<RawValue>,
 }
 
 /// Returns the requested page of any read model in the order of its rows' age. The console shows it.
-#[doc(hidden)]
 pub async fn browse_rows(
     database: &Database,
     table: &Table,
@@ -79,7 +79,6 @@ pub async fn browse_rows(
 }
 
 /// Returns the row of any read model at a position. The console shows it.
-#[doc(hidden)]
 pub async fn find_row_at(
     database: &Database,
     table: &Table,

@@ -83,12 +83,12 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         };
         let page = groups.load_page(paging).await?;
         page.try_map(|mut group| {
-            let key: Vec<T> = group
+            let parts: Vec<T> = group
                 .key
                 .into_iter()
                 .map(serde_json::from_value)
                 .collect::<Result<_, _>>()?;
-            let key = key.try_into().map_err(|_| {
+            let key = parts.try_into().map_err(|_| {
                 let message = "a group has another number of columns than the query";
                 <serde_json::Error as serde::de::Error>::custom(message)
             })?;

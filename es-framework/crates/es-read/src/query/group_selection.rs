@@ -56,24 +56,28 @@ impl GroupSelection<'_> {
             } else {
                 None
             };
-            let group = database.json_array_expression(&list.text);
+            let group = database.dialect().json_array_expression(&list.text);
             let after = self.after_cursor(view, paging).await?;
             let conditions = SqlFragment::join([filter].into_iter().chain(after), " AND ");
             // An index has the order of the prefix.
             let prefix = self.indexed_prefix(table).into_iter();
-            let columns: Vec<_> = prefix.chain([self.column_list(table)]).collect();
-            let columns = columns.join(", ");
+            let lists: Vec<_> = prefix.chain([self.column_list(table)]).collect();
+            let columns = lists.join(", ");
             let statement = format!(
                 "SELECT {group} FROM {} WHERE {} GROUP BY {columns} ORDER BY {columns} LIMIT ?",
                 quote_name(table.model.name),
                 conditions.text
             );
-            let parameters = list.parameters.into_iter().chain(conditions.parameters);
-            let parameters = parameters.chain([paging.limit_plus_one()]).collect();
+            let parameters = list
+                .parameters
+                .into_iter()
+                .chain(conditions.parameters)
+                .chain([paging.limit_plus_one()])
+                .collect();
             let numbered = database.replace_question_marks(&statement, 0);
             let cost = QueryCost::Aggregate;
             let texts = database
-                .fetch_texts(cost, numbered, parameters, paging.most_bytes)
+                .fetch_texts_up_to(cost, numbered, parameters, paging.most_bytes)
                 .await
                 .map_err(|error| explain_overflow(error, &self.aggregates))?;
             let groups = texts.try_map(|json| self.read_group(&json))?;
@@ -139,7 +143,7 @@ impl GroupSelection<'_> {
     /// Returns the prefix of the first column as SQL, if an index contains the prefix instead of the text.
     fn indexed_prefix(&self, table: &Table) -> Option<String> {
         let first = self.columns.first()?;
-        self.rows.database.indexed_prefix(table, first)
+        self.rows.database.dialect().indexed_prefix(table, first)
     }
 
     /// Returns the columns, as SQL, that the rows are grouped by.
@@ -160,7 +164,9 @@ impl GroupSelection<'_> {
                 name
             } else {
                 let database = self.rows.database;
-                database.first_value_expression(&name, has_extremes)
+                database
+                    .dialect()
+                    .first_value_expression(&name, has_extremes)
             }
         });
         shown.collect::<Vec<_>>().join(", ")
@@ -179,8 +185,9 @@ impl GroupSelection<'_> {
         let (cells, operator) = match cursor {
             PageCursor::Long(cursor) => {
                 let rows = self.rows.load_rows_at(view, cursor.positions()).await?;
-                let rows = rows.iter().map(|row| self.sorted_row(table, row)).collect();
-                let PageStart { row, is_included } = cursor.find_start(self.columns, rows)?;
+                let sorted = rows.iter().map(|row| self.sorted_row(table, row));
+                let start = cursor.find_start(self.columns, sorted.collect())?;
+                let PageStart { row, is_included } = start;
                 (row.values, if is_included { ">=" } else { ">" })
             }
             cursor => {
@@ -195,11 +202,11 @@ impl GroupSelection<'_> {
         let marks = vec!["?"; cells.len()].join(", ");
         let text = format!("({}) {operator} ({marks})", self.column_list(table));
         let prefix = self.indexed_prefix(table).zip(cells.first().cloned());
-        let prefix = prefix.map(|(prefix, first)| {
+        let by_prefix = prefix.map(|(prefix, first)| {
             SqlFragment::new(format!("{prefix} >= ?"), vec![prefix_of(first)])
         });
         let exact = SqlFragment::new(text, cells);
-        let conditions = prefix.into_iter().chain([exact]);
+        let conditions = by_prefix.into_iter().chain([exact]);
         Ok(Some(SqlFragment::join(conditions, " AND ")))
     }
 

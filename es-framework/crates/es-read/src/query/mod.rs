@@ -9,9 +9,9 @@ mod event_rows;
 mod group_query;
 mod group_selection;
 mod joined_page;
-pub mod page;
+mod page;
 mod parameter_descriptions;
-pub mod parameters;
+mod parameters;
 mod parsed_query;
 mod person_rows;
 mod query_context;
@@ -28,7 +28,7 @@ mod typed_column;
 
 pub use aggregate::{Aggregate, Aggregates};
 pub use condition::Condition;
-pub use descriptor::{ParseQuery, QueryDescriptor};
+pub use descriptor::QueryDescriptor;
 pub use error::QueryError;
 #[doc(hidden)]
 pub use event_rows::{PositionedRow, browse_rows, find_row_at};
@@ -37,19 +37,18 @@ pub use group_query::{Group, GroupQuery};
 pub use page::{Page, PageParameters};
 pub use parameter_descriptions::{ParameterDescription, ParameterDescriptions};
 pub use parameters::QueryParameters;
+#[doc(hidden)]
 pub use parsed_query::ParsedQuery;
 #[doc(hidden)]
 pub use person_rows::{RowsWithText, find_rows_with_text, has_rows_with_text};
 pub use query_context::QueryContext;
 pub use query_field::{ParameterValue, QueryField, ValueCount};
 pub use query_handler::{Query, QueryHandler};
-#[doc(hidden)]
-pub use query_route::query_routes;
 pub use query_route::{QueryRoute, QueryRouteTarget};
 pub use row_query::RowQuery;
 pub use sort_order::SortChoice;
 #[doc(hidden)]
 pub use typed_column::names_key;
 pub use typed_column::{
-    Column, ComparedWith, NumericValue, OrderedValue, RequiredIndex, TextValue,
+    Column, ComparedWith, NumericValue, OrderedValue, RequiredIndex, SearchableText,
 };

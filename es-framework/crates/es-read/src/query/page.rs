@@ -6,13 +6,6 @@ use serde::Serialize;
 use super::{QueryError, QueryParameters, SortChoice, cursor::PageCursor, sort_order::SortColumn};
 use crate::projection::{Cell, FetchedRows};
 
-/// The number of rows on a page if the caller sends no `limit`.
-#[doc(hidden)]
-pub const DEFAULT_LIMIT: u32 = 100;
-/// The largest `limit`.
-#[doc(hidden)]
-pub const MAX_LIMIT: u32 = 1_000;
-/// The size of the rows of a page in bytes, not counting the last one. A page of larger rows ends early and has a
 /// cursor.
 const PAGE_BYTES: usize = 8 << 20;
 
@@ -41,7 +34,7 @@ pub struct PageParameters {
 impl Default for PageParameters {
     fn default() -> Self {
         Self {
-            limit: DEFAULT_LIMIT,
+            limit: Self::DEFAULT_LIMIT,
             after: None,
             total: false,
             sort: None,
@@ -51,26 +44,32 @@ impl Default for PageParameters {
 }
 
 impl PageParameters {
+    /// The number of rows on a page, unless the client says another one.
+    pub const DEFAULT_LIMIT: u32 = 100;
+    /// The largest number of rows that a client may request for a page.
+    pub const MAX_LIMIT: u32 = 1_000;
+
     /// Takes `limit`, `cursor` and `total` from the parameters, and `sort` if there are columns to choose among.
     pub(crate) fn take_from_parameters(
         parameters: &mut QueryParameters,
         choices: &[SortChoice],
     ) -> Result<Self, QueryError> {
-        let sort = match choices {
+        let requested = match choices {
             [] => None,
             _ => parameters.take_text("sort")?,
         };
-        let sort = sort
+        let sort = requested
             .map(|text| SortChoice::find(choices, &text))
             .transpose()?;
         let limit = match parameters.take_text("limit")? {
-            None => DEFAULT_LIMIT,
+            None => Self::DEFAULT_LIMIT,
             Some(text) => {
                 let limit = text.parse().ok();
                 limit
-                    .filter(|limit| (1..=MAX_LIMIT).contains(limit))
+                    .filter(|limit| (1..=Self::MAX_LIMIT).contains(limit))
                     .ok_or_else(|| {
-                        let message = format!("must be a whole number from 1 to {MAX_LIMIT}");
+                        let message =
+                            format!("must be a whole number from 1 to {}", Self::MAX_LIMIT);
                         QueryError::invalid("limit", message)
                     })?
             }
@@ -209,7 +208,7 @@ mod tests {
     #[test]
     fn a_page_has_a_limit_of_its_own() {
         let limit = |pairs: &[_]| paging(pairs).map(|paging| paging.limit).ok();
-        assert_eq!(limit(&[]), Some(DEFAULT_LIMIT));
+        assert_eq!(limit(&[]), Some(PageParameters::DEFAULT_LIMIT));
         assert_eq!(limit(&[("limit", "1000")]), Some(1_000));
         for refused in ["0", "1001", "-1", "ten", ""] {
             assert_eq!(limit(&[("limit", refused)]), None, "{refused}");

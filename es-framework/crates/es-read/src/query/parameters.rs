@@ -5,13 +5,6 @@ use std::collections::BTreeMap;
 use super::QueryError;
 use crate::projection::{ColumnType, column};
 
-/// The largest number of values of a parameter that takes several.
-#[doc(hidden)]
-pub const MOST_VALUES: usize = 100;
-/// The largest number of characters of a value.
-#[doc(hidden)]
-pub const LONGEST_VALUE: usize = 1_000;
-
 /// Follows the error of a value with a comma, which may be meant as a list.
 const REPEAT_HINT: &str = "; repeat the parameter for each of several values";
 
@@ -36,6 +29,11 @@ pub struct QueryParameters {
 }
 
 impl QueryParameters {
+    /// The largest number of values of a parameter that takes several.
+    pub const MAX_VALUES: usize = 100;
+    /// The largest number of characters of a value.
+    pub const MAX_LENGTH: usize = 1_000;
+
     /// Collects the parameters from pairs of name and value.
     ///
     /// # Errors
@@ -43,8 +41,8 @@ impl QueryParameters {
     pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, QueryError> {
         let mut parameters = Self::default();
         for (name, value) in pairs {
-            if value.chars().count() > LONGEST_VALUE {
-                let message = format!("has more than {LONGEST_VALUE} characters");
+            if value.chars().count() > Self::MAX_LENGTH {
+                let message = format!("has more than {} characters", Self::MAX_LENGTH);
                 return Err(QueryError::invalid(&name, message));
             }
             parameters = parameters.with_path_values([(name, value)])?;
@@ -108,8 +106,8 @@ impl QueryParameters {
     ) -> Result<Vec<T>, QueryError> {
         self.known.push(name);
         let values = self.values.remove(name).unwrap_or_default();
-        if values.len() > MOST_VALUES {
-            let message = format!("has more than {MOST_VALUES} values");
+        if values.len() > Self::MAX_VALUES {
+            let message = format!("has more than {} values", Self::MAX_VALUES);
             return Err(QueryError::invalid(name, message));
         }
         let value = |text: &String| {
@@ -185,12 +183,12 @@ mod tests {
 
     #[test]
     fn a_parameter_has_bounds() {
-        let long = ("a".to_owned(), "x".repeat(LONGEST_VALUE + 1));
+        let long = ("a".to_owned(), "x".repeat(QueryParameters::MAX_LENGTH + 1));
         assert!(QueryParameters::new([long.clone()]).is_err());
         let mut in_path = QueryParameters::default().with_path_values([long]).unwrap();
         let key = in_path.take_required::<String>("a").unwrap();
-        assert_eq!(key.len(), LONGEST_VALUE + 1);
-        let mut given = parameters(&[("ids", "1"); MOST_VALUES + 1]);
+        assert_eq!(key.len(), QueryParameters::MAX_LENGTH + 1);
+        let mut given = parameters(&[("ids", "1"); QueryParameters::MAX_VALUES + 1]);
         assert!(given.take_multi_valued::<i64>("ids").is_err());
     }
 

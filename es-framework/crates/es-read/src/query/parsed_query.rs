@@ -9,7 +9,6 @@ use crate::projection::{Database, viewer};
 use es_event::{Caller, Services, encode_finite};
 
 /// Runs a query whose parameters are parsed, and returns its output as JSON.
-#[doc(hidden)]
 pub type ParsedQuery = Box<
     dyn for<'a> FnOnce(
             &'a Database,

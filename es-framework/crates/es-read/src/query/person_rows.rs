@@ -19,7 +19,6 @@ const MAX_BYTES: usize = 32 * 1024 * 1024;
 const MIN_LENGTH: usize = 3;
 
 /// The rows of a read model that contain a text.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct RowsWithText {
     /// The first rows.
@@ -29,7 +28,6 @@ pub struct RowsWithText {
 }
 
 /// Returns the rows of which a column contains the text, the oldest row first.
-#[doc(hidden)]
 pub async fn find_rows_with_text(
     database: &Database,
     table: &Table,
@@ -49,8 +47,11 @@ pub async fn find_rows_with_text(
         )
         .await?;
     let is_cut = found.is_cut || found.rows.len() == MAX_ROWS;
-    let rows = found.rows.into_iter().map(|row| to_json(table, row.cells));
-    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    let rows = found
+        .rows
+        .into_iter()
+        .map(|row| to_json(table, row.cells))
+        .collect::<Result<Vec<_>, _>>()?;
     let count = if is_cut {
         count_rows(database, table, &condition, parameters).await?
     } else {
@@ -72,15 +73,13 @@ async fn count_rows(
 }
 
 /// Returns true if a row contains the text, also in the forms in which search columns hold it.
-#[doc(hidden)]
 pub async fn has_rows_with_text(
     database: &Database,
     table: &Table,
     text: &str,
 ) -> Result<bool, QueryError> {
-    let forms = [SearchForm::Folded, SearchForm::Alphanumeric];
-    let forms = forms.map(|form| form.convert(text));
-    let mut forms: Vec<_> = forms.into_iter().chain([text.to_owned()]).collect();
+    let searched = [SearchForm::Folded, SearchForm::Alphanumeric].map(|form| form.convert(text));
+    let mut forms: Vec<_> = searched.into_iter().chain([text.to_owned()]).collect();
     forms.retain(|form| form.chars().count() >= MIN_LENGTH && !form.contains('\0'));
     if forms.is_empty() {
         return Ok(false);

@@ -207,13 +207,13 @@ impl<'a> QueryContext<'a> {
         statement: Sql,
         parameters: Vec<Cell>,
     ) -> Result<Vec<T>, QueryError> {
-        let statement = self.database.dialect_statement(statement).to_owned();
+        let statement = self.database.dialect().hand_written(statement).to_owned();
         // Nobody knows how many rows the statement reads.
-        let rows = self
+        let texts = self
             .database
-            .fetch_texts(QueryCost::Aggregate, statement, parameters, usize::MAX)
+            .fetch_texts_up_to(QueryCost::Aggregate, statement, parameters, usize::MAX)
             .await?;
-        let rows = rows.rows.iter().map(|row| serde_json::from_str(row));
+        let rows = texts.rows.iter().map(|row| serde_json::from_str(row));
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

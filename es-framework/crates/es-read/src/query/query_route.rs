@@ -7,7 +7,7 @@ use super::{
 };
 use serde_json::value::to_raw_value;
 
-use crate::projection::{ColumnVisibility, ReadModels, RowIdentity, Table};
+use crate::projection::{ColumnVisibility, ReadModels, Table};
 use es_event::{Caller, Declaration, OwnerRule, Subject};
 
 /// A path that answers `GET`.
@@ -16,7 +16,7 @@ use es_event::{Caller, Declaration, OwnerRule, Subject};
 /// use es_framework::{
 ///     prelude::*,
 ///     projection::{ReadModelDescriptor, ReadModels},
-///     query::query_routes,
+///     query::{QueryRoute, QueryRouteTarget},
 /// };
 ///
 /// #[derive(Event)]
@@ -26,9 +26,14 @@ use es_event::{Caller, Declaration, OwnerRule, Subject};
 /// }
 ///
 /// let models = ReadModels::new([ReadModelDescriptor::of_events::<BookDonatedEvent>()])?;
-/// let routes = query_routes(&[], &models);
-/// let paths: Vec<_> = routes.iter().map(|route| route.path.as_str()).collect();
-/// assert_eq!(paths, ["/donations", "/donations/{key}"]);
+/// let table = models.iter().next().unwrap();
+/// let route = QueryRoute {
+///     path: "/donations".into(),
+///     declaration: table.model.declaration,
+///     target: QueryRouteTarget::BrowseEvents(table.clone()),
+///     visibility: Vec::new(),
+/// };
+/// assert!(route.roles().is_empty());
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -181,50 +186,6 @@ impl ReadModels {
             models.with_column_index(index.table, index.column, index.by)
         })
     }
-}
-
-/// Returns the routes of queries, and of the read models whose rows are events.
-#[doc(hidden)]
-#[must_use]
-pub fn query_routes(queries: &[QueryDescriptor], models: &ReadModels) -> Vec<QueryRoute> {
-    let queries = queries.iter().map(|query| QueryRoute {
-        path: query.path.to_owned(),
-        declaration: query.declaration,
-        target: QueryRouteTarget::Query(*query),
-        visibility: visibility(query, models),
-    });
-    let are_events = |table: &&Table| table.model.identity == RowIdentity::Event;
-    let rows = models.iter().filter(are_events).flat_map(|table| {
-        let path = format!("/{}", table.model.name);
-        [
-            (
-                format!("{path}/{{key}}"),
-                QueryRouteTarget::FindEvent(table.clone()),
-            ),
-            (path, QueryRouteTarget::BrowseEvents(table.clone())),
-        ]
-        .map(|(path, target)| QueryRoute {
-            path,
-            declaration: table.model.declaration,
-            target,
-            visibility: Vec::new(),
-        })
-        .into_iter()
-        .rev()
-    });
-    queries.chain(rows).collect()
-}
-
-/// Returns the columns of the read models of a query that only some callers see. A query that names no read model may read
-/// each of them.
-fn visibility(query: &QueryDescriptor, models: &ReadModels) -> Vec<ColumnVisibility> {
-    let tables = models.iter().map(|table| table.model);
-    let named = [query.tables, query.read_models].concat();
-    let is_read = |name| named.is_empty() || named.contains(&name);
-    let tables = tables.filter(|model| is_read(model.name));
-    tables
-        .flat_map(|model| model.visibility.iter().copied())
-        .collect()
 }
 
 /// Returns whether a path has a parameter of this name.

@@ -59,8 +59,8 @@ impl<'a> RowSelection<'a> {
 
     /// Returns the table as the caller sees it.
     pub(super) fn view(&self) -> Result<TableView<'_>, QueryError> {
-        let table = self.database.find_table(self.table);
-        let table = table.ok_or_else(|| QueryError::Undeclared {
+        let declared = self.database.find_table(self.table);
+        let table = declared.ok_or_else(|| QueryError::Undeclared {
             what: format!("the table {}", self.table),
         })?;
         Ok(TableView {
@@ -113,7 +113,7 @@ impl<'a> RowSelection<'a> {
             self.load_rows(view, conditions, &key.order_clause(), paging)
                 .await
         };
-        let prefix = self.database.indexed_prefix(table, order.column);
+        let prefix = self.database.dialect().indexed_prefix(table, order.column);
         if let Some(prefix) = prefix.clone()
             && start.as_ref().is_none_or(|start| start.row.is_short())
         {
@@ -142,8 +142,12 @@ impl<'a> RowSelection<'a> {
             select.text,
             where_clause(&filter.text),
         );
-        let parameters = select.parameters.into_iter().chain(filter.parameters);
-        let parameters = parameters.chain([paging.limit_plus_one()]).collect();
+        let parameters = select
+            .parameters
+            .into_iter()
+            .chain(filter.parameters)
+            .chain([paging.limit_plus_one()])
+            .collect();
         let (database, cost) = (self.database, self.page_cost(view.table));
         Ok(database
             .fetch_rows(cost, view.table, statement, parameters, paging.most_bytes)

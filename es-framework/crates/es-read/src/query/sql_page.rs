@@ -4,9 +4,8 @@ use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Page, QueryContext, QueryError,
+    Page, QueryContext, QueryError, QueryParameters,
     cursor::{PageCursor, SortValue, short_digest},
-    parameters::LONGEST_VALUE,
     sort_order::SortDirection,
 };
 use crate::projection::{Cell, QueryCost, Sql};
@@ -89,7 +88,7 @@ impl QueryContext<'_> {
         direction: SortDirection,
     ) -> Result<Page<T>, QueryError> {
         let (database, paging) = (self.database(), self.paging());
-        let rows = database.dialect_statement(statement);
+        let rows = database.dialect().hand_written(statement);
         let digest = short_digest(&format!("{direction:?}{rows}"));
         let start = match &paging.after {
             None => None,
@@ -99,12 +98,12 @@ impl QueryContext<'_> {
             PageCursor::check_storable(cell, database)?;
         }
         let total = if paging.total {
-            let count = format!(
+            let statement = format!(
                 "SELECT CAST(count(*) AS TEXT) FROM ({rows}) AS sql_rows WHERE \"sort\" IS NOT NULL"
             );
-            let count =
-                database.fetch_texts(QueryCost::Aggregate, count, parameters.clone(), usize::MAX);
-            let count = count.await?.rows.into_iter().next();
+            let (cost, parameters) = (QueryCost::Aggregate, parameters.clone());
+            let texts = database.fetch_texts_up_to(cost, statement, parameters, usize::MAX);
+            let count = texts.await?.rows.into_iter().next();
             count
                 .map(|count| serde_json::from_str(&count))
                 .transpose()?
@@ -119,16 +118,19 @@ impl QueryContext<'_> {
             None => String::new(),
             Some(_) => format!(" AND (\"sort\", \"key\") {operator} (?, ?)"),
         };
-        let page = format!("{after} ORDER BY \"sort\"{end}, \"key\"{end} LIMIT ?");
-        let page = database.replace_question_marks(&page, parameters.len());
-        let elements = database.dialect_statement(ELEMENTS);
+        let clauses = format!("{after} ORDER BY \"sort\"{end}, \"key\"{end} LIMIT ?");
+        let page = database.replace_question_marks(&clauses, parameters.len());
+        let elements = database.dialect().hand_written(ELEMENTS);
         let statement =
             format!("SELECT {elements} FROM ({rows}) AS sql_rows WHERE \"sort\" IS NOT NULL{page}");
-        let parameters = parameters.into_iter().chain(start.into_iter().flatten());
-        let parameters = parameters.chain([paging.limit_plus_one()]).collect();
+        let parameters = parameters
+            .into_iter()
+            .chain(start.into_iter().flatten())
+            .chain([paging.limit_plus_one()])
+            .collect();
         let (cost, most_bytes) = (QueryCost::Aggregate, paging.most_bytes);
         let texts = database
-            .fetch_texts(cost, statement, parameters, most_bytes)
+            .fetch_texts_up_to(cost, statement, parameters, most_bytes)
             .await?;
         let rows = texts.try_map(|text| {
             let (sort, key, item): (Value, Value, _) = serde_json::from_str(&text)?;
@@ -158,7 +160,7 @@ fn sort_value(json: &Value) -> Option<SortValue> {
 fn cursor_after(last: &SqlRow, digest: &str) -> Result<PageCursor, QueryError> {
     let key = serde_json::json!([digest, last.sort, last.key]);
     let cursor = PageCursor::Group { key };
-    if cursor.encode()?.len() > LONGEST_VALUE {
+    if cursor.encode()?.len() > QueryParameters::MAX_LENGTH {
         return Err(QueryError::LongSortValues);
     }
     Ok(cursor)

@@ -7,7 +7,7 @@ use jiff::{Timestamp, civil::Date};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::{Condition, SortChoice, ValueCount, condition::Comparison};
+use super::{Condition, SortChoice, ValueCount, condition::ComparisonOperator};
 use crate::projection::{ColumnType, IndexKind, ReadModel, SearchForm, SearchedColumn};
 
 /// A column of the read model `R` that holds values of the type `T`. `#[derive(ReadModel)]` generates
@@ -92,14 +92,14 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     /// Selects the rows whose column has this value.
     #[must_use]
     pub fn eq<V: ComparedWith<T>>(self, value: &V) -> Condition<R> {
-        Condition::compare(self.name, Comparison::Equal, value)
+        Condition::compare(self.name, ComparisonOperator::Equal, value)
     }
 
     /// Selects the rows whose column has another value than this one. As in SQL, rows without a
     /// value in this column are left out.
     #[must_use]
     pub fn ne<V: ComparedWith<T>>(self, value: &V) -> Condition<R> {
-        Condition::compare(self.name, Comparison::NotEqual, value)
+        Condition::compare(self.name, ComparisonOperator::NotEqual, value)
     }
 
     /// Selects the rows whose column has one of these values; without any value, no row.
@@ -114,7 +114,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     where
         T: OrderedValue,
     {
-        Condition::compare(self.name, Comparison::AtLeast, value)
+        Condition::compare(self.name, ComparisonOperator::AtLeast, value)
     }
 
     /// Selects the rows whose column has this value or a smaller one.
@@ -123,7 +123,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     where
         T: OrderedValue,
     {
-        Condition::compare(self.name, Comparison::AtMost, value)
+        Condition::compare(self.name, ComparisonOperator::AtMost, value)
     }
 
     /// Selects the rows whose column has a larger value than this one.
@@ -132,7 +132,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     where
         T: OrderedValue,
     {
-        Condition::compare(self.name, Comparison::Above, value)
+        Condition::compare(self.name, ComparisonOperator::Above, value)
     }
 
     /// Selects the rows whose column has a smaller value than this one.
@@ -141,7 +141,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     where
         T: OrderedValue,
     {
-        Condition::compare(self.name, Comparison::Below, value)
+        Condition::compare(self.name, ComparisonOperator::Below, value)
     }
 
     /// Selects the rows whose text contains this substring, whatever the case of its letters and the way to write
@@ -149,7 +149,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     #[must_use]
     pub fn contains(self, substring: &str) -> Condition<R>
     where
-        T: TextValue,
+        T: SearchableText,
     {
         Condition::contains(self.name, substring)
     }
@@ -158,7 +158,7 @@ impl<R: ReadModel, T: ColumnType> Column<R, T> {
     #[must_use]
     pub const fn searched(self, form: SearchForm) -> SearchedColumn
     where
-        T: TextValue,
+        T: SearchableText,
     {
         let column = self.name;
         SearchedColumn { column, form }
@@ -317,9 +317,9 @@ impl<T: NumericValue> NumericValue for Option<T> {
 /// The type of a column that is searched for substrings.
 ///
 /// ```
-/// use es_framework::{prelude::*, query::{Column, Condition, TextValue}};
+/// use es_framework::{prelude::*, query::{Column, Condition, SearchableText}};
 ///
-/// fn about_rings<R: ReadModel, T: TextValue>(column: Column<R, T>) -> Condition<R> {
+/// fn about_rings<R: ReadModel, T: SearchableText>(column: Column<R, T>) -> Condition<R> {
 ///     column.contains("ring")
 /// }
 /// ```
@@ -328,17 +328,16 @@ impl<T: NumericValue> NumericValue for Option<T> {
     label = "this column is no text",
     note = "`contains` needs a column of type `String` or `Option<String>`"
 )]
-pub trait TextValue: ColumnType {}
+pub trait SearchableText: ColumnType {}
 
-impl TextValue for String {}
-impl TextValue for Box<str> {}
-impl TextValue for Arc<str> {}
-impl TextValue for Cow<'static, str> {}
-impl<T: TextValue> TextValue for Option<T> {}
+impl SearchableText for String {}
+impl SearchableText for Box<str> {}
+impl SearchableText for Arc<str> {}
+impl SearchableText for Cow<'static, str> {}
+impl<T: SearchableText> SearchableText for Option<T> {}
 
 /// Returns whether each column of this key is among the columns, with the number of values that they are compared
 /// with, and has one value.
-#[doc(hidden)]
 #[must_use]
 pub const fn names_key(mut key: &[&str], compared: &[(RequiredIndex, ValueCount)]) -> bool {
     while let [column, others @ ..] = key {

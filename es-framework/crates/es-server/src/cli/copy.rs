@@ -88,8 +88,8 @@ impl CopyTarget {
             }
             #[cfg(feature = "postgres")]
             StoreLocation::Postgres(url) => {
-                let address = url.parse();
-                let address = address.map_err(|error| CliError::Copy(format!("{error}")))?;
+                let parsed = url.parse();
+                let address = parsed.map_err(|error| CliError::Copy(format!("{error}")))?;
                 let restore = PostgresRestore::begin_or_continue(&address).await?;
                 Ok(Self::Postgres(Box::new(restore)))
             }

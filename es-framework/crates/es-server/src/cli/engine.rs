@@ -102,12 +102,12 @@ impl OpenEngine {
     pub(super) async fn connect(url: &str) -> Result<Self, StartError> {
         let mut options = EmbeddedStoreOptions::default();
         options.skip_verification = true;
-        Self::connect_with(url, options).await
+        Self::connect_to_postgres(url, options).await
     }
 
     /// Connects to the database of a URL.
     #[cfg(feature = "postgres")]
-    pub(super) async fn connect_with(
+    pub(super) async fn connect_to_postgres(
         url: &str,
         options: EmbeddedStoreOptions,
     ) -> Result<Self, StartError> {
@@ -124,7 +124,7 @@ impl OpenEngine {
 
     /// Refuses every URL, because the program has no other engine.
     #[cfg(not(feature = "postgres"))]
-    pub(super) async fn connect_with(
+    pub(super) async fn connect_to_postgres(
         _url: &str,
         _options: EmbeddedStoreOptions,
     ) -> Result<Self, StartError> {

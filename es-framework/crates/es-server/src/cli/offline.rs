@@ -161,9 +161,9 @@ pub(super) fn restore(arguments: &RestoreArguments) -> Result<(), CliError> {
     let mut progress = ProgressDisplay::new("restore", None);
     for (number, line) in lines {
         let refused = |reason: String| CliError::Line(number, reason);
-        let line = line.map_err(|error| refused(error.to_string()))?;
-        let line = BackupLine::parse_line(&line).map_err(|error| refused(error.to_string()))?;
-        restore.add_line(line)?;
+        let text = line.map_err(|error| refused(error.to_string()))?;
+        let parsed = BackupLine::parse_line(&text).map_err(|error| refused(error.to_string()))?;
+        restore.add_line(parsed)?;
         progress.update(restore.events());
     }
     let chain = restore.finish()?;

@@ -143,13 +143,13 @@ impl<'a> EventImport<'a> {
     }
 
     async fn append_batch(&mut self) -> Result<(), CliError> {
-        let recorded = self.store.append(std::mem::take(&mut self.batch), vec![]);
-        let recorded = recorded.await;
+        let append = self.store.append(std::mem::take(&mut self.batch), vec![]);
+        let appended = append.await;
         let failed = |error: AppendError| self.refuse_line(self.line, error.to_string());
-        let recorded = recorded.map_err(failed)?.len();
+        let recorded = appended.map_err(failed)?;
         self.batch_bytes = 0;
-        let recorded = u64::try_from(recorded).unwrap_or(u64::MAX);
-        self.written = self.written.saturating_add(recorded);
+        let count = u64::try_from(recorded.len()).unwrap_or(u64::MAX);
+        self.written = self.written.saturating_add(count);
         Ok(())
     }
 }

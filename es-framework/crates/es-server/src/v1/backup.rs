@@ -17,6 +17,6 @@ pub(super) async fn backup(
 ) -> Result<Response, ApiError> {
     let mut frames = backup::stream_frames(&server.store);
     let first = frames.next().await.transpose()?;
-    let frames = stream::iter(first.map(Ok)).chain(frames).boxed();
-    Ok(breakable_response(frames, server.v1_format()))
+    let all = stream::iter(first.map(Ok)).chain(frames).boxed();
+    Ok(breakable_response(all, server.v1_format()))
 }

@@ -75,8 +75,8 @@ pub(super) async fn read_event_type(
     JsonBody(request): JsonBody<ReadEventTypeRequest>,
 ) -> Result<Response, ApiError> {
     let event_type = parse_event_type(&request.event_type)?;
-    let known = server.store.read_event_type(event_type.clone()).await?;
-    let known = known.ok_or_else(|| {
+    let found = server.store.read_event_type(event_type.clone()).await?;
+    let known = found.ok_or_else(|| {
         let text = format!("event type '{event_type}' not found");
         ApiError::new(StatusCode::NOT_FOUND, text)
     })?;

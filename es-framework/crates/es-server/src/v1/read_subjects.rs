@@ -19,7 +19,7 @@ pub(super) struct ReadSubjectsRequest {
 
 /// The payload of a line with a subject.
 #[derive(Serialize)]
-struct SubjectResponse {
+struct SubjectLinePayload {
     subject: Subject,
 }
 
@@ -29,7 +29,7 @@ pub(super) async fn read_subjects(
     JsonBody(request): JsonBody<ReadSubjectsRequest>,
 ) -> Response {
     let subjects = server.store.read_subjects(request.base_subject);
-    let rows = subjects.map_ok(|subject| SubjectResponse { subject });
+    let rows = subjects.map_ok(|subject| SubjectLinePayload { subject });
     let format = server.v1_format();
     format.rows_response("subject", rows, &server.settings)
 }

@@ -39,8 +39,8 @@ pub(super) async fn register_event_schema(
 /// Parses a schema.
 async fn parse_schema(schema: Box<RawValue>) -> Result<EventSchema, ApiError> {
     // The older dialect has the schema's text in a string.
-    let text = serde_json::from_str::<String>(schema.get());
-    let text = text.unwrap_or_else(|_| schema.get().to_owned());
+    let in_string = serde_json::from_str::<String>(schema.get());
+    let text = in_string.unwrap_or_else(|_| schema.get().to_owned());
     if let Ok(schema) = serde_json::from_str::<&RawValue>(&text) {
         check_members(schema)
             .map_err(|error| ApiError::invalid_request(format!("invalid schema: {error}")))?;

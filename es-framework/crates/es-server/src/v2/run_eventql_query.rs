@@ -30,8 +30,8 @@ pub(super) async fn run_eventql_query(
     State(server): State<Arc<ServerState>>,
     StrictBody(body): StrictBody<QueryBody>,
 ) -> Result<Response, ErrorEnvelope> {
-    let query = require("query", body.query, ErrorCode::QueryMissing)?;
-    let query = EventQlQuery::parse(&query).map_err(|error| ApiError::malformed_query(&error))?;
+    let text = require("query", body.query, ErrorCode::QueryMissing)?;
+    let query = EventQlQuery::parse(&text).map_err(|error| ApiError::malformed_query(&error))?;
     let permit = server.admit_query().await?;
     Ok(query_response(&server, &query, StreamFormat::V2, permit))
 }

@@ -38,9 +38,9 @@ pub(super) fn parse_object<T: DeserializeOwned>(json: &[u8], at: &str) -> Result
 
 /// Creates the response to a member that is malformed.
 fn rejection(pointer: &str, error: &serde_json::Error) -> ApiError {
-    let text = error.to_string();
+    let message = error.to_string();
     // The position says less than the pointer.
-    let text = text.split(" at line ").next().unwrap_or_default();
+    let text = message.split(" at line ").next().unwrap_or_default();
     let member = |start: &str| Some(text.strip_prefix(start)?.split('`').next()?.to_owned());
     ApiError::invalid_request(if text.starts_with("invalid type: null") {
         null_at(pointer)

@@ -161,7 +161,6 @@ async fn check(store: &dyn EventStore, written: &[(&str, &str)], questions: &[Re
             options: ReadOptions {
                 order: Order::Chronological,
                 upper_bound: None,
-                event_types: Vec::new(),
                 limit: None,
                 ..options.clone()
             },
@@ -173,6 +172,7 @@ async fn check(store: &dyn EventStore, written: &[(&str, &str)], questions: &[Re
                 recursive: options.recursive,
                 lower_bound: options.lower_bound,
                 from_latest_event: options.from_latest_event,
+                event_types: options.event_types,
             },
         );
         let first = observation.take(expected.len()).map_ok(|e| e.id.get());

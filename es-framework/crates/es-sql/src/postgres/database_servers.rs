@@ -16,6 +16,7 @@ use super::{
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The servers of a database, from a URL such as `postgres://me:secret@db-1,db-2:5433/library`.
+#[doc(hidden)]
 #[derive(Clone)]
 pub struct DatabaseServers {
     servers: Arc<[PgConnectOptions]>,
@@ -23,11 +24,11 @@ pub struct DatabaseServers {
 
 /// A connection to the server that accepts writes.
 #[derive(Debug)]
-pub struct PrimaryConnection {
+pub(super) struct PrimaryConnection {
     /// The connection.
-    pub connection: PgConnection,
+    pub(super) connection: PgConnection,
     /// The position of the server among those that the URL lists, from 0.
-    pub server: usize,
+    pub(super) server: usize,
 }
 
 impl FromStr for DatabaseServers {
@@ -67,7 +68,9 @@ impl DatabaseServers {
     ///
     /// # Errors
     /// No server accepts writes. The error says why, by the server whose error says most.
-    pub fn connect_to_primary(&self) -> BoxFuture<'_, Result<PrimaryConnection, sqlx::Error>> {
+    pub(super) fn connect_to_primary(
+        &self,
+    ) -> BoxFuture<'_, Result<PrimaryConnection, sqlx::Error>> {
         Box::pin(async move {
             let servers = self.servers.iter().enumerate();
             let attempts = servers.map(|(server, options)| async move {
@@ -109,6 +112,7 @@ fn rank(error: &sqlx::Error) -> u8 {
 }
 
 /// Returns the host and the port of a server, or its socket.
+#[doc(hidden)]
 #[must_use]
 pub fn server_name(options: &PgConnectOptions) -> String {
     match options.get_socket() {

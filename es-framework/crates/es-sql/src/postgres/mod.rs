@@ -13,12 +13,12 @@ mod server_settings;
 mod transaction_pool;
 
 pub use super::database_error::error_code;
-pub use database_servers::{DatabaseServers, PrimaryConnection, server_name};
+pub use database_servers::{DatabaseServers, server_name};
 pub use postgres_database::PostgresDatabase;
 pub use primary_pool::PrimaryPool;
 pub(crate) use reader_pool::SCANS;
-pub use remedy::{Remedy, is_aborted, remedy};
+pub use remedy::{Remedy, remedy};
 pub use retry_schedule::RetrySchedule;
 pub use server_race::{ACCEPTS_WRITES, accepts_writes, first_success};
 pub use server_settings::{UnsafeServer, find_unsafe_setting};
-pub use transaction_pool::{TransactionPool, explain_pool, refuse_transaction_pool};
+pub use transaction_pool::{explain_pool, refuse_transaction_pool};

@@ -17,6 +17,7 @@ use super::{
 };
 
 /// A database on a PostgreSQL server.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct PostgresDatabase {
     connections: Connections,

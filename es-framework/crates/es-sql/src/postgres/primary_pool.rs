@@ -38,6 +38,7 @@ const LOCK_TIMEOUT: &str = "SET lock_timeout = '4s'";
 const ACCEPTS_LOSS: &str = "durability=unsafe";
 
 /// Connections to the server that accepts writes.
+#[doc(hidden)]
 pub struct PrimaryPool {
     servers: DatabaseServers,
     accepts_loss: bool,
@@ -108,7 +109,7 @@ impl PrimaryPool {
                 Some(connection) => connection,
                 None => self.connect().await?.connection,
             };
-            let selected = within(limit, run_statements(&mut connection, statements)).await?;
+            let selected = within(limit, run_on_connection(&mut connection, statements)).await?;
             Ok::<_, sqlx::Error>((connection, selected))
         };
         let (connection, selected) = run.await.inspect_err(|_| self.close_idle())?;
@@ -151,7 +152,7 @@ impl PrimaryPool {
 }
 
 /// Runs statements, each in a transaction of its own, and returns the rows that they select.
-async fn run_statements(
+async fn run_on_connection(
     connection: &mut PgConnection,
     statements: Vec<Statement>,
 ) -> Result<Vec<Vec<Cell>>, sqlx::Error> {

@@ -3,6 +3,7 @@
 use super::super::database_error::error_code;
 
 /// The way in which a transaction continues after an error.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
     /// Repeat the transaction, on the same connection.
@@ -14,12 +15,12 @@ pub enum Remedy {
 }
 
 /// Returns true for a serialization failure and a deadlock, after which a transaction is repeated.
-#[must_use]
-pub fn is_aborted(error: &sqlx::Error) -> bool {
+fn is_aborted(error: &sqlx::Error) -> bool {
     matches!(error_code(error).as_deref(), Some("40001" | "40P01"))
 }
 
 /// Returns what to do about an error of the database, from its SQLSTATE.
+#[doc(hidden)]
 #[must_use]
 pub fn remedy(error: &sqlx::Error) -> Remedy {
     match (error, error_code(error).as_deref()) {

@@ -10,6 +10,7 @@ use super::remedy::{Remedy, remedy};
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
 
 /// The attempts of one transaction.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct RetrySchedule {
     begun: Instant,

@@ -8,6 +8,7 @@ use sqlx::{AssertSqlSafe, PgConnection};
 ///
 /// # Errors
 /// All attempts fail.
+#[doc(hidden)]
 pub async fn first_success<T, E>(
     attempts: impl Iterator<Item = impl Future<Output = Result<T, E>>>,
 ) -> Result<T, Vec<E>> {
@@ -24,6 +25,7 @@ pub async fn first_success<T, E>(
 
 /// True if a server accepts writes. One that refuses them either follows another server, or an operator has made it
 /// read-only before the promotion of another one.
+#[doc(hidden)]
 pub const ACCEPTS_WRITES: &str =
     "NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'";
 
@@ -31,6 +33,7 @@ pub const ACCEPTS_WRITES: &str =
 ///
 /// # Errors
 /// The connection fails.
+#[doc(hidden)]
 pub async fn accepts_writes(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar(AssertSqlSafe(format!("SELECT {ACCEPTS_WRITES}")))
         .fetch_one(connection)

@@ -47,6 +47,7 @@ pub enum UnsafeServer {
 ///
 /// # Errors
 /// The connection fails.
+#[doc(hidden)]
 pub async fn find_unsafe_setting(
     connection: &mut PgConnection,
     accepts_data_loss: bool,

@@ -9,7 +9,7 @@ use uuid::Uuid;
 #[error(
     "a connection pool such as PgBouncer mixes the sessions of its clients, and locks and notifications would get lost: connect to PostgreSQL itself, or let the pool work in session mode"
 )]
-pub struct TransactionPool;
+struct TransactionPool;
 
 /// The reason that PgBouncer gives for a session with settings, unless its configuration ignores them.
 const REFUSAL_OF_POOL: &str = "unsupported startup parameter";
@@ -18,8 +18,9 @@ const REFUSAL_OF_POOL: &str = "unsupported startup parameter";
 /// pool lends the connection that became free last.
 ///
 /// # Errors
-/// The server is behind a pool that mixes sessions, which is a configuration error ([`TransactionPool`]), or the
+/// The server is behind a pool that mixes sessions, which is a configuration error, or the
 /// connection fails.
+#[doc(hidden)]
 pub async fn refuse_transaction_pool(
     connection: &mut PgConnection,
     options: &PgConnectOptions,
@@ -46,6 +47,7 @@ pub async fn refuse_transaction_pool(
 const FOREIGN_STATEMENTS: [&str; 2] = ["42P05", "26000"];
 
 /// Replaces an error that only a connection pool in transaction mode causes by its remedy.
+#[doc(hidden)]
 #[must_use]
 pub fn explain_pool(error: sqlx::Error) -> sqlx::Error {
     let is_of_pool = error.as_database_error().is_some_and(|error| {

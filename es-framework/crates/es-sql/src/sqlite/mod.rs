@@ -78,7 +78,7 @@ impl SqliteDatabase {
             run_statement(connection, statement, |row| selected.push(row))?;
             Ok(selected)
         };
-        self.writer.run_statements(read).await
+        self.writer.run_on_connection(read).await
     }
 
     /// Runs statements in one transaction, and returns the rows that they select.
@@ -100,7 +100,7 @@ impl SqliteDatabase {
             }
             Ok(selected)
         };
-        self.writer.run_statements(run).await
+        self.writer.run_on_connection(run).await
     }
 
     pub(crate) async fn find_refusals<I: PartialEq + Send + 'static>(
@@ -128,12 +128,12 @@ impl SqliteDatabase {
             transaction.rollback()?;
             Ok(refusals)
         };
-        self.writer.run_statements(find).await
+        self.writer.run_on_connection(find).await
     }
 
     pub(crate) async fn scrub(&self) -> Result<(), DatabaseError> {
         let truncate = |connection: &mut Connection| Ok(truncate_log(connection)?);
-        self.writer.run_statements(truncate).await
+        self.writer.run_on_connection(truncate).await
     }
 }
 

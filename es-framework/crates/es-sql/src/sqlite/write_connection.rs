@@ -105,7 +105,7 @@ impl SqliteWriter {
     }
 
     /// Runs statements on the connection.
-    pub(super) async fn run_statements<T: Send + 'static>(
+    pub(super) async fn run_on_connection<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, DatabaseError> {

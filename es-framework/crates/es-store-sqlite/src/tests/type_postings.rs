@@ -70,7 +70,6 @@ async fn a_rare_type_is_found_without_looking_at_all_other_events() {
     assert_eq!(latest.unwrap(), rare[rare.len() - 1..]);
 
     let query = format!("FROM e IN events WHERE e.type == '{RARE}' PROJECT INTO e.id AS INT");
-    let store: Arc<dyn EventLog> = Arc::new(store);
     let rows = EventQlQuery::parse(&query)
         .unwrap()
         .run(Arc::new(store), QueryLimits::DEFAULT);

@@ -35,7 +35,6 @@ pub enum RestoreFlaw {
 }
 
 /// A line that the store of a restore writes.
-#[doc(hidden)]
 #[derive(Debug)]
 pub enum RestoredLine {
     /// The next event of the chain.
@@ -58,7 +57,6 @@ enum RestoreEnd {
 }
 
 /// The check of a restore.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct RestoreCheck {
     chain: Chain,

@@ -13,7 +13,6 @@ use crate::{
 use es_event::{Subject, TraceContext};
 
 /// A change of the storage that no store makes. The events have the ids 0 to 8; 0, 3 and 6 are those of `/a/1`.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Damage {
     /// Event 3 has other data.
@@ -136,7 +135,6 @@ const DAMAGE: [(Damage, DamagedPart); 24] = [
 ];
 
 /// The storage of a store, which a test damages.
-#[doc(hidden)]
 #[async_trait(?Send)]
 pub trait DamageableStorage {
     /// The store.
@@ -161,7 +159,6 @@ pub trait DamageableStorage {
 ///
 /// # Panics
 /// The adapter serves what was damaged.
-#[doc(hidden)]
 pub async fn run_damage<S: DamageableStorage>(mut empty: impl AsyncFnMut() -> S) -> Vec<Damage> {
     let mut unknown = Vec::new();
     for (damage, part) in DAMAGE {

@@ -4,6 +4,7 @@
 mod append_rules;
 mod catalogue_rules;
 mod damage;
+mod forwarding_log;
 mod observe_rules;
 mod precondition_rules;
 mod read_rules;
@@ -14,6 +15,7 @@ use std::future::Future;
 use super::EventStore;
 
 pub use damage::{Damage, DamageableStorage, run_damage};
+pub use forwarding_log::ForwardingLog;
 
 macro_rules! rules {
     ($empty:ident: $($module:ident :: { $($rule:ident),* $(,)? })*) => {
@@ -30,7 +32,6 @@ macro_rules! rules {
 ///
 /// # Panics
 /// The adapter breaks a rule.
-#[doc(hidden)]
 pub async fn run<S, F, Fut>(mut empty: F)
 where
     S: EventStore,
@@ -74,6 +75,7 @@ where
             an_observer_sees_what_is_stored_and_then_what_comes,
             an_observer_goes_on_exclusively_after_an_event,
             an_observer_of_one_subject_hears_of_no_other,
+            an_observer_can_ask_for_some_types,
             an_observer_can_wait_for_an_event_to_start_from,
             observers_and_writers_at_once_miss_nothing,
         }

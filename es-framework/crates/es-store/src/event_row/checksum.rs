@@ -34,7 +34,6 @@ pub(crate) fn compute_checksum<'a>(
 }
 
 /// Computes the checksum of a schema.
-#[doc(hidden)]
 pub fn compute_schema_checksum(event_type: &EventType, schema: &str) -> i64 {
     let columns = [event_type.as_str(), schema];
     compute_checksum(0, columns.map(|text| Some(text.as_bytes())))

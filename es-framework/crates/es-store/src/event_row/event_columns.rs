@@ -8,7 +8,6 @@ use super::{
 use es_event::{RecordedEvent, TraceContext};
 
 /// The columns of an event, in the form of the database.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct EventColumns<'a> {
     /// The id.

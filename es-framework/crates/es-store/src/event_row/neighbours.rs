@@ -7,7 +7,6 @@ use es_event::RecordedEvent;
 ///
 /// # Errors
 /// One of the events was replaced.
-#[doc(hidden)]
 pub fn check_neighbours(events: &[RecordedEvent]) -> Result<(), RowFlaw> {
     for pair in events.windows(2) {
         let [one, other] = pair else { continue };

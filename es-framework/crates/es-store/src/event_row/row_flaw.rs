@@ -3,7 +3,6 @@
 use es_event::EventId;
 
 /// The reason why a row is not as a store wrote it.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct RowFlaw {
     /// The id of the event.
@@ -21,13 +20,11 @@ impl RowFlaw {
 }
 
 /// Converts an id, a length or a limit to SQL's integer type. No id is larger than that.
-#[doc(hidden)]
 pub fn sql_number(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
 /// Converts the id of a row.
-#[doc(hidden)]
 pub fn to_event_id(number: i64) -> Result<EventId, RowFlaw> {
     u64::try_from(number)
         .ok()

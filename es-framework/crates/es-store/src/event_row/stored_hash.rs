@@ -7,7 +7,6 @@ use es_event::{Hash, HashVersion};
 const VERSION_2: u8 = 2;
 
 /// Returns a hash in the form of the database.
-#[doc(hidden)]
 pub fn hash_bytes(hash: &Hash) -> Vec<u8> {
     let version = match hash.version() {
         HashVersion::V1 => None,
@@ -17,7 +16,6 @@ pub fn hash_bytes(hash: &Hash) -> Vec<u8> {
 }
 
 /// Parses a hash of the database. Returns `None` if the bytes are no hash.
-#[doc(hidden)]
 pub fn parse_hash(bytes: &[u8]) -> Option<Hash> {
     if let Ok(digest) = bytes.try_into() {
         return Some(Hash::from_bytes(digest));

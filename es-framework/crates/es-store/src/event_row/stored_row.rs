@@ -12,7 +12,6 @@ use super::{
 use es_event::{FieldInterner, Hash, RecordedEvent, Subject, TraceContext};
 
 /// A row of an event, as the database returns it.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct StoredRow<'a> {
     /// The id of the event.
@@ -60,7 +59,6 @@ impl<'a> StoredRow<'a> {
 }
 
 /// Converts rows to events.
-#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct StoredRowDecoder {
     interner: FieldInterner,

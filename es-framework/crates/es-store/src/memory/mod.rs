@@ -134,7 +134,8 @@ impl Log {
         for candidate in candidates {
             let id = next.ok_or_else(|| StoreError::Full("every event id is taken".into()))?;
             let (version, time) = (self.hash_version, EventTime::now());
-            let event = RecordedEvent::record_in(version, candidate, id, time, predecessor);
+            let event =
+                RecordedEvent::record_with_version(version, candidate, id, time, predecessor);
             (next, predecessor) = (id.next(), event.hash);
             recorded.push(event);
         }
@@ -178,10 +179,10 @@ impl Log {
     fn chunk(&self, scan: &Scan) -> Chunk {
         let matching = |event: &&RecordedEvent| scan.matches(event);
         let most = scan.next_count(CHUNK);
-        let events = self.range(scan.range).iter();
+        let stored = self.range(scan.range).iter();
         let events: Vec<_> = match scan.order {
-            Order::Chronological => events.filter(matching).take(most).cloned().collect(),
-            Order::Antichronological => events.rev().filter(matching).take(most).cloned().collect(),
+            Order::Chronological => stored.filter(matching).take(most).cloned().collect(),
+            Order::Antichronological => stored.rev().filter(matching).take(most).cloned().collect(),
         };
         let count = events.len();
         let full = events.last().filter(|_| count == most);

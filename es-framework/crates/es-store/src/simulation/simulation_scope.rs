@@ -7,7 +7,6 @@ thread_local! {
 }
 
 /// While this value exists, its thread runs a simulation.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct SimulationScope {
     /// The settings belong to one thread.

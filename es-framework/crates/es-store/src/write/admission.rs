@@ -15,7 +15,6 @@ use es_event::EventType;
 const MAX_APPEND_BYTES: usize = 64 << 20;
 
 /// Admits tasks to the write queue of a store.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct WriteAdmission {
     queue: Arc<WriteQueue>,
@@ -27,7 +26,6 @@ pub struct WriteAdmission {
 }
 
 /// The limits of the tasks that wait.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct AdmissionLimits {
     /// The size of the queue, in KiB. Each append counts as one at least.
@@ -59,9 +57,9 @@ impl WriteAdmission {
             let reason = format!("the events of one append are larger than {mib} MiB together");
             return Err(StoreError::Refused(reason));
         }
-        let size = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
-        let size = size.saturating_add(1).min(self.limits.kib);
-        let room = Arc::clone(&self.room).acquire_many_owned(size);
+        let kib = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
+        let permits = kib.saturating_add(1).min(self.limits.kib);
+        let room = Arc::clone(&self.room).acquire_many_owned(permits);
         match timeout(self.limits.wait, room).await {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(_)) => Err(self.unavailable("it was closed")),

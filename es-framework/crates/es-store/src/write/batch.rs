@@ -15,11 +15,9 @@ use es_event::{
 };
 
 /// The most steps of schema checks that the writer's thread does for one batch or one registration.
-#[doc(hidden)]
 pub const WRITER_STEPS: u64 = 1_000_000;
 
 /// The end of the hash chain, to which the next event is added.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct ChainHead {
     /// The id of the next event; `None` when all ids are used.
@@ -49,7 +47,6 @@ impl ChainHead {
 
 /// Looks up the latest stored events, for preconditions. The events of the batch that is being
 /// prepared are not stored yet.
-#[doc(hidden)]
 pub trait StoredEventLookup {
     /// The error of the storage.
     type Error;
@@ -63,7 +60,6 @@ pub trait StoredEventLookup {
 
 /// Appends that share a commit. Their outcomes are decided and their events are numbered and chained,
 /// but not stored yet.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct PreparedBatch<'a> {
     catalogue: &'a EventTypeCatalogue,
@@ -206,7 +202,8 @@ impl<'a> PreparedBatch<'a> {
         for candidate in candidates {
             let id = head.next?;
             let (version, time) = (self.hash_version, self.time.clone());
-            let event = RecordedEvent::record_in(version, candidate, id, time, head.predecessor);
+            let event =
+                RecordedEvent::record_with_version(version, candidate, id, time, head.predecessor);
             head.next = id.next();
             head.predecessor = event.hash;
             recorded.push(event);

@@ -9,7 +9,6 @@ const LINGER_SHARE: u32 = 8;
 const MAX_LINGER: Duration = Duration::from_millis(5);
 
 /// Computes how long the writer lingers for more appends, from the latest commits.
-#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct CommitLinger {
     /// The moving average of the time that a commit takes.

@@ -12,11 +12,9 @@ use crate::{AppendError, EventSchema, Precondition, RegisterError, StoreError};
 use es_event::{EventCandidate, EventType, RecordedEvent};
 
 /// The result of one append.
-#[doc(hidden)]
 pub type AppendOutcome = Result<Vec<RecordedEvent>, AppendError>;
 
 /// An append that waits for the writer, and the caller who waits for its outcome.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct QueuedAppend {
     /// The events to append.
@@ -34,7 +32,6 @@ pub struct QueuedAppend {
 }
 
 /// A schema that waits to be registered.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct SchemaRegistration {
     /// The event type that the schema is for.
@@ -48,7 +45,6 @@ pub struct SchemaRegistration {
 }
 
 /// A task that waits in the queue for the writer.
-#[doc(hidden)]
 #[derive(Debug)]
 pub enum QueuedTask {
     /// Appends events.
@@ -60,7 +56,6 @@ pub enum QueuedTask {
 }
 
 /// The result of waiting for tasks.
-#[doc(hidden)]
 #[derive(Debug)]
 pub enum QueueOutcome {
     /// Tasks to execute in one batch.
@@ -72,7 +67,6 @@ pub enum QueueOutcome {
 }
 
 /// The limits of one batch.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct BatchLimits {
     /// The number of events. A precondition counts as one, because it takes a lookup.
@@ -84,11 +78,13 @@ pub struct BatchLimits {
 impl BatchLimits {
     /// Subtracts an append from the limits. Returns false, and changes nothing, if it exceeds what is left.
     pub fn subtract(&mut self, append: &QueuedAppend) -> bool {
-        let events = append.candidates.len();
-        let events = events.saturating_add(append.preconditions.len()).max(1);
-        let events = self.events.checked_sub(events);
-        let bytes = self.bytes.checked_sub(append.bytes);
-        let (Some(events), Some(bytes)) = (events, bytes) else {
+        let parts = append.candidates.len();
+        let size = parts.saturating_add(append.preconditions.len()).max(1);
+        let left = (
+            self.events.checked_sub(size),
+            self.bytes.checked_sub(append.bytes),
+        );
+        let (Some(events), Some(bytes)) = left else {
             return false;
         };
         *self = Self { events, bytes };
@@ -97,7 +93,6 @@ impl BatchLimits {
 }
 
 /// Tasks in the order of their arrival.
-#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct WriteQueue {
     state: Mutex<QueueState>,
@@ -105,7 +100,6 @@ pub struct WriteQueue {
 }
 
 /// Fails all waiting callers when the writer thread ends.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct AbandonQueueOnDrop(pub Arc<WriteQueue>);
 
@@ -253,7 +247,6 @@ impl QueueState {
 }
 
 /// Returns about how many bytes an event takes in memory and in the write-ahead log.
-#[doc(hidden)]
 pub fn candidate_size(candidate: &EventCandidate) -> usize {
     let EventCandidate {
         source,
@@ -273,7 +266,6 @@ pub fn candidate_size(candidate: &EventCandidate) -> usize {
 }
 
 /// Returns about how many bytes a precondition takes in memory.
-#[doc(hidden)]
 pub fn precondition_size(precondition: &Precondition) -> usize {
     let subject = precondition
         .subject()

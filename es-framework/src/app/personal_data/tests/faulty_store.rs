@@ -14,10 +14,10 @@ use futures_util::FutureExt as _;
 use uuid::Uuid;
 
 use crate::{
-    event::{EventCandidate, EventDescriptor, RecordedEvent, Subject},
+    event::{EventCandidate, EventDescriptor, RecordedEvent},
     store::{
-        AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
-        StoreCatalog, StoreError, memory::MemoryStore,
+        AppendError, EventLog as _, Precondition, StoreCatalog, StoreError,
+        contract::ForwardingLog, memory::MemoryStore,
     },
 };
 
@@ -31,11 +31,6 @@ struct FaultyStore {
 }
 
 impl FaultyStore {
-    fn current(&self) -> MemoryStore {
-        let events = self.events.read().unwrap_or_else(PoisonError::into_inner);
-        events.clone()
-    }
-
     /// Returns an instance with these rows and the keys of a party.
     fn instance_with(&self, rows: &CountingTarget, party: &Party) -> PersonalData {
         let targets: Vec<Box<dyn ErasureTarget>> = vec![Box::new(rows.clone())];
@@ -47,8 +42,13 @@ impl FaultyStore {
 }
 
 #[async_trait]
-impl EventLog for FaultyStore {
-    async fn append(
+impl ForwardingLog for FaultyStore {
+    fn inner(&self) -> MemoryStore {
+        let events = self.events.read().unwrap_or_else(PoisonError::into_inner);
+        events.clone()
+    }
+
+    async fn append_events(
         &self,
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
@@ -56,15 +56,7 @@ impl EventLog for FaultyStore {
         if self.is_full.load(Ordering::SeqCst) {
             return Err(StoreError::Full("no space".to_owned()).into());
         }
-        self.current().append(candidates, preconditions).await
-    }
-
-    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        self.current().read(subject, options)
-    }
-
-    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        self.current().observe(subject, options)
+        self.inner().append(candidates, preconditions).await
     }
 }
 

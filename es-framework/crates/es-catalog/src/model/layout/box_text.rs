@@ -2,7 +2,7 @@
 
 use crate::model::{
     application_model::ApplicationModel,
-    edge::EdgeKind,
+    edge::{EdgeKind, ModelEdge},
     layout::columns::ColumnPlan,
     node::{ModelNode, NodeKind},
 };
@@ -66,9 +66,10 @@ impl BoxText {
         for rule in &node.rules {
             add(BoxLineKind::Remark, &rule.label);
         }
-        let states = neighbours(model, |edge| {
-            (edge.kind == EdgeKind::Decides && edge.to == node.id).then_some(&edge.from)
-        });
+        let decides = |edge: &&ModelEdge| edge.kind == EdgeKind::Decides && edge.to == node.id;
+        let edges = model.edges.iter().filter(decides);
+        let decided = edges.filter_map(|edge| model.node(&edge.from));
+        let states: Vec<_> = decided.map(ModelNode::short_name).collect();
         if !states.is_empty() {
             add(
                 BoxLineKind::Remark,
@@ -106,9 +107,8 @@ impl BoxText {
 
     /// Returns the height of the box in pixels.
     pub(crate) fn height(&self) -> u32 {
-        let lines = u32::try_from(self.lines.len()).unwrap_or(u32::MAX);
-        let lines = lines * LINE_HEIGHT;
-        TITLE_HEIGHT + lines + FOOT
+        let count = u32::try_from(self.lines.len()).unwrap_or(u32::MAX);
+        TITLE_HEIGHT + count * LINE_HEIGHT + FOOT
     }
 }
 
@@ -124,14 +124,4 @@ fn shorten(text: &str) -> String {
     }
     let short: String = text.chars().take(MAX_LENGTH.saturating_sub(1)).collect();
     format!("{short}…")
-}
-
-/// Returns the names of the nodes that a function picks from the edges.
-fn neighbours<'a>(
-    model: &'a ApplicationModel,
-    pick: impl Fn(&'a crate::model::edge::ModelEdge) -> Option<&'a String>,
-) -> Vec<&'a str> {
-    let ids = model.edges.iter().filter_map(pick);
-    let nodes = ids.filter_map(|id| model.node(id));
-    nodes.map(ModelNode::short_name).collect()
 }

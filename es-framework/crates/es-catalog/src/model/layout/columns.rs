@@ -17,14 +17,6 @@ pub(crate) struct ColumnPlan {
     views: usize,
 }
 
-/// The kinds of columns of the flow, which repeat: a reaction sends commands, which record events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FlowColumn {
-    Commands,
-    Events,
-    Reactions,
-}
-
 impl ColumnPlan {
     pub(crate) fn from_model(model: &ApplicationModel) -> Self {
         let mut columns = flow_columns(model);
@@ -66,10 +58,11 @@ impl ColumnPlan {
         if column > self.views {
             return "Queries";
         }
-        match FlowColumn::of(column) {
-            FlowColumn::Commands => "Commands",
-            FlowColumn::Events => "Events",
-            FlowColumn::Reactions => "Reactions",
+        // The columns of the flow repeat: a reaction sends commands, which record events.
+        match column % 3 {
+            0 => "Commands",
+            1 => "Events",
+            _ => "Reactions",
         }
     }
 
@@ -79,16 +72,6 @@ impl ColumnPlan {
         match (self.find_column(&edge.from), self.find_column(&edge.to)) {
             (Some(from), Some(to)) => to <= from,
             _ => false,
-        }
-    }
-}
-
-impl FlowColumn {
-    const fn of(column: usize) -> Self {
-        match column % 3 {
-            0 => Self::Commands,
-            1 => Self::Events,
-            _ => Self::Reactions,
         }
     }
 }
@@ -109,11 +92,9 @@ fn flow_columns(model: &ApplicationModel) -> BTreeMap<String, usize> {
     let mut columns = BTreeMap::new();
     let steps = |edge: &&ModelEdge| is_step(edge) && is_in_flow(&edge.to, model);
     let edges: Vec<_> = model.edges.iter().filter(steps).collect();
-    let in_flow = model
-        .nodes
-        .iter()
-        .filter(|node| is_in_flow(&node.id, model) && !is_earlier_version(node, model));
-    let in_flow: Vec<_> = in_flow.collect();
+    let is_drawn =
+        |node: &&ModelNode| is_in_flow(&node.id, model) && !is_earlier_version(node, model);
+    let in_flow: Vec<_> = model.nodes.iter().filter(is_drawn).collect();
     let begins =
         |node: &&&ModelNode| node.route.is_some() || !edges.iter().any(|edge| edge.to == node.id);
     let mut next: Vec<_> = in_flow

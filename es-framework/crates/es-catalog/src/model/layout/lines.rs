@@ -27,8 +27,8 @@ pub(super) fn place_lines<'a>(
     let mut lines = Vec::new();
     for target in boxes {
         let edges = model.edges.iter().filter(drawn);
-        let incoming = edges.filter(|edge| edge.to == target.node.id);
-        let mut incoming: Vec<_> = incoming
+        let leading = edges.filter(|edge| edge.to == target.node.id);
+        let mut incoming: Vec<_> = leading
             .filter_map(|edge| {
                 let source = boxes.iter().find(|one| one.node.id == edge.from)?;
                 (source.column < target.column).then_some((source, edge))

@@ -120,9 +120,8 @@ impl<'a> ModelLayout<'a> {
         subject: Option<&'a str>,
     ) {
         let is_here = |node: &&'a ModelNode| node.subject.as_deref() == subject;
-        let nodes: Vec<_> = model.nodes.iter().filter(is_here).collect();
-        let nodes: Vec<_> = nodes
-            .into_iter()
+        let nodes = model.nodes.iter().filter(is_here);
+        let boxes: Vec<_> = nodes
             .filter_map(|node| {
                 let column = plan.find_column(&node.id)?;
                 let place = places.get(column)?;
@@ -138,14 +137,14 @@ impl<'a> ModelLayout<'a> {
                 })
             })
             .collect();
-        if nodes.is_empty() {
+        if boxes.is_empty() {
             return;
         }
         let y = self.height;
         let top = y + LANE_HEAD;
         let first_view = plan.views();
         let (flow, view_boxes): (Vec<_>, Vec<_>) =
-            nodes.into_iter().partition(|one| one.column < first_view);
+            boxes.into_iter().partition(|one| one.column < first_view);
         let (flow, flow_bottom) = rows::place_rows(model, flow, top);
         self.boxes.extend(flow);
         let bottom = views::place_views(model, &mut self.boxes, view_boxes, first_view, top)

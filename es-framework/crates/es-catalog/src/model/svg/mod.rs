@@ -106,8 +106,8 @@ impl ApplicationModel {
         let (first, second) = (bend + control, end_x.saturating_sub(control));
         let names = [&edge.from, &edge.to].map(|id| self.node(id).map(ModelNode::short_name));
         let [from, to] = names.map(|name| escape(name.unwrap_or_default()));
-        let class = serde_json::to_value(edge.kind).unwrap_or_default();
-        let class = class.as_str().unwrap_or_default();
+        let kind = serde_json::to_value(edge.kind).unwrap_or_default();
+        let class = kind.as_str().unwrap_or_default();
         let _ = writeln!(
             svg,
             "<path class=\"edge {class}\" marker-end=\"url(#{})\" \
@@ -128,8 +128,8 @@ impl ApplicationModel {
             ..
         } = one;
         let finding = self.finding(&node.id);
-        let class = node.kind.id();
-        let class = finding.map_or(class.to_owned(), |_| format!("{class} finding"));
+        let kind = node.kind.id();
+        let class = finding.map_or(kind.to_owned(), |_| format!("{kind} finding"));
         if let Some(link) = link {
             let _ = writeln!(svg, "<a href=\"{}\">", escape(link));
         }
@@ -186,11 +186,11 @@ fn marker(class: &str) -> &'static str {
 }
 
 fn draw_head(svg: &mut String, application: &str, layout: &ModelLayout<'_>) {
-    let x = MARGIN * 2;
+    let left = MARGIN * 2;
     let name = escape(application);
     let _ = writeln!(
         svg,
-        "<text class=\"title\" x=\"{x}\" y=\"32\">{name}</text>"
+        "<text class=\"title\" x=\"{left}\" y=\"32\">{name}</text>"
     );
     let mut x = layout.width.saturating_sub(MARGIN * 2);
     for (class, text) in LEGEND.iter().rev() {

@@ -16,7 +16,7 @@ use crate::command::{
 use crate::prelude::*;
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
+    AppendError, EventLog as _, Precondition, ReadOptions, contract::ForwardingLog,
     memory::MemoryStore,
 };
 
@@ -238,8 +238,12 @@ impl RivalledStore {
 }
 
 #[async_trait]
-impl EventLog for RivalledStore {
-    async fn append(
+impl ForwardingLog for RivalledStore {
+    fn inner(&self) -> MemoryStore {
+        self.inner.clone()
+    }
+
+    async fn append_events(
         &self,
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
@@ -251,14 +255,6 @@ impl EventLog for RivalledStore {
             self.rival().await;
         }
         self.inner.append(candidates, preconditions).await
-    }
-
-    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        self.inner.read(subject, options)
-    }
-
-    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        self.inner.observe(subject, options)
     }
 }
 

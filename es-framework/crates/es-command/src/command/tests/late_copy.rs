@@ -5,15 +5,13 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
 
 use super::bank::{RivalledStore, transfer_with, two_accounts};
 use crate::command::{CommandContext, CommandResources};
-use es_event::{EventCandidate, RecordedEvent, Subject};
+use es_event::Subject;
 use es_store::{
-    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
-    memory::MemoryStore,
+    EventLog as _, EventStream, ReadOptions, contract::ForwardingLog, memory::MemoryStore,
 };
 
 fn context() -> CommandContext {
@@ -30,17 +28,12 @@ struct LateCopyStore {
     was_read: AtomicBool,
 }
 
-#[async_trait]
-impl EventLog for LateCopyStore {
-    async fn append(
-        &self,
-        candidates: Vec<EventCandidate>,
-        preconditions: Vec<Precondition>,
-    ) -> Result<Vec<RecordedEvent>, AppendError> {
-        self.inner.append(candidates, preconditions).await
+impl ForwardingLog for LateCopyStore {
+    fn inner(&self) -> MemoryStore {
+        self.inner.clone()
     }
 
-    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+    fn read_events(&self, subject: Subject, options: ReadOptions) -> EventStream {
         if subject.as_str() != "/accounts/1" || self.was_read.swap(true, Ordering::SeqCst) {
             return self.inner.read(subject, options);
         }
@@ -51,10 +44,6 @@ impl EventLog for LateCopyStore {
             inner.read(subject, options)
         };
         stream::once(copied).flatten().boxed()
-    }
-
-    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        self.inner.observe(subject, options)
     }
 }
 

@@ -26,7 +26,7 @@ use super::{
 use crate::prelude::*;
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
+    AppendError, EventLog as _, Precondition, ReadOptions, contract::ForwardingLog,
     memory::MemoryStore,
 };
 
@@ -115,8 +115,12 @@ impl FaultyStore {
 }
 
 #[async_trait]
-impl EventLog for FaultyStore {
-    async fn append(
+impl ForwardingLog for FaultyStore {
+    fn inner(&self) -> MemoryStore {
+        self.inner.clone()
+    }
+
+    async fn append_events(
         &self,
         candidates: Vec<EventCandidate>,
         preconditions: Vec<Precondition>,
@@ -153,14 +157,6 @@ impl EventLog for FaultyStore {
             address: "http://store".into(),
             reason: "connection reset".into(),
         })
-    }
-
-    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        self.inner.read(subject, options)
-    }
-
-    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
-        self.inner.observe(subject, options)
     }
 }
 

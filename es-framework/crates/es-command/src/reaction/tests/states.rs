@@ -31,7 +31,7 @@ fn decide(
     context: &ReactionContext<'_>,
 ) -> Result<PendingCommands, ReactionError> {
     let InvoiceSentEvent { id, .. } = event.payload()?;
-    let sendings = context.rebuild_existing::<Sendings>(event.recorded().subject.clone(), false);
+    let sendings = context.rebuild_required::<Sendings>(event.recorded().subject.clone(), false);
     Ok(box_commands(async move {
         let count = sendings.await?.count;
         let mut commands = OutgoingCommands::default();

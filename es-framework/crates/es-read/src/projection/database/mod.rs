@@ -20,7 +20,8 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
 use super::{Cell, ReadModels, RowKey, Table, held_rows::HeldRows, row_changes::TableRow};
-use dialect::{Dialect, dialect_of};
+pub(crate) use dialect::Dialect;
+use dialect::dialect_of;
 use es_sql::{DatabaseUse, SqlDatabase};
 
 pub use caller_share::CallerShare;
@@ -150,18 +151,19 @@ impl Database {
         parameters: Vec<Cell>,
         most_bytes: usize,
     ) -> Result<FetchedRows<TableRow>, DatabaseError> {
-        let statement = self.replace_question_marks(&statement, 0);
+        let numbered = self.replace_question_marks(&statement, 0);
         let _permit = self.acquire_share(cost).await?;
-        let rows = self.sql.query(cost, statement, parameters, most_bytes);
-        let rows = self.report_damage(rows.await)?;
-        let rows = rows.try_map(|cells| Ok::<_, DatabaseError>(TableRow::from_cells(cells)))?;
+        let queried = self.sql.query(cost, numbered, parameters, most_bytes).await;
+        let rows = self
+            .report_damage(queried)?
+            .try_map(|cells| Ok::<_, DatabaseError>(TableRow::from_cells(cells)))?;
         self.held.record_rows(table, &rows.rows);
         Ok(rows)
     }
 
     /// Returns the first column of the rows that a statement selects, up to a size. The statement numbers its
     /// parameters.
-    pub(crate) async fn fetch_texts(
+    pub(crate) async fn fetch_texts_up_to(
         &self,
         cost: QueryCost,
         statement: String,
@@ -170,9 +172,8 @@ impl Database {
     ) -> Result<FetchedRows<String>, DatabaseError> {
         self.held.record_unknown_rows();
         let _permit = self.acquire_share(cost).await?;
-        let rows = self.sql.query(cost, statement, parameters, most_bytes);
-        let rows = self.report_damage(rows.await)?;
-        rows.try_map(|cells| {
+        let queried = self.sql.query(cost, statement, parameters, most_bytes);
+        self.report_damage(queried.await)?.try_map(|cells| {
             let text = cells.into_iter().next().and_then(Cell::into_text);
             text.ok_or(DatabaseError::NoText)
         })
@@ -222,53 +223,14 @@ impl Database {
         }
     }
 
-    /// Returns a hand-written statement in the SQL dialect of this database.
-    pub(crate) fn dialect_statement(&self, statement: Sql) -> &'static str {
-        self.dialect.hand_written(statement)
+    /// Returns the SQL of this database.
+    pub(crate) fn dialect(&self) -> &dyn Dialect {
+        &*self.dialect
     }
 
     /// Numbers the parameters `?` of a statement that comes after `others` other parameters.
     pub(crate) fn replace_question_marks(&self, sql: &str, others: usize) -> String {
         replace_question_marks(sql, self.dialect.parameter_sign(), others)
-    }
-
-    /// Returns the SQL expression for the text of a JSON array with these elements.
-    pub(crate) fn json_array_expression(&self, elements: &str) -> String {
-        self.dialect.json_array_expression(elements)
-    }
-
-    /// Returns the SQL expression for the JSON list of a column in each group of rows, in the order of the positions.
-    /// `filter` is a `FILTER` clause, or empty.
-    pub(crate) fn json_list_expression(&self, column: &str, filter: &str) -> String {
-        self.dialect.json_list_expression(column, filter)
-    }
-
-    /// Returns the SQL expression for the value of a column in the row with the smallest position of each group. The
-    /// statement also selects the smallest position. `has_extremes` tells that it selects another `min` or `max`.
-    pub(crate) fn first_value_expression(&self, column: &str, has_extremes: bool) -> String {
-        self.dialect.first_value_expression(column, has_extremes)
-    }
-
-    /// Returns the SQL conditions for a search column, which is given as SQL, that contains a substring in the form of
-    /// the column. Each has a parameter, and all of them have to hold. SQLite has up to two: a lookup in the
-    /// search index and the exact comparison.
-    pub(crate) fn substring_conditions(
-        &self,
-        table: &Table,
-        column: &str,
-        substring: &str,
-    ) -> Vec<(String, Cell)> {
-        self.dialect.substring_conditions(table, column, substring)
-    }
-
-    /// Returns the prefix of a column as SQL, if an index contains the prefix instead of the text.
-    pub(crate) fn indexed_prefix(&self, table: &Table, column: &str) -> Option<String> {
-        self.dialect.indexed_prefix(table, column)
-    }
-
-    /// Returns true if texts of the database cannot contain the NUL character.
-    pub(crate) fn rejects_nul_character(&self) -> bool {
-        self.dialect.rejects_nul_character()
     }
 
     /// Loads the rows with these keys.
@@ -278,7 +240,8 @@ impl Database {
         keys: Vec<RowKey>,
     ) -> Result<Vec<TableRow>, DatabaseError> {
         // A statement with such a key fails, and no row has it.
-        let is_storable = |key: &RowKey| !self.rejects_nul_character() || !key.has_nul_character();
+        let is_storable =
+            |key: &RowKey| !self.dialect.rejects_nul_character() || !key.has_nul_character();
         let keys: Vec<_> = keys.into_iter().filter(is_storable).collect();
         if keys.is_empty() {
             Ok(Vec::new())

@@ -57,12 +57,12 @@ impl Database {
             rows.push((event, id));
         }
         let refused = self.sql.find_refusals(groups).await?.into_iter();
-        let refused = refused.filter_map(|(index, error)| {
+        let failures = refused.filter_map(|(index, error)| {
             let (event, row) = rows.get(index)?.clone();
             let reason = error.to_string();
             Some(LateFailure { event, row, reason })
         });
-        Ok(refused.collect())
+        Ok(failures.collect())
     }
 
     /// Returns the statements that write the changes of a table, and those that update its search index.
@@ -129,12 +129,15 @@ impl Database {
         &self,
         table: &Table,
     ) -> Result<(), DatabaseError> {
-        let taken = match self.dialect.select_index_names(table) {
+        let names = match self.dialect.select_index_names(table) {
             Some(select) => self.sql.read(select).await?,
             None => Vec::new(),
         };
-        let taken = taken.into_iter().flatten().filter_map(Cell::into_text);
-        let taken: Vec<_> = taken.collect();
+        let taken: Vec<_> = names
+            .into_iter()
+            .flatten()
+            .filter_map(Cell::into_text)
+            .collect();
         let mut statements = self.drop_rows(table);
         let created = self.dialect.create_table(table, &taken);
         statements.extend(created.into_iter().map(Statement::plain));

@@ -116,8 +116,10 @@ impl Processor {
                 recomputed.add(&model.table, changes);
             }
         }
-        let still_held = rows.iter().filter_map(|row| held.find(&row.id).cloned());
-        let still_held: Vec<HeldKey> = still_held.collect();
+        let still_held: Vec<HeldKey> = rows
+            .iter()
+            .filter_map(|row| held.find(&row.id).cloned())
+            .collect();
         let is_released = |id: &HeldKeyId| held.find(id).is_none();
         let released = ids.into_iter().filter(is_released).collect();
         Ok(recomputed.into_changes(still_held, released))
@@ -135,8 +137,8 @@ impl Processor {
             upper_bound: Some(Bound::Inclusive(to)),
             ..ReadOptions::default()
         };
-        let subjects = rows.iter().map(|row| row.poison.subject.clone());
-        let subjects: Option<Vec<Subject>> = subjects.collect();
+        let subjects: Option<Vec<Subject>> =
+            rows.iter().map(|row| row.poison.subject.clone()).collect();
         if let Some(subjects) = subjects.filter(|_| is_by_subject) {
             let streams = rows.iter().zip(subjects);
             let read =

@@ -78,8 +78,8 @@ impl CommandedSubscriber for CommandedReadModel<'_> {
         selection: Option<&EventSelection>,
     ) -> Result<(usize, usize), OperatorError> {
         let (mut retried, mut released) = (0_usize, 0_usize);
-        let shadow = self.progress.shadow_progress();
-        let shadow = shadow.map(|shadow| (self.table.shadow_table(), shadow));
+        let built = self.progress.shadow_progress();
+        let shadow = built.map(|progress| (self.table.shadow_table(), progress));
         let current = (self.table.clone(), self.progress.clone());
         for (table, progress) in std::iter::once(current).chain(shadow) {
             let counts = self.processor.retry_held_rows(&table, &progress, selection);

@@ -9,15 +9,14 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
 use futures_util::{StreamExt as _, future::ready, stream};
 use serde_json::json;
 
 use super::{PATIENCE, TREES, rows, write};
 use crate::projection::{Database, DatabaseUrl, Processor, QueryCost, ReadModels};
-use es_event::{EventCandidate, EventId, EventSelection, RecordedEvent, Subject};
+use es_event::{EventId, EventSelection, Subject};
 use es_store::{
-    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions, StoreError,
+    EventLog, EventStream, ObserveOptions, ReadOptions, StoreError, contract::ForwardingLog,
     memory::MemoryStore,
 };
 use es_subscribe::{
@@ -58,21 +57,16 @@ impl DamagedStore {
     }
 }
 
-#[async_trait]
-impl EventLog for DamagedStore {
-    async fn append(
-        &self,
-        candidates: Vec<EventCandidate>,
-        preconditions: Vec<Precondition>,
-    ) -> Result<Vec<RecordedEvent>, AppendError> {
-        self.inner.append(candidates, preconditions).await
+impl ForwardingLog for DamagedStore {
+    fn inner(&self) -> MemoryStore {
+        self.inner.clone()
     }
 
-    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+    fn read_events(&self, subject: Subject, options: ReadOptions) -> EventStream {
         self.with_damage(self.inner.read(subject, options))
     }
 
-    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+    fn observe_events(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         if self.refuses_subscriptions.load(Ordering::Relaxed) {
             let (address, reason) = ("memory".into(), "too many observers".into());
             return stream::iter([Err(StoreError::Unavailable { address, reason })]).boxed();

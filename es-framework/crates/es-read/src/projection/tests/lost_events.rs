@@ -2,17 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use serde_json::json;
 use tokio::sync::watch;
 
 use super::{PATIENCE, TREES, write};
 use crate::projection::{Database, Processor, QueryCost, ReadModels};
-use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
+use es_event::{EventId, Subject};
 use es_store::{
-    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
-    memory::MemoryStore,
+    EventLog, EventStream, ObserveOptions, contract::ForwardingLog, memory::MemoryStore,
 };
 
 /// A store that another one can replace. This ends the subscriptions.
@@ -23,33 +21,20 @@ struct ReplaceableStore {
 }
 
 impl ReplaceableStore {
-    fn current(&self) -> MemoryStore {
-        self.current.lock().unwrap().clone()
-    }
-
     fn replace(&self, other: &MemoryStore) {
         *self.current.lock().unwrap() = other.clone();
         self.replacements.send_modify(|count| *count += 1);
     }
 }
 
-#[async_trait]
-impl EventLog for ReplaceableStore {
-    async fn append(
-        &self,
-        candidates: Vec<EventCandidate>,
-        preconditions: Vec<Precondition>,
-    ) -> Result<Vec<RecordedEvent>, AppendError> {
-        self.current().append(candidates, preconditions).await
+impl ForwardingLog for ReplaceableStore {
+    fn inner(&self) -> MemoryStore {
+        self.current.lock().unwrap().clone()
     }
 
-    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        self.current().read(subject, options)
-    }
-
-    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+    fn observe_events(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         let mut replaced = self.replacements.subscribe();
-        let events = self.current().observe(subject, options);
+        let events = self.inner().observe(subject, options);
         let end = async move { replaced.changed().await.is_ok() };
         events.take_until(Box::pin(end)).boxed()
     }

@@ -5,36 +5,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use serde_json::json;
 
 use super::{PATIENCE, TREES, write};
 use crate::projection::{Database, Processor, ReadModels};
-use es_event::{EventCandidate, EventId, RecordedEvent, Subject};
+use es_event::{EventId, Subject};
 use es_store::{
-    AppendError, EventLog, EventStream, ObserveOptions, Precondition, ReadOptions,
-    memory::MemoryStore,
+    EventLog as _, EventStream, ObserveOptions, contract::ForwardingLog, memory::MemoryStore,
 };
 
 #[derive(Debug)]
 struct UnbatchedStore(MemoryStore);
 
-#[async_trait]
-impl EventLog for UnbatchedStore {
-    async fn append(
-        &self,
-        candidates: Vec<EventCandidate>,
-        preconditions: Vec<Precondition>,
-    ) -> Result<Vec<RecordedEvent>, AppendError> {
-        self.0.append(candidates, preconditions).await
+impl ForwardingLog for UnbatchedStore {
+    fn inner(&self) -> MemoryStore {
+        self.0.clone()
     }
 
-    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
-        self.0.read(subject, options)
-    }
-
-    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+    fn observe_events(&self, subject: Subject, options: ObserveOptions) -> EventStream {
         let events = self.0.observe(subject, options);
         let one_at_a_time = events.then(async |event| {
             tokio::task::yield_now().await;

@@ -51,7 +51,7 @@ async fn grown(database: &Database) -> (u64, Vec<String>) {
     (
         count,
         database
-            .fetch_texts(QueryCost::Page, check, Vec::new(), usize::MAX)
+            .fetch_texts_up_to(QueryCost::Page, check, Vec::new(), usize::MAX)
             .await
             .unwrap()
             .rows,

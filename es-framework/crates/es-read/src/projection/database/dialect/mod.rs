@@ -22,7 +22,7 @@ use self::sqlite::SqliteDialect;
 
 /// The SQL of an engine.
 #[async_trait]
-pub(super) trait Dialect: Debug + Send + Sync {
+pub(crate) trait Dialect: Debug + Send + Sync {
     /// Returns the name of the database product.
     fn name(&self) -> &'static str;
 

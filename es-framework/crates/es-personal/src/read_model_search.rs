@@ -27,7 +27,7 @@ pub struct PersonRows {
 /// The tables of the read models, and the snapshots.
 #[doc(hidden)]
 #[async_trait]
-pub trait PersonTables: fmt::Debug + Send + Sync + 'static {
+pub trait ReadModelSearch: fmt::Debug + Send + Sync + 'static {
     /// Returns the rows with the id of a person, of each read model that has some.
     async fn find_rows(&self, person: Uuid) -> Result<Vec<PersonRows>, String>;
 
