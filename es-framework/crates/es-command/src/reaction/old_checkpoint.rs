@@ -1,34 +1,25 @@
-//! Reads what releases before the state database have left in the event store: the checkpoint of a reaction and the
-//! choices of operators. Its tasks are those that were open.
+//! Reads what releases before the state database have left in the event store: the checkpoint of a reaction. Its tasks are
+//! those that were open.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 use super::{
-    ReactionError, schedule_start::ScheduleStart, schedule_tasks::at_time,
-    shared_reaction::checkpoint_at, step_executor::StepExecutor,
+    ReactionError,
+    planner::{at_time, checkpoint_at},
+    schedule_start::ScheduleStart,
+    step_executor::StepExecutor,
 };
-use es_event::{EventId, EventSelection, RecordedEvent, Subject, SubjectTemplatePart};
+use es_event::{EventId, RecordedEvent, Subject, SubjectTemplatePart};
 use es_store::{Bound, EventLog, Order, ReadOptions, StoreError, event_with_id};
-use es_subscribe::{
-    SkipLog,
-    state::{StateError, SubscriberCheckpoint, Task, TaskChange, TaskFailure},
-};
+use es_subscribe::state::{StateError, SubscriberCheckpoint, Task, TaskChange, TaskFailure};
 
 /// The type of the events that are checkpoints.
 const CHECKPOINT: &str = "io.es-framework.ReactionCheckpointedEvent";
 const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
-
-/// A reaction as an earlier release has left it.
-pub(super) struct OldReaction {
-    /// The position and the open tasks, if there is a checkpoint.
-    pub(super) progress: Option<(Option<SubscriberCheckpoint>, Vec<Task>)>,
-    /// The events that operators have skipped.
-    pub(super) skips: Vec<EventSelection>,
-}
 
 /// The payload of a checkpoint.
 #[derive(Deserialize)]
@@ -81,23 +72,19 @@ struct OldHold {
     next_attempt: Option<Timestamp>,
 }
 
-impl OldReaction {
-    /// Reads the choices of operators, and the newest checkpoint if there is one.
-    pub(super) async fn read(steps: &StepExecutor) -> Result<Self, ReactionError> {
-        let (store, source) = (&steps.runtime.store, &steps.runtime.source);
-        let name = steps.reaction.name;
-        let subject = Subject::fill_template(&[
-            SubjectTemplatePart::Text("/es-framework/reactions/"),
-            SubjectTemplatePart::Field("name", &name),
-        ]);
-        let subject = subject.map_err(ReactionError::Name)?;
-        let log = SkipLog::new(Arc::clone(store), Arc::clone(source), "reactions", name);
-        let skips = log.map_err(ReactionError::Name)?.load().await?;
-        let progress = match OldCheckpoint::read_newest(&**store, &subject).await? {
-            Some(checkpoint) => Some(checkpoint.read_tasks(steps).await?),
-            None => None,
-        };
-        Ok(Self { progress, skips })
+/// Reads the position and the open tasks from the newest checkpoint, if there is one.
+pub(super) async fn read_old_tasks(
+    steps: &StepExecutor,
+) -> Result<Option<(Option<SubscriberCheckpoint>, Vec<Task>)>, ReactionError> {
+    let name = steps.reaction.name;
+    let subject = Subject::fill_template(&[
+        SubjectTemplatePart::Text("/es-framework/reactions/"),
+        SubjectTemplatePart::Field("name", &name),
+    ]);
+    let subject = subject.map_err(ReactionError::Name)?;
+    match OldCheckpoint::read_newest(&*steps.runtime.store, &subject).await? {
+        Some(checkpoint) => checkpoint.read_tasks(steps).await.map(Some),
+        None => Ok(None),
     }
 }
 

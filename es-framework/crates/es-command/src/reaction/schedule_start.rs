@@ -2,7 +2,7 @@
 //! place in the event store: times before that were not missed. It is recorded when the first time is due, so that an
 //! application that has nothing to do writes nothing. After a later start, the schedule forgets the times that it has met.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::TryStreamExt as _;
 use jiff::Timestamp;
@@ -43,6 +43,14 @@ pub(super) fn schedule_subject((reaction, step): (&str, &str)) -> Result<Subject
         SubjectTemplatePart::Field("step", &step),
     ]);
     subject.map_err(ReactionError::Name)
+}
+
+/// The starts of the schedules of a reaction, by the index of the step.
+#[derive(Debug, Default)]
+pub(super) struct ScheduleStarts {
+    pub(super) starts: BTreeMap<usize, ScheduleStart>,
+    /// True if a schedule was found to wait because the clock was ahead.
+    pub(super) is_ahead: bool,
 }
 
 impl ScheduleStart {

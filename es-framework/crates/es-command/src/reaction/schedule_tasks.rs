@@ -6,24 +6,16 @@ use jiff::Timestamp;
 
 use super::{
     ReactionError,
-    planner::build_task,
-    schedule_start::{ScheduleStart, schedule_subject},
+    planner::{at_time, build_task},
+    schedule_start::{ScheduleStart, ScheduleStarts, schedule_subject},
     shared_reaction::SharedReaction,
     step_executor::StepExecutor,
 };
 use es_event::{EventId, RecordedEvent};
 use es_subscribe::{
     SubscriberFailure, TroubleCause,
-    state::{Task, TaskChange, TaskKey},
+    state::{Task, TaskChange},
 };
-
-/// The starts of the schedules of a reaction, by the index of the step.
-#[derive(Debug, Default)]
-pub(super) struct ScheduleStarts {
-    starts: BTreeMap<usize, ScheduleStart>,
-    /// True if a schedule was found to wait because the clock was ahead.
-    is_ahead: bool,
-}
 
 /// A schedule whose start is not recorded, and its first time. It has no task before.
 #[derive(Debug, Clone)]
@@ -98,19 +90,6 @@ impl StepExecutor {
             self.report_last_time(&met.key.step);
         }
         Some(at_time(met, next?))
-    }
-}
-
-/// Returns the task of the same schedule for another time.
-pub(super) fn at_time(task: &Task, time: Timestamp) -> Task {
-    Task {
-        key: TaskKey {
-            due: Some(time),
-            ..task.key.clone()
-        },
-        attempts: 0,
-        failure: None,
-        ..task.clone()
     }
 }
 

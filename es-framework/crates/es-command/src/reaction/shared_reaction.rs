@@ -13,13 +13,14 @@ use jiff::Timestamp;
 use tokio::{sync::Notify, time::sleep};
 
 use super::{
-    ReactionDescriptor, ReactionError, ReactionRuntime, StartPosition, old_checkpoint::OldReaction,
-    schedule_tasks::ScheduleStarts, step_executor::StepExecutor,
+    ReactionDescriptor, ReactionError, ReactionRuntime, StartPosition,
+    old_checkpoint::read_old_tasks, planner::checkpoint_at, schedule_start::ScheduleStarts,
+    step_executor::StepExecutor,
 };
 use es_event::{EventId, RecordedEvent, Subject};
-use es_store::{Bound, Order, ReadOptions};
+use es_store::{Bound, Order, ReadOptions, StoreError};
 use es_subscribe::{
-    SubscriberProgress,
+    SkipLog, SubscriberProgress,
     state::{StateDatabase, SubscriberCheckpoint, SubscriberPosition, TaskChange, check_position},
 };
 use futures_util::StreamExt as _;
@@ -35,6 +36,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct SharedReaction {
     pub(super) steps: StepExecutor,
+    /// The events that operators skip.
+    pub(super) skip_log: SkipLog,
     /// The names of all reactions that have their tasks in the same database.
     others: Arc<[&'static str]>,
     /// The time at which the process started. New schedules begin with it.
@@ -76,7 +79,10 @@ impl SharedReaction {
         others: Arc<[&'static str]>,
         started_at: Timestamp,
     ) -> Result<Self, ReactionError> {
+        let (store, source) = (Arc::clone(&runtime.store), Arc::clone(&runtime.source));
+        let skip_log = SkipLog::new(store, source, "reactions", reaction.name);
         Ok(Self {
+            skip_log: skip_log.map_err(ReactionError::Name)?,
             steps: StepExecutor::new(reaction, runtime, progress)?,
             others,
             started_at,
@@ -134,8 +140,7 @@ impl SharedReaction {
             SubscriberPosition::BeforeFirst => None,
             SubscriberPosition::Unknown => self.begin_first_time().await?,
         };
-        let skips = self.state().skips(self.name()).await?;
-        self.steps.skipped.replace_selections(skips);
+        self.load_skips().await?;
         self.load_schedules(position).await?;
         if !self.has_started.load(Ordering::Acquire) {
             let retried = self.state().retry_failed(self.name(), None, self.now());
@@ -150,13 +155,16 @@ impl SharedReaction {
         Ok(())
     }
 
+    /// Loads the events that operators skip.
+    pub(super) async fn load_skips(&self) -> Result<(), StoreError> {
+        let skips = self.skip_log.load().await?;
+        self.steps.skipped.replace_selections(skips);
+        Ok(())
+    }
+
     /// Begins with the checkpoint of an earlier release, or as the reaction declares.
     async fn begin_first_time(&self) -> Result<Option<EventId>, ReactionError> {
-        let old = OldReaction::read(&self.steps).await?;
-        for selection in &old.skips {
-            self.state().add_skip(self.name(), selection).await?;
-        }
-        if let Some((position, tasks)) = old.progress {
+        if let Some((position, tasks)) = read_old_tasks(&self.steps).await? {
             self.announce().await?;
             self.state().begin(self.name(), position, &tasks).await?;
             return Ok(position.map(|position| position.event));
@@ -276,13 +284,5 @@ impl SharedReaction {
             planned.unsaved = None;
         }
         Ok(())
-    }
-}
-
-/// Returns the position behind an event.
-pub(super) fn checkpoint_at(event: &RecordedEvent) -> SubscriberCheckpoint {
-    SubscriberCheckpoint {
-        event: event.id,
-        hash: event.hash,
     }
 }

@@ -8,7 +8,6 @@ use std::{
 
 use async_trait::async_trait;
 use es_event::{EventSelection, PoisonEvent, RecordedEvent, Subject};
-use es_store::newest_id;
 use es_subscribe::{
     CommandedSubscriber, HeldKey, HeldKeyKind, Interruption, Subscriber, SubscriberProgress,
     TroubleCause,
@@ -91,25 +90,19 @@ impl CommandedSubscriber for ReactionSubscriber {
 
     /// Skips the steps that fail at the selected events.
     async fn skip(&self, selection: &EventSelection) -> Result<(), OperatorError> {
-        let shared = &self.shared;
-        if let Some((_, last)) = selection.ids() {
-            // Where the newest event is damaged, it may be the one to skip.
-            let newest = newest_id(&*shared.steps.runtime.store).await;
-            if newest.is_ok_and(|newest| newest < Some(last)) {
-                return Err(OperatorError::NoSuchEvent(last));
-            }
+        let log = &self.shared.skip_log;
+        if let Some(event) = log.find_unrecorded(selection).await {
+            return Err(OperatorError::NoSuchEvent(event));
         }
-        let added = shared.state().add_skip(shared.name(), selection).await;
-        added.map_err(failed)?;
-        shared.steps.skipped.add_selection(selection.clone());
+        log.skip(selection.clone()).await.map_err(failed)?;
+        self.shared.steps.skipped.add_selection(selection.clone());
         Ok(())
     }
 
     async fn end_skips(&self, selection: &EventSelection) -> Result<bool, OperatorError> {
-        let (state, name) = (self.shared.state(), self.shared.name());
-        let was_skipped = state.end_skips(name, selection).await.map_err(failed)?;
-        let skips = state.skips(name).await.map_err(failed)?;
-        self.shared.steps.skipped.replace_selections(skips);
+        let log = &self.shared.skip_log;
+        let was_skipped = log.end_skips(selection).await.map_err(failed)?;
+        self.shared.load_skips().await.map_err(failed)?;
         Ok(was_skipped)
     }
 

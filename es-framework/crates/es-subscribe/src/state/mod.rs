@@ -1,5 +1,5 @@
 //! The state database: what has to survive and cannot be rebuilt from the events. These are the positions of
-//! subscribers, their open tasks, and the choices of operators.
+//! subscribers and their open tasks.
 //!
 //! One process owns the database at a time and does the work. The others stand by.
 
@@ -9,7 +9,6 @@ mod identity;
 mod ownership;
 mod queries;
 mod rows;
-mod skips;
 mod tables;
 mod task;
 #[cfg(test)]

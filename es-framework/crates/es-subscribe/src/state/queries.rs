@@ -1,4 +1,4 @@
-//! The queries for the tasks of a subscriber.
+//! The queries for the tasks of a subscriber, and the attempts that operators ask for.
 
 use es_event::Subject;
 use es_sql::{Cell, Statement};
@@ -184,5 +184,31 @@ impl StateDatabase {
         };
         let events: u64 = row.count()?;
         Ok((events.max(1), row.optional_time()?))
+    }
+
+    /// Lets failed tasks be tried again from this time on: those of some subjects, or all.
+    ///
+    /// # Errors
+    /// The database does not answer, or this process does not own it.
+    pub async fn retry_failed(
+        &self,
+        subscriber: &str,
+        subjects: Option<&[Subject]>,
+        now: Timestamp,
+    ) -> Result<(), StateError> {
+        const RETRY: &str =
+            "UPDATE es_task SET retry_at = $1 WHERE subscriber = $2 AND reason IS NOT NULL";
+        let all: [Cell; 2] = [time_cell(now), subscriber.into()];
+        let statement = match subjects {
+            None => Statement::new(RETRY, all),
+            Some(subjects) => {
+                let rows = subjects.iter().map(|subject| {
+                    let subject = Cell::from(subject.as_str());
+                    all.iter().cloned().chain([subject]).collect()
+                });
+                Statement::for_rows(format!("{RETRY} AND subject = $3"), rows.collect())
+            }
+        };
+        self.write(vec![statement]).await
     }
 }

@@ -45,7 +45,7 @@ pub(super) async fn read_identity(database: &SqlDatabase) -> Result<DatabaseIden
     Ok(DatabaseIdentity { id, run })
 }
 
-fn table_statements(text: &str) -> [String; 7] {
+fn table_statements(text: &str) -> [String; 6] {
     [
         format!(
             "CREATE TABLE IF NOT EXISTS es_state (id {text} NOT NULL, run BIGINT NOT NULL, version BIGINT NOT NULL)"
@@ -69,9 +69,5 @@ fn table_statements(text: &str) -> [String; 7] {
             .to_owned(),
         "CREATE INDEX IF NOT EXISTS es_task_failed ON es_task (subscriber, subject) WHERE reason IS NOT NULL"
             .to_owned(),
-        format!(
-            "CREATE TABLE IF NOT EXISTS es_skip (subscriber {text} NOT NULL, selection {text} NOT NULL, \
-             PRIMARY KEY (subscriber, selection))"
-        ),
     ]
 }

@@ -1,4 +1,4 @@
-use es_event::{EventCandidate, EventId, EventSelection, Hash, Metadata};
+use es_event::{EventCandidate, EventId, Hash, Metadata};
 use es_store::{EventLog, memory::MemoryStore};
 use jiff::{SignedDuration, Timestamp};
 
@@ -238,27 +238,6 @@ async fn a_failure_of_a_cancelled_task_blocks_nothing() {
     assert!(due(&database, now()).await.is_empty());
     database.commit(NAME, None, &[cancel]).await.unwrap();
     assert_eq!(due(&database, now()).await, [2]);
-}
-
-#[tokio::test]
-async fn skips_hold_until_an_operator_ends_them() {
-    let database = owned().await;
-    let one = |id| EventSelection::Event { event: event(id) };
-    for id in [3, 9, 9] {
-        database.add_skip(NAME, &one(id)).await.unwrap();
-    }
-    assert_eq!(database.skips(NAME).await.unwrap(), [one(3), one(9)]);
-    let until_five = EventSelection::Range {
-        from: EventId::FIRST,
-        to: event(5),
-    };
-    for was_skipped in [true, false] {
-        assert_eq!(
-            database.end_skips(NAME, &until_five).await.unwrap(),
-            was_skipped
-        );
-    }
-    assert_eq!(database.skips(NAME).await.unwrap(), [one(9)]);
 }
 
 #[tokio::test]

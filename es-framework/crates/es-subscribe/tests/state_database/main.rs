@@ -18,7 +18,7 @@ mod requirement;
 
 use std::time::{Duration, Instant};
 
-use es_event::{EventId, EventSelection, Hash};
+use es_event::{EventId, Hash};
 use es_sql::{DatabaseUrl, DatabaseUse, SqlDatabase};
 use es_store::{EventLog, memory::MemoryStore};
 use es_subscribe::state::{
@@ -170,7 +170,7 @@ async fn a_failed_task_holds_its_subject_on_a_server() {
 }
 
 #[tokio::test]
-async fn skips_and_the_identity_are_rows_on_a_server() {
+async fn the_events_name_a_database_on_a_server() {
     let Some(server) = PostgresServer::start() else {
         return;
     };
@@ -179,13 +179,6 @@ async fn skips_and_the_identity_are_rows_on_a_server() {
     let later = now() + SignedDuration::from_mins(5);
     let plan = [TaskChange::Plan(task("/books/1", 1, None))];
     database.commit(NAME, None, &plan).await.unwrap();
-    let selection = EventSelection::Event { event: event(3) };
-    database.add_skip(NAME, &selection).await.unwrap();
-    assert_eq!(
-        database.skips(NAME).await.unwrap(),
-        std::slice::from_ref(&selection)
-    );
-    assert!(database.end_skips(NAME, &selection).await.unwrap());
     let store = MemoryStore::new();
     let (source, log): (_, &dyn EventLog) = ("tests".into(), &store);
     database.announce(log, &source).await.unwrap();
