@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use tokio::time::{Instant, sleep};
 
 use super::{
-    ReactionError, shared_reaction::SharedReaction, task_end::LONGEST_PAUSE,
-    task_executor::TaskExecutor,
+    ReactionError,
+    shared_reaction::SharedReaction,
+    task_executor::{LONGEST_PAUSE, TaskExecutor},
 };
 use es_subscribe::{HeldKeys, OpenDeadlines, back_off};
 

@@ -9,8 +9,7 @@ use super::{
     ReactionError,
     planner::PLANNING,
     step_executor::StepExecutor,
-    task_end::TaskEnd,
-    task_executor::{MAX_RETRIED, TaskExecutor},
+    task_executor::{MAX_RETRIED, TaskEnd, TaskExecutor},
 };
 use es_event::{EventId, RecordedEvent};
 use es_store::{StoreError, event_with_id};

@@ -5,7 +5,11 @@ use std::{sync::atomic::Ordering, time::Duration};
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::{ReactionError, error::Recovery, task_executor::TaskExecutor};
+use super::{
+    ReactionError,
+    error::Recovery,
+    task_executor::{LONGEST_RETRY_PAUSE, TaskEnd, TaskExecutor},
+};
 use es_event::{PoisonEvent, RecordedEvent, Subject};
 use es_subscribe::{
     SubscriberFailure, TroubleCause, back_off,
@@ -16,20 +20,8 @@ use es_subscribe::{
 const MAX_HELD_SUBJECTS: usize = 100;
 /// The longest reason of a failure in bytes.
 const MAX_REASON: usize = 200;
-/// The longest pause between two attempts of a task.
-pub(super) const LONGEST_RETRY_PAUSE: Duration = Duration::from_secs(60 * 60);
-/// The longest pause before the event store or the state database is asked again.
-pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The pause before a task is tried again whose subject cannot be held.
 const LIMIT_PAUSE: Duration = Duration::from_secs(5);
-
-/// The end of a task.
-pub(super) struct TaskEnd {
-    pub(super) task: Task,
-    /// The event of the task, unless it could not be read.
-    pub(super) event: Option<RecordedEvent>,
-    pub(super) result: Result<(), ReactionError>,
-}
 
 impl TaskExecutor {
     /// Decides what follows from the end of a task. The next transaction saves it.

@@ -15,12 +15,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    ReactionError,
-    shared_reaction::SharedReaction,
-    task_end::{LONGEST_PAUSE, LONGEST_RETRY_PAUSE, TaskEnd},
-};
-use es_event::{EventId, Subject};
+use super::{ReactionError, shared_reaction::SharedReaction};
+use es_event::{EventId, RecordedEvent, Subject};
 use es_store::newest_id_or_bound;
 use es_subscribe::{
     SubscriberFailure, back_off,
@@ -35,6 +31,19 @@ pub(super) const MAX_RETRIED: usize = MAX_RUNNING / 2;
 const MAX_READ: usize = 256;
 /// The time in which the state database has to accept the last results. Without it, the tasks are executed again.
 const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The longest pause between two attempts of a task.
+pub(super) const LONGEST_RETRY_PAUSE: Duration = Duration::from_secs(60 * 60);
+/// The longest pause before the event store or the state database is asked again.
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// The end of a task.
+pub(super) struct TaskEnd {
+    pub(super) task: Task,
+    /// The event of the task, unless it could not be read.
+    pub(super) event: Option<RecordedEvent>,
+    pub(super) result: Result<(), ReactionError>,
+}
 
 /// The executor of the tasks of one reaction.
 pub(super) struct TaskExecutor {
