@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use uuid::Uuid;
 
-/// Who sends a command or a query: the holder of a credential, anyone, or the service itself. Handlers take it like the
+/// The sender of a command or a query: the holder of a credential, anyone, or the service itself. Handlers take it like the
 /// clock.
 ///
 /// A caller owns what has its *owner id*, for example the id of the reader that a token belongs to. A service without

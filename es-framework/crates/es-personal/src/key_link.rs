@@ -29,6 +29,7 @@ pub(crate) const PERSONS: LinkedSchema = LinkedSchema {
 };
 
 /// The error for keys that do not belong to the events.
+#[doc(hidden)]
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the events need the keys {expected}, and KEY_STORE_URL names the key store with {found}: let KEY_STORE_URL name the one with the keys, or restore it"

@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::{erasure::PersonalData, person_keys::SHARED_KEY, personal_store::redact, sealed_event};
 
 /// The subject does not end with the id of a person.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0} does not end with the id of a person, which is a UUID, as in /readers/0b6ef6a3-7d0e-4f5c-9a63-6a1b6d2f8c55"
@@ -25,6 +26,7 @@ pub fn person_of(subject: &Subject) -> Result<Uuid, SubjectWithoutPerson> {
 }
 
 /// No event names the id in a subject as a person.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownPerson {
     subject: Subject,

@@ -15,6 +15,7 @@ use crate::personal_store::redact;
 const HIDDEN: &str = r#""(personal, not shown)""#;
 
 /// Replaces sealed values without a key.
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct RedactedStore {
     log: Arc<dyn EventLog>,

@@ -38,6 +38,7 @@ pub struct PersonReport {
 }
 
 /// An event that names the person and holds no personal value of the person.
+#[doc(hidden)]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkedEvent {
@@ -55,6 +56,7 @@ pub struct LinkedEvent {
 }
 
 /// A value of the person in an event.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonalRecord {

@@ -376,11 +376,8 @@ impl SubscriberProgress {
     /// Records the last announced erasure of personal data before the rows were built.
     #[doc(hidden)]
     pub fn record_erasure(&self, erasure: Option<Hash>) {
-        self.status.send_if_modified(|status| {
-            let is_changed = status.erasure != erasure;
-            status.erasure = erasure;
-            is_changed
-        });
+        self.status
+            .send_if_modified(|status| std::mem::replace(&mut status.erasure, erasure) != erasure);
     }
 
     /// Returns the last announced erasure of personal data before the rows were built.

@@ -2,20 +2,14 @@
 
 use std::marker::PhantomData;
 
-use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::{
-    Column, Condition, NumericValue, OrderedValue, QueryError, RowQuery,
-    condition::Expression,
-    row_selection::{RowSelection, where_clause},
-    sql_fragment::SqlFragment,
-    table_view::TableView,
+    Column, Condition, NumericValue, OrderedValue, QueryError, RowQuery, condition::Expression,
+    sql_fragment::SqlFragment, table_view::TableView,
 };
-use crate::projection::{
-    ColumnKind, ColumnType, DatabaseError, QueryCost, ReadModel, table_statements::quote_name,
-};
+use crate::projection::{ColumnKind, ColumnType, ReadModel, table_statements::quote_name};
 
 /// A value that the database computes from a column of several rows; the methods of a [`Column`] make it. Rows without a
 /// value in the column, and rows where the caller does not see the column, do not contribute.
@@ -41,10 +35,11 @@ pub struct Aggregate<R, V> {
 }
 
 /// The function, the column and the rows of an aggregate.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct AggregateExpression {
     function: AggregateFunction,
-    column: &'static str,
+    pub(super) column: &'static str,
     only: Option<Expression>,
 }
 
@@ -61,6 +56,7 @@ enum AggregateFunction {
 }
 
 /// The values that the database has computed, each of which is JSON.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct AggregateValues(std::vec::IntoIter<Box<RawValue>>);
 
@@ -267,6 +263,14 @@ impl AggregateValues {
 }
 
 impl AggregateExpression {
+    /// Returns whether it is a sum of floats, or computed from one.
+    pub(super) const fn may_overflow(&self) -> bool {
+        matches!(
+            self.function,
+            AggregateFunction::RealSum | AggregateFunction::Average
+        )
+    }
+
     /// Returns true if SQL has `min` or `max`.
     pub(super) const fn is_extreme(&self) -> bool {
         matches!(
@@ -342,65 +346,4 @@ impl<R: ReadModel> RowQuery<'_, R> {
         let _count: u64 = values.next()?;
         aggregates.read(&mut values)
     }
-}
-
-impl RowSelection<'_> {
-    /// Loads the number of rows, and the values of aggregates of them.
-    fn load_aggregates<'q>(
-        &'q self,
-        aggregates: Vec<&'q AggregateExpression>,
-    ) -> BoxFuture<'q, Result<AggregateValues, QueryError>> {
-        Box::pin(async move {
-            let database = self.database;
-            let view = self.view()?;
-            let filter = self.filter_sql(view)?;
-            // The number of rows makes one line of the statement, even without any aggregate.
-            let list = aggregate_list(view, "count(*)", &aggregates)?;
-            let array = database.dialect().json_array_expression(&list.text);
-            let table = quote_name(view.table.model.name);
-            let filter_clause = where_clause(&filter.text);
-            let statement = format!("SELECT {array} FROM {table}{filter_clause}");
-            let parameters = list.parameters.into_iter().chain(filter.parameters);
-            let numbered = database.replace_question_marks(&statement, 0);
-            let cost = QueryCost::Aggregate;
-            let loaded =
-                database.fetch_texts_up_to(cost, numbered, parameters.collect(), usize::MAX);
-            let texts = loaded
-                .await
-                .map_err(|error| explain_overflow(error, &aggregates))?;
-            let text = texts.rows.into_iter().next().unwrap_or_default();
-            AggregateValues::parse(&text)
-        })
-    }
-}
-
-/// Returns the error of a statement with aggregates. PostgreSQL ends one whose sum of floats does not fit.
-pub(super) fn explain_overflow(
-    error: DatabaseError,
-    aggregates: &[&AggregateExpression],
-) -> QueryError {
-    let is_real = |one: &&&AggregateExpression| {
-        matches!(
-            one.function,
-            AggregateFunction::RealSum | AggregateFunction::Average
-        )
-    };
-    match aggregates.iter().find(is_real) {
-        Some(AggregateExpression { column, .. }) if error.is_overflow() => {
-            QueryError::SumTooLarge { column }
-        }
-        _ => error.into(),
-    }
-}
-
-/// Returns the SQL of the aggregates after other expressions.
-pub(super) fn aggregate_list(
-    view: TableView<'_>,
-    others: &str,
-    aggregates: &[&AggregateExpression],
-) -> Result<SqlFragment, QueryError> {
-    let aggregates = aggregates.iter().map(|one| one.to_sql(view));
-    let others = Ok(SqlFragment::new(others, Vec::new()));
-    let list: Result<Vec<_>, QueryError> = [others].into_iter().chain(aggregates).collect();
-    Ok(SqlFragment::join(list?, ", "))
 }

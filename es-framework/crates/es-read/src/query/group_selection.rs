@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::{
     Page, PageParameters, QueryError,
-    aggregate::{AggregateExpression, AggregateValues, aggregate_list, explain_overflow},
+    aggregate::{AggregateExpression, AggregateValues},
+    aggregate_selection::{aggregate_list, explain_overflow},
     condition::prefix_of,
     cursor::{PageCursor, PageStart, SortedRow},
     row_selection::RowSelection,

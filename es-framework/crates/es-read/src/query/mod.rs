@@ -1,6 +1,7 @@
 //! Queries of clients. Only the read models answer them.
 
 mod aggregate;
+mod aggregate_selection;
 mod condition;
 mod cursor;
 mod descriptor;
