@@ -191,12 +191,6 @@ mod tests {
                 cfg!(feature = "postgres"),
             ),
             (
-                settings().event_store_url(Some("postgres://localhost/library".into())),
-                "EVENT_STORE_URL=postgres://…",
-                "postgres",
-                cfg!(feature = "postgres"),
-            ),
-            (
                 settings().event_store_port(0),
                 "EVENT_STORE_PORT",
                 "server",
@@ -236,8 +230,14 @@ mod tests {
     }
 
     /// Settings of connections to others and of TLS, in the form of [`settings`].
-    fn connection_settings() -> [(Settings, &'static str, &'static str, bool); 3] {
+    fn connection_settings() -> [(Settings, &'static str, &'static str, bool); 4] {
         [
+            (
+                Settings::default().event_store_url(Some("postgres://localhost/library".into())),
+                "EVENT_STORE_URL=postgres://…",
+                "postgres",
+                cfg!(feature = "postgres"),
+            ),
             (
                 Settings::default().event_store_url(Some("http://localhost:3000".into())),
                 "EVENT_STORE_URL",
