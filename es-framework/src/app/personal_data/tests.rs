@@ -248,6 +248,8 @@ async fn another_key_store_neither_opens_nor_seals() {
 #[cfg(not(feature = "schemas"))]
 #[tokio::test]
 async fn a_program_without_the_validator_leaves_schemas_to_another_event_store() {
+    use crate::store::StoreCatalog as _;
+
     let schema = crate::store::EventSchema::parse(r#"{"type":"object"}"#).unwrap();
     let checked = schema.check(&serde_json::value::to_raw_value("").unwrap());
     let registered = MemoryStore::new()
