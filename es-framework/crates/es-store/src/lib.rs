@@ -27,6 +27,8 @@ mod event_log;
 #[doc(hidden)]
 pub mod event_row;
 mod event_time_lead;
+#[cfg(any(test, feature = "contract", feature = "simulation"))]
+mod forwarding_log;
 mod inline_reads;
 mod log_damage;
 pub mod memory;
@@ -56,6 +58,9 @@ pub use error::{AppendError, RegisterError, StoreError};
 pub use event_log::{EventLog, EventStream, event_with_id, latest_event, newest_id};
 #[doc(hidden)]
 pub use event_time_lead::event_time_lead;
+#[cfg(any(test, feature = "contract", feature = "simulation"))]
+#[doc(hidden)]
+pub use forwarding_log::ForwardingLog;
 #[doc(hidden)]
 pub use inline_reads::max_inline_reads;
 pub use log_damage::{DamagePlace, LogDamage};

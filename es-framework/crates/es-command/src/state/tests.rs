@@ -17,9 +17,7 @@ use serde_json::{json, value::to_raw_value};
 use super::{Evolve as _, RebuiltState, Snapshots, State as _, StateLoader};
 use crate::prelude::*;
 use es_event::{Event as _, EventCandidate, EventId, EventType, Subject};
-use es_store::{
-    EventLog as _, EventStream, ReadOptions, contract::ForwardingLog, memory::MemoryStore,
-};
+use es_store::{EventLog as _, EventStream, ForwardingLog, ReadOptions, memory::MemoryStore};
 
 #[derive(Event)]
 #[event(package = "com.example.bank")]

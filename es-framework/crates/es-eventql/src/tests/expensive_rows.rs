@@ -11,7 +11,7 @@ use tokio::{runtime, time::sleep};
 use super::data;
 use crate::{EventQlQuery, QueryErrorKind, QueryLimits, QueryRows};
 use es_event::Subject;
-use es_store::{EventLog, EventStream, ReadOptions, contract::ForwardingLog, memory::MemoryStore};
+use es_store::{EventLog, EventStream, ForwardingLog, ReadOptions, memory::MemoryStore};
 
 /// Writes `[item,item,…]`.
 fn array_of(item: &str, count: usize) -> String {

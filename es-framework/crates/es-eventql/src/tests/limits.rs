@@ -13,9 +13,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use super::candidate;
 use crate::{EventQlQuery, QueryErrorKind, QueryLimits, QueryRows};
 use es_event::{EventId, EventTime, Hash, RecordedEvent, Subject};
-use es_store::{
-    EventStream, ReadOptions, StoreError, contract::ForwardingLog, memory::MemoryStore,
-};
+use es_store::{EventStream, ForwardingLog, ReadOptions, StoreError, memory::MemoryStore};
 
 /// A source that returns events without end, fails after some events, or never returns an event.
 #[derive(Debug)]

@@ -4,7 +4,6 @@
 mod append_rules;
 mod catalogue_rules;
 mod damage;
-mod forwarding_log;
 mod observe_rules;
 mod precondition_rules;
 mod read_rules;
@@ -15,7 +14,6 @@ use std::future::Future;
 use super::EventStore;
 
 pub use damage::{Damage, DamageableStorage, run_damage};
-pub use forwarding_log::ForwardingLog;
 
 macro_rules! rules {
     ($empty:ident: $($module:ident :: { $($rule:ident),* $(,)? })*) => {

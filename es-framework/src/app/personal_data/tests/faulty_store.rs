@@ -16,8 +16,8 @@ use uuid::Uuid;
 use crate::{
     event::{EventCandidate, EventDescriptor, RecordedEvent},
     store::{
-        AppendError, EventLog as _, Precondition, StoreCatalog, StoreError,
-        contract::ForwardingLog, memory::MemoryStore,
+        AppendError, EventLog as _, ForwardingLog, Precondition, StoreCatalog, StoreError,
+        memory::MemoryStore,
     },
 };
 

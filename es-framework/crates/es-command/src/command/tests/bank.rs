@@ -16,8 +16,7 @@ use crate::command::{
 use crate::prelude::*;
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventLog as _, Precondition, ReadOptions, contract::ForwardingLog,
-    memory::MemoryStore,
+    AppendError, EventLog as _, ForwardingLog, Precondition, ReadOptions, memory::MemoryStore,
 };
 
 #[derive(Command)]

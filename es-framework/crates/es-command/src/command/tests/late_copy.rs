@@ -10,9 +10,7 @@ use futures_util::{StreamExt as _, stream};
 use super::bank::{RivalledStore, transfer_with, two_accounts};
 use crate::command::{CommandContext, CommandResources};
 use es_event::Subject;
-use es_store::{
-    EventLog as _, EventStream, ReadOptions, contract::ForwardingLog, memory::MemoryStore,
-};
+use es_store::{EventLog as _, EventStream, ForwardingLog, ReadOptions, memory::MemoryStore};
 
 fn context() -> CommandContext {
     CommandContext {

@@ -26,8 +26,7 @@ use super::{
 use crate::prelude::*;
 use es_event::{EventCandidate, RecordedEvent, Subject};
 use es_store::{
-    AppendError, EventLog as _, Precondition, ReadOptions, contract::ForwardingLog,
-    memory::MemoryStore,
+    AppendError, EventLog as _, ForwardingLog, Precondition, ReadOptions, memory::MemoryStore,
 };
 
 #[derive(Command)]

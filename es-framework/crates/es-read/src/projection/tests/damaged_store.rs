@@ -16,7 +16,7 @@ use super::{PATIENCE, TREES, rows, write};
 use crate::projection::{Database, DatabaseUrl, Processor, QueryCost, ReadModels};
 use es_event::{EventId, EventSelection, Subject};
 use es_store::{
-    EventLog, EventStream, ObserveOptions, ReadOptions, StoreError, contract::ForwardingLog,
+    EventLog, EventStream, ForwardingLog, ObserveOptions, ReadOptions, StoreError,
     memory::MemoryStore,
 };
 use es_subscribe::{

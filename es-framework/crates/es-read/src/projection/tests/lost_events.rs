@@ -9,9 +9,7 @@ use tokio::sync::watch;
 use super::{PATIENCE, TREES, write};
 use crate::projection::{Database, Processor, QueryCost, ReadModels};
 use es_event::{EventId, Subject};
-use es_store::{
-    EventLog, EventStream, ObserveOptions, contract::ForwardingLog, memory::MemoryStore,
-};
+use es_store::{EventLog, EventStream, ForwardingLog, ObserveOptions, memory::MemoryStore};
 
 /// A store that another one can replace. This ends the subscriptions.
 #[derive(Debug)]

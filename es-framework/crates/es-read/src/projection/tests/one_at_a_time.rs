@@ -11,9 +11,7 @@ use serde_json::json;
 use super::{PATIENCE, TREES, write};
 use crate::projection::{Database, Processor, ReadModels};
 use es_event::{EventId, Subject};
-use es_store::{
-    EventLog as _, EventStream, ObserveOptions, contract::ForwardingLog, memory::MemoryStore,
-};
+use es_store::{EventLog as _, EventStream, ForwardingLog, ObserveOptions, memory::MemoryStore};
 
 #[derive(Debug)]
 struct UnbatchedStore(MemoryStore);
