@@ -15,6 +15,7 @@ use crate::{
     layout::{PageFrame, Section, Visitor},
     notice::NoticePage,
     operator_action::{action_path, label},
+    page_parts::event_link,
     text_view::{counted, grouped, shortened},
 };
 
@@ -172,10 +173,6 @@ fn failure(event: &PoisonEvent) -> Markup {
         p.bad { (shortened(&event.reason, ERROR)) }
         p.muted { "Fingerprint of the failure: " code { (event.fingerprint()) } }
     }
-}
-
-fn event_link(event: EventId) -> Markup {
-    html! { a href={ "/console/events/" (event) } { (event) } }
 }
 
 fn time_text(time: Timestamp) -> String {

@@ -72,9 +72,10 @@ impl PersonalStore {
 
     /// Links the key store before the first event is sealed.
     pub(crate) async fn ensure_link(&self) -> Result<(), StoreError> {
-        let link = KeyLink::new(self.store.clone(), PERSONS);
-        let identity = self.keys.store().identity();
-        let linked = self.linked.get_or_try_init(|| link.ensure(identity));
+        let linked = self.linked.get_or_try_init(|| async {
+            let link = KeyLink::new(self.store.clone(), PERSONS);
+            link.ensure(self.keys.store().identity()).await
+        });
         linked.await.map(drop)
     }
 

@@ -8,6 +8,7 @@
 
 mod batch_reader;
 mod catch_up;
+mod checkpoint;
 mod engine;
 mod held_keys;
 pub mod operator;
@@ -22,6 +23,7 @@ pub mod state;
 mod subscriber;
 mod subscriber_state;
 
+pub use checkpoint::SubscriberCheckpoint;
 pub use engine::{back_off, follow};
 pub use held_keys::{HeldKey, HeldKeyGroup, HeldKeyId, HeldKeyKind, HeldKeys, MAX_HELD_KEYS};
 pub use operator_command::{CommandedSubscriber, answer_during, answer_request};

@@ -58,7 +58,7 @@ pub(super) struct SubscriberStatus {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenDeadlines {
-    /// The number of open deadlines in memory.
+    /// The number of open deadlines.
     pub count: usize,
     /// The time of the next deadline.
     pub next: Option<Timestamp>,

@@ -8,14 +8,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 use super::{
-    ReactionError,
-    planner::{at_time, checkpoint_at},
-    schedule_start::ScheduleStart,
-    step_executor::StepExecutor,
+    ReactionError, planner::at_time, schedule_start::ScheduleStart, step_executor::StepExecutor,
 };
 use es_event::{EventId, RecordedEvent, Subject, SubjectTemplatePart};
 use es_store::{Bound, EventLog, Order, ReadOptions, StoreError, event_with_id};
-use es_subscribe::state::{StateError, SubscriberCheckpoint, Task, TaskChange, TaskFailure};
+use es_subscribe::{
+    SubscriberCheckpoint,
+    state::{StateError, Task, TaskChange, TaskFailure},
+};
 
 /// The type of the events that are checkpoints.
 const CHECKPOINT: &str = "io.es-framework.ReactionCheckpointedEvent";
@@ -164,7 +164,7 @@ impl OldCheckpoint {
                 match event {
                     Ok(event) => {
                         self.plan_event(steps, &event, &mut tasks);
-                        position = Some(checkpoint_at(&event));
+                        position = Some(SubscriberCheckpoint::from_event(&event));
                         read = Some(event.id);
                     }
                     Err(error @ StoreError::Corrupt { .. }) => {

@@ -9,7 +9,7 @@ use super::{
 };
 use es_event::{EventId, RecordedEvent};
 use es_store::{Bound, ReadOptions};
-use es_subscribe::state::{SubscriberCheckpoint, Task, TaskChange, TaskKey};
+use es_subscribe::state::{Task, TaskChange, TaskKey};
 
 /// The step of a task for an event whose steps cannot be planned. No function has an empty name.
 pub(super) const PLANNING: &str = "";
@@ -122,13 +122,5 @@ pub(super) fn at_time(task: &Task, time: Timestamp) -> Task {
         attempts: 0,
         failure: None,
         ..task.clone()
-    }
-}
-
-/// Returns the position behind an event.
-pub(super) fn checkpoint_at(event: &RecordedEvent) -> SubscriberCheckpoint {
-    SubscriberCheckpoint {
-        event: event.id,
-        hash: event.hash,
     }
 }

@@ -14,14 +14,13 @@ use tokio::{sync::Notify, time::sleep};
 
 use super::{
     ReactionDescriptor, ReactionError, ReactionRuntime, StartPosition,
-    old_checkpoint::read_old_tasks, planner::checkpoint_at, schedule_start::ScheduleStarts,
-    step_executor::StepExecutor,
+    old_checkpoint::read_old_tasks, schedule_start::ScheduleStarts, step_executor::StepExecutor,
 };
 use es_event::{EventId, RecordedEvent, Subject};
 use es_store::{Bound, Order, ReadOptions, StoreError};
 use es_subscribe::{
-    SkipLog, SubscriberProgress,
-    state::{StateDatabase, SubscriberCheckpoint, SubscriberPosition, TaskChange, check_position},
+    SkipLog, SubscriberCheckpoint, SubscriberProgress,
+    state::{StateDatabase, SubscriberPosition, TaskChange, check_position},
 };
 use futures_util::StreamExt as _;
 
@@ -199,7 +198,10 @@ impl SharedReaction {
         };
         let store = &self.steps.runtime.store;
         let newest = store.read(Subject::root(), newest_first).next().await;
-        Ok(newest.transpose()?.as_ref().map(checkpoint_at))
+        Ok(newest
+            .transpose()?
+            .as_ref()
+            .map(SubscriberCheckpoint::from_event))
     }
 
     /// Waits until planned tasks are executed, if there are many. At the limit of held subjects nothing is executed, and the
@@ -223,7 +225,7 @@ impl SharedReaction {
             .flat_map(|event| self.steps.plan_event(event))
             .collect();
         let mut planned = self.planned.lock().await;
-        planned.unsaved = Some(checkpoint_at(last));
+        planned.unsaved = Some(SubscriberCheckpoint::from_event(last));
         planned.num_unsaved = planned.num_unsaved.saturating_add(events.len());
         if changes
             .iter()

@@ -9,8 +9,7 @@ use std::{
 use async_trait::async_trait;
 use es_event::{EventSelection, PoisonEvent, RecordedEvent, Subject};
 use es_subscribe::{
-    CommandedSubscriber, HeldKey, HeldKeyKind, Interruption, Subscriber, SubscriberProgress,
-    TroubleCause,
+    CommandedSubscriber, Interruption, Subscriber, SubscriberProgress, TroubleCause,
     operator::{ComponentKind, OperatorError},
 };
 use tokio::time::{Instant, sleep};
@@ -141,10 +140,8 @@ impl ReactionSubscriber {
         let failed = shared.state().failed_tasks(name).await?;
         let mut selected: Vec<Subject> = Vec::new();
         for task in failed {
-            let reason = task.failure.as_ref().map_or("", |failure| &failure.reason);
-            let (poison, key) = (task.poison_event(reason), task.subject.as_str());
-            let key = HeldKey::new(HeldKeyKind::Subject, key, poison, task.event_time);
-            if key.is_selected(selection) {
+            let key = task.to_held_key();
+            if key.is_some_and(|key| key.is_selected(selection)) {
                 selected.push(task.subject);
             }
         }

@@ -212,15 +212,9 @@ impl TaskExecutor {
 
     /// Returns the next time at which a task is due or tried again.
     async fn find_next_time(&self) -> Result<Option<Timestamp>, ReactionError> {
-        let times = self.shared.state().next_times(self.shared.name()).await?;
-        let now = self.shared.now();
-        // A time that is further away is that of a wrong clock, and counts as passed.
-        let furthest = now.saturating_add(LONGEST_RETRY_PAUSE.saturating_mul(2));
-        let is_wrong = |retry: Timestamp| furthest.is_ok_and(|furthest| retry > furthest);
-        let retry = times
-            .retry
-            .map(|retry| if is_wrong(retry) { now } else { retry });
-        Ok(times.deadline.into_iter().chain(retry).min())
+        let (state, now) = (self.shared.state(), self.shared.now());
+        let times = state.next_times(self.shared.name(), now).await?;
+        Ok(times.deadline.into_iter().chain(times.retry).min())
     }
 
     /// Returns the time up to which deadlines may be met: all events that may cancel them are planned.

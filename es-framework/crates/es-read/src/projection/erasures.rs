@@ -6,8 +6,7 @@ use es_event::{
     personal::{announces_erasure, erasures_subject},
 };
 use es_store::{EventLog, StoreError, latest_event};
-
-use super::database::Checkpoint;
+use es_subscribe::SubscriberCheckpoint;
 
 /// The announced erasures that the tables of a processor know.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,7 +15,7 @@ pub(super) enum KnownErasures {
     #[default]
     Ignored,
     /// All erasures up to this one are known.
-    UpTo(Option<Checkpoint>),
+    UpTo(Option<SubscriberCheckpoint>),
 }
 
 impl KnownErasures {
@@ -24,7 +23,9 @@ impl KnownErasures {
     pub(super) async fn load(store: &dyn EventLog) -> Result<Self, StoreError> {
         let subject = erasures_subject().map_err(|error| StoreError::Refused(error.to_string()))?;
         let latest = latest_event(store, subject, true).await?;
-        Ok(Self::UpTo(latest.as_ref().map(Checkpoint::from_event)))
+        Ok(Self::UpTo(
+            latest.as_ref().map(SubscriberCheckpoint::from_event),
+        ))
     }
 
     /// Returns true if an event announces an erasure that is not known.
@@ -32,7 +33,7 @@ impl KnownErasures {
         match self {
             Self::Ignored => false,
             Self::UpTo(last) => {
-                announces_erasure(event) && last.is_none_or(|last| event.id > last.id)
+                announces_erasure(event) && last.is_none_or(|last| event.id > last.event)
             }
         }
     }

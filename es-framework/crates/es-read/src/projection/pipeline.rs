@@ -6,16 +6,13 @@ use std::{sync::Arc, time::SystemTime};
 use async_trait::async_trait;
 
 use super::{
-    Database, DatabaseError, PoisonEvent,
-    batch_computation::BatchComputation,
-    batch_fold::BatchFold,
-    database::{Checkpoint, subscriber_failure},
-    erasures::KnownErasures,
+    Database, DatabaseError, PoisonEvent, batch_computation::BatchComputation,
+    batch_fold::BatchFold, database::subscriber_failure, erasures::KnownErasures,
     pipeline_read_model::PipelineReadModel,
 };
 use es_event::{RecordedEvent, Upcasters};
 use es_store::EventLog;
-use es_subscribe::{Interruption, Subscriber, SubscriberProgress};
+use es_subscribe::{Interruption, Subscriber, SubscriberCheckpoint, SubscriberProgress};
 
 /// Keeps the read models with the same position up to date.
 #[derive(Debug)]
@@ -223,7 +220,7 @@ impl ProjectionPipeline {
         };
         loop {
             let changes = batch.compute().await?;
-            let Some(to) = batch.events.last().map(Checkpoint::from_event) else {
+            let Some(to) = batch.events.last().map(SubscriberCheckpoint::from_event) else {
                 return Ok(batch.excess);
             };
             let held = changes.held.clone();
@@ -238,7 +235,7 @@ impl ProjectionPipeline {
                 Err(error) => return Err(error),
                 Ok(()) => {
                     model.record_held_keys(&held);
-                    model.progress.record_position(Some(to.id));
+                    model.progress.record_position(Some(to.event));
                     return Ok(batch.excess);
                 }
             }

@@ -228,7 +228,7 @@ impl Processor {
                 // The active process may be a release with another definition.
                 let usable = kept.filter(|kept| kept.is_readable(table));
                 let checkpoint = usable.and_then(|kept| kept.checkpoint);
-                let position = checkpoint.map(|checkpoint| checkpoint.id);
+                let position = checkpoint.map(|checkpoint| checkpoint.event);
                 if let Some(progress) = self.positions.find_progress(table.model.name) {
                     let held = self.database.load_held_keys(table).await?;
                     progress.record_held_keys(held);

@@ -5,16 +5,12 @@ use std::sync::Arc;
 
 use es_event::{EventCandidate, EventId, EventType, Metadata, Subject};
 use es_sql::{Cell, Statement};
-use es_store::{
-    AppendError, EventLog, Order, Precondition, ReadOptions, StoreError, event_with_id,
-};
+use es_store::{AppendError, EventLog, Order, Precondition, ReadOptions, StoreError};
 use futures_util::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    SAVE_POSITION, StateDatabase, StateError, SubscriberCheckpoint, changes::ChangeStatements,
-    position_cells, tables::DatabaseIdentity,
-};
+use super::{StateDatabase, StateError, beginning, tables::DatabaseIdentity};
+use crate::SubscriberCheckpoint;
 
 /// The subject of the events that name the database.
 const SUBJECT: &str = "/es-framework/state-database";
@@ -156,10 +152,7 @@ impl StateDatabase {
         let subject = subject()?;
         let last = LastAnnouncement::read(store, &subject).await?;
         let identity = self.identity()?;
-        let mut statements = ChangeStatements::new(subscriber);
-        statements.push_statement("DELETE FROM es_task WHERE subscriber = $1", []);
-        statements.push_statement(SAVE_POSITION, position_cells(position));
-        let mut statements = statements.into_statements();
+        let mut statements = beginning(subscriber, position, &[]);
         if last.check(&identity).is_ok() {
             return self.write(statements).await;
         }
@@ -179,7 +172,7 @@ impl StateDatabase {
 /// ```
 /// use es_event::{EventId, Hash};
 /// use es_store::memory::MemoryStore;
-/// use es_subscribe::state::{SubscriberCheckpoint, check_position};
+/// use es_subscribe::{SubscriberCheckpoint, state::check_position};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
@@ -195,12 +188,10 @@ pub async fn check_position(
     store: &dyn EventLog,
     checkpoint: SubscriberCheckpoint,
 ) -> Result<(), StateError> {
-    match event_with_id(store, checkpoint.event).await {
-        Ok(Some(event)) if event.hash == checkpoint.hash => Ok(()),
-        Ok(_) => Err(StateError::OtherEvents(checkpoint.event)),
-        // The damage of an event is reported where the event is needed.
-        Err(StoreError::Corrupt { .. }) => Ok(()),
-        Err(error) => Err(error.into()),
+    if checkpoint.is_in_event_store(store).await? {
+        Ok(())
+    } else {
+        Err(StateError::OtherEvents(checkpoint.event))
     }
 }
 

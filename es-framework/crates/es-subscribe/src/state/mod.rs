@@ -16,14 +16,10 @@ mod tests;
 
 use std::sync::Arc;
 
-use es_event::{EventId, Hash};
-use es_sql::{Cell, DatabaseUrl};
+use es_sql::{DatabaseUrl, Statement};
 
-use self::{
-    changes::ChangeStatements,
-    ownership::Instance,
-    rows::{RowReader, event_cell},
-};
+use self::{changes::ChangeStatements, ownership::Instance, rows::RowReader};
+use crate::SubscriberCheckpoint;
 
 pub use error::StateError;
 pub use identity::check_position;
@@ -48,24 +44,6 @@ pub use task::{NextTimes, Task, TaskChange, TaskCounts, TaskFailure, TaskKey};
 #[derive(Debug, Clone)]
 pub struct StateDatabase {
     instance: Arc<Instance>,
-}
-
-/// The last event whose tasks are planned.
-///
-/// ```
-/// use es_event::RecordedEvent;
-/// use es_subscribe::state::SubscriberCheckpoint;
-///
-/// fn checkpoint_at(event: &RecordedEvent) -> SubscriberCheckpoint {
-///     SubscriberCheckpoint { event: event.id, hash: event.hash }
-/// }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SubscriberCheckpoint {
-    /// The event.
-    pub event: EventId,
-    /// Its hash, by which another store is noticed.
-    pub hash: Hash,
 }
 
 /// The position of a subscriber.
@@ -147,7 +125,10 @@ impl StateDatabase {
             statements.push_change(change);
         }
         if let Some(checkpoint) = position {
-            statements.push_statement(SAVE_POSITION, position_cells(Some(checkpoint)));
+            statements.push_statement(
+                SAVE_POSITION,
+                SubscriberCheckpoint::to_cells(Some(checkpoint)),
+            );
         }
         self.write(statements.into_statements()).await
     }
@@ -162,22 +143,24 @@ impl StateDatabase {
         position: Option<SubscriberCheckpoint>,
         tasks: &[Task],
     ) -> Result<(), StateError> {
-        let mut statements = ChangeStatements::new(subscriber);
-        statements.push_statement("DELETE FROM es_task WHERE subscriber = $1", []);
-        for task in tasks {
-            statements.push_change(&TaskChange::Plan(task.clone()));
-        }
-        statements.push_statement(SAVE_POSITION, position_cells(position));
-        self.write(statements.into_statements()).await
+        self.write(beginning(subscriber, position, tasks)).await
     }
+}
+
+/// Returns the statements that let a subscriber begin with these tasks alone.
+fn beginning(
+    subscriber: &str,
+    position: Option<SubscriberCheckpoint>,
+    tasks: &[Task],
+) -> Vec<Statement> {
+    let mut statements = ChangeStatements::new(subscriber);
+    statements.push_statement("DELETE FROM es_task WHERE subscriber = $1", []);
+    for task in tasks {
+        statements.push_change(&TaskChange::Plan(task.clone()));
+    }
+    statements.push_statement(SAVE_POSITION, SubscriberCheckpoint::to_cells(position));
+    statements.into_statements()
 }
 
 const SAVE_POSITION: &str = "INSERT INTO es_subscriber (name, position, hash, is_lost) VALUES ($1, $2, $3, 0) \
      ON CONFLICT (name) DO UPDATE SET position = excluded.position, hash = excluded.hash, is_lost = 0";
-
-fn position_cells(position: Option<SubscriberCheckpoint>) -> [Cell; 2] {
-    position.map_or([Cell::Null, Cell::Null], |checkpoint| {
-        let hash = checkpoint.hash.to_string();
-        [event_cell(checkpoint.event), hash.into()]
-    })
-}

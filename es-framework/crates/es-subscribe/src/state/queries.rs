@@ -8,7 +8,7 @@ use super::{
     NextTimes, StateDatabase, StateError, Task, TaskCounts,
     rows::{RowReader, TASK_COLUMNS, due_cell, read_task, time_cell},
 };
-use crate::{HeldKey, HeldKeyKind};
+use crate::HeldKey;
 
 /// The tasks to execute: a failed one whose time has come, and the first one of each other subject.
 const DUE: &str = "FROM es_task t WHERE subscriber = $1 AND is_blocked = 0 AND due <= $2 \
@@ -46,12 +46,11 @@ impl StateDatabase {
         deadlines_until: Option<Timestamp>,
         limit: usize,
     ) -> Result<Vec<Task>, StateError> {
-        let furthest = now.saturating_add(FURTHEST_RETRY);
         let parameters = [
             subscriber.into(),
             due_cell(deadlines_until),
             time_cell(now),
-            time_cell(furthest.unwrap_or(Timestamp::MAX)),
+            time_cell(furthest_retry(now)),
             Cell::Integer(i64::try_from(limit).unwrap_or(i64::MAX)),
         ];
         let sql = format!("SELECT {TASK_COLUMNS} {DUE}");
@@ -79,18 +78,24 @@ impl StateDatabase {
         Ok(row.map(|row| RowReader::new("es_task", row)))
     }
 
-    /// Returns the next times at which there is something to do.
+    /// Returns the next times at which there is something to do. An attempt at the time of a wrong clock is due now.
     ///
     /// # Errors
     /// The database does not answer.
-    pub async fn next_times(&self, subscriber: &str) -> Result<NextTimes, StateError> {
+    pub async fn next_times(
+        &self,
+        subscriber: &str,
+        now: Timestamp,
+    ) -> Result<NextTimes, StateError> {
         let row = self.select_row(NEXT_TIMES, [subscriber.into()]).await?;
         let Some(mut row) = row else {
             return Ok(NextTimes::default());
         };
+        let (deadline, retry) = (row.optional_time()?, row.optional_time()?);
+        let furthest = furthest_retry(now);
         Ok(NextTimes {
-            deadline: row.optional_time()?,
-            retry: row.optional_time()?,
+            deadline,
+            retry: retry.map(|retry| if retry > furthest { now } else { retry }),
         })
     }
 
@@ -155,17 +160,13 @@ impl StateDatabase {
     pub async fn held_subjects(&self, subscriber: &str) -> Result<Vec<HeldKey>, StateError> {
         let mut held = Vec::new();
         for task in self.failed_tasks(subscriber).await? {
-            let Some(failure) = &task.failure else {
+            let Some(key) = task.to_held_key() else {
                 continue;
             };
-            let poison = task.poison_event(&failure.reason);
-            let key = task.subject.as_str();
-            let key = HeldKey::new(HeldKeyKind::Subject, key, poison, task.event_time);
             let (events, last) = self.count_waiting(subscriber, &task.subject).await?;
             held.push(HeldKey {
                 events,
                 last: last.unwrap_or(task.event_time),
-                next_attempt: failure.retry_at,
                 ..key
             });
         }
@@ -211,4 +212,10 @@ impl StateDatabase {
         };
         self.write(vec![statement]).await
     }
+}
+
+/// Returns the time behind which the next attempt counts as due: no pause is that long.
+fn furthest_retry(now: Timestamp) -> Timestamp {
+    let furthest = now.saturating_add(FURTHEST_RETRY);
+    furthest.unwrap_or(Timestamp::MAX)
 }

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use es_event::{EventId, EventType, PoisonEvent, Subject};
 use jiff::Timestamp;
 
+use crate::{HeldKey, HeldKeyKind};
+
 /// The identity of a task of one subscriber.
 ///
 /// ```
@@ -170,5 +172,16 @@ impl Task {
             event_type: Some(self.event_type.clone()),
             reason: reason.to_owned(),
         }
+    }
+
+    /// Returns the key that operators see while the task holds its subject.
+    #[must_use]
+    pub fn to_held_key(&self) -> Option<HeldKey> {
+        let failure = self.failure.as_ref()?;
+        let (poison, key) = (self.poison_event(&failure.reason), self.subject.as_str());
+        Some(HeldKey {
+            next_attempt: failure.retry_at,
+            ..HeldKey::new(HeldKeyKind::Subject, key, poison, self.event_time)
+        })
     }
 }

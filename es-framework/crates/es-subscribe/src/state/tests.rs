@@ -149,7 +149,7 @@ async fn tasks_of_a_subject_are_due_one_after_the_other() {
         .await
         .unwrap();
     assert_eq!(due(&database, now()).await, [2, 3]);
-    let next = database.next_times(NAME).await.unwrap();
+    let next = database.next_times(NAME, now()).await.unwrap();
     assert_eq!((next.deadline, next.retry), (deadline.key.due, None));
     assert_eq!(due(&database, minutes(5)).await, [2, 3]);
     database
@@ -190,7 +190,7 @@ async fn a_failed_task_holds_its_subject_until_it_is_finished() {
     .await;
     assert_eq!(due(&database, now()).await, [4]);
     assert_eq!(due(&database, minutes(1)).await, [4, 1]);
-    let next = database.next_times(NAME).await.unwrap();
+    let next = database.next_times(NAME, now()).await.unwrap();
     assert_eq!((next.deadline, next.retry), (None, Some(minutes(1))));
     let held = database.held_subjects(NAME).await.unwrap();
     assert_eq!(held.len(), 1);

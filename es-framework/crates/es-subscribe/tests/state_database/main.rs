@@ -21,9 +21,11 @@ use std::time::{Duration, Instant};
 use es_event::{EventId, Hash};
 use es_sql::{DatabaseUrl, DatabaseUse, SqlDatabase};
 use es_store::{EventLog, memory::MemoryStore};
-use es_subscribe::state::{
-    StateDatabase, StateError, SubscriberCheckpoint, SubscriberPosition, Task, TaskChange,
-    TaskFailure, TaskKey,
+use es_subscribe::{
+    SubscriberCheckpoint,
+    state::{
+        StateDatabase, StateError, SubscriberPosition, Task, TaskChange, TaskFailure, TaskKey,
+    },
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -100,7 +102,7 @@ async fn tasks_are_rows_on_a_server() {
     assert_eq!(position, SubscriberPosition::At(checkpoint));
     assert_eq!(due(&database, later).await, [1, 3]);
     assert_eq!(
-        database.next_times(NAME).await.unwrap().deadline,
+        database.next_times(NAME, now()).await.unwrap().deadline,
         Some(later)
     );
 }

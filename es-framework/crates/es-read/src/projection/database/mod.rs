@@ -31,7 +31,7 @@ pub(super) use failure::subscriber_failure;
 use numbered::replace_question_marks;
 pub(crate) use rows::{TableColumn, written_columns};
 pub use sql::Sql;
-pub(super) use table_checkpoint::{Checkpoint, TableCheckpoint};
+pub(super) use table_checkpoint::TableCheckpoint;
 
 /// The default time limit of a query.
 const QUERY_TIME: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@ use super::{
         row_holds::LateFailure,
         table_definition, table_statements,
     },
-    Checkpoint, Database, DatabaseError, TableCheckpoint,
+    Database, DatabaseError, TableCheckpoint,
     dialect::Dialect,
     hold_table,
     rows::{self, name_of},
@@ -15,6 +15,7 @@ use super::{
     table_checkpoint::SELECT_CHECKPOINT,
 };
 use es_sql::{Cell, Statement};
+use es_subscribe::SubscriberCheckpoint;
 
 /// The statements around rows that are tried and undone.
 const BEGIN_TRIAL: &str = "SAVEPOINT es_trial";
@@ -29,7 +30,7 @@ impl Database {
         &self,
         table: &Table,
         changes: RowChanges,
-        to: Checkpoint,
+        to: SubscriberCheckpoint,
     ) -> Result<(), DatabaseError> {
         let mut statements = vec![advance_checkpoint(table, to)];
         statements.extend(self.write_rows(table, changes).await?);
@@ -245,15 +246,15 @@ fn row_statements(
 
 /// Returns the statement that writes the definition of an empty table.
 fn create_checkpoint(table: &Table) -> Statement {
-    let [position, hash] = Checkpoint::to_cells(None);
+    let [position, hash] = SubscriberCheckpoint::to_cells(None);
     let definition = table_definition::new_definition(table).into();
     let cells = [name_of(table), definition, position, hash];
     Statement::new(table_statements::WRITE_CHECKPOINT, cells)
 }
 
 /// Returns the statement that advances the checkpoint of a table.
-fn advance_checkpoint(table: &Table, to: Checkpoint) -> Statement {
-    let [position, hash] = Checkpoint::to_cells(Some(to));
+fn advance_checkpoint(table: &Table, to: SubscriberCheckpoint) -> Statement {
+    let [position, hash] = SubscriberCheckpoint::to_cells(Some(to));
     let definition = table_definition::definition_hash(table).into();
     let cells = [name_of(table), definition, position, hash];
     Statement::new(table_statements::ADVANCE_CHECKPOINT, cells)

@@ -72,7 +72,7 @@ impl Processor {
         };
         let skipped = self.load_skipped_events(table).await?;
         let model = PipelineReadModel::new(table.clone(), progress.clone(), skipped);
-        let changes = self.compute_rows(&model, rows, to.id).await?;
+        let changes = self.compute_rows(&model, rows, to.event).await?;
         let (held, released) = (changes.held.clone(), changes.released.clone());
         self.database.write_batch(table, changes, to).await?;
         let keys = progress.held_keys().with_changes(&held, &released);

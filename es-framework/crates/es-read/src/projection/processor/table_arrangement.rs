@@ -91,7 +91,7 @@ impl Processor {
         }
         let is_ours = is_ours && is_whole;
         let kept: Option<TableCheckpoint> = kept.filter(|_| is_ours);
-        let position = checkpoint.filter(|_| is_ours).map(|last| last.id);
+        let position = checkpoint.filter(|_| is_ours).map(|last| last.event);
         let is_current = kept.as_ref().is_some_and(|kept| kept.is_current(table));
         let erasure = kept.as_ref().and_then(TableCheckpoint::erasure);
         let is_usable = kept.is_some_and(|kept| kept.is_readable(table));
@@ -161,7 +161,7 @@ impl Processor {
             .unwrap_or_else(|| SubscriberProgress::new(progress.kind(), progress.name()));
         building.record_held_keys(self.database.load_held_keys(&shadow).await?);
         if !building.is_stopped() {
-            building.record_position(position.map(|checkpoint| checkpoint.id));
+            building.record_position(position.map(|checkpoint| checkpoint.event));
         }
         progress.set_shadow_progress(Some(building.clone()));
         Ok(Some((shadow, building)))

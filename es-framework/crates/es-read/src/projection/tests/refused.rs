@@ -3,10 +3,10 @@
 use super::database;
 use crate::projection::{
     Cell, Database, DatabaseError, QueryCost,
-    database::Checkpoint,
     row_changes::{RowChanges, RowVersion, TableRow},
 };
 use es_event::{EventId, Hash};
+use es_subscribe::SubscriberCheckpoint;
 
 /// These rows need several times the pages in SQLite's cache.
 const MANY: i64 = 50_000;
@@ -33,8 +33,8 @@ async fn grow(
         rows: places.map(row).collect(),
         ..RowChanges::default()
     };
-    let checkpoint = Checkpoint {
-        id: EventId::FIRST,
+    let checkpoint = SubscriberCheckpoint {
+        event: EventId::FIRST,
         hash: Hash::ZERO,
     };
     let table = database.find_table("trees").unwrap();

@@ -7,7 +7,6 @@ use proptest::{collection::vec, option, prelude::*};
 use super::{
     super::{
         Cell, RowKey,
-        database::Checkpoint,
         row_changes::{RowChanges, RowVersion, TableRow},
     },
     PATIENCE, write_event,
@@ -21,6 +20,7 @@ use crate::{
 };
 use es_event::{EventId, Hash};
 use es_store::memory::MemoryStore;
+use es_subscribe::SubscriberCheckpoint;
 
 #[derive(Debug, Event)]
 struct NoteWrittenEvent {
@@ -227,9 +227,10 @@ impl Notes {
 
     async fn write(&mut self, table: &Table, changes: RowChanges) {
         self.written += 1;
-        let id = EventId::new(self.written.unsigned_abs()).unwrap();
-        let hash = Hash::ZERO;
-        let checkpoint = Checkpoint { id, hash };
+        let checkpoint = SubscriberCheckpoint {
+            event: EventId::new(self.written.unsigned_abs()).unwrap(),
+            hash: Hash::ZERO,
+        };
         let written = self.database.write_batch(table, changes, checkpoint).await;
         written.unwrap();
     }
