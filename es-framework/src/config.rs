@@ -135,7 +135,7 @@ settings! {
     shutdown_timeout: Duration = Duration::from_secs(10),
     /// Format of the log. Only `App::run` starts a log.
     log_format: LogFormat = LogFormat::Text,
-    /// Filter of the log, such as `info,es_framework::http=off`.
+    /// Filter of the log, such as `info,es_framework::http=debug`.
     log_filter: String = "info".to_owned(),
     /// Collector of traces that speaks OTLP over HTTP. Only `App::run` exports traces.
     otel_exporter_otlp_endpoint: Option<String> = None,

@@ -235,7 +235,7 @@ pub(crate) struct SettingsArguments {
     log_format: LogFormat,
 
     /// Lowest level that is logged: error, warn, info, debug or trace. Modules may have their own
-    /// level, as in info,es_framework::http=off.
+    /// level, as in info,es_framework::http=debug, which logs each request.
     #[arg(
         long,
         env = "RUST_LOG",

@@ -167,7 +167,7 @@ fn json_lines(library: &ServiceProcess) -> Vec<Value> {
 
 #[tokio::test]
 async fn each_request_is_one_line_of_json_that_names_no_client_text() {
-    let library = ServiceProcess::start(&[("LOG_FORMAT", "json")]);
+    let library = ServiceProcess::start(&[("LOG_FORMAT", "json"), ALL_REQUESTS]);
     let id = borrow(&library).await;
     let odd = format!("{}/books/{id}?title=%0AERROR%20forged", library.url);
     get(&odd).await;
@@ -201,7 +201,7 @@ async fn each_request_is_one_line_of_json_that_names_no_client_text() {
     assert!(
         requests
             .iter()
-            .all(|line| line["timestamp"].is_string() && line["level"] == "INFO")
+            .all(|line| line["timestamp"].is_string() && line["level"] == "DEBUG")
     );
     let log = library.process.log();
     for hidden in ["forged", "nowhere", TOKEN, &id.to_string()] {
@@ -209,9 +209,12 @@ async fn each_request_is_one_line_of_json_that_names_no_client_text() {
     }
 }
 
+/// Brings a line for each request.
+const ALL_REQUESTS: (&str, &str) = ("RUST_LOG", "info,es_framework::http=debug");
+
 #[tokio::test]
-async fn a_request_is_one_line_of_text_and_can_be_left_out() {
-    let library = ServiceProcess::start(&[]);
+async fn a_request_is_one_line_of_text() {
+    let library = ServiceProcess::start(&[ALL_REQUESTS]);
     get(&format!("{}/books", library.url)).await;
     eventually("the request is logged", async || {
         let log = library.process.log();
@@ -224,10 +227,21 @@ async fn a_request_is_one_line_of_text_and_can_be_left_out() {
         Some(())
     })
     .await;
-    drop(library);
-    let settings = [("RUST_LOG", "info,es_framework::http=off")];
-    let library = ServiceProcess::start(&settings);
-    get(&format!("{}/books", library.url)).await;
-    let process = library.process.log();
-    assert!(!process.contains("request method="), "{process}");
+}
+
+#[tokio::test]
+async fn only_requests_that_an_operator_wants_to_know_of_have_a_line_by_default() {
+    let library = ServiceProcess::start(&[]);
+    borrow(&library).await;
+    for path in ["/books", "/nowhere"] {
+        get(&format!("{}{path}", library.url)).await;
+    }
+    let retry = format!("{}/actuator/projections/book_copies/retry", library.url);
+    post(&retry, String::new()).await;
+    let log = eventually("the denied request is logged", async || {
+        let log = library.process.log();
+        log.contains("status=401").then_some(log)
+    })
+    .await;
+    assert_eq!(log.matches("request method=").count(), 1, "{log}");
 }

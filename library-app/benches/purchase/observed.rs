@@ -25,18 +25,19 @@ pub(super) fn run(settings: &Settings, folder: &Path) {
         ("OTEL_TRACES_SAMPLER", "parentbased_traceidratio"),
         ("OTEL_TRACES_SAMPLER_ARG", "0.01"),
     ];
+    let all = ("RUST_LOG", "info,es_framework::http=debug");
     let variants: [Variant<'_>; 5] = [
-        (
-            "no line a request",
-            vec![("RUST_LOG", "info,es_framework::http=off")],
-        ),
-        ("text", vec![]),
-        ("json", vec![json]),
+        ("no line a request", vec![]),
+        ("text", vec![all]),
+        ("json", vec![all, json]),
         (
             "json, 1 trace in 100",
-            [json, traces].into_iter().chain(of_a_hundred).collect(),
+            [all, json, traces]
+                .into_iter()
+                .chain(of_a_hundred)
+                .collect(),
         ),
-        ("json, all traces", vec![json, traces]),
+        ("json, all traces", vec![all, json, traces]),
     ];
     let mut measured = variants.each_ref().map(|_| Vec::new());
     let time = Duration::from_secs_f64(settings.seconds);

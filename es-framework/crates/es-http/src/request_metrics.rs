@@ -31,6 +31,9 @@ const UNMATCHED: &str = "unmatched";
 /// The status of a request whose client disconnected before the response.
 const ABORTED: &str = "aborted";
 
+/// The duration from which on a request is slow.
+const SLOW: Duration = Duration::from_secs(1);
+
 static IN_FLIGHT: LazyLock<Gauge> = LazyLock::new(|| gauge(&HTTP_IN_FLIGHT, &[]));
 
 /// The declared paths of routes, by the paths in the router.
@@ -128,23 +131,43 @@ impl MeasuredRequest {
     }
 
     /// Writes one line to the log. The client chooses nothing in it except the id of the trace, and the
-    /// caller's name only after authentication.
+    /// caller's name only after authentication. A line for each request costs a twentieth of the rate of
+    /// purchases, so the log has those of ordinary requests only at the level `debug`.
     fn log(&self, duration: Duration) {
         let said = match self.status {
             Some(_) => "request",
             None => "request whose client went away",
         };
-        tracing::info!(
-            target: "es_framework::http",
-            method = self.method,
-            route = &*self.route,
-            status = self.status.as_ref().map(StatusCode::as_u16),
-            duration_ms = milliseconds(duration),
-            caller = self.caller.as_ref().map(VerifiedCaller::name),
-            trace_id = self.trace.as_ref().and_then(TraceContext::id),
-            "{said}"
-        );
+        macro_rules! log_at {
+            ($level:ident) => {
+                tracing::$level!(
+                    target: "es_framework::http",
+                    method = self.method,
+                    route = &*self.route,
+                    status = self.status.as_ref().map(StatusCode::as_u16),
+                    duration_ms = milliseconds(duration),
+                    caller = self.caller.as_ref().map(VerifiedCaller::name),
+                    trace_id = self.trace.as_ref().and_then(TraceContext::id),
+                    "{said}"
+                )
+            };
+        }
+        if is_noteworthy(self.status, duration) {
+            log_at!(info);
+        } else {
+            log_at!(debug);
+        }
     }
+}
+
+/// Returns whether operators want to know of a request: it failed, its client went away, access was denied, or it
+/// was slow.
+fn is_noteworthy(status: Option<StatusCode>, duration: Duration) -> bool {
+    let is_ordinary = |status: StatusCode| {
+        let is_denied = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        !is_denied && !status.is_server_error()
+    };
+    duration >= SLOW || !status.is_some_and(is_ordinary)
 }
 
 /// Returns a duration in milliseconds, rounded to the microsecond.
@@ -182,5 +205,25 @@ fn method_name(method: &Method) -> &'static str {
         Method::DELETE => "DELETE",
         Method::OPTIONS => "OPTIONS",
         _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_denied_and_slow_requests_are_noteworthy() {
+        let fast = Duration::from_millis(999);
+        for status in [200, 201, 204, 304, 400, 404, 409, 422, 429] {
+            let status = StatusCode::from_u16(status).ok();
+            assert!(!is_noteworthy(status, fast), "{status:?}");
+            assert!(is_noteworthy(status, SLOW), "{status:?}");
+        }
+        for status in [401, 403, 500, 503] {
+            let status = StatusCode::from_u16(status).ok();
+            assert!(is_noteworthy(status, fast), "{status:?}");
+        }
+        assert!(is_noteworthy(None, fast));
     }
 }

@@ -32,7 +32,7 @@ type TelemetryLayer = Box<dyn Layer<Registry> + Send + Sync>;
 pub struct TelemetrySettings {
     /// Format of the log.
     pub log_format: LogFormat,
-    /// Filter of the log, such as `info,es_framework::http=off`.
+    /// Filter of the log, such as `info,es_framework::http=debug`.
     pub log_filter: String,
     /// Collector of traces that speaks OTLP over HTTP. Without it, there are no traces.
     pub otel_exporter_otlp_endpoint: Option<String>,
