@@ -91,7 +91,7 @@ async fn raise_the_price(resources: &CommandResources) -> Result<i64, String> {
         context: &CommandContext::default(),
     };
     let descriptor = CommandDescriptor::of::<RaisePriceCommand>();
-    let outcome = (descriptor.execute)(resources, request).await;
+    let outcome = descriptor.execute(resources, request).await;
     outcome
         .map(|outcome| outcome.position.unwrap().get().try_into().unwrap())
         .map_err(|error| error.to_string())

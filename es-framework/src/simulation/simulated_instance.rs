@@ -322,7 +322,7 @@ impl SimulatedInstance {
                 path_parameters: &[],
                 context: &context,
             };
-            (command.execute)(&command_resources, request).await
+            command.execute(&command_resources, request).await
         });
         let connection = handling.abort_handle();
         if let Some(process) = lock(&self.process).as_mut() {

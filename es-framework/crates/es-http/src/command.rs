@@ -52,7 +52,7 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
             path_parameters: &path_parameters,
             context: &context,
         };
-        let outcome = (command.execute)(&http.command_resources, request).await?;
+        let outcome = command.execute(&http.command_resources, request).await?;
         Ok::<_, Problem>(respond(outcome))
     };
     (path::to_axum_path(command.path), post(handler))

@@ -239,7 +239,7 @@ impl Scenario {
         };
         let (runner, command_resources, past, context) =
             self.prepare(subject, C::FUNCTION.parameters());
-        let handle = handle_command(&command_resources, &command, &context);
+        let handle = handle_command(&command_resources, command, &context);
         match runner.run(past, handle) {
             Ok(then) => then,
             Err(error) => panic!("{error}"),
@@ -294,7 +294,7 @@ impl Scenario {
             path_parameters: &[],
             context: &context,
         };
-        let handle = (descriptor.execute)(&command_resources, request);
+        let handle = descriptor.execute(&command_resources, request);
         match runner.run(past, handle) {
             Ok(then) => then,
             Err(error) => panic!("{error}"),

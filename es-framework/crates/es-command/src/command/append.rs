@@ -33,6 +33,15 @@ pub(super) enum AppendResult {
     Conflict,
 }
 
+/// The fate of the events of an append.
+#[derive(Debug, Clone, Copy)]
+enum AppendFate {
+    /// They were recorded with consecutive ids, of which this is the first.
+    Recorded(EventId),
+    /// A precondition did not hold.
+    Refused,
+}
+
 /// Appends the events of a decision. A command with an idempotency key also appends its
 /// idempotency record. `outcome` holds what is known before the append.
 pub(super) async fn append_decision(
@@ -43,12 +52,9 @@ pub(super) async fn append_decision(
     context: &CommandContext,
     idempotency: Option<&IdempotentRequest>,
 ) -> Result<AppendResult, CommandError> {
-    let claims = plan_claims(
-        &*resources.store,
-        resources.unique_keys(),
-        decision.owned_values(),
-    );
-    let claims = claims.await?;
+    let store = &*resources.store;
+    let owned = decision.owned_values();
+    let claims = plan_claims(store, resources.unique_keys(), owned).await?;
     let (mut events, reply) = decision.into_parts();
     outcome.reply = reply;
     events.splice(0..0, claims.events);
@@ -72,10 +78,10 @@ pub(super) async fn append_decision(
         .into_iter()
         .map(|event| event.into_candidate(&resources.source, trace.as_ref()))
         .collect();
-    let first_id = append(resources, &outcome.subject, candidates, preconditions)
+    let fate = append(resources, &outcome.subject, candidates, preconditions)
         .instrument(span)
         .await?;
-    let Some(first_id) = first_id else {
+    let AppendFate::Recorded(first_id) = fate else {
         return Ok(AppendResult::Conflict);
     };
     outcome.position = id_after(first_id, last);
@@ -84,14 +90,13 @@ pub(super) async fn append_decision(
     Ok(AppendResult::Finished(outcome))
 }
 
-/// Appends the candidates and returns the id of the first recorded event, or `None` after a
-/// conflict. The events of one append have consecutive ids.
+/// Appends the candidates.
 async fn append(
     resources: &CommandResources,
     subject: &Subject,
     candidates: Vec<EventCandidate>,
     preconditions: Vec<Precondition>,
-) -> Result<Option<EventId>, CommandError> {
+) -> Result<AppendFate, CommandError> {
     // If the response is lost, the recovery needs the candidates and the preconditions again.
     let (sent, assumed) = (candidates.clone(), preconditions.clone());
     let start = Instant::now();
@@ -99,37 +104,37 @@ async fn append(
     metrics::record_append(&appended, start.elapsed());
     match appended {
         Ok(recorded) => match recorded.first() {
-            Some(first) => Ok(Some(first.id)),
+            Some(first) => Ok(AppendFate::Recorded(first.id)),
             None => Err(StoreError::Refused("it wrote no events".into()).into()),
         },
-        Err(AppendError::Conflict(_)) => Ok(None),
+        Err(AppendError::Conflict(_)) => Ok(AppendFate::Refused),
         Err(AppendError::Store(error)) => Err(error.into()),
         Err(AppendError::ErasedPerson(person)) => Err(CommandError::ErasedPerson(person)),
         Err(AppendError::Schema(conflict)) => Err(StoreError::Refused(conflict.to_string()).into()),
         Err(AppendError::Unknown { reason, .. }) => {
             let subject = subject.clone();
-            let found = recover_unknown_append(resources, &sent, &assumed).await;
-            found.ok_or(CommandError::Unknown { subject, reason })
+            let fate = recover_unknown_append(resources, &sent, &assumed).await;
+            fate.ok_or(CommandError::Unknown { subject, reason })
         }
     }
 }
 
-/// Reads the scopes of the preconditions again to find out whether the events of the append were recorded. Returns the
-/// id of the first one, or `Some(None)` after a conflict.
+/// Reads the scopes of the preconditions again to find out whether the events of the append were recorded.
 async fn recover_unknown_append(
     resources: &CommandResources,
     sent: &[EventCandidate],
     assumed: &[Precondition],
-) -> Option<Option<EventId>> {
-    let scopes = assumed.iter();
-    let scopes = scopes.filter_map(|one| AppendedScope::find(one, sent));
-    let scopes: Vec<_> = scopes.collect();
+) -> Option<AppendFate> {
+    let scopes: Vec<_> = assumed
+        .iter()
+        .filter_map(|one| AppendedScope::find(one, sent))
+        .collect();
     for pause in RECOVERY_PAUSES {
         tokio::time::sleep(pause).await;
         for scope in &scopes {
             match scope.find_append(resources, sent).await {
                 Ok(None) => {}
-                Ok(found) => return found,
+                Ok(Some(fate)) => return Some(fate),
                 Err(error) => {
                     let subject = &scope.subject;
                     tracing::warn!(%subject, %error, "cannot find out whether an append was recorded");
@@ -182,31 +187,35 @@ impl AppendedScope {
         })
     }
 
-    /// Returns `None` if the append may still arrive, and `Some(None)` if the events of another command came first. The
-    /// store refuses the append then, even if it arrives later. All events of the append are compared with the
+    /// Returns `None` if the append may still arrive. If the events of another command came first, the store refuses the
+    /// append, even if it arrives later. All events of the append are compared with the
     /// stored ones, because other commands may write the same claims.
     async fn find_append(
         &self,
         resources: &CommandResources,
         sent: &[EventCandidate],
-    ) -> Result<Option<Option<EventId>>, StoreError> {
+    ) -> Result<Option<AppendFate>, StoreError> {
         let store = &resources.store;
-        let mut newer = store.read(self.subject.clone(), self.options.clone());
-        let Some(newer) = newer.try_next().await? else {
+        let mut events = store.read(self.subject.clone(), self.options.clone());
+        let Some(newer) = events.try_next().await? else {
             return Ok(None);
         };
         let index = u64::try_from(self.index).unwrap_or(u64::MAX);
         let Some(first) = newer.id.get().checked_sub(index).and_then(EventId::new) else {
-            return Ok(Some(None));
+            return Ok(Some(AppendFate::Refused));
         };
         let options = ReadOptions {
             lower_bound: Some(Bound::Inclusive(first)),
             upper_bound: id_after(first, sent.len().saturating_sub(1)).map(Bound::Inclusive),
             ..ReadOptions::recursive()
         };
-        let events = store.read(Subject::root(), options);
-        let events: Vec<_> = events.try_collect().await?;
-        Ok(Some(are_same(&events, sent).then_some(first)))
+        let stored: Vec<_> = store.read(Subject::root(), options).try_collect().await?;
+        let fate = if are_same(&stored, sent) {
+            AppendFate::Recorded(first)
+        } else {
+            AppendFate::Refused
+        };
+        Ok(Some(fate))
     }
 }
 

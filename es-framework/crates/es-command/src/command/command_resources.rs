@@ -47,9 +47,9 @@ use es_store::EventLog;
 ///     path_parameters: &[],
 ///     context: &CommandContext::default(),
 /// };
-/// let outcome = (purchase.execute)(&resources, request).await?;
+/// let outcome = purchase.execute(&resources, request).await?;
 /// assert_eq!((outcome.subject.as_str(), outcome.created), ("/books/42", true));
-/// assert!((purchase.execute)(&resources, request).await.is_err());
+/// assert!(purchase.execute(&resources, request).await.is_err());
 /// # Ok(())
 /// # }
 /// ```

@@ -1,11 +1,12 @@
 //! The descriptor of a command: its declaration as plain data, without its Rust type.
 
-use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, future::BoxFuture};
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    Command, CommandError, CommandOutcome, CommandRequest, CommandResources, DecisionFunction,
+    Command, CommandError, CommandOutcome, CommandRequest, CommandResources, DryRunDecision,
     Handle, Parameter, RejectionDescriptor, ReplySchema, SubjectCondition, pipeline,
+    prepared_command::{PrepareFunction, PreparedCommand},
 };
 use es_event::{Declaration, OwnerRule};
 
@@ -62,35 +63,36 @@ pub struct CommandDescriptor {
     pub rejections: fn() -> &'static [RejectionDescriptor],
     /// Returns the types of the events that the handler may return.
     pub events: fn() -> Vec<&'static str>,
-    /// Runs a request through the command pipeline.
-    pub execute: CommandFunction,
-    /// Decides on a request, and appends nothing.
-    pub decide: DecisionFunction,
+    prepare: PrepareFunction,
 }
-
-/// The function that runs a request through the command pipeline, without the command's type.
-///
-/// ```
-/// # use es_framework::{command::{CommandDescriptor, CommandFunction}, prelude::*};
-/// # #[derive(Command)]
-/// # #[command(subject = "/books/{id}", condition = pristine)]
-/// # struct PurchaseBookCommand { id: String }
-/// # #[derive(Event)]
-/// # struct BookPurchasedEvent {}
-/// # #[handler]
-/// # fn purchase(_: PurchaseBookCommand) -> BookPurchasedEvent { BookPurchasedEvent {} }
-/// let execute: CommandFunction = CommandDescriptor::of::<PurchaseBookCommand>().execute;
-/// ```
-pub type CommandFunction = for<'a> fn(
-    &'a CommandResources,
-    CommandRequest<'a>,
-) -> BoxFuture<'a, Result<CommandOutcome, CommandError>>;
 
 impl CommandDescriptor {
     /// Returns whether the command has no HTTP route.
     #[must_use]
     pub const fn is_internal(&self) -> bool {
         self.path.is_empty()
+    }
+
+    /// Runs a request through the command pipeline. [`CommandResources`] has an example.
+    ///
+    /// # Errors
+    /// The request is not valid, the handler rejects the command, or the event store does not store its events.
+    #[must_use]
+    pub fn execute<'a>(
+        &self,
+        resources: &'a CommandResources,
+        request: CommandRequest<'a>,
+    ) -> BoxFuture<'a, Result<CommandOutcome, CommandError>> {
+        pipeline::execute(self.name, self.prepare, resources, request).boxed()
+    }
+
+    /// Decides on a request, and appends nothing.
+    pub(super) fn decide<'a>(
+        &self,
+        resources: &'a CommandResources,
+        request: CommandRequest<'a>,
+    ) -> BoxFuture<'a, Result<DryRunDecision, CommandError>> {
+        pipeline::decide(self.prepare, resources, request).boxed()
     }
 
     /// Returns the descriptor of the command `C`.
@@ -115,8 +117,7 @@ impl CommandDescriptor {
             reply: |generator| C::FUNCTION.reply_schema(generator),
             rejections: || C::FUNCTION.rejections(),
             events: || C::FUNCTION.events(),
-            execute: pipeline::handle_request::<C>,
-            decide: pipeline::decide_request::<C>,
+            prepare: PreparedCommand::from_request::<C>,
         }
     }
 }

@@ -114,7 +114,7 @@ pub async fn dry_run(
     let roles = command.roles;
     let has_role = roles.is_empty() || roles.iter().any(|role| caller.has_role(role));
     let decision = if has_role {
-        match (command.decide)(&past, request).await {
+        match command.decide(&past, request).await {
             Err(error) if !error.is_rejection() => return Err(error.into()),
             decision => decision.map_err(DryRunRejection::from),
         }

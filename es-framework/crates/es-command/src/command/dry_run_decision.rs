@@ -1,9 +1,8 @@
 //! The decision on a command for which nothing is appended.
 
-use futures_util::future::BoxFuture;
 use serde_json::value::RawValue;
 
-use super::{CommandError, CommandRequest, CommandResources, NewEvent};
+use super::NewEvent;
 use es_event::Subject;
 
 /// The decision of a handler that nothing was appended for.
@@ -26,17 +25,3 @@ pub struct DryRunDecision {
     /// The reply to the client, if the handler returns one.
     pub reply: Option<Box<RawValue>>,
 }
-
-/// Decides on a request as the pipeline does, and appends nothing.
-///
-/// ```
-/// use es_framework::command::{CommandDescriptor, DecisionFunction};
-///
-/// fn decision_function(command: &CommandDescriptor) -> DecisionFunction {
-///     command.decide
-/// }
-/// ```
-pub type DecisionFunction = for<'a> fn(
-    &'a CommandResources,
-    CommandRequest<'a>,
-) -> BoxFuture<'a, Result<DryRunDecision, CommandError>>;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Rejection, RejectionKind, Violation};
-use crate::{state::RebuildError, unique::ClaimError};
+use crate::{state::RebuildError, unique::ClaimError, validate::Violations};
 use es_event::{DecodeError, EventId, InvalidSubjectValue, NotOwner, Subject, UnreadableValue};
 use es_store::StoreError;
 
@@ -112,6 +112,14 @@ pub enum CommandError {
 }
 
 impl CommandError {
+    /// Refuses values that break a rule.
+    pub(super) fn refuse_violations(violations: Violations) -> Result<(), Self> {
+        match violations.into_vec() {
+            none if none.is_empty() => Ok(()),
+            violations => Err(Self::Invalid(violations)),
+        }
+    }
+
     /// Returns whether the framework or the handler rejects the command because of its values or of the states.
     pub(super) const fn is_rejection(&self) -> bool {
         matches!(

@@ -142,23 +142,26 @@ pub trait HandlerFunction<C>: Send + Sync {
     #[doc(hidden)]
     fn prepare(
         &'static self,
-        command: &C,
+        command: C,
         origins: InputOrigins<'_>,
-    ) -> Result<Box<dyn PreparedDecision<C>>, CommandError>;
+    ) -> Result<Box<dyn PreparedDecision>, CommandError>
+    where
+        C: Command;
 }
 
-/// A decision on a command of which the inputs are known.
+/// A decision on a command of which the inputs are known, without the types of both.
 #[doc(hidden)]
-pub trait PreparedDecision<C>: Send + Sync {
+pub trait PreparedDecision: Send + Sync {
     /// Returns the states to rebuild.
     fn states(&mut self) -> Vec<&mut dyn StateInput>;
 
-    /// Calls the handler, which adds its events and its reply to a decision.
-    fn decide(&self, command: C, decision: &mut UntypedDecision) -> Result<(), CommandError>;
+    /// Calls the handler with a clone of the command, which adds its events and its reply to a decision.
+    fn decide(&self, decision: &mut UntypedDecision) -> Result<(), CommandError>;
 }
 
-/// The slots of the inputs, with the handler that they are for.
+/// A command and the slots of the inputs, with the handler that they are for.
 struct FilledHandler<C: 'static, I: HandlerInputs<C>, O: 'static> {
+    command: C,
     handler: &'static Handler<C, I, O>,
     slots: I::Slots,
 }
@@ -182,25 +185,30 @@ impl<C: 'static, I: HandlerInputs<C>, O: 'static> HandlerFunction<C> for Handler
 
     fn prepare(
         &'static self,
-        command: &C,
+        command: C,
         origins: InputOrigins<'_>,
-    ) -> Result<Box<dyn PreparedDecision<C>>, CommandError> {
-        let slots = self.inputs.slots(command, origins)?;
+    ) -> Result<Box<dyn PreparedDecision>, CommandError>
+    where
+        C: Command,
+    {
+        let slots = self.inputs.slots(&command, origins)?;
         Ok(Box::new(FilledHandler {
+            command,
             handler: self,
             slots,
         }))
     }
 }
 
-impl<C, I: HandlerInputs<C>, O> PreparedDecision<C> for FilledHandler<C, I, O> {
+impl<C: Command, I: HandlerInputs<C>, O> PreparedDecision for FilledHandler<C, I, O> {
     fn states(&mut self) -> Vec<&mut dyn StateInput> {
         I::states(&mut self.slots)
     }
 
-    fn decide(&self, command: C, decision: &mut UntypedDecision) -> Result<(), CommandError> {
+    fn decide(&self, decision: &mut UntypedDecision) -> Result<(), CommandError> {
         let Handler { decide, output, .. } = self.handler;
         let arguments = I::arguments(&self.slots)?;
-        (output.add_to)(decide(command, arguments), decision).map_err(CommandError::from)
+        let decided = decide(self.command.clone(), arguments);
+        (output.add_to)(decided, decision).map_err(CommandError::from)
     }
 }

@@ -16,7 +16,6 @@ mod idempotency;
 mod inject;
 mod input;
 mod input_slot;
-mod inputs;
 mod json_members;
 mod lock;
 mod metrics;
@@ -26,6 +25,7 @@ mod parameter;
 mod parse;
 mod past_store;
 mod pipeline;
+mod prepared_command;
 mod random_numbers;
 mod rejection;
 mod retry;
@@ -42,9 +42,9 @@ pub use context::{
 };
 pub use decision::{Decision, HandlerEvent, IntoDecision, ReplySchema, UntypedDecision};
 pub use declared::Command;
-pub use descriptor::{CommandDescriptor, CommandFunction};
+pub use descriptor::CommandDescriptor;
 pub use dry_run::{DryRun, DryRunError, DryRunRejection, dry_run};
-pub use dry_run_decision::{DecisionFunction, DryRunDecision};
+pub use dry_run_decision::DryRunDecision;
 pub use error::{CommandError, HandlerError, NoJsonBody};
 pub use handler::{Handle, Handler, HandlerFunction};
 #[doc(hidden)]

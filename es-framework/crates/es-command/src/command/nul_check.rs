@@ -24,10 +24,7 @@ pub(super) fn check_texts(request: &CommandRequest<'_>) -> Result<(), CommandErr
     {
         check_value(&body, &mut violations);
     }
-    match violations.into_vec() {
-        none if none.is_empty() => Ok(()),
-        violations => Err(CommandError::Invalid(violations)),
-    }
+    CommandError::refuse_violations(violations)
 }
 
 fn check_text(name: &str, text: &str, violations: &mut Violations) {

@@ -1,5 +1,7 @@
 //! Parses and validates the body of a request.
 
+use std::borrow::Cow;
+
 use es_event::{
     checked_json::{CheckedJson, RepeatedMember},
     json_numbers::{is_json, spell_out_integers},
@@ -15,6 +17,11 @@ use crate::validate::Violations;
 
 /// Parses a command. Path parameters fill the members of the same name.
 pub(super) fn parse_command<C: Command>(request: &CommandRequest<'_>) -> Result<C, CommandError> {
+    from_slice(&command_json(request)?)
+}
+
+/// Returns the JSON of a command, which is checked for what serde accepts silently.
+fn command_json<'a>(request: &CommandRequest<'a>) -> Result<Cow<'a, [u8]>, CommandError> {
     if request.body.trim_ascii().is_empty() && request.path_parameters.is_empty() {
         return Err(NoJsonBody::Empty.into());
     }
@@ -22,10 +29,9 @@ pub(super) fn parse_command<C: Command>(request: &CommandRequest<'_>) -> Result<
     check_members(request.body)?;
     if request.path_parameters.is_empty() {
         check_is_object(request.body)?;
-        return from_slice(request.body);
+        return Ok(request.body.into());
     }
-    let body = merge_path_parameters(request)?;
-    from_slice(&body)
+    Ok(merge_path_parameters(request)?.into())
 }
 
 /// Refuses an array. serde would take its elements as the members in the order of their declaration.
@@ -56,10 +62,7 @@ fn check_members(body: &[u8]) -> Result<(), CommandError> {
 pub(super) fn validate_command<C: Command>(command: &C, body: &[u8]) -> Result<(), CommandError> {
     let mut violations = Violations::of_request(body);
     command.validate(&mut violations);
-    match violations.into_vec() {
-        none if none.is_empty() => Ok(()),
-        violations => Err(CommandError::Invalid(violations)),
-    }
+    CommandError::refuse_violations(violations)
 }
 
 /// Adds the path parameters to the body. The other members stay as the client wrote them.
@@ -89,21 +92,17 @@ fn merge_path_parameters(request: &CommandRequest<'_>) -> Result<Vec<u8>, Comman
 }
 
 fn from_slice<T: DeserializeOwned>(body: &[u8]) -> Result<T, CommandError> {
-    serde_json::from_slice(body).or_else(|error| match valid_json(body) {
-        Some(json) => read_again(json),
-        None => Err(NoJsonBody::Syntax(error.to_string()).into()),
+    serde_json::from_slice(body).or_else(|error| {
+        // Only a body that was refused is read once more, to find all values at fault.
+        let json = valid_json(body).ok_or_else(|| NoJsonBody::Syntax(error.to_string()))?;
+        read_or_find_wrong_values(&json).map_err(CommandError::Invalid)
     })
 }
 
-/// Returns the body if it is JSON.
-fn valid_json(body: &[u8]) -> Option<&str> {
-    std::str::from_utf8(body).ok().filter(|text| is_json(text))
-}
-
-/// Reads a body that was refused once more: with its integers in plain digits, and with all values at fault. Only
-/// such requests pay for it.
-fn read_again<T: DeserializeOwned>(json: &str) -> Result<T, CommandError> {
-    read_or_find_wrong_values(&spell_out_integers(json)).map_err(CommandError::Invalid)
+/// Returns the body with its integers in plain digits, if it is JSON.
+fn valid_json(body: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(body).ok()?;
+    is_json(text).then(|| spell_out_integers(text).into())
 }
 
 #[cfg(test)]

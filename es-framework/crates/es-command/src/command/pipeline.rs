@@ -12,234 +12,232 @@
 //! A dry run passes the same steps as far as the decision, on a read-only view of the event store, without
 //! the locks and the idempotency check.
 //!
-//! The request is parsed once. A handler takes its command by value, and a decision that met a
+//! The request is parsed once. Then the command loses its Rust type (`prepared_command.rs`), so that these functions
+//! are compiled once for all commands. A handler takes its command by value, and a decision that met a
 //! conflict is never appended again, so each attempt decides on a clone of the parsed command.
 //! A clone of a purchase copies three short strings; parsing and validating it again costs more.
 
 use std::time::Instant;
 
-use futures_util::{FutureExt as _, future::BoxFuture};
-
 use super::{
-    Command, CommandContext, CommandError, CommandOutcome, CommandRequest, CommandResources,
-    DryRunDecision, Handle, NewEvent, SubjectCondition, UntypedDecision,
+    CommandContext, CommandError, CommandOutcome, CommandRequest, CommandResources, DryRunDecision,
+    Handle, NewEvent, SubjectCondition, UntypedDecision,
     append::{AppendResult, append_decision},
     idempotency::IdempotentRequest,
-    inputs::{DecisionInputs, ReadEvents},
     metrics,
-    parse::{parse_command, validate_command},
+    prepared_command::{PrepareFunction, PreparedCommand, ReadEvents},
     retry,
 };
 use crate::unique::plan_claims;
 
-/// Handles a command from its JSON text to its recorded events. Descriptors and through them the
-/// HTTP routes and the reactions enter the pipeline here.
-pub(super) fn handle_request<'a, C: Handle>(
-    resources: &'a CommandResources,
-    request: CommandRequest<'a>,
-) -> BoxFuture<'a, Result<CommandOutcome, CommandError>> {
-    async move {
-        let begin = Instant::now();
-        let result = parse_and_handle::<C>(resources, request).await;
-        metrics::count_command(C::NAME, &result, begin.elapsed());
-        result
-    }
-    .boxed()
-}
-
-/// Decides on a command for a dry run. Appends nothing, and counts no command.
-pub(super) fn decide_request<'a, C: Handle>(
-    resources: &'a CommandResources,
-    request: CommandRequest<'a>,
-) -> BoxFuture<'a, Result<DryRunDecision, CommandError>> {
-    async move {
-        let command: C = parse_command(&request)?;
-        check_owner(&command, request.context)?;
-        validate_command(&command, request.body)?;
-        let mut inputs = DecisionInputs::from_command(&command, resources, request.context)?;
-        let decided = read_and_decide(resources, command, &mut inputs, request.context).await;
-        if decided
-            .as_ref()
-            .err()
-            .is_none_or(CommandError::is_rejection)
-        {
-            inputs.check_conditions(&*resources.store).await?;
-        }
-        let (_, decision) = decided?;
-        let owned = decision.owned_values();
-        plan_claims(&*resources.store, resources.unique_keys(), owned).await?;
-        let (events, reply) = decision.into_parts();
-        Ok(DryRunDecision {
-            subject: inputs.subject,
-            events,
-            reply,
-        })
-    }
-    .boxed()
-}
-
-async fn parse_and_handle<C: Handle>(
+/// Handles the command of a request, up to its recorded events. HTTP routes and reactions enter the pipeline here.
+pub(super) async fn execute(
+    name: &'static str,
+    prepare: PrepareFunction,
     resources: &CommandResources,
     request: CommandRequest<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let command: C = parse_command(&request)?;
-    let idempotency = IdempotentRequest::from_request(&request, C::NAME)?;
-    check_owner(&command, request.context)?;
-    validate_command(&command, request.body)?;
-    handle_parsed(resources, &command, request.context, idempotency.as_ref()).await
+    let begin = Instant::now();
+    let result = match CommandExecution::begin(name, prepare, resources, request) {
+        Ok(execution) => execution.run().await,
+        Err(error) => Err(error),
+    };
+    metrics::count_command(name, &result, begin.elapsed());
+    result
 }
 
-/// Handles a parsed command that has no idempotency key. Tests of handlers enter the pipeline here.
+/// Decides on the command of a request for a dry run. Appends nothing, and counts no command.
+pub(super) async fn decide(
+    prepare: PrepareFunction,
+    resources: &CommandResources,
+    request: CommandRequest<'_>,
+) -> Result<DryRunDecision, CommandError> {
+    let command = prepare(resources, &request)?;
+    let execution = CommandExecution::new(command, resources, request.context);
+    execution.decide_only().await
+}
+
+/// Handles a command that has no idempotency key. Tests of handlers enter the pipeline here.
 ///
 /// # Errors
 /// The command is not valid, the handler rejects it, or the event store does not store its events.
 #[doc(hidden)]
 pub async fn handle_command<C: Handle>(
     resources: &CommandResources,
-    command: &C,
+    command: C,
     context: &CommandContext,
 ) -> Result<CommandOutcome, CommandError> {
-    check_owner(command, context)?;
-    validate_command(command, b"")?;
-    handle_parsed(resources, command, context, None).await
+    let command = PreparedCommand::new(command, b"", resources, context)?;
+    CommandExecution::new(command, resources, context)
+        .run()
+        .await
 }
 
-/// Handles a parsed command.
-async fn handle_parsed<C: Handle>(
-    resources: &CommandResources,
-    command: &C,
-    context: &CommandContext,
-    idempotency: Option<&IdempotentRequest>,
-) -> Result<CommandOutcome, CommandError> {
-    let mut inputs = DecisionInputs::from_command(command, resources, context)?;
-    for attempt in 0..retry::MAX_ATTEMPTS {
-        if attempt > 0 {
-            retry::back_off(attempt, &resources.random).await;
-            metrics::count_retry(C::NAME);
+/// A command on its way through the pipeline.
+struct CommandExecution<'a> {
+    resources: &'a CommandResources,
+    context: &'a CommandContext,
+    command: PreparedCommand,
+    idempotency: Option<IdempotentRequest>,
+}
+
+impl<'a> CommandExecution<'a> {
+    const fn new(
+        command: PreparedCommand,
+        resources: &'a CommandResources,
+        context: &'a CommandContext,
+    ) -> Self {
+        Self {
+            resources,
+            context,
+            command,
+            idempotency: None,
         }
-        match attempt_once(resources, command, &mut inputs, context, idempotency).await? {
-            AppendResult::Finished(outcome) => return Ok(outcome),
-            AppendResult::Conflict => {}
+    }
+
+    fn begin(
+        name: &str,
+        prepare: PrepareFunction,
+        resources: &'a CommandResources,
+        request: CommandRequest<'a>,
+    ) -> Result<Self, CommandError> {
+        let command = prepare(resources, &request)?;
+        Ok(Self {
+            idempotency: IdempotentRequest::from_request(&request, name)?,
+            ..Self::new(command, resources, request.context)
+        })
+    }
+
+    async fn run(mut self) -> Result<CommandOutcome, CommandError> {
+        for attempt in 0..retry::MAX_ATTEMPTS {
+            if attempt > 0 {
+                retry::back_off(attempt, &self.resources.random).await;
+                metrics::count_retry(self.command.name);
+            }
+            match self.attempt().await? {
+                AppendResult::Finished(outcome) => return Ok(outcome),
+                AppendResult::Conflict => {}
+            }
+        }
+        Err(CommandError::Contended(self.command.subject))
+    }
+
+    async fn decide_only(mut self) -> Result<DryRunDecision, CommandError> {
+        let decided = self.read_and_decide().await;
+        self.check_conditions_after(decided.as_ref().err()).await?;
+        let (_, decision) = decided?;
+        let store = &*self.resources.store;
+        let owned = decision.owned_values();
+        plan_claims(store, self.resources.unique_keys(), owned).await?;
+        let (events, reply) = decision.into_parts();
+        Ok(DryRunDecision {
+            subject: self.command.subject,
+            events,
+            reply,
+        })
+    }
+
+    /// Makes one attempt. A conflict that a new decision can resolve is a value, not an error.
+    async fn attempt(&mut self) -> Result<AppendResult, CommandError> {
+        let locking = self.command.lock_subjects(self.resources, self.context);
+        let _guard = locking.await?;
+        if let Some(outcome) = self.find_recorded_outcome().await? {
+            return Ok(AppendResult::Finished(outcome));
+        }
+        let result = self.decide_and_append().await;
+        if matches!(result, Ok(AppendResult::Finished(_))) {
+            return result;
+        }
+        // A copy of the command that was recorded after the check causes a conflict. If its events were read, the handler may
+        // have refused the command because of them.
+        match self.find_recorded_outcome().await {
+            Ok(Some(outcome)) => return Ok(AppendResult::Finished(outcome)),
+            Ok(None) => {}
+            // An append whose result is unknown stays unknown.
+            Err(error) => return result.and(Err(error)),
+        }
+        self.check_conditions_after(result.as_ref().err()).await?;
+        result
+    }
+
+    /// Reads, decides and appends, after the idempotency check.
+    async fn decide_and_append(&mut self) -> Result<AppendResult, CommandError> {
+        let (read, decision) = self.read_and_decide().await?;
+        let Self {
+            resources, command, ..
+        } = self;
+        if decision.is_empty() {
+            command.check_conditions(&*resources.store).await?;
+        }
+        let outcome = CommandOutcome {
+            subject: command.subject.clone(),
+            created: command.condition == SubjectCondition::Pristine,
+            position: read.latest,
+            latest: read.latest,
+            reply: None,
+        };
+        let idempotency = self.idempotency.as_ref();
+        append_decision(
+            resources,
+            decision,
+            read.preconditions,
+            outcome,
+            self.context,
+            idempotency,
+        )
+        .await
+    }
+
+    /// Reads, and decides on what was read.
+    async fn read_and_decide(&mut self) -> Result<(ReadEvents, UntypedDecision), CommandError> {
+        let Self {
+            resources, context, ..
+        } = *self;
+        let read = self.command.read(resources, context).await?;
+        let decided = self.decide();
+        // The states are current even if the handler rejects the command.
+        self.command.cache_states(resources);
+        let comes_first = CommandError::precedes_expected_version;
+        if !decided.as_ref().is_err_and(comes_first) {
+            let store = &*resources.store;
+            self.command
+                .check_expected_version(store, context, read.latest)
+                .await?;
+        }
+        Ok((read, decided?))
+    }
+
+    /// Calls the handler. The decision proves that each event is read back as it is written.
+    fn decide(&self) -> Result<UntypedDecision, CommandError> {
+        let subject = self.command.subject.clone();
+        let mut decision = UntypedDecision::new(subject, self.context.metadata.clone());
+        let span = tracing::info_span!("decide", command = self.command.name);
+        span.in_scope(|| self.command.decide(&mut decision))?;
+        check_upcasts(self.resources, &decision)?;
+        Ok(decision)
+    }
+
+    /// Checks the conditions on subjects after a conflict or a rejection. After another error, such as an append whose
+    /// result is unknown, the events of the subject may be the command's own.
+    async fn check_conditions_after(
+        &self,
+        error: Option<&CommandError>,
+    ) -> Result<(), CommandError> {
+        if error.is_none_or(CommandError::is_rejection) {
+            self.command
+                .check_conditions(&*self.resources.store)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the outcome of an earlier command with the same idempotency key.
+    async fn find_recorded_outcome(&self) -> Result<Option<CommandOutcome>, CommandError> {
+        match &self.idempotency {
+            Some(check) => check.find_recorded_outcome(&*self.resources.store).await,
+            None => Ok(None),
         }
     }
-    Err(CommandError::Contended(inputs.subject))
-}
-
-/// Checks the rule of the command about its owner, before anything is read.
-fn check_owner<C: Command>(command: &C, context: &CommandContext) -> Result<(), CommandError> {
-    Ok(command.check_owner(&context.caller.under_rule(C::OWNER))?)
-}
-
-/// Makes one attempt. A conflict that a new decision can resolve is a value, not an error.
-async fn attempt_once<C: Handle>(
-    resources: &CommandResources,
-    command: &C,
-    inputs: &mut DecisionInputs<C>,
-    context: &CommandContext,
-    idempotency: Option<&IdempotentRequest>,
-) -> Result<AppendResult, CommandError> {
-    let _guard = inputs.lock_subjects(resources, context).await?;
-    if let Some(outcome) = find_recorded_outcome(resources, idempotency).await? {
-        return Ok(AppendResult::Finished(outcome));
-    }
-    let result = decide_and_append(resources, command, inputs, context, idempotency).await;
-    if matches!(result, Ok(AppendResult::Finished(_))) {
-        return result;
-    }
-    // A copy of the command that was recorded after the check causes a conflict. If its events were read, the handler may
-    // have refused the command because of them.
-    match find_recorded_outcome(resources, idempotency).await {
-        Ok(Some(outcome)) => return Ok(AppendResult::Finished(outcome)),
-        Ok(None) => {}
-        // An append whose result is unknown stays unknown.
-        Err(error) => return result.and(Err(error)),
-    }
-    // An append whose result is unknown stays unknown: the events of the subject may be its own.
-    if result.as_ref().err().is_none_or(CommandError::is_rejection) {
-        inputs.check_conditions(&*resources.store).await?;
-    }
-    result
-}
-
-/// Reads, decides and appends, after the idempotency check.
-async fn decide_and_append<C: Handle>(
-    resources: &CommandResources,
-    command: &C,
-    inputs: &mut DecisionInputs<C>,
-    context: &CommandContext,
-    idempotency: Option<&IdempotentRequest>,
-) -> Result<AppendResult, CommandError> {
-    let (read, decision) = read_and_decide(resources, command.clone(), inputs, context).await?;
-    if decision.is_empty() {
-        inputs.check_conditions(&*resources.store).await?;
-    }
-    let ReadEvents {
-        latest,
-        preconditions,
-    } = read;
-    let outcome = CommandOutcome {
-        subject: inputs.subject.clone(),
-        created: C::CONDITION == SubjectCondition::Pristine,
-        position: latest,
-        latest,
-        reply: None,
-    };
-    append_decision(
-        resources,
-        decision,
-        preconditions,
-        outcome,
-        context,
-        idempotency,
-    )
-    .await
-}
-
-/// Reads, and decides on what was read.
-async fn read_and_decide<C: Handle>(
-    resources: &CommandResources,
-    command: C,
-    inputs: &mut DecisionInputs<C>,
-    context: &CommandContext,
-) -> Result<(ReadEvents, UntypedDecision), CommandError> {
-    let read = inputs.read(resources, context).await?;
-    let decision = decide(resources, command, inputs, context);
-    // The states are current even if the handler rejects the command.
-    inputs.cache_states(resources);
-    let decision = match decision {
-        Err(error) if error.precedes_expected_version() => return Err(error),
-        decision => decision,
-    };
-    let store = &*resources.store;
-    inputs
-        .check_expected_version(store, context, read.latest)
-        .await?;
-    Ok((read, decision?))
-}
-
-/// Returns the outcome of an earlier command with the same idempotency key.
-async fn find_recorded_outcome(
-    resources: &CommandResources,
-    idempotency: Option<&IdempotentRequest>,
-) -> Result<Option<CommandOutcome>, CommandError> {
-    match idempotency {
-        Some(check) => check.find_recorded_outcome(&*resources.store).await,
-        None => Ok(None),
-    }
-}
-
-/// Calls the handler. The decision proves that each event is read back as it is written.
-fn decide<C: Handle>(
-    resources: &CommandResources,
-    command: C,
-    inputs: &DecisionInputs<C>,
-    context: &CommandContext,
-) -> Result<UntypedDecision, CommandError> {
-    let mut decision = UntypedDecision::new(inputs.subject.clone(), context.metadata.clone());
-    let span = tracing::info_span!("decide", command = C::NAME);
-    span.in_scope(|| inputs.decide(command, &mut decision))?;
-    check_upcasts(resources, &decision)?;
-    Ok(decision)
 }
 
 /// Proves that upcasters can read the events, if a handler returns events of an earlier version.

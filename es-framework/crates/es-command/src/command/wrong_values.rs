@@ -15,15 +15,27 @@ const MAX_READS: usize = 32;
 pub(super) fn read_or_find_wrong_values<T: DeserializeOwned>(
     json: &str,
 ) -> Result<T, Vec<Violation>> {
+    let mut value = None;
+    let violations = find_wrong_values(json, &mut |json| {
+        let mut deserializer = serde_json::Deserializer::from_str(json);
+        value = Some(serde_path_to_error::deserialize(&mut deserializer)?);
+        Ok(())
+    });
+    value.filter(|_| violations.is_empty()).ok_or(violations)
+}
+
+/// Reads a value of one type, and says where it is at fault.
+type ReadFunction<'a> =
+    &'a mut dyn FnMut(&str) -> Result<(), serde_path_to_error::Error<serde_json::Error>>;
+
+/// Reads until no value at fault is left.
+fn find_wrong_values(json: &str, read: ReadFunction<'_>) -> Vec<Violation> {
     let mut json = json.to_owned();
     let mut removed: Vec<Vec<PathStep>> = Vec::new();
     let mut violations = Vec::new();
     for _ in 0..MAX_READS {
-        let mut deserializer = serde_json::Deserializer::from_str(&json);
-        let error = match serde_path_to_error::deserialize(&mut deserializer) {
-            Ok(value) if violations.is_empty() => return Ok(value),
-            Ok(_) => break,
-            Err(error) => error,
+        let Err(error) = read(&json) else {
+            break;
         };
         let mut path: Vec<_> = error.path().iter().filter_map(PathStep::of).collect();
         let place = before_removals(&path, &removed);
@@ -44,7 +56,7 @@ pub(super) fn read_or_find_wrong_values<T: DeserializeOwned>(
         removed.push(place.into_iter().take(path.len()).collect());
         json = rest.get().to_owned();
     }
-    Err(violations)
+    violations
 }
 
 /// One step of the way from the whole value to a value in it.

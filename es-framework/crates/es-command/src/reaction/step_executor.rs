@@ -275,7 +275,11 @@ impl StepExecutor {
             log.push(sent.clone());
         }
         let command = sent.command.name;
-        match (sent.command.execute)(&self.runtime.command_resources, request).await {
+        match sent
+            .command
+            .execute(&self.runtime.command_resources, request)
+            .await
+        {
             Ok(_) => Ok(()),
             Err(error) if is_final_refusal(&error) => {
                 let error = event.hide_values(error.to_string());

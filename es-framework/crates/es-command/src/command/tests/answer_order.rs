@@ -125,7 +125,7 @@ async fn answer<C: Handle>(
         Err(DryRunRejection::Command(error)) => name(&error),
         Err(role) => panic!("{role}"),
     };
-    let done = match (command.execute)(resources, request).await {
+    let done = match command.execute(resources, request).await {
         Ok(_) => "carried out".to_owned(),
         Err(error) => name(&error),
     };

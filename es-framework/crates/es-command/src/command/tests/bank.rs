@@ -268,7 +268,9 @@ pub(super) async fn send<C: Handle>(
         path_parameters: &[],
         context,
     };
-    (CommandDescriptor::of::<C>().execute)(resources, request).await
+    CommandDescriptor::of::<C>()
+        .execute(resources, request)
+        .await
 }
 
 pub(super) async fn open_account(resources: &CommandResources, id: u32, cents: u64) {

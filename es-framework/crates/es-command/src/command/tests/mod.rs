@@ -180,7 +180,7 @@ async fn execute<C: Handle>(
         path_parameters: &[],
         context: &CommandContext::default(),
     };
-    (CommandDescriptor::of::<C>().execute)(resources, text).await
+    CommandDescriptor::of::<C>().execute(resources, text).await
 }
 
 async fn plant(resources: &CommandResources) -> Result<CommandOutcome, CommandError> {

@@ -100,8 +100,8 @@ async fn send<C: Handle>(
         context: &context,
     };
     let command = CommandDescriptor::of::<C>();
-    let outcome = (command.execute)(resources, request).await;
-    let dry_run = (command.decide)(resources, request).await;
+    let outcome = command.execute(resources, request).await;
+    let dry_run = command.decide(resources, request).await;
     let errors = (outcome.as_ref().err(), dry_run.as_ref().err());
     let errors = (
         errors.0.map(ToString::to_string),

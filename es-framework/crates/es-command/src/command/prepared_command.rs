@@ -1,26 +1,34 @@
-//! The inputs of a decision: which events are read for it, the states that follow from them, and
-//! the preconditions that must still hold when the decision is appended.
+//! A command without its Rust type: the subjects that it is about, the states that are rebuilt for it, the decision of
+//! its handler, and the preconditions that must still hold when the decision is appended.
 
 use futures_util::future::try_join_all;
 
 use super::{
-    CommandContext, CommandError, CommandResources, ExpectedVersion, Handle, SubjectCondition,
-    UntypedDecision,
+    CommandContext, CommandError, CommandRequest, CommandResources, ExpectedVersion, Handle,
+    SubjectCondition, UntypedDecision,
     handler::PreparedDecision,
     input_slot::{InputOrigins, StateInput},
     lock::LockedSubjects,
+    parse::{parse_command, validate_command},
 };
 use es_event::{EventId, Subject};
 use es_store::{EventLog, Precondition, latest_event, newest_id};
 
-/// The inputs of a decision on a `C`. The states are rebuilt for each attempt to decide.
-pub(super) struct DecisionInputs<C: Handle> {
+/// A parsed and valid command. Its states are rebuilt for each attempt to decide.
+pub(super) struct PreparedCommand {
+    /// The name of its type.
+    pub(super) name: &'static str,
+    pub(super) condition: SubjectCondition,
     /// The command's own subject.
     pub(super) subject: Subject,
     /// The other subjects that must have an event. They are neither read nor locked: the append checks them.
     required: Vec<Subject>,
-    prepared: Box<dyn PreparedDecision<C>>,
+    decision: Box<dyn PreparedDecision>,
 }
+
+/// Prepares the command of a request, before anything is read. It is the last function that knows the command's type.
+pub(super) type PrepareFunction =
+    fn(&CommandResources, &CommandRequest<'_>) -> Result<PreparedCommand, CommandError>;
 
 /// The events that a decision relies on.
 #[derive(Debug)]
@@ -39,25 +47,38 @@ struct SubjectRequirements<'a> {
     expected: Option<&'a ExpectedVersion>,
 }
 
-impl<C: Handle> DecisionInputs<C> {
-    /// Resolves the subjects of a command, before anything is read.
-    pub(super) fn from_command(
-        command: &C,
+impl PreparedCommand {
+    /// Parses and prepares the command of a request.
+    pub(super) fn from_request<C: Handle>(
+        resources: &CommandResources,
+        request: &CommandRequest<'_>,
+    ) -> Result<Self, CommandError> {
+        let command: C = parse_command(request)?;
+        Self::new(command, request.body, resources, request.context)
+    }
+
+    /// Checks the owner and the values of a command, and resolves its subjects. `body` is the request from which it
+    /// was parsed, or nothing.
+    pub(super) fn new<C: Handle>(
+        command: C,
+        body: &[u8],
         resources: &CommandResources,
         context: &CommandContext,
     ) -> Result<Self, CommandError> {
-        let subject = command.subject()?;
         let owner = C::OWNER;
+        command.check_owner(&context.caller.under_rule(owner))?;
+        validate_command(&command, body)?;
         let origins = InputOrigins {
             resources,
             context,
             owner,
         };
-        let prepared = C::FUNCTION.prepare(command, origins)?;
         Ok(Self {
-            subject,
+            name: C::NAME,
+            condition: C::CONDITION,
+            subject: command.subject()?,
             required: command.required_subjects()?,
-            prepared,
+            decision: C::FUNCTION.prepare(command, origins)?,
         })
     }
 
@@ -93,7 +114,7 @@ impl<C: Handle> DecisionInputs<C> {
     /// Checks that the command's own subject has no event if it has to be pristine, and that the required subjects have
     /// one. Where a command appends, the append checks this, and this function only explains the conflict.
     pub(super) async fn check_conditions(&self, store: &dyn EventLog) -> Result<(), CommandError> {
-        if C::CONDITION == SubjectCondition::Pristine
+        if self.condition == SubjectCondition::Pristine
             && latest_event(store, self.subject.clone(), false)
                 .await?
                 .is_some()
@@ -132,17 +153,13 @@ impl<C: Handle> DecisionInputs<C> {
     }
 
     /// Calls the handler, which adds its events and its reply to a decision. A state without `Option` must exist.
-    pub(super) fn decide(
-        &self,
-        command: C,
-        decision: &mut UntypedDecision,
-    ) -> Result<(), CommandError> {
-        self.prepared.decide(command, decision)
+    pub(super) fn decide(&self, decision: &mut UntypedDecision) -> Result<(), CommandError> {
+        self.decision.decide(decision)
     }
 
     /// Caches the rebuilt states for the next commands on their subjects.
     pub(super) fn cache_states(&mut self, resources: &CommandResources) {
-        for state in self.prepared.states() {
+        for state in self.decision.states() {
             state.store_in_cache(resources);
         }
     }
@@ -153,10 +170,10 @@ impl<C: Handle> DecisionInputs<C> {
     ) -> (SubjectRequirements<'a>, Vec<&'a mut dyn StateInput>) {
         let own = SubjectRequirements {
             subject: &self.subject,
-            condition: C::CONDITION,
+            condition: self.condition,
             expected: context.expected.as_ref(),
         };
-        (own, self.prepared.states())
+        (own, self.decision.states())
     }
 }
 
