@@ -2,6 +2,7 @@
 //! and then answers. When it is idle, it compacts the index.
 
 mod log_check;
+mod log_checkpoint;
 mod maintenance;
 mod recover;
 mod register_schema;
@@ -16,6 +17,7 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use log_check::LogCheck;
+use log_checkpoint::LogCheckpoint;
 
 #[cfg(test)]
 use super::shared::InjectedFault;
@@ -52,6 +54,7 @@ pub(super) struct EventWriter {
     compaction: MemtableCompaction,
     linger: CommitLinger,
     check: LogCheck,
+    log_checkpoint: LogCheckpoint,
     /// True if the database must be read again before the next write.
     is_stale: bool,
     /// True if something was written since the last checkpoint.
@@ -73,11 +76,14 @@ impl EventWriter {
         queue: Arc<WriteQueue>,
     ) -> Result<(Self, Arc<SharedState>, watch::Receiver<u64>), OpenError> {
         let file = directory.database_file()?;
-        let connection = database_format::open_writer(&file, &settings)?;
+        let mut connection = database_format::open_writer(&file, &settings)?;
         let failed = |error: SqliteError| {
             let (file, reason) = (file.clone(), error.to_string());
             OpenError::Database { file, reason }
         };
+        let log_checkpoint = LogCheckpoint::default();
+        let counted = log_checkpoint.count_pages(&mut connection);
+        counted.map_err(|error| failed(error.into()))?;
         let (head, index) = startup::load_log(&connection, &settings).map_err(failed)?;
         let catalogue = startup::load_catalogue(&connection).map_err(failed)?;
         let (length, seen) = watch::channel(index.len());
@@ -103,6 +109,7 @@ impl EventWriter {
             compaction: MemtableCompaction::default(),
             linger: CommitLinger::default(),
             check,
+            log_checkpoint,
             is_stale: false,
             has_written: false,
             settings,
@@ -169,6 +176,7 @@ impl EventWriter {
         }
         if !appends.is_empty() {
             self.write(appends);
+            self.checkpoint_while_busy();
             self.read_subjects_missing_in_bloom_filter();
             self.verify_while_busy();
         }

@@ -91,14 +91,6 @@ impl EventWriter {
         Ok(())
     }
 
-    fn checkpoint(&mut self, mode: &str) -> Result<(), BatchFailure> {
-        if std::mem::take(&mut self.has_written) {
-            let statement = format!("PRAGMA wal_checkpoint({mode})");
-            self.connection.query_row(&statement, [], |_| Ok(()))?;
-        }
-        Ok(())
-    }
-
     /// Compacts all of the index, so that the next start is fast. Nothing is lost if that fails.
     pub(super) fn compact_for_close(mut self) {
         let mut closing = self.record_damage().map_err(BatchFailure::from);

@@ -53,7 +53,9 @@ impl EventWriter {
             // The end of the connection would remove the write-ahead log of that name, whosever it is.
             database_format::keep_log(&self.connection, true)?;
         }
-        let reopened = database_format::reopen_writer(file, &self.settings, &self.head)
+        // The failure of a checkpoint is found again by the next one.
+        let _ = self.log_checkpoint.finish();
+        let mut reopened = database_format::reopen_writer(file, &self.settings, &self.head)
             .map_err(|error| SqliteError::Unopened(error.to_string()))?;
         let files = OpenFiles::of_database(file);
         if !files.have_database_of(&self.files) {
@@ -61,6 +63,7 @@ impl EventWriter {
                 "it is another file than before with the same events: start this process again";
             return Err(SqliteError::Unopened(reason.into()));
         }
+        self.log_checkpoint.count_pages(&mut reopened)?;
         (self.connection, self.files) = (reopened, files);
         #[cfg(test)]
         self.connection
