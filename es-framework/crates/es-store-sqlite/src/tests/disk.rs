@@ -41,6 +41,28 @@ async fn a_full_disk_refuses_the_batch_and_the_store_recovers() {
 }
 
 #[tokio::test]
+async fn the_write_ahead_log_begins_again_while_the_store_writes() {
+    let mut settings = tiny();
+    settings.checkpoint_pages = 10;
+    let store = EmbeddedStore::temporary_with(settings).unwrap();
+    for number in 0..2_000 {
+        append(&store, &[&format!("/a/{number}")]).await.unwrap();
+    }
+    let length = |file: &str| {
+        let file = store.file().with_file_name(file);
+        std::fs::metadata(file).unwrap().len()
+    };
+    // Each append writes several pages of 4 KiB, so a log that never began again would have more than 16 MiB.
+    let log = length("events.sqlite-wal");
+    assert!(log < 4 << 20, "the log has {log} bytes");
+    assert!(length("events.sqlite") > 200 << 10);
+    store.close().await;
+    let again = EmbeddedStore::open(store.file().parent().unwrap()).unwrap();
+    let events = again.read(Subject::root(), ReadOptions::recursive());
+    assert_chain(&events.try_collect::<Vec<_>>().await.unwrap());
+}
+
+#[tokio::test]
 async fn a_lock_that_others_hold_on_the_file_is_no_loss() {
     let store = EmbeddedStore::temporary_with(tiny()).unwrap();
     append(&store, &["/a"]).await.unwrap();
