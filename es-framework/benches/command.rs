@@ -81,8 +81,8 @@ async fn send(resources: &CommandResources, id: &str, at_most: u64) -> Result<()
         path_parameters: &[],
         context: &CommandContext::default(),
     };
-    let execute = const { CommandDescriptor::of::<CountCommand>() }.execute;
-    execute(resources, request).await.map(drop)
+    let count = const { CommandDescriptor::of::<CountCommand>() };
+    count.execute(resources, request).await.map(drop)
 }
 
 async fn carry_out(resources: &CommandResources, id: &str) {

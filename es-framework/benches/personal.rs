@@ -147,8 +147,8 @@ async fn register<C: Command + Handle>(
                     path_parameters: &[],
                     context: &CommandContext::default(),
                 };
-                let execute = CommandDescriptor::of::<C>().execute;
-                execute(&resources, request).await.unwrap();
+                let command = CommandDescriptor::of::<C>();
+                command.execute(&resources, request).await.unwrap();
                 count += 1;
             }
             count
