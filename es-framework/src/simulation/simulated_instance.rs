@@ -420,7 +420,7 @@ impl SimulatedInstance {
             let published = progress.and_then(|progress| progress.open_deadlines().next);
             let ready = self.state.count_ready(name).await?;
             let failed = self.state.failed_tasks(name).await?;
-            let next = self.state.next_times(name, now).await?.deadline;
+            let next = self.state.open_deadlines(name).await?.next;
             let next = next.into_iter().chain(published).min();
             if ready > 0 || !failed.is_empty() || next.is_some_and(|next| next <= now) {
                 return Ok(Some(format!(

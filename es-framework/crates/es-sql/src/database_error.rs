@@ -224,19 +224,31 @@ impl DatabaseError {
         }
     }
 
+    /// Returns true if another program holds a lock of the SQLite file.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+
+        match self {
+            Self::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                Some(DatabaseBusy | DatabaseLocked)
+            ),
+            _ => false,
+        }
+    }
+
     /// Returns true if another attempt may succeed without help.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, OperationInterrupted};
-
         match self {
             error if error.is_full() => false,
+            error if error.is_locked() => true,
             // The table is made again.
             error if error.is_table_damage() => true,
-            Self::Sqlite(error) => matches!(
-                error.sqlite_error_code(),
-                Some(DatabaseBusy | DatabaseLocked | OperationInterrupted)
-            ),
+            Self::Sqlite(error) => {
+                error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted)
+            }
             #[cfg(feature = "postgres")]
             Self::Postgres(error) => is_transient(error),
             #[cfg(feature = "postgres")]

@@ -10,7 +10,10 @@ use super::{
     shared_reaction::SharedReaction,
     task_executor::{LONGEST_PAUSE, TaskExecutor},
 };
-use es_subscribe::{HeldKeys, OpenDeadlines, back_off};
+use es_subscribe::{
+    HeldKeys, OpenDeadlines, SubscriberProgress, back_off,
+    state::{StateDatabase, StateError},
+};
 
 /// The interval at which the clock is looked at. A fixed clock changes without notice.
 const CLOCK_INTERVAL: Duration = Duration::from_millis(200);
@@ -23,7 +26,7 @@ impl TaskExecutor {
         let is_recent = self
             .published_at
             .is_some_and(|published| published.elapsed() < CLOCK_INTERVAL);
-        if self.is_changed && !is_recent || self.limit_failure.is_some() {
+        if self.is_changed && !is_recent {
             self.publish().await?;
         }
         Ok(())
@@ -32,27 +35,13 @@ impl TaskExecutor {
     /// Publishes the held subjects and the deadlines.
     async fn publish(&mut self) -> Result<(), ReactionError> {
         let (shared, progress) = (&self.shared, &self.shared.steps.progress);
-        let held: HeldKeys = shared
-            .state()
-            .held_subjects(shared.name())
-            .await?
-            .into_iter()
-            .collect();
-        self.held = held.len();
-        if !held.iter().eq(progress.held_keys().iter()) {
-            progress.record_held_keys(held);
-        }
-        let counts = shared.state().task_counts(shared.name()).await?;
-        let unrecorded = shared.unrecorded_schedules();
-        let deadlines = usize::try_from(counts.deadlines).unwrap_or(usize::MAX);
-        let next = unrecorded.iter().map(|schedule| schedule.next);
-        progress.record_deadlines(OpenDeadlines {
-            count: deadlines.saturating_add(unrecorded.len()),
-            next: next.chain(counts.next_deadline).min(),
-        });
-        self.shared.publish_schedules_ahead().await?;
-        if let Some(failure) = self.limit_failure.take() {
-            self.shared.steps.progress.record_failure(failure);
+        let unrecorded = shared.unrecorded_schedules().into_iter();
+        let unrecorded: Vec<_> = unrecorded.map(|schedule| schedule.next).collect();
+        publish_tasks(shared.state(), progress, &unrecorded).await?;
+        self.held = progress.held_keys().len();
+        shared.publish_schedules_ahead().await?;
+        if let Some(refused) = &self.refused {
+            progress.record_failure(refused.failure.clone());
         }
         self.is_changed = false;
         self.published_at = Some(Instant::now());
@@ -126,7 +115,7 @@ impl TaskExecutor {
         let is_ahead = self.shared.is_schedule_ahead();
         let checking = is_ahead.then(|| now.checked_add(SCHEDULE_INTERVAL));
         let publishing = self.is_changed.then_some(now);
-        let refused = self.refused.as_ref().map(|(_, next)| *next);
+        let refused = self.refused.as_ref().map(|refused| refused.next);
         let instants = [checking.flatten(), publishing, refused, self.paused_until];
         WakeUpTimes {
             from: self.shared.now(),
@@ -134,6 +123,26 @@ impl TaskExecutor {
             instant: instants.into_iter().flatten().min(),
         }
     }
+}
+
+/// Publishes the held subjects and the deadlines that the state database has, and the next times of schedules that have not
+/// started.
+pub(super) async fn publish_tasks(
+    state: &StateDatabase,
+    progress: &SubscriberProgress,
+    unrecorded: &[Timestamp],
+) -> Result<(), StateError> {
+    let name = progress.name();
+    let held: HeldKeys = state.held_subjects(name).await?.into_iter().collect();
+    if !held.iter().eq(progress.held_keys().iter()) {
+        progress.record_held_keys(held);
+    }
+    let open = state.open_deadlines(name).await?;
+    progress.record_deadlines(OpenDeadlines {
+        count: open.count.saturating_add(unrecorded.len()),
+        next: unrecorded.iter().copied().chain(open.next).min(),
+    });
+    Ok(())
 }
 
 /// The next times at which an executor has something to do.

@@ -5,17 +5,17 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use jiff::Timestamp;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     ReactionDescriptor, ReactionError, ReactionRuntime, Reactions, error::failure_of_state,
-    schedule_times::parse_schedules, shared_reaction::SharedReaction,
-    subscriber::ReactionSubscriber, task_executor::TaskExecutor,
+    executor_progress::publish_tasks, schedule_times::parse_schedules,
+    shared_reaction::SharedReaction, subscriber::ReactionSubscriber, task_executor::TaskExecutor,
 };
 
 use es_subscribe::{
-    OpenDeadlines, ProgressRegistry, SubscriberProgress, answer_during, follow,
+    ProgressRegistry, SubscriberProgress, answer_during, follow,
     operator::{ComponentKind, OperatorClient, OperatorError, OperatorRequests},
     state::{StateDatabase, StateError, SubscriberPosition},
 };
@@ -23,6 +23,8 @@ use es_subscribe::{
 const KIND: ComponentKind = ComponentKind::Reaction;
 /// The interval at which a process that stands by asks for the state database.
 const STAND_BY: Duration = Duration::from_millis(500);
+/// The interval at which a process that stands by publishes the progress of the owner.
+const PUBLISH_INTERVAL: Duration = Duration::from_secs(2);
 /// The interval at which the owner of the state database asks whether it still owns it.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
@@ -185,10 +187,15 @@ async fn run_reaction(
 /// progress that the owner has saved.
 async fn stand_by(state: &StateDatabase, runnable: &mut [RunnableReaction]) -> u64 {
     let mut was_reported = false;
+    let mut published: Option<Instant> = None;
     loop {
         let failure = match state.try_own().await {
             Ok(Some(term)) => return term,
-            Ok(None) => publish_saved(state, runnable).await.err(),
+            Ok(None) if published.is_some_and(|at| at.elapsed() < PUBLISH_INTERVAL) => None,
+            Ok(None) => {
+                published = Some(Instant::now());
+                publish_saved(state, runnable).await.err()
+            }
             Err(error) => Some(error),
         };
         for one in runnable.iter_mut() {
@@ -215,24 +222,14 @@ async fn publish_saved(
     state: &StateDatabase,
     runnable: &[RunnableReaction],
 ) -> Result<(), StateError> {
-    for RunnableReaction {
-        reaction, progress, ..
-    } in runnable
-    {
-        let name = reaction.name;
-        let position = match state.position(name).await {
+    for RunnableReaction { progress, .. } in runnable {
+        let position = match state.position(progress.name()).await {
             Ok(SubscriberPosition::At(checkpoint)) => Some(checkpoint.event),
             Ok(SubscriberPosition::Unknown | SubscriberPosition::BeforeFirst) => None,
             Err(error) => return Err(error),
         };
-        let held = state.held_subjects(name).await?.into_iter().collect();
-        let counts = state.task_counts(name).await?;
         progress.record_position(position);
-        progress.record_held_keys(held);
-        progress.record_deadlines(OpenDeadlines {
-            count: usize::try_from(counts.deadlines).unwrap_or(usize::MAX),
-            next: counts.next_deadline,
-        });
+        publish_tasks(state, progress, &[]).await?;
         progress.record_catch_up();
         progress.record_success();
     }

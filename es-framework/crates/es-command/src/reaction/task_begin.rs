@@ -93,7 +93,7 @@ impl TaskExecutor {
             return retried.count() < MAX_RETRIED;
         }
         match &self.refused {
-            Some((refused, next)) => task.subject == *refused && Instant::now() >= *next,
+            Some(refused) => task.subject == refused.subject && Instant::now() >= refused.next,
             None => true,
         }
     }

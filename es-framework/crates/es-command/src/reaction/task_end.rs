@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::{
     ReactionError,
     error::Recovery,
-    task_executor::{LONGEST_RETRY_PAUSE, TaskEnd, TaskExecutor},
+    task_executor::{LONGEST_RETRY_PAUSE, RefusedTask, TaskEnd, TaskExecutor},
 };
 use es_event::{PoisonEvent, RecordedEvent, Subject};
 use es_subscribe::{
@@ -59,14 +59,13 @@ impl TaskExecutor {
     /// Lets other tasks begin again after the one whose subject could not be held.
     pub(super) fn forget_refused(&mut self) {
         self.refused = None;
-        self.limit_failure = None;
         self.shared.is_full.store(false, Ordering::Release);
         self.shared.steps.progress.record_success();
     }
 
     /// Lets other tasks begin again if a subject was released, or if the refused task is gone: an event has cancelled it.
     pub(super) fn check_refused(&mut self, due: &[Task], has_planned: bool) {
-        let Some((subject, next)) = &self.refused else {
+        let Some(RefusedTask { subject, next, .. }) = &self.refused else {
             return;
         };
         let is_there = self.is_busy(subject) || due.iter().any(|task| task.subject == *subject);
@@ -79,7 +78,7 @@ impl TaskExecutor {
     /// Returns true if a task of the subject is the one that could not be held.
     fn is_refused(&self, subject: &Subject) -> bool {
         let refused = self.refused.as_ref();
-        refused.is_some_and(|(refused, _)| refused == subject)
+        refused.is_some_and(|refused| refused.subject == *subject)
     }
 
     fn settle_failure(&mut self, task: Task, event: Option<&RecordedEvent>, error: &ReactionError) {
@@ -138,9 +137,16 @@ impl TaskExecutor {
         let now = Instant::now();
         let next = now.checked_add(LIMIT_PAUSE).unwrap_or(now);
         self.shared.is_full.store(true, Ordering::Release);
-        self.limit_failure = Some(failure);
-        if self.refused.is_none() || self.is_refused(&task.subject) {
-            self.refused = Some((task.subject.clone(), next));
+        self.published_at = None;
+        match &mut self.refused {
+            Some(refused) if refused.subject != task.subject => refused.failure = failure,
+            refused => {
+                *refused = Some(RefusedTask {
+                    subject: task.subject.clone(),
+                    next,
+                    failure,
+                });
+            }
         }
     }
 

@@ -45,6 +45,15 @@ pub(super) struct TaskEnd {
     pub(super) result: Result<(), ReactionError>,
 }
 
+/// A task whose subject cannot be held.
+pub(super) struct RefusedTask {
+    pub(super) subject: Subject,
+    /// The time of the next attempt.
+    pub(super) next: Instant,
+    /// The failure is published with the held subjects, which an operator then skips.
+    pub(super) failure: SubscriberFailure,
+}
+
 /// The executor of the tasks of one reaction.
 pub(super) struct TaskExecutor {
     pub(super) shared: Arc<SharedReaction>,
@@ -66,10 +75,8 @@ pub(super) struct TaskExecutor {
     pub(super) pauses: ExponentialBackoff,
     /// True after a failure that is no failure of a task.
     pub(super) has_failed: bool,
-    /// The subject that cannot be held, because too many are, and the time of its next attempt.
-    pub(super) refused: Option<(Subject, Instant)>,
-    /// The failure of the refused task. It is published with the held subjects, which an operator then skips.
-    pub(super) limit_failure: Option<SubscriberFailure>,
+    /// The task whose subject cannot be held, because too many are.
+    pub(super) refused: Option<RefusedTask>,
     /// The number of held subjects.
     pub(super) held: usize,
     /// The next time at which a task may be due.
@@ -94,7 +101,6 @@ impl TaskExecutor {
             pauses: back_off(LONGEST_PAUSE),
             has_failed: false,
             refused: None,
-            limit_failure: None,
             held: 0,
             next: None,
             is_changed: true,
@@ -189,10 +195,11 @@ impl TaskExecutor {
             return Ok(false);
         }
         let has_recorded = self.shared.record_due_starts(now).await?;
-        let until = self.find_planned_time(now, position).await?;
-        let name = self.shared.name();
-        let due = self.shared.state().due_tasks(name, now, until, MAX_READ);
-        let due = due.await?;
+        let (state, name) = (self.shared.state(), self.shared.name());
+        let next = state.next_time(name, now).await?;
+        let until = self.find_planned_time(now, next, position).await?;
+        let state = self.shared.state();
+        let due = state.due_tasks(name, now, until, MAX_READ).await?;
         self.forget_retried(&due);
         self.check_refused(&due, until.is_some());
         let has_begun = self.begin_tasks(due, until).await?;
@@ -203,30 +210,26 @@ impl TaskExecutor {
             self.shared.steps.progress.record_success();
         }
         let unrecorded = self.shared.unrecorded_schedules();
-        let unrecorded = unrecorded.iter().map(|schedule| schedule.next);
-        let next = self.find_next_time().await?;
-        self.next = unrecorded.chain(next).min();
+        let starts = unrecorded.iter().map(|schedule| schedule.next);
+        self.next = starts.chain(next).min();
         self.publish_if_changed().await?;
         Ok(has_recorded || has_begun)
     }
 
-    /// Returns the next time at which a task is due or tried again.
-    async fn find_next_time(&self) -> Result<Option<Timestamp>, ReactionError> {
-        let (state, now) = (self.shared.state(), self.shared.now());
-        let times = state.next_times(self.shared.name(), now).await?;
-        Ok(times.deadline.into_iter().chain(times.retry).min())
-    }
-
-    /// Returns the time up to which deadlines may be met: all events that may cancel them are planned.
+    /// Returns the time up to which deadlines may be met: all events that may cancel them are planned. `next` is the next time
+    /// at which a task is due.
     async fn find_planned_time(
         &mut self,
         now: Timestamp,
+        next: Option<Timestamp>,
         position: Option<EventId>,
     ) -> Result<Option<Timestamp>, ReactionError> {
         if self.found_due.is_none() {
-            self.shared.waits_for_events.store(true, Ordering::Release);
-            if self.find_next_time().await?.is_none_or(|next| next > now) {
-                self.shared.waits_for_events.store(false, Ordering::Release);
+            let is_due = next.is_some_and(|next| next <= now);
+            self.shared
+                .waits_for_events
+                .store(is_due, Ordering::Release);
+            if !is_due {
                 return Ok(None);
             }
             let store = &*self.shared.steps.runtime.store;

@@ -15,7 +15,7 @@ use es_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// The database failed.
-    #[error("the state database does not do its work: {0}")]
+    #[error("the state database does not do its work: {0}{remedy}", remedy = remedy(.0))]
     Database(#[from] DatabaseError),
     /// The event store failed.
     #[error(transparent)]
@@ -58,6 +58,17 @@ pub enum StateError {
         "event {0}, up to which the reaction has planned its tasks, is missing or is another one: the events were restored from an older copy: bring back the events, or rebuild the reaction, which then begins as at its first start"
     )]
     OtherEvents(EventId),
+}
+
+/// Returns the end of the sentence about an error: how the reactions go on.
+fn remedy(error: &DatabaseError) -> &'static str {
+    if error.is_full() {
+        ": free some space for it, and the reactions go on"
+    } else if error.is_locked() {
+        ": another program has locked the file: end that program, and the reactions go on"
+    } else {
+        ""
+    }
 }
 
 impl StateError {

@@ -23,12 +23,12 @@ use crate::SubscriberCheckpoint;
 
 pub use error::StateError;
 pub use identity::check_position;
-pub use task::{NextTimes, Task, TaskChange, TaskCounts, TaskFailure, TaskKey};
+pub use task::{Task, TaskChange, TaskFailure, TaskKey};
 
 /// The database of the tasks of all reactions. Clones are one instance: they own it together.
 ///
 /// ```
-/// use es_subscribe::state::{StateDatabase, TaskCounts};
+/// use es_subscribe::{OpenDeadlines, state::StateDatabase};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), es_subscribe::state::StateError> {
@@ -37,7 +37,7 @@ pub use task::{NextTimes, Task, TaskChange, TaskCounts, TaskFailure, TaskKey};
 /// // Another process stands by, and sees the tasks.
 /// let other = database.another_instance();
 /// assert!(other.try_own().await?.is_none());
-/// assert_eq!(other.task_counts("receipts").await?, TaskCounts::default());
+/// assert_eq!(other.open_deadlines("receipts").await?, OpenDeadlines::default());
 /// # Ok(())
 /// # }
 /// ```

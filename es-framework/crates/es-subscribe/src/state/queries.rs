@@ -5,10 +5,10 @@ use es_sql::{Cell, Statement};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    NextTimes, StateDatabase, StateError, Task, TaskCounts,
-    rows::{RowReader, TASK_COLUMNS, due_cell, read_task, time_cell},
+    StateDatabase, StateError, Task,
+    rows::{RowReader, TASK_COLUMNS, due_cell, time_cell},
 };
-use crate::HeldKey;
+use crate::{HeldKey, OpenDeadlines};
 
 /// The tasks to execute: a failed one whose time has come, and the first one of each other subject.
 const DUE: &str = "FROM es_task t WHERE subscriber = $1 AND is_blocked = 0 AND due <= $2 \
@@ -18,18 +18,17 @@ const DUE: &str = "FROM es_task t WHERE subscriber = $1 AND is_blocked = 0 AND d
      AND (o.due, o.event, o.step_order, o.step, o.view_index) \
      < (t.due, t.event, t.step_order, t.step, t.view_index))) \
      ORDER BY due, event, step_order, step, view_index LIMIT $5";
-const NEXT_TIMES: &str = "SELECT \
+const NEXT_TIME: &str = "SELECT \
      (SELECT min(due) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due > '' AND reason IS NULL), \
      (SELECT min(retry_at) FROM es_task WHERE subscriber = $1 AND reason IS NOT NULL)";
-const COUNTS: &str = "SELECT \
-     (SELECT count(*) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due > '' AND reason IS NULL), \
-     (SELECT min(due) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due > '' AND reason IS NULL), \
-     (SELECT count(*) FROM es_task WHERE subscriber = $1 AND reason IS NOT NULL)";
+const DEADLINES: &str = "SELECT count(*), min(due) FROM es_task \
+     WHERE subscriber = $1 AND is_blocked = 0 AND due > '' AND reason IS NULL";
 const READY: &str =
     "SELECT count(*) FROM es_task WHERE subscriber = $1 AND is_blocked = 0 AND due = ''";
-/// The events with which a subject waits: those of immediate tasks, which have no time.
-const WAITING: &str = "SELECT count(DISTINCT event), max(event_time) FROM es_task \
-     WHERE subscriber = $1 AND subject = $2 AND (due = '' OR reason IS NOT NULL)";
+/// The failed tasks, and the events with which their subjects wait: those of immediate tasks, which have no time.
+const HELD: &str = "count(DISTINCT w.event), max(w.event_time) \
+     FROM es_task t JOIN es_task w ON w.subscriber = t.subscriber AND w.subject = t.subject \
+     AND (w.due = '' OR w.reason IS NOT NULL) WHERE t.subscriber = $1 AND t.reason IS NOT NULL GROUP BY";
 /// A time for the next attempt that is further away is that of a wrong clock.
 const FURTHEST_RETRY: SignedDuration = SignedDuration::from_hours(2);
 
@@ -55,7 +54,10 @@ impl StateDatabase {
         ];
         let sql = format!("SELECT {TASK_COLUMNS} {DUE}");
         let rows = self.read(Statement::new(sql, parameters)).await?;
-        rows.into_iter().map(read_task).collect()
+        let tasks = rows.into_iter();
+        tasks
+            .map(|row| RowReader::new("es_task", row).task())
+            .collect()
     }
 
     async fn select_tasks(
@@ -64,7 +66,10 @@ impl StateDatabase {
         parameters: impl Into<Vec<Cell>>,
     ) -> Result<Vec<Task>, StateError> {
         let rows = self.select(sql, parameters.into()).await?;
-        rows.into_iter().map(read_task).collect()
+        let tasks = rows.into_iter();
+        tasks
+            .map(|row| RowReader::new("es_task", row).task())
+            .collect()
     }
 
     /// Reads one row of a query that selects numbers and times.
@@ -78,41 +83,37 @@ impl StateDatabase {
         Ok(row.map(|row| RowReader::new("es_task", row)))
     }
 
-    /// Returns the next times at which there is something to do. An attempt at the time of a wrong clock is due now.
+    /// Returns the next time at which there is something to do: a task is due, or a failed one is tried again. An attempt at
+    /// the time of a wrong clock is due now.
     ///
     /// # Errors
     /// The database does not answer.
-    pub async fn next_times(
+    pub async fn next_time(
         &self,
         subscriber: &str,
         now: Timestamp,
-    ) -> Result<NextTimes, StateError> {
-        let row = self.select_row(NEXT_TIMES, [subscriber.into()]).await?;
+    ) -> Result<Option<Timestamp>, StateError> {
+        let row = self.select_row(NEXT_TIME, [subscriber.into()]).await?;
         let Some(mut row) = row else {
-            return Ok(NextTimes::default());
+            return Ok(None);
         };
         let (deadline, retry) = (row.optional_time()?, row.optional_time()?);
         let furthest = furthest_retry(now);
-        Ok(NextTimes {
-            deadline,
-            retry: retry.map(|retry| if retry > furthest { now } else { retry }),
-        })
+        let attempt = retry.map(|retry| if retry > furthest { now } else { retry });
+        Ok(deadline.into_iter().chain(attempt).min())
     }
 
-    /// Returns the numbers of tasks.
+    /// Returns the tasks with a due time that have not failed and wait for no failed one.
     ///
     /// # Errors
     /// The database does not answer.
-    pub async fn task_counts(&self, subscriber: &str) -> Result<TaskCounts, StateError> {
-        let row = self.select_row(COUNTS, [subscriber.into()]).await?;
+    pub async fn open_deadlines(&self, subscriber: &str) -> Result<OpenDeadlines, StateError> {
+        let row = self.select_row(DEADLINES, [subscriber.into()]).await?;
         let Some(mut row) = row else {
-            return Ok(TaskCounts::default());
+            return Ok(OpenDeadlines::default());
         };
-        Ok(TaskCounts {
-            deadlines: row.count()?,
-            next_deadline: row.optional_time()?,
-            failed: row.count()?,
-        })
+        let (count, next) = (row.count()?, row.optional_time()?);
+        Ok(OpenDeadlines { count, next })
     }
 
     /// Returns the number of tasks without a due time that wait for no failed one.
@@ -158,33 +159,22 @@ impl StateDatabase {
     /// # Errors
     /// The database does not answer.
     pub async fn held_subjects(&self, subscriber: &str) -> Result<Vec<HeldKey>, StateError> {
-        let mut held = Vec::new();
-        for task in self.failed_tasks(subscriber).await? {
-            let Some(key) = task.to_held_key() else {
-                continue;
-            };
-            let (events, last) = self.count_waiting(subscriber, &task.subject).await?;
-            held.push(HeldKey {
+        let columns = TASK_COLUMNS.split(", ").map(|column| format!("t.{column}"));
+        let columns: Vec<_> = columns.collect();
+        let columns = columns.join(", ");
+        let sql = format!("SELECT {columns}, {HELD} {columns}");
+        let rows = self.select(sql, vec![subscriber.into()]).await?;
+        let held = rows.into_iter().map(|row| {
+            let mut row = RowReader::new("es_task", row);
+            let task = row.task()?;
+            let (events, last) = (row.count()?, row.optional_time()?);
+            Ok(task.to_held_key().map(|key| HeldKey {
                 events,
                 last: last.unwrap_or(task.event_time),
                 ..key
-            });
-        }
-        Ok(held)
-    }
-
-    async fn count_waiting(
-        &self,
-        subscriber: &str,
-        subject: &Subject,
-    ) -> Result<(u64, Option<Timestamp>), StateError> {
-        let parameters = [subscriber.into(), subject.as_str().into()];
-        let row = self.select_row(WAITING, parameters).await?;
-        let Some(mut row) = row else {
-            return Ok((1, None));
-        };
-        let events: u64 = row.count()?;
-        Ok((events.max(1), row.optional_time()?))
+            }))
+        });
+        held.filter_map(Result::transpose).collect()
     }
 
     /// Lets failed tasks be tried again from this time on: those of some subjects, or all.

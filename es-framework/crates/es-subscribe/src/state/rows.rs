@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::{StateError, Task, TaskFailure, TaskKey};
 
-/// The columns of a task, in the order in which [`read_task`] and [`task_cells`] have them.
+/// The columns of a task, in the order in which [`RowReader::task`] and [`task_cells`] have them.
 pub(super) const TASK_COLUMNS: &str = "step, event, view_index, due, step_order, subject, event_type, event_time, attempts, reason, retry_at";
 
 /// Reads the cells of a row one after the other.
@@ -95,30 +95,29 @@ impl RowReader {
         text.map(|text| text.parse().map_err(|error| self.defect(error)))
             .transpose()
     }
-}
 
-/// Reads a row with the columns of a task.
-pub(super) fn read_task(row: Vec<Cell>) -> Result<Task, StateError> {
-    let mut row = RowReader::new("es_task", row);
-    let key = TaskKey {
-        step: row.text()?.into(),
-        event: row.event()?,
-        view: row.count()?,
-        due: row.optional_time()?,
-    };
-    let (order, subject, event_type) = (row.count()?, row.subject()?, row.parsed()?);
-    let (event_time, attempts) = (row.parsed()?, row.count()?);
-    let (reason, retry_at) = (row.optional_text()?, row.optional_time()?);
-    let failure = reason.map(|reason| TaskFailure { reason, retry_at });
-    Ok(Task {
-        key,
-        order,
-        subject,
-        event_type,
-        event_time,
-        attempts,
-        failure,
-    })
+    /// Reads the columns of a task.
+    pub(super) fn task(&mut self) -> Result<Task, StateError> {
+        let key = TaskKey {
+            step: self.text()?.into(),
+            event: self.event()?,
+            view: self.count()?,
+            due: self.optional_time()?,
+        };
+        let (order, subject, event_type) = (self.count()?, self.subject()?, self.parsed()?);
+        let (event_time, attempts) = (self.parsed()?, self.count()?);
+        let (reason, retry_at) = (self.optional_text()?, self.optional_time()?);
+        let failure = reason.map(|reason| TaskFailure { reason, retry_at });
+        Ok(Task {
+            key,
+            order,
+            subject,
+            event_type,
+            event_time,
+            attempts,
+            failure,
+        })
+    }
 }
 
 /// Returns the cells of a key: its step, event, view and time.

@@ -129,39 +129,6 @@ pub enum TaskChange {
     },
 }
 
-/// The number of tasks of one subscriber.
-///
-/// ```
-/// use es_subscribe::state::TaskCounts;
-///
-/// assert_eq!(TaskCounts::default().failed, 0);
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TaskCounts {
-    /// The tasks with a due time that have not failed and wait for no failed one.
-    pub deadlines: u64,
-    /// The first of these times.
-    pub next_deadline: Option<Timestamp>,
-    /// The failed tasks, each of which holds its subject.
-    pub failed: u64,
-}
-
-/// The next times at which a subscriber has something to do.
-///
-/// ```
-/// use es_subscribe::state::NextTimes;
-///
-/// let NextTimes { deadline, retry } = NextTimes::default();
-/// assert!(deadline.is_none() && retry.is_none());
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct NextTimes {
-    /// The first due time of a task that waits for no failed one.
-    pub deadline: Option<Timestamp>,
-    /// The time of the next attempt of a failed task.
-    pub retry: Option<Timestamp>,
-}
-
 impl Task {
     /// Creates the report of the event of the task with the reason of a failure.
     #[must_use]

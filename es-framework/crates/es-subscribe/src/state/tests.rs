@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use es_sql::DatabaseUrl;
 
 use super::*;
+use crate::OpenDeadlines;
 
 const NAME: &str = "receipts";
 
@@ -149,8 +150,8 @@ async fn tasks_of_a_subject_are_due_one_after_the_other() {
         .await
         .unwrap();
     assert_eq!(due(&database, now()).await, [2, 3]);
-    let next = database.next_times(NAME, now()).await.unwrap();
-    assert_eq!((next.deadline, next.retry), (deadline.key.due, None));
+    let next = database.next_time(NAME, now()).await.unwrap();
+    assert_eq!(next, deadline.key.due);
     assert_eq!(due(&database, minutes(5)).await, [2, 3]);
     database
         .commit(NAME, None, &[finish(&second)])
@@ -158,13 +159,11 @@ async fn tasks_of_a_subject_are_due_one_after_the_other() {
         .unwrap();
     assert_eq!(due(&database, minutes(5)).await, [3, 0]);
     assert_eq!(database.count_ready(NAME).await.unwrap(), 1);
-    let counts = database.task_counts(NAME).await.unwrap();
-    let expected = TaskCounts {
-        deadlines: 1,
-        next_deadline: deadline.key.due,
-        failed: 0,
+    let expected = OpenDeadlines {
+        count: 1,
+        next: deadline.key.due,
     };
-    assert_eq!(counts, expected);
+    assert_eq!(database.open_deadlines(NAME).await.unwrap(), expected);
     let cancel = TaskChange::Cancel {
         step: "print".into(),
         subject: "/books/1".parse().unwrap(),
@@ -190,8 +189,10 @@ async fn a_failed_task_holds_its_subject_until_it_is_finished() {
     .await;
     assert_eq!(due(&database, now()).await, [4]);
     assert_eq!(due(&database, minutes(1)).await, [4, 1]);
-    let next = database.next_times(NAME, now()).await.unwrap();
-    assert_eq!((next.deadline, next.retry), (None, Some(minutes(1))));
+    let next = database.next_time(NAME, now()).await.unwrap();
+    assert_eq!(next, Some(minutes(1)));
+    let open = database.open_deadlines(NAME).await.unwrap();
+    assert_eq!(open, OpenDeadlines::default());
     let held = database.held_subjects(NAME).await.unwrap();
     assert_eq!(held.len(), 1);
     assert_eq!((held[0].key.as_str(), held[0].events), ("/books/1", 3));
