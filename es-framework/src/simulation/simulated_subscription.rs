@@ -33,7 +33,6 @@ impl SimulatedSubscription {
             recursive,
             lower_bound,
             from_latest_event,
-            event_types,
         } = options;
         Self {
             connection,
@@ -42,7 +41,6 @@ impl SimulatedSubscription {
                 recursive,
                 lower_bound,
                 from_latest_event,
-                event_types,
                 ..ReadOptions::default()
             },
             crashes: None,

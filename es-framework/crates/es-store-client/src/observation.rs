@@ -55,11 +55,7 @@ impl ReconnectingObservation {
             match self.try_next().await {
                 Ok(event) => {
                     self.last = Some(ChainLink::from_event(&event));
-                    // The protocol has no filter by type.
-                    let types = &self.options.event_types;
-                    if types.is_empty() || types.contains(&event.event_type) {
-                        return Ok(event);
-                    }
+                    return Ok(event);
                 }
                 Err(failure) => {
                     let pause = self.prepare_retry(failure)?;

@@ -155,8 +155,6 @@ pub struct ObserveOptions {
     pub lower_bound: Option<Bound>,
     /// The event to start from, instead of a lowest id.
     pub from_latest_event: Option<FromLatestEvent>,
-    /// The types of the events; empty for any.
-    pub event_types: Vec<EventType>,
 }
 
 /// The error for options that contradict each other.

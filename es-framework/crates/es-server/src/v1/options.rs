@@ -162,7 +162,6 @@ impl TryFrom<WireObserveOptions> for ObserveOptions {
             recursive: wire.recursive.unwrap_or_default(),
             lower_bound: parse_bound("lowerBound", wire.lower_bound, wire.lower_bound_id)?,
             from_latest_event: wire.from_latest_event.map(|latest| latest.0.into()),
-            ..Self::default()
         };
         options.check()?;
         check_bounds(options.lower_bound, None)?;

@@ -88,7 +88,6 @@ impl StrictObserveOptions {
             recursive: self.recursive.0.unwrap_or_default(),
             lower_bound: convert_bound(self.lower_bound)?,
             from_latest_event: convert_latest(self.from_latest_event, "wait-for-event")?,
-            ..ObserveOptions::default()
         };
         options.check()?;
         check_bounds(options.lower_bound, None)?;

@@ -73,7 +73,6 @@ where
             an_observer_sees_what_is_stored_and_then_what_comes,
             an_observer_goes_on_exclusively_after_an_event,
             an_observer_of_one_subject_hears_of_no_other,
-            an_observer_can_ask_for_some_types,
             an_observer_can_wait_for_an_event_to_start_from,
             observers_and_writers_at_once_miss_nothing,
         }

@@ -43,25 +43,6 @@ pub(super) async fn an_observer_of_one_subject_hears_of_no_other(store: &impl Ev
     assert_silent(&mut below).await;
 }
 
-pub(super) async fn an_observer_can_ask_for_some_types(store: &impl EventStore) {
-    let write_type = async |name| {
-        let one = vec![candidate("/a", name, "{}")];
-        append(store, one, vec![]).await.unwrap();
-    };
-    write_type("opened").await;
-    write_type("closed").await;
-    let opened = ObserveOptions {
-        event_types: vec![event_type("opened")],
-        ..ObserveOptions::recursive_after(None)
-    };
-    let mut observer = store.observe(Subject::root(), opened);
-    assert_eq!(ids(&next_events(&mut observer, 1).await), [0]);
-    write_type("closed").await;
-    assert_silent(&mut observer).await;
-    write_type("opened").await;
-    assert_eq!(ids(&next_events(&mut observer, 1).await), [3]);
-}
-
 pub(super) async fn an_observer_can_wait_for_an_event_to_start_from(store: &impl EventStore) {
     write(store, &["/a"]).await;
     let from = |if_missing| ObserveOptions {

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::{Chunk, ChunkSource, Log, Scan, flatten, latest};
 use crate::{EventStream, IfEventIsMissing, ObserveOptions, Order, StoreError, options::IdRange};
-use es_event::{EventType, RecordedEvent, Subject};
+use es_event::{RecordedEvent, Subject};
 
 /// Subscribes to the stored events that match the options, and then to the new ones.
 pub fn observe_events<L: Log, C: ChunkSource<Events = Vec<RecordedEvent>>>(
@@ -17,14 +17,12 @@ pub fn observe_events<L: Log, C: ChunkSource<Events = Vec<RecordedEvent>>>(
     options: ObserveOptions,
 ) -> EventStream {
     let length = log.length();
-    let event_types = options.event_types.as_slice().into();
     let observer = Observer {
         log,
         source,
         length,
         subject,
         options,
-        event_types,
         next: NextPosition::Undecided,
     };
     flatten(stream::try_unfold(observer, |mut observer| async {
@@ -40,7 +38,6 @@ struct Observer<L, C> {
     length: watch::Receiver<u64>,
     subject: Subject,
     options: ObserveOptions,
-    event_types: Arc<[EventType]>,
     next: NextPosition,
 }
 
@@ -127,7 +124,7 @@ impl<L: Log, C: ChunkSource<Events = Vec<RecordedEvent>>> Observer<L, C> {
                 first,
                 last: length.saturating_sub(1),
             },
-            event_types: Arc::clone(&self.event_types),
+            event_types: Arc::default(),
             limit: None,
         };
         let Chunk { events, rest, .. } = self.source.chunk(&scan).await?;
