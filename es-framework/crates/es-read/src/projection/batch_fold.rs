@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::{
     DatabaseError, PoisonEvent, ProjectionError, RowKey, Table,
-    fold::{FoldFailure, ReadModelFold, call_projection},
+    fold::FoldedRows,
+    read_model::call_projection,
     row_changes::{RowChanges, RowPosition, TableRow},
     row_holds::{LateFailure, RowHolds},
 };
@@ -20,7 +21,7 @@ const POSITIONS: i64 = 1_024;
 /// Events are added without the table, so that the next batch is decoded while the current one is
 /// written.
 pub(super) struct BatchFold {
-    fold: Box<dyn ReadModelFold>,
+    fold: FoldedRows,
     holds: RowHolds,
 }
 
@@ -34,7 +35,7 @@ pub(super) enum FoldedChanges {
 impl BatchFold {
     pub(super) fn new(table: &Table, holds: RowHolds) -> Self {
         Self {
-            fold: (table.model.fold)(),
+            fold: FoldedRows::new(table.model.source),
             holds,
         }
     }
@@ -82,7 +83,7 @@ impl BatchFold {
     ) -> Result<FoldedChanges, DatabaseError> {
         for row in required {
             self.fold
-                .load_row(row)
+                .load_row(table, row)
                 .map_err(|error| DatabaseError::Row {
                     table: table.model.name,
                     reason: error.to_string(),
@@ -96,10 +97,7 @@ impl BatchFold {
                 held: self.holds.into_changed(),
                 ..changes
             }),
-            Err(failures) => {
-                let failures = failures.into_iter();
-                FoldedChanges::Incomplete(failures.map(FoldFailure::into_late).collect())
-            }
+            Err(failures) => FoldedChanges::Incomplete(failures),
         })
     }
 }

@@ -1,126 +1,90 @@
 //! A batch of events folded into rows in memory, so that each touched row is written once.
 
-use std::{marker::PhantomData, ops::Range};
+use std::ops::Range;
 
 use indexmap::IndexMap;
 
 use super::{
-    Project, ProjectionError, RowChange, RowIdentity, RowKey,
+    Cell, KeyError, Project, ProjectionError, RowKey, Table,
     event_changes::key_in_subject,
-    read_model::{Cells, EventRow, RowComputation, check_key},
+    read_model::{CellComputation, EventRow, KeyedChange, call_projection},
     row_changes::{RowChanges, RowPosition, RowVersion, TableRow},
     row_holds::{LateFailure, RowHolds},
 };
-use es_event::{EventId, EventView};
-use es_subscribe::catch_panic;
+use es_event::{EventId, EventView, RecordedEvent};
 
-/// The failure of a row at an event of a batch.
-#[derive(Debug)]
-pub(super) struct FoldFailure {
-    event: EventId,
-    key: RowKey,
-    error: ProjectionError,
+/// The functions that say how the rows of a read model follow from events. They are all that is compiled for each read
+/// model.
+#[derive(Clone, Copy)]
+pub(super) enum RowSource {
+    /// An event changes rows with keys.
+    Keyed {
+        changes: fn(&EventView<'_>) -> Result<Vec<KeyedChange>, ProjectionError>,
+        /// Returns the key of the row that an event changes if its subject tells the key.
+        key_in_subject: fn(&EventView<'_>) -> Option<RowKey>,
+    },
+    /// An event of one type is a row, whose cells the function returns. Other events are none.
+    Event(fn(&EventView<'_>) -> Option<Result<Vec<Cell>, ProjectionError>>),
 }
 
-impl FoldFailure {
-    pub(super) fn into_late(self) -> LateFailure {
-        LateFailure {
-            event: self.event,
-            row: self.key.held_id(),
-            reason: self.error.to_string(),
+impl RowSource {
+    pub(super) const fn of<R: Project>() -> Self {
+        Self::Keyed {
+            changes: |event| {
+                let changes = R::changes(event)?.into_iter();
+                Ok(changes.map(|change| change.change).collect())
+            },
+            key_in_subject: key_in_subject::<R>,
         }
+    }
+
+    pub(super) const fn of_events<E: EventRow>() -> Self {
+        Self::Event(|event| {
+            let cells = || Ok(event.payload::<E>()?.to_cells()?);
+            event.is::<E>().then(cells)
+        })
     }
 }
 
-/// The fold of one batch for one read model. It keeps no position.
-pub(super) trait ReadModelFold: Send {
-    /// Adds the changes of an event to the rows that take it, and holds a row that cannot take it. New rows take their
-    /// positions from `places`. Returns the number of positions that the event took.
-    fn add_event(
-        &mut self,
-        places: Range<RowPosition>,
-        event: &EventView<'_>,
-        holds: &mut RowHolds,
-    ) -> usize;
-
-    /// Returns the keys of the stored rows that the changes depend on.
-    fn required_keys(&self) -> Vec<RowKey>;
-
-    /// Adds a stored row that the changes depend on.
-    fn load_row(&mut self, row: TableRow) -> Result<(), ProjectionError>;
-
-    /// Applies the changes in order.
-    fn finish(self: Box<Self>) -> Result<RowChanges, Vec<FoldFailure>>;
+/// The rows that a batch of events changes in one read model.
+pub(super) struct FoldedRows {
+    source: RowSource,
+    /// The changed rows with keys, in the order of their first events.
+    keyed: IndexMap<RowKey, FoldedRow>,
+    /// The rows that are events. They depend on no stored row.
+    events: Vec<RowVersion>,
 }
-
-/// Calls code of the application. A panic fails the event and nothing else.
-pub(super) fn call_projection<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
-    catch_panic(call).map_err(ProjectionError::Panicked)
-}
-
-/// The fold of a read model whose rows have keys. It needs the stored rows that the events change. The changed rows are in the
-/// order of their first events.
-pub(super) struct KeyedRowFold<R>(IndexMap<RowKey, FoldedRow<R>>);
 
 /// The change that an event makes to a row. It is applied after the stored rows are loaded.
-struct PendingRowChange<R> {
+struct PendingRowChange {
     event: EventId,
     place: RowPosition,
-    computation: RowComputation<R>,
+    computation: CellComputation,
+    needs_row: bool,
 }
 
 /// A row to which the changes of a batch are applied.
-struct FoldedRow<R> {
-    row: Option<R>,
-    /// `None` until there is a row.
+#[derive(Default)]
+struct FoldedRow {
+    /// The cells of the stored row, until a change gets them.
+    stored: Option<Vec<Cell>>,
+    /// The place of the row. `None` while there is none.
     place: Option<RowPosition>,
     /// True if the changes depend on the stored row.
     is_required: bool,
     /// The changes of the row, in the order of their events.
-    changes: Vec<PendingRowChange<R>>,
+    changes: Vec<PendingRowChange>,
     /// The last event that removed a row.
     removed_by: Option<EventId>,
     /// The rows that the events left, the last of which is to be written if the row exists.
     versions: Vec<RowVersion>,
-    /// The error of the first event, if the stored row cannot be read.
-    unreadable: Option<ProjectionError>,
-}
-
-impl<R> Default for KeyedRowFold<R> {
-    fn default() -> Self {
-        Self(IndexMap::new())
-    }
-}
-
-impl<R> KeyedRowFold<R> {
-    fn add_change(&mut self, event: EventId, place: RowPosition, change: RowChange<R>) {
-        let RowChange {
-            key,
-            computation,
-            needs_row,
-        } = change;
-        let row = self.0.entry(key).or_insert_with(|| FoldedRow {
-            row: None,
-            place: None,
-            is_required: needs_row,
-            changes: Vec::new(),
-            removed_by: None,
-            versions: Vec::new(),
-            unreadable: None,
-        });
-        row.changes.push(PendingRowChange {
-            event,
-            place,
-            computation,
-        });
-    }
 }
 
 /// Refuses more changes than there are positions for new rows.
-fn check_count<R>(
-    changes: Vec<RowChange<R>>,
+fn check_count(
+    changes: Vec<KeyedChange>,
     places: &Range<RowPosition>,
-) -> Result<Vec<RowChange<R>>, ProjectionError> {
+) -> Result<Vec<KeyedChange>, ProjectionError> {
     let rows = changes.len();
     let most = places.end.saturating_sub(places.start);
     if i64::try_from(rows).is_ok_and(|rows| rows <= most) {
@@ -130,61 +94,133 @@ fn check_count<R>(
     }
 }
 
-impl<R: Project> ReadModelFold for KeyedRowFold<R> {
-    fn add_event(
+impl FoldedRows {
+    pub(super) fn new(source: RowSource) -> Self {
+        Self {
+            source,
+            keyed: IndexMap::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Adds the changes of an event to the rows that take it, and holds a row that cannot take it. New rows take their
+    /// positions from `places`. Returns the number of positions that the event took.
+    pub(super) fn add_event(
         &mut self,
         places: Range<RowPosition>,
         event: &EventView<'_>,
         holds: &mut RowHolds,
     ) -> usize {
         let recorded = event.recorded();
-        let changes = call_projection(|| R::changes(event))
-            .flatten()
-            .and_then(|changes| check_count(changes, &places))
-            .unwrap_or_else(|error| {
-                holds.hold(key_in_subject::<R>(event).as_ref(), recorded, error);
-                Vec::new()
-            });
-        let count = changes.len();
-        for (place, change) in places.zip(changes) {
-            if holds.admit_to_row(&change.key, recorded) {
-                self.add_change(recorded.id, place, change);
+        match self.source {
+            RowSource::Keyed {
+                changes,
+                key_in_subject,
+            } => {
+                let changed = call_projection(|| changes(event))
+                    .flatten()
+                    .and_then(|changed| check_count(changed, &places))
+                    .unwrap_or_else(|error| {
+                        holds.hold(key_in_subject(event).as_ref(), recorded, error);
+                        Vec::new()
+                    });
+                let count = changed.len();
+                for (place, change) in places.zip(changed) {
+                    if holds.admit_to_row(&change.key, recorded) {
+                        self.add_change(recorded.id, place, change);
+                    }
+                }
+                count
+            }
+            RowSource::Event(cells) => {
+                let Some(decoded) = cells(event) else {
+                    return 0;
+                };
+                self.add_row(places.start, recorded, decoded, holds)
             }
         }
-        count
     }
 
-    fn required_keys(&self) -> Vec<RowKey> {
-        let required = self.0.iter().filter(|(_, row)| row.is_required);
+    fn add_change(&mut self, event: EventId, place: RowPosition, change: KeyedChange) {
+        let KeyedChange {
+            key,
+            computation,
+            needs_row,
+        } = change;
+        let row = self.keyed.entry(key).or_insert_with(|| FoldedRow {
+            is_required: needs_row,
+            ..FoldedRow::default()
+        });
+        row.changes.push(PendingRowChange {
+            event,
+            place,
+            computation,
+            needs_row,
+        });
+    }
+
+    /// Adds a row that is an event. A held row holds all rows of its subject, so that the first row of a subject is never
+    /// a later event.
+    fn add_row(
+        &mut self,
+        place: RowPosition,
+        event: &RecordedEvent,
+        decoded: Result<Vec<Cell>, ProjectionError>,
+        holds: &mut RowHolds,
+    ) -> usize {
+        if !holds.admit_to_subject(event) {
+            return 0;
+        }
+        match decoded {
+            Err(error) => holds.hold(None, event, error),
+            Ok(cells) => {
+                let row = TableRow {
+                    place,
+                    subject: Some(event.subject.as_str().to_owned()),
+                    cells,
+                };
+                let event = event.id;
+                self.events.push(RowVersion { event, row });
+            }
+        }
+        1
+    }
+
+    /// Returns the keys of the stored rows that the changes depend on.
+    pub(super) fn required_keys(&self) -> Vec<RowKey> {
+        let required = self.keyed.iter().filter(|(_, row)| row.is_required);
         required.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Another version of the code may have written a row that the read model cannot read. A rebuild helps.
-    fn load_row(&mut self, stored: TableRow) -> Result<(), ProjectionError> {
-        let key = RowIdentity::of::<R>().find_key(R::COLUMNS, &stored.cells);
-        let row = R::from_cells(Cells::new(stored.cells));
-        let Some(folded) = key.and_then(|key| self.0.get_mut(&key)) else {
-            return row.map(drop).map_err(ProjectionError::from);
-        };
-        match row {
-            Ok(row) => {
-                folded.row = Some(row);
-                folded.place = Some(stored.place);
-            }
-            Err(error) => folded.unreadable = Some(ProjectionError::StoredRow(error)),
-        }
+    /// Adds a stored row that the changes depend on.
+    pub(super) fn load_row(&mut self, table: &Table, stored: TableRow) -> Result<(), KeyError> {
+        let model = table.model;
+        let key = model.identity.find_key(model.columns, &stored.cells);
+        let selected = key.and_then(|key| self.keyed.get_mut(&key));
+        let folded = selected.ok_or(KeyError::Unfit)?;
+        folded.place = Some(stored.place);
+        folded.stored = Some(stored.cells);
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<RowChanges, Vec<FoldFailure>> {
-        let (mut changes, mut failures) = (RowChanges::default(), Vec::new());
-        for (key, mut row) in self.0 {
+    /// Applies the changes in order. Returns the rows that cannot take an event, if there are some.
+    pub(super) fn finish(self) -> Result<RowChanges, Vec<LateFailure>> {
+        let mut failures = Vec::new();
+        let mut changes = RowChanges {
+            rows: self.events,
+            ..RowChanges::default()
+        };
+        for (key, mut row) in self.keyed {
             match row.apply_all(&key) {
-                Err((event, error)) => failures.push(FoldFailure { event, key, error }),
+                Err((event, error)) => failures.push(LateFailure {
+                    event,
+                    row: key.held_id(),
+                    reason: error.to_string(),
+                }),
                 Ok(()) => {
                     let removed = row.removed_by.map(|event| (event, key));
                     changes.removed.extend(removed);
-                    let last = row.row.and_then(|_| row.versions.pop());
+                    let last = row.place.and_then(|_| row.versions.pop());
                     changes.rows.extend(last);
                     changes.replaced.extend(row.versions);
                 }
@@ -200,104 +236,47 @@ impl<R: Project> ReadModelFold for KeyedRowFold<R> {
     }
 }
 
-impl<R: Project> FoldedRow<R> {
+impl FoldedRow {
     /// Applies all changes. Fails with the event that the row cannot take.
     fn apply_all(&mut self, key: &RowKey) -> Result<(), (EventId, ProjectionError)> {
-        for change in std::mem::take(&mut self.changes) {
-            let event = change.event;
-            if let Some(error) = self.unreadable.take() {
-                return Err((event, error));
-            }
-            let applied = self.apply(key, change);
+        for pending in std::mem::take(&mut self.changes) {
+            let event = pending.event;
+            let applied = self.apply(key, pending);
             applied.map_err(|error| (event, error))?;
         }
         Ok(())
     }
 
     /// Applies a change. A new row takes the position of its event.
-    fn apply(&mut self, key: &RowKey, change: PendingRowChange<R>) -> Result<(), ProjectionError> {
+    fn apply(&mut self, key: &RowKey, pending: PendingRowChange) -> Result<(), ProjectionError> {
         let PendingRowChange {
             event,
-            place,
+            place: new_place,
             computation,
-        } = change;
-        let was_there = self.row.is_some();
-        let before = self.row.take();
-        self.row = call_projection(|| computation(before))?;
-        let Some(row) = &self.row else {
-            if was_there {
+            needs_row,
+        } = pending;
+        let before = needs_row.then(|| self.take_cells()).flatten();
+        let Some(cells) = computation(key, before)? else {
+            if self.place.take().is_some() {
                 self.removed_by = Some(event);
             }
-            self.place = None;
             return Ok(());
         };
-        check_key(key, row)?;
         let row = TableRow {
-            place: *self.place.get_or_insert(place),
+            place: *self.place.get_or_insert(new_place),
             subject: None,
-            cells: row.to_cells()?,
+            cells,
         };
         self.versions.push(RowVersion { event, row });
         Ok(())
     }
-}
 
-/// The fold of a read model whose rows are events. It adds one row for each event and depends on no
-/// stored row. A held row holds all rows of its subject, so that the first row of a subject is never a later event.
-pub(super) struct RowPerEventFold<E> {
-    rows: Vec<RowVersion>,
-    event: PhantomData<fn() -> E>,
-}
-
-impl<E> Default for RowPerEventFold<E> {
-    fn default() -> Self {
-        Self {
-            rows: Vec::new(),
-            event: PhantomData,
-        }
-    }
-}
-
-impl<E: EventRow> ReadModelFold for RowPerEventFold<E> {
-    fn add_event(
-        &mut self,
-        places: Range<RowPosition>,
-        event: &EventView<'_>,
-        holds: &mut RowHolds,
-    ) -> usize {
-        let recorded = event.recorded();
-        if !event.is::<E>() || !holds.admit_to_subject(recorded) {
-            return 0;
-        }
-        let cells = event.payload().map_err(ProjectionError::from);
-        match cells.and_then(|row: E| Ok(row.to_cells()?)) {
-            Err(error) => holds.hold(None, recorded, error),
-            Ok(cells) => {
-                let row = TableRow {
-                    place: places.start,
-                    subject: Some(recorded.subject.as_str().to_owned()),
-                    cells,
-                };
-                let event = recorded.id;
-                self.rows.push(RowVersion { event, row });
-            }
-        }
-        1
-    }
-
-    fn required_keys(&self) -> Vec<RowKey> {
-        Vec::new()
-    }
-
-    fn load_row(&mut self, _: TableRow) -> Result<(), ProjectionError> {
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<RowChanges, Vec<FoldFailure>> {
-        let rows = self.rows;
-        Ok(RowChanges {
-            rows,
-            ..RowChanges::default()
-        })
+    /// Returns the cells of the row before the next change, if there is one. A version that an event left is still to be
+    /// written or tried.
+    fn take_cells(&mut self) -> Option<Vec<Cell>> {
+        self.place?;
+        let version = self.versions.last();
+        let left = version.map(|version| version.row.cells.clone());
+        left.or_else(|| self.stored.take())
     }
 }

@@ -1,5 +1,7 @@
 //! The traits of a read model: a row for each key, folded from events by pure functions.
 
+use std::marker::PhantomData;
+
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
@@ -7,6 +9,7 @@ use super::{
     SearchedColumn,
 };
 use es_event::{Declaration, DecodeError, Event, EventView};
+use es_subscribe::catch_panic;
 
 /// A row of a table that queries read. `#[derive(ReadModel)]` implements it.
 ///
@@ -226,14 +229,22 @@ pub enum ProjectionError {
 /// # Ok::<_, es_framework::projection::KeyError>(())
 /// ```
 pub struct RowChange<R> {
+    pub(super) change: KeyedChange,
+    pub(super) row: PhantomData<fn() -> R>,
+}
+
+/// The change of one row, without the type of the row, so that what handles changes is compiled once.
+pub(super) struct KeyedChange {
     pub(super) key: RowKey,
-    pub(super) computation: RowComputation<R>,
+    pub(super) computation: CellComputation,
     /// True if the computation needs the stored row. Otherwise it gets none.
     pub(super) needs_row: bool,
 }
 
-/// Computes a row from the row before, if there is one.
-pub(super) type RowComputation<R> = Box<dyn FnOnce(Option<R>) -> Option<R> + Send>;
+/// Computes the cells of the row with a key from the cells of the row before, if there is one.
+pub(super) type CellComputation = Box<
+    dyn FnOnce(&RowKey, Option<Vec<Cell>>) -> Result<Option<Vec<Cell>>, ProjectionError> + Send,
+>;
 
 impl<R: ReadModel> RowChange<R> {
     /// Returns a change that replaces the row.
@@ -257,22 +268,45 @@ impl<R: ReadModel> RowChange<R> {
         key: RowKey,
         change: impl FnOnce(Option<R>) -> Option<R> + Send + 'static,
     ) -> Self {
+        let compute = move |key: &RowKey, stored: Option<Vec<Cell>>| {
+            let before = stored.map(read_stored_row::<R>).transpose()?;
+            let after = call_projection(|| change(before))?;
+            after.map(|row| write_row(key, &row)).transpose()
+        };
         Self {
-            key,
-            computation: Box::new(change),
-            needs_row: true,
+            change: KeyedChange {
+                key,
+                computation: Box::new(compute),
+                needs_row: true,
+            },
+            row: PhantomData,
         }
     }
 
     /// Returns the change of a computation that ignores the stored row.
-    pub(super) fn without_stored_row(self) -> Self {
-        let needs_row = false;
-        Self { needs_row, ..self }
+    pub(super) fn without_stored_row(mut self) -> Self {
+        self.change.needs_row = false;
+        self
     }
 }
 
+/// Another version of the code may have written a row that the read model cannot read. A rebuild helps.
+fn read_stored_row<R: ReadModel>(cells: Vec<Cell>) -> Result<R, ProjectionError> {
+    R::from_cells(Cells::new(cells)).map_err(ProjectionError::StoredRow)
+}
+
+fn write_row<R: ReadModel>(key: &RowKey, row: &R) -> Result<Vec<Cell>, ProjectionError> {
+    check_key(key, row)?;
+    Ok(row.to_cells()?)
+}
+
+/// Calls code of the application. A panic fails the event and nothing else.
+pub(super) fn call_projection<T>(call: impl FnOnce() -> T) -> Result<T, ProjectionError> {
+    catch_panic(call).map_err(ProjectionError::Panicked)
+}
+
 /// Checks that a row has the key that its event tells.
-pub(super) fn check_key<R: ReadModel>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
+fn check_key<R: ReadModel>(key: &RowKey, row: &R) -> Result<(), ProjectionError> {
     let own = RowKey::from_fields::<R>(row.key())?;
     if own == *key {
         return Ok(());
