@@ -7,7 +7,7 @@ use super::{
     row_selection::RowSelection,
     sort_order::{SortColumn, SortDirection},
 };
-use crate::projection::{Cells, ColumnType, Database, ReadModel};
+use crate::projection::{Cells, ColumnType, Database, ReadModel, TableRow};
 use es_event::Caller;
 
 /// A query for rows of the read model `R`: conditions, and the order in which the rows come.
@@ -80,7 +80,8 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// # Errors
     /// The database failed.
     pub async fn first(self) -> Result<Option<R>, QueryError> {
-        Ok(self.first_rows(1).await?.into_iter().next())
+        let rows = self.selection.load_first(1).await?;
+        rows.into_iter().next().map(read_row).transpose()
     }
 
     /// Returns the rows that come first, `count` or fewer.
@@ -99,8 +100,8 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// # Errors
     /// The database failed.
     pub async fn first_rows(self, count: u32) -> Result<Vec<R>, QueryError> {
-        let paging = PageParameters::first_rows(count);
-        Ok(self.page(&paging).await?.items)
+        let rows = self.selection.load_first(count).await?;
+        rows.into_iter().map(read_row).collect()
     }
 
     /// Returns all rows. `limit` protects the memory: more rows are an error, and never a list that
@@ -122,13 +123,8 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// # Errors
     /// There are more rows than `limit`, or the database failed.
     pub async fn all(self, limit: u32) -> Result<Vec<R>, QueryError> {
-        let table = R::TABLE;
-        let paging = PageParameters::first_rows(limit);
-        let page = self.page(&paging).await?;
-        match page.next_cursor {
-            None => Ok(page.items),
-            Some(_) => Err(QueryError::TooManyRows { table, limit }),
-        }
+        let rows = self.selection.load_all(limit).await?;
+        rows.into_iter().map(read_row).collect()
     }
 
     /// Returns a page of the rows. A row that is written between two pages neither repeats nor hides
@@ -138,6 +134,10 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// The database failed, or the cursor belongs to another query.
     pub async fn page(self, paging: &PageParameters) -> Result<Page<R>, QueryError> {
         let page = self.selection.load_page(paging).await?;
-        page.try_map(|row| Ok(R::from_cells(Cells::new(row.cells))?))
+        page.try_map(read_row)
     }
+}
+
+fn read_row<R: ReadModel>(row: TableRow) -> Result<R, QueryError> {
+    Ok(R::from_cells(Cells::new(row.cells))?)
 }

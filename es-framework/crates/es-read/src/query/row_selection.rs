@@ -57,6 +57,30 @@ impl<'a> RowSelection<'a> {
         })
     }
 
+    /// Loads the rows that come first, `count` or fewer.
+    pub(super) fn load_first(
+        &self,
+        count: u32,
+    ) -> BoxFuture<'_, Result<Vec<TableRow>, QueryError>> {
+        Box::pin(async move {
+            let paging = PageParameters::first_rows(count);
+            Ok(self.load_page(&paging).await?.items)
+        })
+    }
+
+    /// Loads all rows, unless there are more than `limit`.
+    pub(super) fn load_all(&self, limit: u32) -> BoxFuture<'_, Result<Vec<TableRow>, QueryError>> {
+        Box::pin(async move {
+            let table = self.table;
+            let paging = PageParameters::first_rows(limit);
+            let page = self.load_page(&paging).await?;
+            match page.next_cursor {
+                None => Ok(page.items),
+                Some(_) => Err(QueryError::TooManyRows { table, limit }),
+            }
+        })
+    }
+
     /// Returns the table as the caller sees it.
     pub(super) fn view(&self) -> Result<TableView<'_>, QueryError> {
         let declared = self.database.find_table(self.table);

@@ -1,5 +1,6 @@
 //! Pages of hand-written SQL: the statement says by which values its rows are sorted, and the framework selects a page.
 
+use futures_util::future::BoxFuture;
 use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
@@ -64,8 +65,8 @@ impl QueryContext<'_> {
         statement: Sql,
         parameters: Vec<Cell>,
     ) -> Result<Page<T>, QueryError> {
-        self.sql_page_in(statement, parameters, SortDirection::Ascending)
-            .await
+        let rows = self.load_sql_page(statement, parameters, SortDirection::Ascending);
+        rows.await?.try_map(read_item)
     }
 
     /// Returns a page as [`QueryContext::sql_page`] does, but with the largest `sort` and `key` first.
@@ -77,70 +78,86 @@ impl QueryContext<'_> {
         statement: Sql,
         parameters: Vec<Cell>,
     ) -> Result<Page<T>, QueryError> {
-        self.sql_page_in(statement, parameters, SortDirection::Descending)
-            .await
+        let rows = self.load_sql_page(statement, parameters, SortDirection::Descending);
+        rows.await?.try_map(read_item)
     }
 
-    async fn sql_page_in<T: DeserializeOwned>(
+    fn load_sql_page(
         &self,
         statement: Sql,
         parameters: Vec<Cell>,
         direction: SortDirection,
-    ) -> Result<Page<T>, QueryError> {
-        let (database, paging) = (self.database(), self.paging());
-        let rows = database.dialect().hand_written(statement);
-        let digest = short_digest(&format!("{direction:?}{rows}"));
-        let start = match &paging.after {
-            None => None,
-            Some(cursor) => Some(parse_start(cursor, &digest)?),
-        };
-        for cell in start.iter().flatten() {
-            PageCursor::check_storable(cell, database)?;
-        }
-        let total = if paging.total {
-            let statement = format!(
-                "SELECT CAST(count(*) AS TEXT) FROM ({rows}) AS sql_rows WHERE \"sort\" IS NOT NULL"
-            );
-            let (cost, parameters) = (QueryCost::Aggregate, parameters.clone());
-            let texts = database.fetch_texts_up_to(cost, statement, parameters, usize::MAX);
-            let count = texts.await?.rows.into_iter().next();
-            count
-                .map(|count| serde_json::from_str(&count))
-                .transpose()?
-        } else {
-            None
-        };
-        let (operator, end) = match direction {
-            SortDirection::Ascending => (">", ""),
-            SortDirection::Descending => ("<", " DESC"),
-        };
-        let after = match &start {
-            None => String::new(),
-            Some(_) => format!(" AND (\"sort\", \"key\") {operator} (?, ?)"),
-        };
-        let clauses = format!("{after} ORDER BY \"sort\"{end}, \"key\"{end} LIMIT ?");
-        let page = database.replace_question_marks(&clauses, parameters.len());
-        let elements = database.dialect().hand_written(ELEMENTS);
-        let statement =
-            format!("SELECT {elements} FROM ({rows}) AS sql_rows WHERE \"sort\" IS NOT NULL{page}");
-        let parameters = parameters
-            .into_iter()
-            .chain(start.into_iter().flatten())
-            .chain([paging.limit_plus_one()])
-            .collect();
-        let (cost, most_bytes) = (QueryCost::Aggregate, paging.most_bytes);
-        let texts = database
-            .fetch_texts_up_to(cost, statement, parameters, most_bytes)
-            .await?;
-        let rows = texts.try_map(|text| {
-            let (sort, key, item): (Value, Value, _) = serde_json::from_str(&text)?;
-            let value = |json| sort_value(json).ok_or(QueryError::UnsortableValue);
-            let (sort, key) = (value(&sort)?, value(&key)?);
-            Ok::<_, QueryError>(SqlRow { sort, key, item })
-        })?;
-        let page = Page::new(rows, paging, total, |[last, _]| cursor_after(last, &digest))?;
-        page.try_map(|row| Ok(serde_json::from_str(row.item.get())?))
+    ) -> BoxFuture<'_, Result<Page<SqlRow>, QueryError>> {
+        Box::pin(async move {
+            let (database, paging) = (self.database(), self.paging());
+            let source = database.dialect().hand_written(statement);
+            let digest = short_digest(&format!("{direction:?}{source}"));
+            let start = match &paging.after {
+                None => None,
+                Some(cursor) => Some(parse_start(cursor, &digest)?),
+            };
+            for cell in start.iter().flatten() {
+                PageCursor::check_storable(cell, database)?;
+            }
+            let total = if paging.total {
+                Some(self.count_sql_rows(source, parameters.clone()).await?)
+            } else {
+                None
+            };
+            let (operator, order) = match direction {
+                SortDirection::Ascending => (">", ""),
+                SortDirection::Descending => ("<", " DESC"),
+            };
+            let after = match &start {
+                None => String::new(),
+                Some(_) => format!(" AND (\"sort\", \"key\") {operator} (?, ?)"),
+            };
+            let clauses = format!("{after} ORDER BY \"sort\"{order}, \"key\"{order} LIMIT ?");
+            let end = database.replace_question_marks(&clauses, parameters.len());
+            let elements = database.dialect().hand_written(ELEMENTS);
+            let selection = format!("SELECT {elements} FROM {}{end}", sorted_rows(source));
+            let values = parameters
+                .into_iter()
+                .chain(start.into_iter().flatten())
+                .chain([paging.limit_plus_one()])
+                .collect();
+            let (cost, most_bytes) = (QueryCost::Aggregate, paging.most_bytes);
+            let texts = database
+                .fetch_texts_up_to(cost, selection, values, most_bytes)
+                .await?;
+            let rows = texts.try_map(|text| SqlRow::parse(&text))?;
+            Page::new(rows, paging, total, |[last, _]| cursor_after(last, &digest))
+        })
     }
+
+    async fn count_sql_rows(&self, source: &str, parameters: Vec<Cell>) -> Result<u64, QueryError> {
+        let count = format!("SELECT CAST(count(*) AS TEXT) FROM {}", sorted_rows(source));
+        let cost = QueryCost::Aggregate;
+        let counts = self
+            .database()
+            .fetch_texts_up_to(cost, count, parameters, usize::MAX)
+            .await?;
+        let number = counts.rows.first().map_or("0", String::as_str);
+        Ok(serde_json::from_str(number)?)
+    }
+}
+
+impl SqlRow {
+    fn parse(text: &str) -> Result<Self, QueryError> {
+        let (sort_json, key_json, item): (Value, Value, _) = serde_json::from_str(text)?;
+        let value = |json| sort_value(json).ok_or(QueryError::UnsortableValue);
+        let (sort, key) = (value(&sort_json)?, value(&key_json)?);
+        Ok(Self { sort, key, item })
+    }
+}
+
+fn read_item<T: DeserializeOwned>(row: SqlRow) -> Result<T, QueryError> {
+    Ok(serde_json::from_str(row.item.get())?)
+}
+
+/// Returns the rows of a statement that have a value to sort by, as what follows `FROM`.
+fn sorted_rows(statement: &str) -> String {
+    format!("({statement}) AS sql_rows WHERE \"sort\" IS NOT NULL")
 }
 
 /// Returns the values after which the page begins.
