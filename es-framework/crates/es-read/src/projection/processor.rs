@@ -7,7 +7,7 @@ mod table_arrangement;
 
 use std::{sync::Arc, time::Duration};
 
-use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -177,7 +177,11 @@ impl Processor {
     /// Runs until the returned future is dropped. After a failure it restarts from the checkpoints. While
     /// another process writes to the same database, it stands by, and it takes over when that process
     /// ends. Without read models it only waits.
-    pub async fn run(mut self) {
+    pub fn run(self) -> BoxFuture<'static, ()> {
+        Box::pin(self.follow_events())
+    }
+
+    async fn follow_events(mut self) {
         if self.models.iter().next().is_none() {
             std::future::pending::<()>().await;
         }
