@@ -22,8 +22,8 @@ pub(super) async fn wait_for_position(
     tables: &[&str],
     headers: &HeaderMap,
 ) -> Result<(), Problem> {
-    let position = headers.get(EVENT_POSITION);
-    let position = position.map(parse_position).transpose()?;
+    let header = headers.get(EVENT_POSITION);
+    let position = header.map(parse_position).transpose()?;
     let longest = context.limits.position_wait;
     let wait = preferred_wait(headers).map_or(longest, |preferred| preferred.min(longest));
     let grace = wait.min(GRACE);

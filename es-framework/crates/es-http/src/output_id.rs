@@ -35,11 +35,10 @@ impl OutputId {
             return Ok(None);
         };
         let seen = value.to_str().ok().and_then(Self::parse);
-        let seen = seen.ok_or_else(|| {
+        seen.map(Some).ok_or_else(|| {
             let detail = "must be the id of an answer to this query: leave it out to begin anew";
             Problem::invalid_header("Last-Event-ID", detail)
-        })?;
-        Ok(Some(seen))
+        })
     }
 
     /// Parses the text form. Another spelling of an id, such as `07-…`, is none.

@@ -101,8 +101,8 @@ impl OutputStream {
     /// Waits for the next event, and returns it with the rest of the stream.
     pub(super) async fn next_output(mut self) -> Option<(Result<Event, Infallible>, Self)> {
         let shutdown = self.shutdown.clone();
-        let event = shutdown.run_until_cancelled(self.next_event());
-        let event = event.await.flatten()?;
+        let next = shutdown.run_until_cancelled(self.next_event());
+        let event = next.await.flatten()?;
         Some((Ok(event), self))
     }
 
@@ -154,11 +154,11 @@ impl OutputStream {
         let begin = Instant::now();
         // Changes that a read model applies while the query runs lead to another run.
         self.changes.applied_position();
-        let output = self.request.run().await;
+        let answer = self.request.run().await;
         // A slow query runs at most half of the time.
         let pause = self.settings.gather_window.saturating_sub(begin.elapsed());
         self.next_run = instant_after(pause.max(begin.elapsed()));
-        let output = output?;
+        let output = answer?;
         self.lags_since = None;
         let seen = self.seen.as_ref();
         let is_seen = seen.is_some_and(|seen| seen.digest == output.id.digest);

@@ -308,7 +308,7 @@ fn check_nothing_fits<T: ColumnType>(name: &str, value: &T) -> Result<(), CellEr
 /// # Errors
 /// A text that says which values are valid.
 pub fn parse_value<T: ColumnType>(text: &str) -> Result<T, String> {
-    let value = match T::KIND {
+    let json = match T::KIND {
         ColumnKind::Text | ColumnKind::Name => Value::String(text.to_owned()),
         ColumnKind::Timestamp => {
             let time = text.parse().map_err(|_| time_text::RULE)?;
@@ -339,7 +339,7 @@ pub fn parse_value<T: ColumnType>(text: &str) -> Result<T, String> {
         }
         ColumnKind::Json => read_json(text).map_err(|_| "must be JSON")?,
     };
-    let value = T::deserialize(value).map_err(|error| format!("is not valid: {error}"))?;
+    let value = T::deserialize(json).map_err(|error| format!("is not valid: {error}"))?;
     if matches!(T::KIND, ColumnKind::Real | ColumnKind::Json) {
         // A number of 64 bits can be too large for one of 32 bits.
         encode_finite(&value).map_err(|_| "must be a number in the range of its type")?;

@@ -39,13 +39,13 @@ impl HeldRows {
     /// it reads rows, so that no row that is held by then is returned without a mark.
     #[must_use]
     pub fn collect(models: &[&str], progress: &ProgressRegistry) -> Self {
-        let models = progress
+        let read = progress
             .iter()
             .filter(|one| models.is_empty() || models.contains(&one.name()));
-        let tables = models.map(|one| (one.name(), one.held_keys()));
-        let tables = tables.filter(|(_, held)| !held.is_empty()).collect();
+        let held_keys = read.map(|one| (one.name(), one.held_keys()));
+        let tables = held_keys.filter(|(_, held)| !held.is_empty());
         Self {
-            tables: Arc::new(tables),
+            tables: Arc::new(tables.collect()),
             returned: Arc::default(),
         }
     }
@@ -114,8 +114,8 @@ impl HeldRows {
         {
             return Some(value);
         }
-        let keys: Vec<_> = returned.keys.iter().map(key_item).collect();
-        let list = keys.join(" ");
+        let items: Vec<_> = returned.keys.iter().map(key_item).collect();
+        let list = items.join(" ");
         if list.len() <= MAX_LIST {
             let _ = write!(value, ", rows=({list})");
         }

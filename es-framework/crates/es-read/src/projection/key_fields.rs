@@ -43,8 +43,8 @@ impl<T: ColumnType + 'static> KeyFields for T {
 
 fn parse_field<T: ColumnType>(segment: Option<&&str>) -> Result<RowKey, KeyError> {
     let segment = segment.copied().unwrap_or_default();
-    let value: Result<T, String> = column::parse_value(segment);
-    let value = value.map_err(|reason| KeyError::Segment {
+    let parsed: Result<T, String> = column::parse_value(segment);
+    let value = parsed.map_err(|reason| KeyError::Segment {
         segment: segment.to_owned(),
         reason,
     })?;

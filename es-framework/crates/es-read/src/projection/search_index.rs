@@ -75,8 +75,7 @@ pub(super) fn select_texts_statement(table: &Table) -> String {
 /// Returns the statement that creates the index of PostgreSQL's extension `pg_trgm`.
 #[cfg(feature = "postgres")]
 pub(super) fn create_gin_index_statement(table: &Table) -> Option<String> {
-    let columns = searched_columns(table);
-    let columns: Vec<_> = columns
+    let columns: Vec<_> = searched_columns(table)
         .iter()
         .map(|column| format!("{column} gin_trgm_ops"))
         .collect();
@@ -94,7 +93,7 @@ pub(super) fn trigram_query(substring: &str) -> Option<String> {
     let is_indexed = |trigram: &&[char]| !trigram.contains(&'\0');
     let trigrams: Vec<_> = characters.windows(TRIGRAM).filter(is_indexed).collect();
     let step = trigrams.len().div_ceil(MAX_TRIGRAMS).max(1);
-    let phrases: BTreeSet<_> = trigrams
+    let distinct: BTreeSet<_> = trigrams
         .into_iter()
         .step_by(step)
         .map(|trigram| {
@@ -102,7 +101,7 @@ pub(super) fn trigram_query(substring: &str) -> Option<String> {
             format!("\"{}\"", trigram.replace('"', "\"\""))
         })
         .collect();
-    let phrases: Vec<_> = phrases.into_iter().collect();
+    let phrases: Vec<_> = distinct.into_iter().collect();
     (!phrases.is_empty()).then(|| phrases.join(" AND "))
 }
 

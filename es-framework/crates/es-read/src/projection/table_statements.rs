@@ -342,8 +342,8 @@ pub(crate) fn select_from_clause(table: &Table) -> String {
 /// Returns the list of the columns that are selected.
 pub(crate) fn select_list(table: &Table) -> String {
     let columns = table.model.columns.iter();
-    let columns: String = columns
+    let names: String = columns
         .map(|column| format!(", {}", quote_name(column.name)))
         .collect();
-    format!("{POSITION_COLUMN}{columns}")
+    format!("{POSITION_COLUMN}{names}")
 }

@@ -32,9 +32,9 @@ pub fn fold_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    let folded = CASES.fold_string(&CANONICAL.normalize(text)).into_owned();
+    let canonical = CASES.fold_string(&CANONICAL.normalize(text)).into_owned();
     let folded = CASES
-        .fold_string(&COMPATIBLE.normalize(&folded))
+        .fold_string(&COMPATIBLE.normalize(&canonical))
         .into_owned();
     let mut kept = String::with_capacity(folded.len());
     for character in folded.chars() {

@@ -79,8 +79,8 @@ impl ColumnKind {
             Self::Integer => {
                 let number = owner_id.parse::<i64>().ok();
                 // Owner ids are compared as texts, so `07` is not `7`.
-                let number = number.filter(|number| number.to_string() == owner_id);
-                number.map(Cell::Integer)
+                let exact = number.filter(|number| number.to_string() == owner_id);
+                exact.map(Cell::Integer)
             }
             Self::Real | Self::Boolean | Self::Timestamp | Self::Date | Self::Json => None,
         }
@@ -107,7 +107,7 @@ impl ColumnVisibility {
     #[must_use]
     pub fn viewers(&self) -> String {
         let roles: Vec<_> = self.roles.iter().map(|role| format!("`{role}`")).collect();
-        let roles =
+        let with_role =
             (!roles.is_empty()).then(|| format!("clients with the role {}", roles.join(" or ")));
         let owner = self.owner.map(|owner| {
             if owner.name == self.column.name {
@@ -116,7 +116,7 @@ impl ColumnVisibility {
                 format!("clients whose owner id is the `{}`", owner.member)
             }
         });
-        let viewers: Vec<_> = roles.into_iter().chain(owner).collect();
+        let viewers: Vec<_> = with_role.into_iter().chain(owner).collect();
         viewers.join(" and ")
     }
 
@@ -128,8 +128,8 @@ impl ColumnVisibility {
         if self.roles.iter().any(|role| caller.has_role(role)) {
             return ColumnAccess::Everywhere;
         }
-        let own = self.owner.zip(caller.owner_id());
-        let own = own.and_then(|(owner, id)| Some((owner.name, owner.kind.owner_cell(id)?)));
+        let rule = self.owner.zip(caller.owner_id());
+        let own = rule.and_then(|(owner, id)| Some((owner.name, owner.kind.owner_cell(id)?)));
         own.map_or(ColumnAccess::Nowhere, |(column, id)| {
             ColumnAccess::OwnRows(column, id)
         })

@@ -268,13 +268,13 @@ fn compare(
     cell: Cell,
     prefix: Option<&str>,
 ) -> SqlFragment {
-    let text = format!("{column} {} ?", comparison.operator());
-    let exact = SqlFragment::new(text, vec![cell.clone()]);
+    let comparison_sql = format!("{column} {} ?", comparison.operator());
+    let exact = SqlFragment::new(comparison_sql, vec![cell.clone()]);
     let Some((prefix, operator)) = prefix.zip(comparison.prefix_operator()) else {
         return exact;
     };
-    let text = format!("{prefix} {operator} ?");
-    let helper = SqlFragment::new(text, vec![prefix_of(cell.clone())]);
+    let prefix_sql = format!("{prefix} {operator} ?");
+    let helper = SqlFragment::new(prefix_sql, vec![prefix_of(cell.clone())]);
     match (comparison, &cell) {
         (ComparisonOperator::Equal, Cell::Text(text)) if is_shorter_than_prefix(text) => helper,
         _ => SqlFragment::join([helper, exact], " AND "),

@@ -147,11 +147,11 @@ async fn find_first_where(
 
 pub(super) fn to_json(table: &Table, cells: Vec<Cell>) -> Result<Box<RawValue>, QueryError> {
     let columns = table.model.columns.iter();
-    let members = columns.zip(cells).map(|(column, cell)| {
+    let values = columns.zip(cells).map(|(column, cell)| {
         let value = cell_to_json(cell, column.kind)?;
         Ok((column.member, value))
     });
-    let members = members.collect::<Result<_, serde_json::Error>>()?;
+    let members = values.collect::<Result<_, serde_json::Error>>()?;
     Ok(serde_json::value::to_raw_value(&JsonRow(members))?)
 }
 

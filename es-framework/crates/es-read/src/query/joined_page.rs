@@ -67,9 +67,9 @@ impl QueryContext<'_> {
                 }
             }
         }
-        let mut keys = keys.into_iter();
+        let mut keys_of_rows = keys.into_iter();
         Ok(page.map(|row| {
-            let key = keys.next().flatten();
+            let key = keys_of_rows.next().flatten();
             combine(row, key.and_then(|key| others.get(&key)))
         }))
     }

@@ -73,10 +73,9 @@ impl SortChoice {
             Some(member) => (SortDirection::Descending, member),
             None => (SortDirection::Ascending, text),
         };
-        let choice = choices.iter().find(|choice| choice.member == member);
-        let choice = choice.ok_or_else(|| {
-            let values = choices.iter().flat_map(|choice| choice.values());
-            let values: Vec<_> = values.collect();
+        let found = choices.iter().find(|choice| choice.member == member);
+        let choice = found.ok_or_else(|| {
+            let values: Vec<_> = choices.iter().flat_map(|choice| choice.values()).collect();
             QueryError::invalid("sort", format!("must be one of {}", values.join(", ")))
         })?;
         let column = choice.column;
@@ -119,10 +118,10 @@ impl SortKey {
             SortDirection::Ascending => "",
             SortDirection::Descending => " DESC",
         };
-        let columns = [&*self.value, POSITION_COLUMN];
-        let columns = self.prefix.as_deref().into_iter().chain(columns);
-        let columns: Vec<_> = columns.map(|column| format!("{column}{end}")).collect();
-        columns.join(", ")
+        let prefix = self.prefix.as_deref().into_iter();
+        let columns = prefix.chain([&*self.value, POSITION_COLUMN]);
+        let keys: Vec<_> = columns.map(|column| format!("{column}{end}")).collect();
+        keys.join(", ")
     }
 
     /// Returns the condition that a row belongs to the page that begins at a row, or to a later one.
@@ -142,8 +141,8 @@ impl SortKey {
             operator
         };
         let text = format!("({}, {POSITION_COLUMN}) {operator} (?, ?)", self.value);
-        let parameters = values.iter().cloned();
-        let parameters = parameters.chain([Cell::Integer(start.row.position)]);
+        let position = Cell::Integer(start.row.position);
+        let parameters = values.iter().cloned().chain([position]);
         let exact = SqlFragment::new(text, parameters.collect());
         SqlFragment::join(prefix.into_iter().chain([exact]), " AND ")
     }

@@ -93,8 +93,8 @@ fn arrange_cells(table: &Table, row: TableRow) -> Vec<Cell> {
 /// Returns the columns of rows, given all cells of each.
 #[cfg(feature = "postgres")]
 pub(super) fn columns_of_rows(table: &Table, rows: Vec<Vec<Cell>>) -> Vec<(CellType, Vec<Cell>)> {
-    let columns = written_columns(table).into_iter();
-    let mut columns: Vec<_> = columns
+    let written = written_columns(table).into_iter();
+    let mut columns: Vec<_> = written
         .map(|column| (cell_type(column.kind), Vec::with_capacity(rows.len())))
         .collect();
     for row in rows {

@@ -27,13 +27,13 @@ impl SearchIndexUpdate {
     ) -> Result<Self, DatabaseError> {
         let offset = table_statements::unique_column_offset(table);
         let written = rows.iter().filter_map(|row| row.get(offset));
-        let removed = changes.removed.iter();
-        let removed: Vec<_> = removed.map(|(_, key)| Cell::from(key.clone())).collect();
+        let removals = changes.removed.iter();
+        let removed: Vec<_> = removals.map(|(_, key)| Cell::from(key.clone())).collect();
         let keys = removed.iter().chain(written).map(|key| vec![key.clone()]);
         let select = search_index::select_texts_statement(table);
-        let select = Statement::for_rows(select, keys.collect());
-        let stored = database.read(select).await?.into_iter();
-        let mut stored: HashMap<String, Vec<Cell>> = stored.filter_map(split_key).collect();
+        let selection = Statement::for_rows(select, keys.collect());
+        let selected = database.read(selection).await?.into_iter();
+        let mut stored: HashMap<String, Vec<Cell>> = selected.filter_map(split_key).collect();
         let mut update = Self::default();
         for key in &removed {
             let entry = key_text(key).and_then(|key| stored.remove(&key));
@@ -41,8 +41,8 @@ impl SearchIndexUpdate {
         }
         for row in rows {
             let key = row.get(offset).and_then(key_text);
-            let stored = key.and_then(|key| stored.remove(&key));
-            update.replace(table, stored.as_deref(), row);
+            let entry = key.and_then(|key| stored.remove(&key));
+            update.replace(table, entry.as_deref(), row);
         }
         Ok(update)
     }
@@ -54,8 +54,8 @@ impl SearchIndexUpdate {
     }
 
     fn replace(&mut self, table: &Table, stored: Option<&[Cell]>, row: &[Cell]) {
-        let texts = row.len().saturating_sub(table.searched.len());
-        let texts = row.get(texts..).unwrap_or_default();
+        let first_text = row.len().saturating_sub(table.searched.len());
+        let texts = row.get(first_text..).unwrap_or_default();
         // A row that is replaced keeps its position.
         let position = stored.unwrap_or(row).first();
         if stored.is_some_and(|entry| entry.get(1..) == Some(texts)) {

@@ -132,7 +132,7 @@ impl Processor {
         let mut in_subject = model.events.iter();
         let is_by_subject = model.identity == RowIdentity::Event
             || in_subject.all(|event| model.events_of_subject.contains(event));
-        let options = |from: EventId| ReadOptions {
+        let options_from = |from: EventId| ReadOptions {
             lower_bound: Some(Bound::Inclusive(from)),
             upper_bound: Some(Bound::Inclusive(to)),
             ..ReadOptions::default()
@@ -141,8 +141,9 @@ impl Processor {
             rows.iter().map(|row| row.poison.subject.clone()).collect();
         if let Some(subjects) = subjects.filter(|_| is_by_subject) {
             let streams = rows.iter().zip(subjects);
-            let read =
-                |(row, subject): (&HeldKey, _)| self.store.read(subject, options(row.poison.id));
+            let read = |(row, subject): (&HeldKey, _)| {
+                self.store.read(subject, options_from(row.poison.id))
+            };
             return streams.map(read).collect();
         }
         let first = rows.iter().map(|row| row.poison.id).min();
@@ -151,7 +152,7 @@ impl Processor {
             event_types: self
                 .upcasters
                 .with_stored_types(model.events.iter().copied()),
-            ..options(first.unwrap_or(EventId::FIRST))
+            ..options_from(first.unwrap_or(EventId::FIRST))
         };
         vec![self.store.read(Subject::root(), options)]
     }

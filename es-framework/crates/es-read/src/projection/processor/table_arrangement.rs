@@ -68,8 +68,8 @@ impl Processor {
         progress: &SubscriberProgress,
     ) -> Result<bool, ProcessorStartError> {
         let name = table.model.name;
-        let kept = self.database.load_checkpoint(table).await?;
-        let checkpoint = kept.as_ref().and_then(|kept| kept.checkpoint);
+        let stored = self.database.load_checkpoint(table).await?;
+        let checkpoint = stored.as_ref().and_then(|stored| stored.checkpoint);
         let is_ours = match checkpoint {
             Some(checkpoint) => checkpoint.is_in_event_store(&*self.store).await?,
             None => true,
@@ -83,15 +83,15 @@ impl Processor {
             progress.set_shadow_progress(None);
         }
         let is_readable = |kept: &TableCheckpoint| kept.is_readable(table);
-        let is_whole =
-            !kept.as_ref().is_some_and(is_readable) || self.database.is_table_whole(table).await?;
+        let is_whole = !stored.as_ref().is_some_and(is_readable)
+            || self.database.is_table_whole(table).await?;
         if !is_whole {
             tracing::warn!("the table of the read model {name} is made again");
             progress.record_rebuild_start();
         }
-        let is_ours = is_ours && is_whole;
-        let kept: Option<TableCheckpoint> = kept.filter(|_| is_ours);
-        let position = checkpoint.filter(|_| is_ours).map(|last| last.event);
+        let is_valid = is_ours && is_whole;
+        let kept = stored.filter(|_| is_valid);
+        let position = checkpoint.filter(|_| is_valid).map(|last| last.event);
         let is_current = kept.as_ref().is_some_and(|kept| kept.is_current(table));
         let erasure = kept.as_ref().and_then(TableCheckpoint::erasure);
         let is_usable = kept.is_some_and(|kept| kept.is_readable(table));
@@ -198,11 +198,9 @@ impl Processor {
             self.database.swap_tables(table).await?;
             let position = built.position();
             progress.record_swap(position, built.held_keys());
-            let read_model = table.model.name;
-            let position = position.map(EventId::get);
             tracing::info!(
-                read_model,
-                position,
+                read_model = table.model.name,
+                position = position.map(EventId::get),
                 "queries are answered from the rows that were built anew"
             );
         }

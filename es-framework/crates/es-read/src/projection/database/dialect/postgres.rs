@@ -150,9 +150,9 @@ impl Dialect for PostgresDialect {
     }
 
     fn select_by_keys(&self, table: &Table, keys: Vec<RowKey>) -> Statement {
-        let select = table_statements::select_from_clause(table);
+        let start = table_statements::select_from_clause(table);
         let condition = table_statements::postgres_key_condition(table, &keys);
-        let select = format!("{select} WHERE {condition}");
+        let select = format!("{start} WHERE {condition}");
         Statement::for_arrays(select, arrays_of_keys(table, keys))
     }
 }

@@ -60,8 +60,8 @@ impl Dialect for SqliteDialect {
                 format!("{POSITION_COLUMN} IN (SELECT rowid FROM {fts} WHERE {fts} MATCH ?)");
             (condition, Cell::Text(trigrams))
         });
-        let exact = format!("instr({column}, ?) > 0");
-        let exact = (exact, Cell::Text(substring.to_owned()));
+        let is_contained = format!("instr({column}, ?) > 0");
+        let exact = (is_contained, Cell::Text(substring.to_owned()));
         candidates.into_iter().chain([exact]).collect()
     }
 
