@@ -162,6 +162,7 @@ async fn check(store: &dyn EventStore, written: &[(&str, &str)], questions: &[Re
                 order: Order::Chronological,
                 upper_bound: None,
                 limit: None,
+                event_types: Vec::new(),
                 ..options.clone()
             },
         };
@@ -172,7 +173,6 @@ async fn check(store: &dyn EventStore, written: &[(&str, &str)], questions: &[Re
                 recursive: options.recursive,
                 lower_bound: options.lower_bound,
                 from_latest_event: options.from_latest_event,
-                event_types: options.event_types,
             },
         );
         let first = observation.take(expected.len()).map_ok(|e| e.id.get());
