@@ -297,6 +297,7 @@ impl From<SchemaConflict> for ApiError {
                 .with_code(ErrorCode::EventSchemaViolated, text)
                 .with_detail("maxSteps", WorkBudget::WRITE),
             SchemaConflict::TooManySchemas => error.with_code(ErrorCode::CapacityExceeded, text),
+            SchemaConflict::NoValidator => error,
         }
     }
 }

@@ -106,7 +106,7 @@ impl EventTypeCatalogue {
         Ok(())
     }
 
-    /// Checks that a type has no schema yet, and that there is memory for this one.
+    /// Checks that a type has no schema yet, that there is memory for this one, and that this program can apply it.
     pub fn check_new_schema(
         &self,
         event_type: &EventType,
@@ -124,7 +124,7 @@ impl EventTypeCatalogue {
         if size.fold(schema.size(), usize::saturating_add) > MAX_SIZE {
             return Err(SchemaConflict::TooManySchemas);
         }
-        Ok(())
+        schema.check_applicable()
     }
 
     /// Returns true if one of the candidates has a type with a schema.

@@ -1,20 +1,20 @@
 //! The JSON Schema that an event type's data has to follow, once it is registered.
 
 #[cfg(not(feature = "schemas"))]
-mod no_validator;
+mod text_constants;
 
 use std::{fmt, sync::Arc};
 
 #[cfg(feature = "schemas")]
 use es_schema::{CheckFailure, JsonSchema};
-#[cfg(not(feature = "schemas"))]
-use no_validator::{CheckFailure, JsonSchema};
 use serde_json::value::RawValue;
+#[cfg(not(feature = "schemas"))]
+use text_constants::{CheckFailure, JsonSchema};
 
 use es_event::EventId;
 
 /// The sentence of a program that cannot check events against schemas.
-pub(crate) const NO_VALIDATOR: &str = "this program was compiled without the feature `schemas` of es-framework, which checks events against schemas";
+const NO_VALIDATOR: &str = "this program was compiled without the feature `schemas` of es-framework, which checks events against schemas";
 
 /// A JSON Schema for the data of events.
 ///
@@ -77,6 +77,9 @@ pub enum SchemaConflict {
     /// The schemas of the store fill the memory that is reserved for them.
     #[error("schema conflict: there is no room for another schema")]
     TooManySchemas,
+    /// This program lacks the feature `schemas`, so it cannot apply the schema.
+    #[error("schema conflict: {NO_VALIDATOR}")]
+    NoValidator,
 }
 
 /// The number of steps that are left for schema checks.
@@ -107,7 +110,8 @@ impl EventSchema {
     ///
     /// # Errors
     /// The text is not such a schema, or it is too large. A program without the feature `schemas` takes any JSON, and
-    /// only an event store behind a URL, which checks the schema, registers it.
+    /// only an event store behind a URL, which checks the schema, registers it. Of schemas that only fix texts, as
+    /// those of the framework do, such a program makes the checks itself.
     pub fn parse(json: &str) -> Result<Self, InvalidSchema> {
         JsonSchema::parse(json).map(Self).map_err(InvalidSchema)
     }
@@ -133,6 +137,15 @@ impl EventSchema {
     /// Returns the same JSON, to share it.
     pub(crate) fn share_json(&self) -> Arc<RawValue> {
         Arc::clone(self.0.json())
+    }
+
+    /// Refuses a schema that this program cannot apply to events, because it lacks the feature `schemas`.
+    pub(crate) fn check_applicable(&self) -> Result<(), SchemaConflict> {
+        #[cfg(not(feature = "schemas"))]
+        if !self.0.is_applicable() {
+            return Err(SchemaConflict::NoValidator);
+        }
+        Ok(())
     }
 
     /// Returns the memory that the schema takes, by estimate.

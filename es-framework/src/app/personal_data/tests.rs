@@ -30,6 +30,8 @@ use crate::{
 mod faulty_store;
 mod open_erasures;
 mod reports;
+#[cfg(not(feature = "schemas"))]
+mod schemas_of_texts;
 mod seals_of_clients;
 mod unopened_values;
 mod wrapped_keys;
@@ -230,7 +232,6 @@ async fn nothing_more_of_an_erased_person_is_stored() {
 }
 
 /// The schema of the erasures names the key store.
-#[cfg(feature = "schemas")]
 #[tokio::test]
 async fn another_key_store_neither_opens_nor_seals() {
     let party = Party::new().await;
@@ -243,24 +244,6 @@ async fn another_key_store_neither_opens_nor_seals() {
     let appended = opened.append(vec![candidate(&super::tests::party())], Vec::new());
     let refused = appended.await.unwrap_err();
     assert!(refused.to_string().contains("KEY_STORE_URL"), "{refused}");
-}
-
-#[cfg(not(feature = "schemas"))]
-#[tokio::test]
-async fn a_program_without_the_validator_leaves_schemas_to_another_event_store() {
-    use crate::store::StoreCatalog as _;
-
-    let schema = crate::store::EventSchema::parse(r#"{"type":"object"}"#).unwrap();
-    let checked = schema.check(&serde_json::value::to_raw_value("").unwrap());
-    let registered = MemoryStore::new()
-        .register_event_schema(EventType::declared("com.example.PartyHeldEvent"), schema)
-        .await;
-    for error in [checked.unwrap_err(), registered.unwrap_err().to_string()] {
-        assert!(error.contains("the feature `schemas`"), "{error}");
-    }
-    let party = Party::new().await;
-    party.append(&self::party()).await.unwrap();
-    assert_eq!(party.read().await, [self::party()]);
 }
 
 #[tokio::test]

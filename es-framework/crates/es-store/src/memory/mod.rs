@@ -17,7 +17,7 @@ use super::{
     catalogue::EventTypeCatalogue,
     options::IdRange,
     scan::{self, Chunk, Scan},
-    schema::{NO_VALIDATOR, WorkBudget},
+    schema::WorkBudget,
     schema_work,
     subjects::SubjectListing,
     write::WRITER_STEPS,
@@ -280,9 +280,6 @@ impl StoreCatalog for MemoryStore {
         event_type: EventType,
         schema: EventSchema,
     ) -> Result<(), RegisterError> {
-        if !cfg!(feature = "schemas") {
-            return Err(StoreError::Refused(NO_VALIDATOR.to_owned()).into());
-        }
         let log = Arc::clone(&self.log);
         let register = move || {
             let mut log = log.write().unwrap_or_else(PoisonError::into_inner);
