@@ -6,7 +6,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use es_store::{EventStore, ObserveOptions, StoreError};
-use futures_util::{StreamExt as _, future};
+use futures_util::{StreamExt as _, future, future::BoxFuture};
 use serde::{Deserialize, Serialize};
 use tokio::{sync::Mutex, time::MissedTickBehavior};
 use uuid::Uuid;
@@ -107,7 +107,11 @@ impl PersonalData {
 
     /// Erases a person, or completes an erasure that was interrupted. If it fails after the key is destroyed, the report names
     /// the reason, and the loop that follows erasures completes it.
-    pub async fn erase(&self, person: Uuid) -> Result<ErasureReport, StoreError> {
+    pub fn erase(&self, person: Uuid) -> BoxFuture<'_, Result<ErasureReport, StoreError>> {
+        Box::pin(self.erase_everywhere(person))
+    }
+
+    async fn erase_everywhere(&self, person: Uuid) -> Result<ErasureReport, StoreError> {
         let mut report = ErasureReport {
             person,
             ..ErasureReport::default()
@@ -227,7 +231,11 @@ impl PersonalData {
     }
 
     /// Completes erasures that were interrupted, and follows those of other instances, until the store fails.
-    pub async fn follow(&self) -> Result<(), StoreError> {
+    pub fn follow(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.follow_announcements())
+    }
+
+    async fn follow_announcements(&self) -> Result<(), StoreError> {
         for person in self.find_revived_persons().await? {
             tracing::warn!(%person, "the key store does not know that a person is erased: the erasure is repeated");
             self.destroy_key(person).await?;

@@ -4,7 +4,7 @@ use std::{future, sync::Arc};
 
 use es_event::{EventId, RecordedEvent, Subject};
 use es_store::{ReadOptions, StoreError};
-use futures_util::{StreamExt as _, TryStreamExt as _, stream::BoxStream};
+use futures_util::{StreamExt as _, TryStreamExt as _, future::BoxFuture, stream::BoxStream};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use uuid::Uuid;
@@ -102,7 +102,19 @@ impl PersonalData {
     }
 
     /// Returns all that is stored about a person, with what it holds if `with_values` is set.
-    pub async fn find(&self, person: Uuid, with_values: bool) -> Result<PersonReport, StoreError> {
+    pub fn find(
+        &self,
+        person: Uuid,
+        with_values: bool,
+    ) -> BoxFuture<'_, Result<PersonReport, StoreError>> {
+        Box::pin(self.find_everywhere(person, with_values))
+    }
+
+    async fn find_everywhere(
+        &self,
+        person: Uuid,
+        with_values: bool,
+    ) -> Result<PersonReport, StoreError> {
         let mut report = self.find_in_events(person, with_values).await?;
         let Some(tables) = &self.tables else {
             return Ok(report);

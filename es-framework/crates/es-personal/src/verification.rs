@@ -2,7 +2,7 @@
 
 use es_event::Subject;
 use es_store::{ReadOptions, StoreError};
-use futures_util::TryStreamExt as _;
+use futures_util::{TryStreamExt as _, future::BoxFuture};
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -65,7 +65,14 @@ fn collect_texts(value: &Value, texts: &mut Vec<String>) {
 
 impl PersonalData {
     /// Erases a person, and searches for the values that could be read before.
-    pub async fn erase_and_verify(
+    pub fn erase_and_verify(
+        &self,
+        person: Uuid,
+    ) -> BoxFuture<'_, Result<(ErasureReport, Verification), StoreError>> {
+        Box::pin(self.erase_and_search(person))
+    }
+
+    async fn erase_and_search(
         &self,
         person: Uuid,
     ) -> Result<(ErasureReport, Verification), StoreError> {
@@ -81,7 +88,19 @@ impl PersonalData {
     }
 
     /// Reports whether personal data of a person can be read, and where these texts are stored in plain.
-    pub async fn verify(&self, person: Uuid, texts: &[String]) -> Result<Verification, StoreError> {
+    pub fn verify<'a>(
+        &'a self,
+        person: Uuid,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Verification, StoreError>> {
+        Box::pin(self.search_person(person, texts))
+    }
+
+    async fn search_person(
+        &self,
+        person: Uuid,
+        texts: &[String],
+    ) -> Result<Verification, StoreError> {
         let mut verification = Verification {
             person,
             pending: self.find_open_steps(person).await?,

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use jiff::Timestamp;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -93,7 +93,12 @@ impl ReactionRunner {
 
     /// Runs until `stop` is cancelled. From then on no call begins, and a running call has the time `drain`
     /// to end. At the end, another process takes over at once.
-    pub async fn run_until(mut self, stop: CancellationToken, drain: Duration) {
+    pub fn run_until(self, stop: CancellationToken, drain: Duration) -> BoxFuture<'static, ()> {
+        // Boxed, so that reactions are compiled in this crate and not in each one that runs them.
+        Box::pin(self.run_to_end(stop, drain))
+    }
+
+    async fn run_to_end(mut self, stop: CancellationToken, drain: Duration) {
         let mut runnable = self.find_runnable();
         while !runnable.is_empty() && !stop.is_cancelled() {
             let owning = stand_by(&self.runtime.state, &mut runnable);
