@@ -48,7 +48,7 @@ pub(crate) async fn show_event_details(Path(id): Path<String>, page: PageRequest
         Some(personal) => event_with_id(&**personal.sealed_store(), id).await?,
         None => None,
     };
-    let verification = verify(store, recorded.as_ref().unwrap_or(&event)).await?;
+    let hash = HashCheck::run(store, recorded.as_ref().unwrap_or(&event)).await?;
     let related = related_events(store, &event).await?;
     let has_next = event_with_id(store, id.next().unwrap_or(id))
         .await?
@@ -64,7 +64,7 @@ pub(crate) async fn show_event_details(Path(id): Path<String>, page: PageRequest
             }
             section.card {
                 h2 { "Event" }
-                (facts(console, &event, &verification))
+                (facts(console, &event, &hash))
                 (metadata(&event))
             }
         }
@@ -102,31 +102,41 @@ fn heading(event: &RecordedEvent, has_next: bool) -> Markup {
     }
 }
 
-/// Checks the hash of an event against its content and its predecessor.
-async fn verify(
-    store: &dyn EventLog,
-    event: &RecordedEvent,
-) -> Result<Result<String, String>, StoreError> {
-    let before = event.id.get().checked_sub(1).and_then(EventId::new);
-    let predecessor = match before {
-        None => Hash::ZERO,
-        Some(id) => match event_with_id(store, id).await? {
-            Some(predecessor) => predecessor.hash,
-            None => return Ok(Err(format!("event {id} before it is missing"))),
-        },
-    };
-    let verified = event.verify(predecessor).map_err(|error| error.to_string());
-    Ok(verified.map(|()| match before {
-        None => "verified: it fits the content, and this is the first event".to_owned(),
-        Some(id) => format!("verified: it fits the content and continues event {id}"),
-    }))
+/// The comparison of an event's hash with its content and its predecessor.
+struct HashCheck {
+    is_right: bool,
+    sentence: String,
 }
 
-fn facts(
-    console: &Console,
-    event: &RecordedEvent,
-    verification: &Result<String, String>,
-) -> Markup {
+impl HashCheck {
+    async fn run(store: &dyn EventLog, event: &RecordedEvent) -> Result<Self, StoreError> {
+        let before = event.id.get().checked_sub(1).and_then(EventId::new);
+        let wrong = |sentence| Self {
+            is_right: false,
+            sentence,
+        };
+        let predecessor = match before {
+            None => Hash::ZERO,
+            Some(id) => match event_with_id(store, id).await? {
+                Some(predecessor) => predecessor.hash,
+                None => return Ok(wrong(format!("event {id} before it is missing"))),
+            },
+        };
+        if let Err(error) = event.verify(predecessor) {
+            return Ok(wrong(error.to_string()));
+        }
+        let sentence = match before {
+            None => "verified: it fits the content, and this is the first event".to_owned(),
+            Some(id) => format!("verified: it fits the content and continues event {id}"),
+        };
+        Ok(Self {
+            is_right: true,
+            sentence,
+        })
+    }
+}
+
+fn facts(console: &Console, event: &RecordedEvent, hash: &HashCheck) -> Markup {
     let subject = event.subject.as_str();
     let metadata = event.metadata();
     let has_commands = !console.commands_of(&event.subject).is_empty();
@@ -150,10 +160,8 @@ fn facts(
             dt { "Hash" }
             dd {
                 code { (event.hash.to_string()) }
-                @match verification {
-                    Ok(sentence) => p.good { "✓ " (sentence) },
-                    Err(sentence) => p.bad role="alert" { "✗ " (sentence) },
-                }
+                @if hash.is_right { p.good { "✓ " (hash.sentence) } }
+                @else { p.bad role="alert" { "✗ " (hash.sentence) } }
             }
             dt { "Predecessor" }
             dd { code { (event.predecessor_hash.to_string()) } }

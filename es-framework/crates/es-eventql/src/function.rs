@@ -148,13 +148,11 @@ impl Aggregate {
 }
 
 /// Returns the names of the functions.
-#[doc(hidden)]
 pub fn function_names() -> impl Iterator<Item = &'static str> {
     names(|kind| matches!(kind, CallableKind::Function(_)))
 }
 
 /// Returns the names of the aggregates.
-#[doc(hidden)]
 pub fn aggregate_names() -> impl Iterator<Item = &'static str> {
     names(|kind| matches!(kind, CallableKind::Aggregate(_)))
 }

@@ -29,9 +29,9 @@ impl EntityTags {
         headers: &HeaderMap,
         name: &HeaderName,
     ) -> Result<Option<Self>, MalformedEntityTags> {
-        let lines = headers.get_all(name).iter();
-        let lines = lines.map(|line| line.to_str().map_err(|_| MalformedEntityTags));
-        let lines = lines.collect::<Result<Vec<_>, _>>()?;
+        let values = headers.get_all(name).iter();
+        let texts = values.map(|value| value.to_str().map_err(|_| MalformedEntityTags));
+        let lines = texts.collect::<Result<Vec<_>, _>>()?;
         if lines.is_empty() {
             return Ok(None);
         }

@@ -55,13 +55,13 @@ impl FromStr for AllowedOrigins {
 /// Parses an origin as browsers send it (RFC 6454, section 6.2). Another spelling would never match.
 fn origin(text: &str) -> Result<HeaderValue, String> {
     let text = text.trim();
-    let url = text.parse().ok();
-    let is_origin = url.is_some_and(|url: Url| url.origin().ascii_serialization() == text);
-    let is_origin = is_origin && !text.contains('*');
+    let url: Option<Url> = text.parse().ok();
+    let is_canonical = url.is_some_and(|url| url.origin().ascii_serialization() == text);
+    let is_origin = is_canonical && !text.contains('*');
     let value = HeaderValue::from_str(text).ok().filter(|_| is_origin);
     value.ok_or_else(|| {
-        let text = text.escape_debug();
-        format!("{text} is no origin: write a scheme, a host and nothing after it but a port, in small letters, such as https://library.example.com")
+        let shown = text.escape_debug();
+        format!("{shown} is no origin: write a scheme, a host and nothing after it but a port, in small letters, such as https://library.example.com")
     })
 }
 

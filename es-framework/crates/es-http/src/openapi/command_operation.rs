@@ -41,9 +41,9 @@ pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> O
     let schema = (command.schema)(schemas.request_generator_mut()).to_value();
     let described = schemas.request_description(&schema);
     let text = DocComment::parse(&described);
-    let operation = Operation::new(command.name, command.summary, text.text_after_summary());
-    let operation = with_request(operation, command, schema, schemas);
-    with_answers(operation, command, schemas)
+    let named = Operation::new(command.name, command.summary, text.text_after_summary());
+    let with_body = with_request(named, command, schema, schemas);
+    with_answers(with_body, command, schemas)
         .with_caller_rules(command.roles, command.owner)
         .with_problems(by_condition(command))
         .with_problems((command.rejections)().iter().map(ProblemKind::from))
@@ -65,11 +65,11 @@ fn with_request(
     if let Some(body) = body.as_object_mut() {
         move_doc_examples(body);
     }
-    let mut operation = operation;
+    let mut with_path = operation;
     for name in names {
         let mut member = take_member(&mut body, name);
         member.iter_mut().for_each(request_schema::restrict);
-        operation = operation.with_parameter(json!({
+        with_path = with_path.with_parameter(json!({
             "name": name,
             "in": "path",
             "required": true,
@@ -81,7 +81,7 @@ fn with_request(
         .is_some_and(|required| !required.is_empty());
     request_schema::restrict(&mut body);
     let body = schemas.add(&format!("{}Body", command.name), body);
-    operation
+    with_path
         .with_body(&body, is_required)
         .with_headers(&HEADERS)
 }
@@ -115,14 +115,14 @@ fn with_answers(
         });
     }
     let done = |status| OpenApiResponse::new(status, "The command succeeded.", &ANSWERED);
-    let operation = if always {
+    let without_reply = if always {
         operation
     } else {
         operation.with_answer(done(204))
     };
     match schema {
-        None => operation,
-        Some(schema) => operation.with_answer(done(200).with_json(schema)),
+        None => without_reply,
+        Some(schema) => without_reply.with_answer(done(200).with_json(schema)),
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) fn role_description(roles: &[&str]) -> String {
     if roles.is_empty() {
         return String::new();
     }
-    let roles: Vec<_> = roles.iter().map(|role| format!("`{role}`")).collect();
-    let roles = roles.join(" or ");
-    format!("Requires the role {roles} if the service authenticates its clients.")
+    let quoted: Vec<_> = roles.iter().map(|role| format!("`{role}`")).collect();
+    let alternatives = quoted.join(" or ");
+    format!("Requires the role {alternatives} if the service authenticates its clients.")
 }
