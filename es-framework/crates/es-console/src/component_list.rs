@@ -1,11 +1,15 @@
 //! The read models and the reactions: their lag, rebuilds, deadlines and poison events.
 
 use axum::response::Response;
-use es_event::{EventId, PoisonEvent};
+use es_event::EventId;
 use es_store::newest_id;
 use es_subscribe::{
-    HeldKeyGroup, OpenDeadlines, SubscriberProgress, SubscriberState,
+    HeldKeyGroup,
     operator::{ComponentKind, OperatorCommand},
+    status::{
+        ComponentStatus, PoisonEventStatus, ReactionStatus, ReactionStatuses, ReadModelStatus,
+        ReadModelStatuses,
+    },
 };
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -21,8 +25,6 @@ use crate::{
 
 /// The number of characters of an error.
 const ERROR: usize = 500;
-/// The number of held keys that are named for each failure.
-const SHOWN_KEYS: usize = 20;
 
 /// Shows all components of a kind.
 pub(crate) async fn show_component_list(
@@ -30,10 +32,19 @@ pub(crate) async fn show_component_list(
     visitor: &Visitor,
     kind: ComponentKind,
 ) -> Result<Response, NoticePage> {
-    let newest = newest_id(&*console.store).await?;
-    let (section, title) = match kind {
-        ComponentKind::ReadModel => (Section::ReadModels, "Read models"),
-        ComponentKind::Reaction => (Section::Reactions, "Reactions"),
+    let store = &*console.store;
+    let newest = newest_id(store).await?;
+    let (section, title, cards): (_, _, Vec<_>) = match kind {
+        ComponentKind::ReadModel => {
+            let statuses = ReadModelStatuses::measure(&console.read_models, store, newest).await;
+            let cards = statuses.0.iter().map(|(name, one)| read_model(name, one));
+            (Section::ReadModels, "Read models", cards.collect())
+        }
+        ComponentKind::Reaction => {
+            let statuses = ReactionStatuses::new(&console.reactions, newest);
+            let cards = statuses.0.iter().map(|(name, one)| reaction(name, one));
+            (Section::Reactions, "Reactions", cards.collect())
+        }
     };
     let frame = PageFrame {
         application: console.name,
@@ -41,82 +52,99 @@ pub(crate) async fn show_component_list(
         section,
         title,
     };
-    let components: Vec<_> = console.components(kind).iter().collect();
     Ok(frame.respond(&html! {
         div.bar {
             h1 { (title) }
             span.muted { (counted(EventId::count_to(newest), "event")) " in the store" }
         }
-        @if components.is_empty() { p.empty { "The application declares none." } }
-        div.components { @for progress in components { (card(progress, newest)) } }
+        @if cards.is_empty() { p.empty { "The application declares none." } }
+        div.components { @for card in cards { (card) } }
     }))
 }
 
-/// Renders a read model or a reaction.
-fn card(progress: &SubscriberProgress, newest: Option<EventId>) -> Markup {
-    let (state, lag) = (progress.state(), progress.events_behind(newest));
+fn read_model(name: &str, status: &ReadModelStatus) -> Markup {
+    let kind = ComponentKind::ReadModel;
+    let mut exits = status.component.exits.clone();
+    // The shadow table may need help while its read model works.
+    exits.extend(status.rebuild.iter().flat_map(|one| &one.component.exits));
+    let links = html! {
+        a.quiet-link href={ "/console/rows/" (name) } { "Rows" }
+        (command_links(kind, name, &exits))
+    };
+    card(kind, name, &status.component, &rebuild(status), &links)
+}
+
+fn reaction(name: &str, status: &ReactionStatus) -> Markup {
+    let kind = ComponentKind::Reaction;
+    let links = command_links(kind, name, &status.component.exits);
+    card(kind, name, &status.component, &deadlines(status), &links)
+}
+
+/// Renders a read model or a reaction, with the facts and the links of its kind.
+fn card(
+    kind: ComponentKind,
+    name: &str,
+    status: &ComponentStatus,
+    facts: &Markup,
+    links: &Markup,
+) -> Markup {
     html! {
         section.card.component {
-            h2 { bdi { (progress.name()) } (badge(&state, lag)) }
+            h2 { bdi { (name) } (badge(status)) }
             dl.facts {
                 dt { "Last event" }
                 dd {
-                    @match progress.position() {
+                    @match status.position {
                         Some(id) => (event_link(id)),
                         None => "none",
                     }
                 }
                 dt { "Lag" }
-                dd { (lag_text(lag, &state)) }
-                @match progress.kind() {
-                    ComponentKind::ReadModel => (rebuild(progress)),
-                    ComponentKind::Reaction => (deadlines(progress.open_deadlines())),
-                }
+                dd { (lag_text(status)) }
+                (facts)
             }
-            @if let Some(trouble) = state.trouble() {
-                @match &trouble.event {
-                    Some(poison) => (poison_event(state.name(), poison)),
-                    None => p.bad role="alert" { (shortened(&trouble.reason, ERROR)) },
-                }
-                p.muted { (state.name()) " since " (time_text(trouble.since)) }
+            @match (&status.event, &status.error) {
+                (Some(poison), _) => (poison_event(status.state, poison)),
+                (None, Some(error)) => p.bad role="alert" { (shortened(error, ERROR)) },
+                (None, None) => {}
             }
-            @for group in progress.held_keys().group_by_failure() { (held_keys(progress, &group)) }
-            (actions(progress))
+            @if let Some(since) = status.since { p.muted { (status.state) " since " (time_text(since)) } }
+            @for group in &status.held.failures { (held_keys(kind, name, group)) }
+            div.actions { (links) }
         }
     }
 }
 
-fn badge(state: &SubscriberState, lag: u64) -> Markup {
-    let (class, text) = match (state, lag) {
-        (SubscriberState::Stopped(_) | SubscriberState::Retrying(_), _) => ("bad", state.name()),
-        (SubscriberState::Working, 0) => ("good", "up to date"),
-        (SubscriberState::Working, _) => ("muted", "catching up"),
+fn badge(status: &ComponentStatus) -> Markup {
+    let (class, text) = match (status.since, status.events_behind) {
+        (Some(_), _) => ("bad", status.state),
+        (None, 0) => ("good", "up to date"),
+        (None, _) => ("muted", "catching up"),
     };
     html! { span.badge.(class) { (text) } }
 }
 
 /// Renders keys that wait at events which fail alike, with the commands about them.
-fn held_keys(progress: &SubscriberProgress, group: &HeldKeyGroup) -> Markup {
-    let count = u64::try_from(group.keys.len()).unwrap_or(u64::MAX);
-    let more = group.keys.len().saturating_sub(SHOWN_KEYS);
+fn held_keys(kind: ComponentKind, name: &str, group: &HeldKeyGroup) -> Markup {
+    let count = u64::try_from(group.keys).unwrap_or(u64::MAX);
+    let more = group.keys.saturating_sub(group.some_keys.len());
     html! {
         div.poison role="alert" {
             p {
                 (counted(count, "key")) " with " (counted(group.events, "event")) " held at events such as "
-                (event_link(group.example.id)) " from " (time_text(group.first)) " to " (time_text(group.last))
+                (event_link(group.event)) " from " (time_text(group.first)) " to " (time_text(group.last))
             }
-            (failure(&group.example))
+            (failure(&group.error, &group.fingerprint))
             @if let Some(next) = group.next_attempt {
                 p.muted { "The next attempt is at " (time_text(next)) }
             }
             p.muted {
-                @for key in group.keys.iter().take(SHOWN_KEYS) { code { bdi { (key) } } " " }
+                @for key in &group.some_keys { code { bdi { (key) } } " " }
                 @if more > 0 { "and " (more) " more" }
             }
             div.actions {
                 @for command in [OperatorCommand::Retry, OperatorCommand::Skip] {
-                    @let path = action_path(progress.kind(), progress.name(), command);
-                    a.quiet-link href={ (path) "?fingerprint=" (group.fingerprint) } {
+                    a.quiet-link href={ (action_path(kind, name, command)) "?fingerprint=" (group.fingerprint) } {
                         (label(command)) " these…"
                     }
                 }
@@ -125,28 +153,19 @@ fn held_keys(progress: &SubscriberProgress, group: &HeldKeyGroup) -> Markup {
     }
 }
 
-/// Renders the commands that help a component or its shadow table.
-fn actions(progress: &SubscriberProgress) -> Markup {
-    let (kind, name) = (progress.kind(), progress.name());
-    let of_shadow = progress.shadow_progress().map(|shadow| shadow.exits());
-    let mut exits = progress.exits();
-    exits.extend(of_shadow.unwrap_or_default());
+/// Renders the commands that help a component.
+fn command_links(kind: ComponentKind, name: &str, exits: &[OperatorCommand]) -> Markup {
     html! {
-        div.actions {
-            @if kind == ComponentKind::ReadModel {
-                a.quiet-link href={ "/console/rows/" (name) } { "Rows" }
-            }
-            @for &command in kind.commands().iter().filter(|command| exits.contains(command)) {
-                a.quiet-link href=(action_path(kind, name, command)) { (label(command)) "…" }
-            }
+        @for &command in kind.commands().iter().filter(|command| exits.contains(command)) {
+            a.quiet-link href=(action_path(kind, name, command)) { (label(command)) "…" }
         }
     }
 }
 
 /// Returns the lag of a component. A stopped one does not catch up.
-pub(crate) fn lag_text(lag: u64, state: &SubscriberState) -> String {
-    let events = counted(lag, "event");
-    if state.is_stopped() {
+pub(crate) fn lag_text(status: &ComponentStatus) -> String {
+    let events = counted(status.events_behind, "event");
+    if status.stopped {
         format!("{events} not applied")
     } else {
         events
@@ -154,7 +173,7 @@ pub(crate) fn lag_text(lag: u64, state: &SubscriberState) -> String {
 }
 
 /// Renders the event that stopped a component.
-fn poison_event(state: &str, event: &PoisonEvent) -> Markup {
+fn poison_event(state: &str, event: &PoisonEventStatus) -> Markup {
     html! {
         div.poison role="alert" {
             p {
@@ -163,15 +182,15 @@ fn poison_event(state: &str, event: &PoisonEvent) -> Markup {
                     " of " a href={ "/console/subjects" (subject) "#event-" (event.id) } { bdi { (subject) } }
                 }
             }
-            (failure(event))
+            (failure(&event.error, &event.fingerprint))
         }
     }
 }
 
-fn failure(event: &PoisonEvent) -> Markup {
+fn failure(error: &str, fingerprint: &str) -> Markup {
     html! {
-        p.bad { (shortened(&event.reason, ERROR)) }
-        p.muted { "Fingerprint of the failure: " code { (event.fingerprint()) } }
+        p.bad { (shortened(error, ERROR)) }
+        p.muted { "Fingerprint of the failure: " code { (fingerprint) } }
     }
 }
 
@@ -180,34 +199,37 @@ fn time_text(time: Timestamp) -> String {
 }
 
 /// Renders the progress of a rebuild, in place or in a shadow table.
-fn rebuild(progress: &SubscriberProgress) -> Markup {
-    let shadow = progress.shadow_progress();
+fn rebuild(status: &ReadModelStatus) -> Markup {
     // A component that has stopped rebuilds nothing.
-    if shadow.is_none() && (progress.has_caught_up() || progress.is_stopped()) {
+    let is_stopped = status.component.stopped;
+    let Some(rebuild) = status
+        .rebuild
+        .as_ref()
+        .filter(|one| one.beside || !is_stopped)
+    else {
         return Markup::default();
-    }
-    let rebuilt = shadow.as_ref().unwrap_or(progress);
+    };
     html! {
         dt { "Rebuild" }
         dd {
-            @if shadow.is_some() { "in a shadow table, while the current rows answer queries" }
+            @if rebuild.beside { "in a shadow table, while the current rows answer queries" }
             @else { "in place; queries wait" }
-            @if let Some(pace) = rebuilt.rebuild_pace() {
-                ": " (counted(pace.events_left, "event")) " left"
-                @if let Some(seconds) = pace.seconds_left {
-                    ", " (grouped(pace.events_per_second)) " a second, about " (seconds) " seconds"
+            @if let Some(events) = rebuild.events_left {
+                ": " (counted(events, "event")) " left"
+                @if let (Some(pace), Some(seconds)) = (rebuild.events_per_second, rebuild.seconds_left) {
+                    ", " (grouped(pace)) " a second, about " (seconds) " seconds"
                 }
             }
-            @if let Some(trouble) = rebuilt.state().trouble() { p.bad { (shortened(&trouble.reason, ERROR)) } }
+            @if let Some(error) = &rebuild.component.error { p.bad { (shortened(error, ERROR)) } }
         }
     }
 }
 
-fn deadlines(deadlines: OpenDeadlines) -> Markup {
+fn deadlines(status: &ReactionStatus) -> Markup {
     html! {
         dt { "Open deadlines" }
-        dd { (deadlines.count) }
-        @if let Some(next) = deadlines.next {
+        dd { (status.open_deadlines) }
+        @if let Some(next) = status.next_deadline {
             dt { "Next deadline" }
             dd { (time_text(next)) }
         }
@@ -216,29 +238,40 @@ fn deadlines(deadlines: OpenDeadlines) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use es_subscribe::{OngoingFailure, TroubleCause};
+    use es_store::memory::MemoryStore;
+    use es_subscribe::{ProgressRegistry, SubscriberFailure, TroubleCause};
 
     use super::*;
 
-    #[test]
-    fn a_stopped_component_does_not_catch_up() {
-        let trouble = OngoingFailure {
-            reason: "the payload does not fit".to_owned(),
-            since: Timestamp::UNIX_EPOCH,
-            cause: TroubleCause::Action,
-            event: None,
+    #[tokio::test]
+    async fn a_stopped_component_does_not_catch_up() {
+        let copies = ProgressRegistry::new(ComponentKind::ReadModel, ["copies"]);
+        let shown = async || {
+            let newest = EventId::new(2);
+            let measured = ReadModelStatuses::measure(&copies, &MemoryStore::new(), newest).await;
+            let status = &measured.0["copies"];
+            (lag_text(&status.component), rebuild(status).into_string())
         };
-        let stopped = SubscriberState::Stopped(trouble.clone());
-        assert_eq!(lag_text(3, &stopped), "3 events not applied");
-        assert_eq!(lag_text(3, &SubscriberState::Retrying(trouble)), "3 events");
-        assert_eq!(lag_text(1, &SubscriberState::Working), "1 event");
-        let progress = SubscriberProgress::new(ComponentKind::ReadModel, "copies");
-        assert!(rebuild(&progress).into_string().contains("in place"));
-        progress.record_failure(es_subscribe::SubscriberFailure::new(
-            TroubleCause::Action,
-            false,
-            "the payload does not fit",
-        ));
-        assert_eq!(rebuild(&progress).into_string(), "");
+        let (lag, in_place) = shown().await;
+        assert_eq!(lag, "3 events");
+        assert!(in_place.contains("in place"), "{in_place}");
+        let progress = copies.find_progress("copies").unwrap();
+        let fail = |is_transient| {
+            let reason = "the payload does not fit";
+            progress.record_failure(SubscriberFailure::new(
+                TroubleCause::Action,
+                is_transient,
+                reason,
+            ));
+        };
+        fail(true);
+        assert_eq!(shown().await.0, "3 events");
+        fail(false);
+        assert_eq!(
+            shown().await,
+            ("3 events not applied".to_owned(), String::new())
+        );
+        progress.record_position(EventId::new(1));
+        assert_eq!(shown().await.0, "1 event");
     }
 }

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 use es_command::command::command_statistics::commands_of_last_hour;
 use es_event::EventId;
 use es_store::{EventLog, StoreError, newest_id};
-use es_subscribe::{SubscriberState, operator::ComponentKind};
+use es_subscribe::{operator::ComponentKind, status::ComponentStatus};
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
 use crate::{
     bar_chart::{BarChart, ChartBar},
-    command_charts, component_list,
+    command_charts,
+    component_list::lag_text,
     console::Console,
     event_search::first_event_where,
     layout::Section,
@@ -161,17 +162,14 @@ fn components_card(console: &Console, newest: Option<EventId>, size: Option<u64>
                 @for kind in [ComponentKind::ReadModel, ComponentKind::Reaction] {
                     @for progress in console.components(kind).iter() {
                         dt { a href=(list_path(kind)) { (progress.name()) } }
-                        dd { (lag_text(progress.events_behind(newest), &progress.state())) }
+                        @let status = ComponentStatus::new(progress, newest);
+                        dd {
+                            (lag_text(&status))
+                            @if status.since.is_some() { " " span.badge.bad { (status.state) } }
+                        }
                     }
                 }
             }
         }
-    }
-}
-
-fn lag_text(lag: u64, state: &SubscriberState) -> Markup {
-    html! {
-        (component_list::lag_text(lag, state))
-        @if state.trouble().is_some() { " " span.badge.bad { (state.name()) } }
     }
 }

@@ -15,7 +15,6 @@ mod entity_tag;
 mod event_position;
 mod headers;
 pub mod health;
-mod lag;
 mod limits;
 mod live;
 mod metrics;

@@ -20,13 +20,10 @@ use es_observe::metrics::{
     },
     gauge, render,
 };
-use es_subscribe::{HeldKeyGroup, ProgressRegistry, SubscriberProgress};
+use es_subscribe::{HeldKeyGroup, ProgressRegistry, SubscriberProgress, status::seconds_behind};
 use jiff::Timestamp;
 
-use super::{
-    HttpContext,
-    lag::{ReadModelLag, load_newest_id},
-};
+use super::{HttpContext, health::load_newest_id};
 
 /// The path of the metrics.
 pub(super) const PATH: &str = "/actuator/prometheus";
@@ -53,9 +50,8 @@ async fn measure_lag(context: &HttpContext) {
         if newest.is_none() && progress.position().is_some() {
             continue;
         }
-        let lag = ReadModelLag::measure(progress, store, newest).await;
-        gauge(&READ_MODEL_LAG, &model).set(number(lag.events));
-        if let Some(seconds) = lag.seconds {
+        gauge(&READ_MODEL_LAG, &model).set(number(progress.events_behind(newest)));
+        if let Some(seconds) = seconds_behind(progress, store, newest).await {
             gauge(&READ_MODEL_LAG_SECONDS, &model).set(seconds);
         }
     }
@@ -68,7 +64,7 @@ fn measure_reactions(reactions: &ProgressRegistry, newest: Option<EventId>) {
         for (fingerprint, group) in held_groups(progress) {
             let labels = [("reaction", progress.name()), ("fingerprint", &fingerprint)];
             let [keys, waiting] =
-                group.map_or([0, 0], |group| [group.keys.len(), group.waiting].map(whole));
+                group.map_or([0, 0], |group| [group.keys, group.waiting].map(whole));
             gauge(&REACTION_HELD, &labels).set(number(keys));
             gauge(&REACTION_WAITING, &labels).set(number(waiting));
         }
@@ -107,7 +103,7 @@ fn measure_held_rows(progress: &SubscriberProgress) {
             ("fingerprint", &fingerprint),
         ];
         let group = group.as_ref();
-        let count = group.map_or(0, |group| whole(group.keys.len()));
+        let count = group.map_or(0, |group| whole(group.keys));
         let time = |of: fn(&HeldKeyGroup) -> Timestamp| {
             group.map_or(0.0, |group| of(group).as_duration().as_secs_f64())
         };

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, value::RawValue};
 use uuid::Uuid;
 
 /// The rows of a read model that contain the id of the person.
 #[doc(hidden)]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonRows {
     /// The name of the read model.
@@ -18,6 +19,7 @@ pub struct PersonRows {
     pub count: usize,
     /// The rows, in an export.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
     pub rows: Option<Vec<Box<RawValue>>>,
     /// False if an export would not have all rows.
     #[serde(skip)]

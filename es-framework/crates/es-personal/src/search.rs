@@ -5,8 +5,9 @@ use std::{future, sync::Arc};
 use es_event::{EventId, RecordedEvent, Subject};
 use es_store::{ReadOptions, StoreError};
 use futures_util::{StreamExt as _, TryStreamExt as _, future::BoxFuture, stream::BoxStream};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, value::RawValue};
+use serde_json::{Map, Value, value::RawValue};
 use uuid::Uuid;
 
 use crate::{
@@ -22,7 +23,7 @@ const MAX_RECORDS: usize = 100_000;
 
 /// All that is stored about a person.
 #[doc(hidden)]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonReport {
     /// The id of the person.
@@ -39,10 +40,11 @@ pub struct PersonReport {
 
 /// An event that names the person and holds no personal value of the person.
 #[doc(hidden)]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkedEvent {
     /// The event.
+    #[schemars(with = "String")]
     pub event: EventId,
     /// The type of the event.
     pub event_type: String,
@@ -52,15 +54,17 @@ pub struct LinkedEvent {
     pub time: String,
     /// The data of the event, in an export. Values of other persons are replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>")]
     pub data: Option<Box<RawValue>>,
 }
 
 /// A value of the person in an event.
 #[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonalRecord {
     /// The event.
+    #[schemars(with = "String")]
     pub event: EventId,
     /// The type of the event.
     pub event_type: String,
@@ -74,12 +78,13 @@ pub struct PersonalRecord {
     pub state: StoredForm,
     /// The value, in an export.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Value")]
     pub value: Option<Value>,
 }
 
 /// The form in which a value is stored.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum StoredForm {
     /// Sealed, and the key is not destroyed.

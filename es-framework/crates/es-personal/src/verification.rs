@@ -3,6 +3,7 @@
 use es_event::Subject;
 use es_store::{ReadOptions, StoreError};
 use futures_util::{TryStreamExt as _, future::BoxFuture};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -21,8 +22,9 @@ const MIN_LENGTH: usize = 3;
 
 /// The result of a verification.
 #[doc(hidden)]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "PersonVerification")]
 pub struct Verification {
     /// The id of the person.
     pub person: Uuid,

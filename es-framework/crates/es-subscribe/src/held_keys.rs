@@ -2,14 +2,19 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use es_event::{EventSelection, PoisonEvent, RecordedEvent, Subject};
+use es_event::{EventId, EventSelection, EventType, PoisonEvent, RecordedEvent, Subject};
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 /// The most keys that one component holds. So many failures are a defect of the code and not of single events, so the
 /// component stops at the next one. The limit also bounds the memory: a key takes up to 2 KiB.
 #[doc(hidden)]
 pub const MAX_HELD_KEYS: usize = 1_000;
+
+/// The number of keys that a group names.
+const SHOWN_KEYS: usize = 20;
 
 /// The longest text of a key that operators see, in bytes.
 const MAX_KEY_TEXT: usize = 500;
@@ -87,23 +92,36 @@ pub struct HeldKeys(Arc<BTreeMap<HeldKeyId, HeldKey>>);
 /// let poison = PoisonEvent::unreadable(EventId::FIRST, "its payload has no title");
 /// let held = ["1", "2"].map(|key| HeldKey::new(HeldKeyKind::Row, key, poison.clone(), Timestamp::UNIX_EPOCH));
 /// let groups = HeldKeys::from_iter(held).group_by_failure();
-/// assert_eq!((groups.len(), groups[0].keys.len(), groups[0].events), (1, 2, 2));
+/// assert_eq!((groups.len(), groups[0].keys, groups[0].events), (1, 2, 2));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(description = "Keys that wait at events which fail alike.")]
 pub struct HeldKeyGroup {
-    /// The fingerprint of the failure, see [`PoisonEvent::fingerprint`].
+    /// Events that fail alike have the same fingerprint.
     pub fingerprint: String,
+    /// The error of the first event that failed so.
+    pub error: String,
+    /// The type of this event. Null if the event cannot be read.
+    #[schemars(with = "Option<String>")]
+    pub r#type: Option<EventType>,
     /// The first event that failed so.
-    pub example: PoisonEvent,
-    /// The keys, in the order of the events at which they are held.
-    pub keys: Vec<String>,
+    #[schemars(with = "String")]
+    pub event: EventId,
+    /// The subject of this event.
+    #[schemars(with = "Option<String>")]
+    pub subject: Option<Subject>,
+    /// The number of keys.
+    pub keys: usize,
+    /// The first of them, in the order of the events at which they are held: keys of rows, or subjects.
+    pub some_keys: Vec<String>,
     /// The number of events that these keys wait with.
     pub events: u64,
     /// The time of the first of these events.
     pub first: Timestamp,
     /// The time of the last of these events.
     pub last: Timestamp,
-    /// The number of keys that the component retries on its own.
+    /// The number of keys that are retried without an operator, as after a failed call.
     pub waiting: usize,
     /// The time of the first of these attempts.
     pub next_attempt: Option<Timestamp>,
@@ -136,9 +154,9 @@ impl HeldKeyId {
         hash.update(kind.name());
         hash.update([0]);
         hash.update(key);
-        let bytes = hash.finalize();
-        let bytes = bytes.iter().take(16);
-        Self(bytes.map(|byte| format!("{byte:02x}")).collect())
+        let digest = hash.finalize();
+        let hex_digits = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
+        Self(hex_digits.collect())
     }
 
     /// Returns the identity that a database stores.
@@ -266,15 +284,22 @@ impl HeldKeys {
                 .entry(fingerprint)
                 .or_insert_with_key(|fingerprint| HeldKeyGroup {
                     fingerprint: fingerprint.clone(),
-                    example: one.poison.clone(),
-                    keys: Vec::new(),
+                    error: one.poison.reason.clone(),
+                    r#type: one.poison.event_type.clone(),
+                    event: one.poison.id,
+                    subject: one.poison.subject.clone(),
+                    keys: 0,
+                    some_keys: Vec::new(),
                     events: 0,
                     first: one.first,
                     last: one.last,
                     waiting: 0,
                     next_attempt: None,
                 });
-            group.keys.push(one.key.clone());
+            group.keys = group.keys.saturating_add(1);
+            if group.some_keys.len() < SHOWN_KEYS {
+                group.some_keys.push(one.key.clone());
+            }
             group.events = group.events.saturating_add(one.events);
             group.first = group.first.min(one.first);
             group.last = group.last.max(one.last);
@@ -283,9 +308,9 @@ impl HeldKeys {
             let attempts = [group.next_attempt, one.next_attempt];
             group.next_attempt = attempts.into_iter().flatten().min();
         }
-        let mut groups: Vec<_> = groups.into_values().collect();
-        groups.sort_by_key(|group| std::cmp::Reverse(group.keys.len()));
-        groups
+        let mut largest_first: Vec<_> = groups.into_values().collect();
+        largest_first.sort_by_key(|group| std::cmp::Reverse(group.keys));
+        largest_first
     }
 }
 

@@ -20,6 +20,8 @@ mod progress_watcher;
 mod skip_log;
 mod skipped_events;
 pub mod state;
+#[doc(hidden)]
+pub mod status;
 mod subscriber;
 mod subscriber_state;
 

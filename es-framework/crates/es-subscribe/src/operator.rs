@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use tokio::sync::{mpsc, oneshot};
-
 use es_event::{EventId, EventSelection, PoisonEvent};
+use serde::Serialize;
+use tokio::sync::{mpsc, oneshot};
 
 /// Time that a projection or a reaction has to handle a command.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -23,7 +23,8 @@ const QUEUE_LENGTH: usize = 8;
 ///     Ok(())
 /// }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OperatorCommand {
     /// Rebuilds a read model in a shadow table while the current one keeps answering queries. A reaction
     /// whose tasks were lost begins anew.

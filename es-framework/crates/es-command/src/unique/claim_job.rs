@@ -9,6 +9,7 @@ use es_event::{EventDescriptor, EventId, EventType, RecordedEvent, Subject, Upca
 use es_store::{AppendError, Bound, EventLog, Precondition, ReadOptions, latest_event, newest_id};
 use es_subscribe::catch_panic;
 use futures_util::TryStreamExt as _;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -48,12 +49,14 @@ pub struct ClaimRange {
 
 /// The result of a step.
 #[doc(hidden)]
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimReport {
     /// The last event of the step. The next step begins after it.
+    #[schemars(with = "Option<String>")]
     pub last: Option<EventId>,
     /// The last event of the run. Later ones have claimed their values by themselves.
+    #[schemars(with = "Option<String>")]
     pub until: Option<EventId>,
     /// True if no more events have to be examined.
     pub is_complete: bool,
@@ -65,15 +68,17 @@ pub struct ClaimReport {
 
 /// A value that another subject has already. It stays without a claim.
 #[doc(hidden)]
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DuplicateValue {
     /// The name of the rule.
     pub rule: Cow<'static, str>,
     /// The JSON name of the field.
     pub member: Cow<'static, str>,
     /// The event with the value.
+    #[schemars(with = "String")]
     pub event: EventId,
     /// The subject of the event.
+    #[schemars(with = "String")]
     pub subject: Subject,
 }
 

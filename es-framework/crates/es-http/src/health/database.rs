@@ -1,17 +1,11 @@
 //! The health check of the database: it runs a query and reports the read models.
 
-use std::collections::BTreeMap;
-
 use es_read::projection::Database;
-use es_store::{EventLog, EventStore, StoreCatalog};
-use es_subscribe::{ProgressRegistry, SubscriberState, TroubleCause};
+use es_store::{EventStore, StoreCatalog};
+use es_subscribe::{ProgressRegistry, SubscriberState, TroubleCause, status::ReadModelStatuses};
 use serde_json::{Value, json};
 
-use super::{
-    HealthComponent,
-    component_status::{ReadModelStatus, ReadModelStatuses},
-};
-use crate::lag::{ReadModelLag, load_newest_id};
+use super::{HealthComponent, load_newest_id};
 
 /// Checks the database and the read models in it.
 pub(super) async fn check_database(
@@ -19,7 +13,8 @@ pub(super) async fn check_database(
     positions: &ProgressRegistry,
     store: &dyn EventStore,
 ) -> HealthComponent {
-    let models = read_models(positions, store).await;
+    let newest = load_newest_id(store).await;
+    let models = ReadModelStatuses::measure(positions, store, newest).await;
     let details = |size: Option<u64>, error: Value| {
         json!({
             "database": database.kind(),
@@ -60,18 +55,4 @@ async fn has_outage(positions: &ProgressRegistry, catalog: &dyn StoreCatalog) ->
     } else {
         true
     }
-}
-
-/// Returns the status of each read model.
-pub(crate) async fn read_models(
-    positions: &ProgressRegistry,
-    log: &dyn EventLog,
-) -> ReadModelStatuses {
-    let newest = load_newest_id(log).await;
-    let mut models = BTreeMap::new();
-    for progress in positions.iter() {
-        let lag = ReadModelLag::measure(progress, log, newest).await;
-        models.insert(progress.name(), ReadModelStatus::new(progress, lag));
-    }
-    ReadModelStatuses(models)
 }

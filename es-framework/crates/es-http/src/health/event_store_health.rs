@@ -1,15 +1,10 @@
 //! The health check of the event store. It asks the store whether it works, and adds the lag of each reaction.
 
-use es_event::EventId;
 use es_store::{EventStore, event_time_lead};
-use es_subscribe::{ProgressRegistry, SubscriberProgress};
+use es_subscribe::{ProgressRegistry, status::ReactionStatuses};
 use serde_json::{Map, json};
 
-use super::{
-    HealthComponent, HealthStatus,
-    component_status::{ReactionStatus, ReactionStatuses},
-};
-use crate::lag::load_newest_id;
+use super::{HealthComponent, HealthStatus, load_newest_id};
 
 /// Checks the event store, and reports the reactions that follow it.
 pub(super) async fn check_event_store(
@@ -25,7 +20,10 @@ pub(super) async fn check_event_store(
             Ok(()) => load_newest_id(store).await,
             Err(_) => None,
         };
-        details.insert("reactions".into(), json!(reactions(progress, newest)));
+        details.insert(
+            "reactions".into(),
+            json!(ReactionStatuses::new(progress, newest)),
+        );
     }
     if health.is_ok()
         && let Ok(Some(seconds)) = event_time_lead(store).await
@@ -53,11 +51,4 @@ pub(super) async fn check_store_and_reactions(
         component.status = HealthStatus::Down;
     }
     component
-}
-
-/// Returns the status of each reaction, with its lag behind the newest event.
-pub(crate) fn reactions(progress: &ProgressRegistry, newest: Option<EventId>) -> ReactionStatuses {
-    let status = |one: &SubscriberProgress| ReactionStatus::new(one, one.events_behind(newest));
-    let reactions = progress.iter().map(|one| (one.name(), status(one)));
-    ReactionStatuses(reactions.collect())
 }

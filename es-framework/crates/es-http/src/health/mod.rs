@@ -2,7 +2,6 @@
 
 #[cfg(feature = "tls")]
 mod certificate_health;
-mod component_status;
 mod database;
 mod disk;
 mod event_store_health;
@@ -17,18 +16,15 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
+use es_event::EventId;
 use es_net::tls::ServerTls;
 use es_personal::PersonKeys;
 use es_read::projection::Database;
-use es_store::EventStore;
+use es_store::{EventLog, EventStore, newest_id};
 use es_subscribe::ProgressRegistry;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
-
-pub(super) use component_status::{PoisonEventStatus, ReactionStatuses, ReadModelStatuses};
-pub(super) use database::read_models;
-pub(super) use event_store_health::reactions;
 
 use super::{
     HttpContext,
@@ -188,6 +184,12 @@ impl HealthReport {
         };
         Self { status, components }
     }
+}
+
+/// Returns the newest event of the store, if it answers. The health check of the event store reports a store that
+/// does not.
+pub(super) async fn load_newest_id(log: &dyn EventLog) -> Option<EventId> {
+    newest_id(log).await.ok().flatten()
 }
 
 async fn within_limit(check: impl Future<Output = HealthComponent>) -> HealthComponent {

@@ -27,12 +27,11 @@ mod tests {
     use es_event::{EventId, EventType, PoisonEvent};
     use es_subscribe::{
         HeldKey, HeldKeyKind, HeldKeys, SubscriberFailure, SubscriberProgress,
-        operator::ComponentKind,
+        operator::ComponentKind, status::ComponentStatus,
     };
     use jiff::Timestamp;
 
     use super::*;
-    use crate::health::component_status::ComponentStatus;
 
     #[test]
     fn a_client_does_not_see_whose_rows_are_held_and_at_which_event_a_read_model_stopped() {
@@ -51,7 +50,7 @@ mod tests {
         );
         progress.record_held_keys(HeldKeys::from_iter([held]));
         progress.record_failure(SubscriberFailure::from(poison));
-        let mut details = serde_json::json!(ComponentStatus::from(&progress));
+        let mut details = serde_json::json!(ComponentStatus::new(&progress, None));
         assert!(details.to_string().contains("ada"));
         hide_single_events(&mut details);
         assert!(!details.to_string().contains("ada"), "{details}");

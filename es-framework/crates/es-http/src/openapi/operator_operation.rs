@@ -1,6 +1,11 @@
 //! The OpenAPI operations of the operator API.
 
-use es_subscribe::operator::{ComponentKind, OperatorCommand};
+use es_command::unique::ClaimReport;
+use es_personal::{PersonReport, Verification};
+use es_subscribe::{
+    operator::{ComponentKind, OperatorCommand},
+    status::{ReactionStatuses, ReadModelStatuses},
+};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
@@ -10,13 +15,12 @@ use super::{
     security::OperatorAccess,
 };
 use crate::{
-    health::{ReactionStatuses, ReadModelStatuses},
     operator::{
         component::{
             COMPONENTS, command_path, describe_command, not_stopped, status_path, unavailable,
         },
         dry_run::{self, DryRunResponse},
-        personal_data::PersonalDataAction,
+        personal_data::{PersonErasure, PersonalDataAction},
         routes::{ReactionReply, ReadModelReply},
         unique_values,
     },
@@ -26,9 +30,14 @@ use crate::{
 /// Returns the path, the method and the description of each operation.
 pub(super) fn operator_operations(schemas: &mut Schemas) -> Vec<(String, &'static str, Operation)> {
     let dry_run = (dry_run::PATH.to_owned(), "post", dry_run_operation(schemas));
-    let claim = (unique_values::PATH.to_owned(), "post", claim_operation());
+    let claim = (
+        unique_values::PATH.to_owned(),
+        "post",
+        claim_operation(schemas),
+    );
     let mut operations = vec![dry_run, claim];
-    operations.extend(PersonalDataAction::ALL.map(personal_data_operation));
+    operations
+        .extend(PersonalDataAction::ALL.map(|action| personal_data_operation(action, schemas)));
     for component in COMPONENTS {
         let status = status_operation(component, schemas);
         operations.push((status_path(component).to_owned(), "get", status));
@@ -168,7 +177,7 @@ fn dry_run_operation(schemas: &mut Schemas) -> Operation {
         .for_operators(OperatorAccess::Always)
 }
 
-fn claim_operation() -> Operation {
+fn claim_operation(schemas: &mut Schemas) -> Operation {
     let parameter = |name: &str, description: &str| {
         query_parameter(name, description, json!({ "type": "string" }))
     };
@@ -182,7 +191,7 @@ fn claim_operation() -> Operation {
     )
     .with_parameter(after)
     .with_parameter(parameter("until", until))
-    .with_answer(answer.with_json(json!({ "type": "object" })))
+    .with_answer(answer.with_json(schema_of::<ClaimReport>(schemas)))
     .with_problems([
         kind::INVALID_PARAMETER,
         kind::CONTENDED,
@@ -192,7 +201,10 @@ fn claim_operation() -> Operation {
     .for_operators(OperatorAccess::Always)
 }
 
-fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str, Operation) {
+fn personal_data_operation(
+    action: PersonalDataAction,
+    schemas: &mut Schemas,
+) -> (String, &'static str, Operation) {
     let subject = json!({
         "name": "subject",
         "in": "query",
@@ -201,8 +213,15 @@ fn personal_data_operation(action: PersonalDataAction) -> (String, &'static str,
         "schema": { "type": "string" },
     });
     let method = if action.is_post() { "post" } else { "get" };
+    let schema = match action {
+        PersonalDataAction::Find | PersonalDataAction::Export => schema_of::<PersonReport>(schemas),
+        PersonalDataAction::Erase => schema_of::<PersonErasure>(schemas),
+        PersonalDataAction::Verify | PersonalDataAction::Search => {
+            schema_of::<Verification>(schemas)
+        }
+    };
     let report = |status, text: &'static str| {
-        OpenApiResponse::new(status, text, &[]).with_json(json!({ "type": "object" }))
+        OpenApiResponse::new(status, text, &[]).with_json(schema.clone())
     };
     let verb = match action {
         PersonalDataAction::Search => "search",

@@ -10,9 +10,9 @@ use axum::{
     routing::{MethodRouter, get, post},
 };
 use es_event::Subject;
-use es_personal::{ErasureReport, person_of};
+use es_personal::{Verification, person_of};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::authorization::RequireOperator;
 use crate::{
@@ -78,6 +78,16 @@ impl PersonalDataAction {
     pub(crate) const fn is_post(self) -> bool {
         matches!(self, Self::Erase | Self::Search)
     }
+}
+
+/// The result of an erasure, with the verification that followed it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PersonErasure {
+    /// The parts that dropped the plain values.
+    done: Vec<String>,
+    /// The parts that the erasure could not reach, each with the reason.
+    unreached: Vec<String>,
+    verification: Verification,
 }
 
 /// The person whose data is meant.
@@ -152,12 +162,12 @@ async fn act(
             } else {
                 StatusCode::ACCEPTED
             };
-            let ErasureReport {
-                done, unreached, ..
-            } = report;
-            let answer =
-                json!({ "done": done, "unreached": unreached, "verification": verification });
-            respond(status, answer)
+            let erasure = PersonErasure {
+                done: report.done,
+                unreached: report.unreached,
+                verification,
+            };
+            respond(status, erasure)
         }
     }
 }

@@ -10,7 +10,10 @@ use axum::{
 };
 use es_command::command::CommandDescriptor;
 use es_event::EventSelection;
-use es_subscribe::operator::{ComponentKind, OperatorCommand, OperatorError, OperatorOutcome};
+use es_subscribe::{
+    operator::{ComponentKind, OperatorCommand, OperatorError, OperatorOutcome},
+    status::{PoisonEventStatus, ReactionStatuses, ReadModelStatuses},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,12 +23,7 @@ use super::{
     dry_run::{self, QueryPairs},
     personal_data, unique_values,
 };
-use crate::{
-    HttpContext, Problem,
-    health::{self, PoisonEventStatus},
-    lag::load_newest_id,
-    problem::kind,
-};
+use crate::{HttpContext, Problem, health::load_newest_id, problem::kind};
 
 type Route = MethodRouter<Arc<HttpContext>>;
 
@@ -91,13 +89,14 @@ pub(crate) fn routes(commands: &[CommandDescriptor]) -> Vec<(String, Route)> {
 /// Returns the status of all components of a kind, as in the health check.
 async fn show_status(component: ComponentKind, context: Arc<HttpContext>) -> Response {
     let health = &context.health;
+    let newest = load_newest_id(&*health.store).await;
     match component {
         ComponentKind::ReadModel => {
-            Json(health::read_models(&health.positions, &*health.store).await).into_response()
+            let measured = ReadModelStatuses::measure(&health.positions, &*health.store, newest);
+            Json(measured.await).into_response()
         }
         ComponentKind::Reaction => {
-            let newest = load_newest_id(&*health.store).await;
-            Json(health::reactions(&health.reactions, newest)).into_response()
+            Json(ReactionStatuses::new(&health.reactions, newest)).into_response()
         }
     }
 }
