@@ -16,7 +16,7 @@ pub(super) fn render_page(document: &Value) -> String {
             continue;
         }
         line(&mut page, &format!("\n## {heading}"));
-        let common = common_problems(&all);
+        let common = common_problems(document, &all);
         line(
             &mut page,
             "\nEach of these operations can respond with these problems:\n",
@@ -65,7 +65,7 @@ fn section(
         members(page, document, "field", resolved(document, body));
     }
     answers(page, document, operation);
-    let own: Vec<_> = problems(operation)
+    let own: Vec<_> = problems(document, operation)
         .filter(|problem| !common.contains(problem))
         .collect();
     if !own.is_empty() {
@@ -202,13 +202,14 @@ fn any_of(document: &Value, schema: &Value) -> String {
     }
 }
 
-fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
-    let pointer = schema["$ref"]
+/// Returns what a reference to a schema or a response refers to.
+fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    let pointer = value["$ref"]
         .as_str()
         .and_then(|name| name.strip_prefix('#'));
     pointer
         .and_then(|pointer| document.pointer(pointer))
-        .unwrap_or(schema)
+        .unwrap_or(value)
 }
 
 fn answers(page: &mut String, document: &Value, operation: &Value) {
@@ -241,10 +242,11 @@ fn answers(page: &mut String, document: &Value, operation: &Value) {
 /// The status, the last segment of the type, and the title of a problem.
 type Problem = (String, String, String);
 
-fn problems(operation: &Value) -> impl Iterator<Item = Problem> {
+fn problems<'a>(document: &'a Value, operation: &'a Value) -> impl Iterator<Item = Problem> + 'a {
     let responses = operation["responses"].as_object().into_iter().flatten();
-    responses.flat_map(|(status, answer)| {
-        let examples = &answer["content"]["application/problem+json"]["examples"];
+    responses.flat_map(move |(status, answer)| {
+        let examples =
+            &resolved(document, answer)["content"]["application/problem+json"]["examples"];
         let examples = examples.as_object().into_iter().flatten();
         examples.map(|(name, example)| {
             let title = example["summary"].as_str().unwrap_or_default();
@@ -253,10 +255,10 @@ fn problems(operation: &Value) -> impl Iterator<Item = Problem> {
     })
 }
 
-fn common_problems(all: &[(&str, &Value)]) -> BTreeSet<Problem> {
+fn common_problems(document: &Value, all: &[(&str, &Value)]) -> BTreeSet<Problem> {
     let each = all
         .iter()
-        .map(|(_, operation)| problems(operation).collect());
+        .map(|(_, operation)| problems(document, operation).collect());
     each.reduce(|one: BTreeSet<_>, other| &one & &other)
         .unwrap_or_default()
 }
@@ -307,10 +309,10 @@ mod tests {
                 } },
                 "/trees/water": { "post": {
                     "operationId": "WaterTreeCommand",
-                    "responses": { "400": response(&[malformed]) },
+                    "responses": { "400": { "$ref": "#/components/responses/malformed-body" } },
                 } },
             },
-            "components": { "schemas": { "Body": {
+            "components": { "responses": { "malformed-body": response(&[malformed]) }, "schemas": { "Body": {
                 "properties": {
                     "numLeaves": { "type": "integer", "format": "int64", "minimum": 1 },
                     "note": { "type": ["string", "null"] },

@@ -51,7 +51,7 @@ fn every_example_fits_its_schema() {
     let document = described("openapi");
     let mut examples = Vec::new();
     collect_examples(&document, "", &mut examples);
-    assert!(examples.len() > 100, "{}", examples.len());
+    assert!(examples.len() > 80, "{}", examples.len());
     for (place, schema, example) in examples {
         let root = json!({ "allOf": [schema], "components": document["components"] });
         let validator = jsonschema::options()

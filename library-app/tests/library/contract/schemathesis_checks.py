@@ -41,6 +41,9 @@ def the_document_has_an_example_of_each_problem(ctx, response, case):
     is_problem = response.headers.get("content-type", [""])[0].startswith("application/problem+json")
     if described is None or not is_problem:
         return
+    if "$ref" in described:
+        shared = case.operation.schema.raw_schema["components"]["responses"]
+        described = shared[described["$ref"].rpartition("/")[2]]
     problem = response.json()
     content = described["content"]["application/problem+json"]
     examples = [example["value"] for example in content["examples"].values()]

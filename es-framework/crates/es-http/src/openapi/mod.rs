@@ -5,7 +5,7 @@
 //! | a command, a query, rows that are events | `command_operation.rs`, `query_operation.rs` |
 //! | what the framework answers by itself | `own.rs`, `operator_operation.rs` |
 //! | headers of requests and answers | `header.rs` |
-//! | problems | `problem_schemas.rs` |
+//! | problems, and the responses that operations share | `problem_schemas.rs`, `shared_responses.rs` |
 //! | schemas, and their form for generators | `schemas.rs`, `generator_form.rs` |
 //! | who may do what | `security.rs` |
 
@@ -27,6 +27,7 @@ mod query_operation;
 mod request_schema;
 mod schemas;
 mod security;
+mod shared_responses;
 #[cfg(test)]
 mod tests;
 
@@ -84,12 +85,14 @@ pub fn document(name: &str, catalog: &Catalog) -> Value {
         paths.add(&path, method, operation);
     }
     problem_schemas::add_schemas(&mut schemas);
+    let responses = shared_responses::share_responses(&mut paths.all);
     let document = json!({
         "openapi": OPENAPI,
         "info": { "title": name, "version": catalog.version() },
         "paths": paths.all,
         "components": {
             "schemas": {},
+            "responses": responses,
             "parameters": header::request_headers(),
             "headers": header::response_headers(),
             "securitySchemes": security::security_schemes(),

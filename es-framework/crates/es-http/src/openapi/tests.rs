@@ -21,6 +21,15 @@ fn garden() -> Value {
     document("garden", &catalog())
 }
 
+/// Returns the response of an operation with this status.
+fn response<'a>(document: &'a Value, operation: &'a Value, status: &str) -> &'a Value {
+    let response = &operation["responses"][status];
+    match response["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
+        None => response,
+    }
+}
+
 /// Returns a path without the names of its parameters.
 fn shape(path: &str) -> String {
     let segments = path.split('/').map(|segment| {
@@ -76,12 +85,15 @@ fn answers_follow_from_the_condition() {
         water["204"].is_object() && water["201"].is_null(),
         "{water}"
     );
-    let problem = &water["404"]["content"]["application/problem+json"];
+    let watering = &document["paths"]["/trees/water"]["post"];
+    let not_found = response(&document, watering, "404");
+    let problem = &not_found["content"]["application/problem+json"];
     let example = &problem["examples"]["not-found"]["value"];
     assert_eq!(example["type"], "tag:es-framework,2026:problem:not-found");
+    let unavailable = response(&document, watering, "503");
     assert!(
-        water["503"]["headers"]["Retry-After"].is_object(),
-        "{water}"
+        unavailable["headers"]["Retry-After"].is_object(),
+        "{unavailable}"
     );
 }
 
@@ -90,13 +102,28 @@ fn operators_have_a_credential_of_their_own() {
     let document = garden();
     let skip = &document["paths"]["/actuator/reactions/{name}/skip"]["post"];
     assert_eq!(skip["security"], json!([{ "operator": [] }]));
-    let refused = &skip["responses"]["401"];
+    let refused = response(&document, skip, "401");
     assert!(refused["headers"]["WWW-Authenticate"].is_object(), "{skip}");
     let problems = &refused["content"]["application/problem+json"]["examples"];
     let names: Vec<_> = problems.as_object().unwrap().keys().collect();
     assert_eq!(names, ["operators-only"]);
     let shown = &document["paths"]["/actuator/reactions"]["get"];
     assert_eq!(shown["security"], json!([{ "operator": [] }, {}]));
+}
+
+#[test]
+fn a_problem_that_operations_share_stands_once() {
+    let document = garden();
+    let text = document["paths"].to_string();
+    assert!(
+        !text.contains("\"summary\":\"The headers are too large\""),
+        "{text}"
+    );
+    let shared = document["components"]["responses"].as_object().unwrap();
+    let references = |name: &str| text.matches(&format!("responses/{name}\"")).count();
+    for (name, response) in shared {
+        assert!(references(name) > 1, "{name}: {response}");
+    }
 }
 
 #[test]
@@ -166,7 +193,7 @@ fn the_schema_of_a_problem_leaves_its_type_open_and_each_response_has_an_example
             .unwrap()
             .contains(&json!("errors"))
     );
-    let refused = &document["paths"]["/trees/water"]["post"]["responses"]["422"];
+    let refused = response(&document, &document["paths"]["/trees/water"]["post"], "422");
     let content = &refused["content"]["application/problem+json"];
     let reference = json!({ "$ref": "#/components/schemas/UnprocessableProblem" });
     assert_eq!(content["schema"], reference);

@@ -1,5 +1,6 @@
 // The answer of the service: a headline, then all of it.
 
+import { resolve } from "./description.js";
 import { element } from "./dom.js";
 import { coloured, rowsOf, table } from "./json.js";
 
@@ -17,7 +18,7 @@ function parse(text) {
 
 // Returns the description of this status from the OpenAPI document, for an answer without a title.
 function meaning(operation, status) {
-  return operation.responses?.[status]?.description ?? "";
+  return resolve(operation.responses?.[status]).description ?? "";
 }
 
 function headline(answer, operation, problem) {
