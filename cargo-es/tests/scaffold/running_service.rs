@@ -27,7 +27,6 @@ impl RunningService {
     pub(crate) fn start(folder: &Path, name: &str) -> Self {
         let mut child = Command::new(target_directory().join("debug").join(name))
             .env("HTTP_PORT", "0")
-            .env("EVENT_STORE_PORT", "0")
             .env_remove("RUST_LOG")
             .current_dir(folder)
             .stderr(Stdio::piped())
