@@ -27,16 +27,16 @@ pub(super) async fn append(
 ) -> Result<Vec<RecordedEvent>, AppendError> {
     let version = http_client.version().await?;
     let body = encode_request_body(&WriteEventsBody::new(&candidates, preconditions, version))?;
-    let request = http_client.authorized(version, DataRoute::Write("write-events"));
-    let request = StoreHttpClient::with_json(request, body);
+    let empty = http_client.authorized(version, DataRoute::Write("write-events"));
+    let request = StoreHttpClient::with_json(empty, body);
     let within = http_client.settings.request_time;
     let unknown = |reason: String| AppendError::Unknown {
         address: http_client.address.clone(),
         reason,
     };
     let writing = async {
-        let response = http_client.send_with_failover(request, within).await;
-        let response = response.map_err(|error| {
+        let sent = http_client.send_with_failover(request, within).await;
+        let response = sent.map_err(|error| {
             if error.may_have_arrived {
                 return unknown(error.reason);
             }

@@ -39,8 +39,8 @@ async fn ping(http_client: &StoreHttpClient) -> Result<(), StoreError> {
     let within = http_client.settings.request_time;
     let request = http_client.anonymous_get("api/v1/ping");
     let response = http_client.send_expecting_ok(request, within).await?;
-    let body = http_client.read_body(response, PING_LIMIT).await;
-    let body = body.map_err(|reason| http_client.unavailable(reason))?;
+    let read = http_client.read_body(response, PING_LIMIT).await;
+    let body = read.map_err(|reason| http_client.unavailable(reason))?;
     if is_ping_response(&body) {
         return Ok(());
     }
@@ -74,8 +74,8 @@ async fn verify_token(http_client: &StoreHttpClient) -> Result<(), StoreError> {
         // little because hardly any event has this subject.
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
             let body = br#"{"subject":"/","options":{"recursive":false}}"#.to_vec();
-            let request = http_client.authorized(ApiVersion::V1, DataRoute::Read("read-events"));
-            let request = StoreHttpClient::with_json(request, body);
+            let empty = http_client.authorized(ApiVersion::V1, DataRoute::Read("read-events"));
+            let request = StoreHttpClient::with_json(empty, body);
             http_client
                 .send_expecting_ok(request, within)
                 .await

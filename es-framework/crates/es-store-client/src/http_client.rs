@@ -94,8 +94,8 @@ impl StoreHttpClient {
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let url = self.servers.current_url(path);
-        let url = url.as_ref().map_or("", |url| url.as_str());
+        let current = self.servers.current_url(path);
+        let url = current.as_ref().map_or("", |url| url.as_str());
         // Other servers ignore the header.
         self.client
             .request(method, url)
@@ -178,11 +178,10 @@ impl StoreHttpClient {
             },
             StatusCode::INSUFFICIENT_STORAGE => StoreError::Full(text),
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-                let after = requested_pause
-                    .as_ref()
-                    .and_then(|value| value.to_str().ok());
-                let after = after.map(|after| format!(" (Retry-After: {})", self.printable(after)));
-                self.unavailable(format!("{status}: {text}{}", after.unwrap_or_default()))
+                let value = requested_pause.as_ref();
+                let after = value.and_then(|value| value.to_str().ok());
+                let hint = after.map(|after| format!(" (Retry-After: {})", self.printable(after)));
+                self.unavailable(format!("{status}: {text}{}", hint.unwrap_or_default()))
             }
             status if status.is_server_error() => self.unavailable(format!("{status}: {text}")),
             status if status.is_success() => {

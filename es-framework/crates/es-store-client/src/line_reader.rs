@@ -45,8 +45,8 @@ impl LineReader {
                 let limit = from.settings.line_limit;
                 return Err(from.corrupt(format!("a line is longer than {limit} bytes")));
             }
-            let chunk = timeout(self.silence, self.response.chunk()).await;
-            let chunk = chunk
+            let received = timeout(self.silence, self.response.chunk()).await;
+            let chunk = received
                 .map_err(|_| from.unavailable(format!("it sent nothing for {:?}", self.silence)))?;
             match chunk {
                 Ok(Some(chunk)) => self.chunk = chunk,

@@ -98,8 +98,8 @@ where
     let Some(payload) = rows.next_payload::<P>().await? else {
         return Ok(None);
     };
-    let element = convert(payload);
-    let element = element.map_err(|reason| rows.http_client.corrupt(reason))?;
+    let converted = convert(payload);
+    let element = converted.map_err(|reason| rows.http_client.corrupt(reason))?;
     Ok(Some((element, (rows, convert))))
 }
 

@@ -41,14 +41,9 @@ pub(super) fn schema_failure(failure: &StreamFailure) -> Option<SchemaConflict> 
             Some(SchemaConflict::TooMuchWork)
         }
         "event-schema-violated" => {
-            let reason = failure
-                .details
-                .get("reason")
-                .and_then(|reason| reason.as_str());
-            let reason = reason.unwrap_or(&failure.description).to_owned();
-            let id = failure.details.get("eventId");
-            let id = id.and_then(|id| id.as_str()?.parse().ok());
-            Some(match id {
+            let text = |name: &str| failure.details.get(name)?.as_str();
+            let reason = text("reason").unwrap_or(&failure.description).to_owned();
+            Some(match text("eventId").and_then(|id| id.parse().ok()) {
                 Some(id) => SchemaConflict::Event { id, reason },
                 None => SchemaConflict::Candidate(reason),
             })

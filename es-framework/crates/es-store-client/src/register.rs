@@ -21,25 +21,12 @@ pub(super) async fn register_schema(
     event_type: &EventType,
     schema: &EventSchema,
 ) -> Result<(), RegisterError> {
-    if http_client.version().await? == ApiVersion::V2 {
-        return register_v2(http_client, event_type, schema).await;
-    }
-    let schema: &RawValue = schema.json();
-    let object = encode_request_body(&RegisterSchemaBody { event_type, schema })?;
-    // Older servers expect the text of the schema in a string.
-    let text = encode_request_body(&json!({"eventType": event_type, "schema": schema.get()}))?;
+    let version = http_client.version().await?;
     let within = http_client.settings.request_time;
     let registering = async {
-        let response = send(http_client, ApiVersion::V1, object).await?;
-        if response.status() != StatusCode::BAD_REQUEST {
-            return read_outcome(http_client, response).await;
-        }
-        let first_outcome = read_outcome(http_client, response).await;
-        let response = send(http_client, ApiVersion::V1, text).await?;
-        match response.status() {
-            // Both formats fail, so the schema itself is invalid.
-            StatusCode::BAD_REQUEST => first_outcome,
-            _ => read_outcome(http_client, response).await,
+        match version {
+            ApiVersion::V1 => register_v1(http_client, event_type, schema.json()).await,
+            ApiVersion::V2 => register_v2(http_client, event_type, schema.json()).await,
         }
     };
     let registered = timeout(within, registering).await;
@@ -49,31 +36,43 @@ pub(super) async fn register_schema(
     })
 }
 
+/// Registers the schema in version 1, as an object or as older servers expect it.
+async fn register_v1(
+    http_client: &StoreHttpClient,
+    event_type: &EventType,
+    schema: &RawValue,
+) -> Result<(), RegisterError> {
+    let object = encode_request_body(&RegisterSchemaBody { event_type, schema })?;
+    let response = send(http_client, ApiVersion::V1, object).await?;
+    if response.status() != StatusCode::BAD_REQUEST {
+        return read_outcome(http_client, response).await;
+    }
+    let first_outcome = read_outcome(http_client, response).await;
+    // Older servers expect the text of the schema in a string.
+    let text = encode_request_body(&json!({"eventType": event_type, "schema": schema.get()}))?;
+    let second_response = send(http_client, ApiVersion::V1, text).await?;
+    match second_response.status() {
+        // Both formats fail, so the schema itself is invalid.
+        StatusCode::BAD_REQUEST => first_outcome,
+        _ => read_outcome(http_client, second_response).await,
+    }
+}
+
 /// Registers the schema in version 2, whose response is a stream.
 async fn register_v2(
     http_client: &StoreHttpClient,
-    event_type: &EventType,
-    schema: &EventSchema,
+    r#type: &EventType,
+    schema: &RawValue,
 ) -> Result<(), RegisterError> {
-    let body = encode_request_body(&SchemaBody {
-        r#type: event_type,
-        schema: schema.json(),
-    })?;
-    let within = http_client.settings.request_time;
-    let registering = async {
-        let response = send(http_client, ApiVersion::V2, body).await?;
-        if response.status() != StatusCode::OK {
-            return read_outcome(http_client, response).await;
-        }
-        let body = http_client.read_body(response, http_client.settings.response_limit);
-        let body = body.await.map_err(|reason| unknown(http_client, reason))?;
-        parse_outcome(http_client, &body)
-    };
-    let registered = timeout(within, registering).await;
-    registered.unwrap_or_else(|_| {
-        let reason = format!("no complete response within {within:?}");
-        Err(unknown(http_client, reason))
-    })
+    let request = encode_request_body(&SchemaBody { r#type, schema })?;
+    let response = send(http_client, ApiVersion::V2, request).await?;
+    if response.status() != StatusCode::OK {
+        return read_outcome(http_client, response).await;
+    }
+    let limit = http_client.settings.response_limit;
+    let read = http_client.read_body(response, limit).await;
+    let body = read.map_err(|reason| unknown(http_client, reason))?;
+    parse_outcome(http_client, &body)
 }
 
 #[derive(serde::Serialize)]
@@ -121,8 +120,8 @@ async fn send(
     version: ApiVersion,
     body: Vec<u8>,
 ) -> Result<Response, RegisterError> {
-    let request = http_client.authorized(version, DataRoute::Write("register-event-schema"));
-    let request = StoreHttpClient::with_json(request, body);
+    let empty = http_client.authorized(version, DataRoute::Write("register-event-schema"));
+    let request = StoreHttpClient::with_json(empty, body);
     let sent = http_client.send_with_failover(request, http_client.settings.request_time);
     sent.await.map_err(|error| {
         if error.may_have_arrived {

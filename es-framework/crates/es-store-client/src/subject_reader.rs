@@ -111,10 +111,9 @@ async fn parse_event_type(
     version: ApiVersion,
     event_type: &EventType,
 ) -> Result<Option<KnownEventType>, StoreError> {
-    let body = http_client.read_body(response, http_client.settings.line_limit);
-    let body = body
-        .await
-        .map_err(|reason| http_client.unavailable(reason))?;
+    let limit = http_client.settings.line_limit;
+    let read = http_client.read_body(response, limit).await;
+    let body = read.map_err(|reason| http_client.unavailable(reason))?;
     let broken = |reason: &dyn std::fmt::Display| {
         let reason = format!("the response is not the event type {event_type}: {reason}");
         http_client.corrupt(http_client.printable(&reason))

@@ -210,8 +210,8 @@ async fn a_server_that_is_not_there_was_sent_nothing() {
     drop(listener);
     let url = format!("http://{address}");
     let store = EventSourcingDbStore::new(ClientSettings::new(&url, TOKEN)).unwrap();
-    let error = store.append(vec![candidate("/a", "{}")], vec![]).await;
-    let error = error.unwrap_err();
+    let appended = store.append(vec![candidate("/a", "{}")], vec![]).await;
+    let error = appended.unwrap_err();
     assert!(
         matches!(error, AppendError::Store(StoreError::Unavailable { .. })),
         "{error:?}"

@@ -168,8 +168,8 @@ async fn what_an_append_returns_is_what_is_stored() {
     ] {
         let pair = vec![candidate("/a", r#"{"n":1.50}"#), candidate("/b", "{}")];
         let written = served.append(pair, vec![]).await.unwrap();
-        let read = served.read(Subject::root(), ReadOptions::recursive());
-        let read: Vec<_> = read.try_collect().await.unwrap();
+        let events = served.read(Subject::root(), ReadOptions::recursive());
+        let read: Vec<_> = events.try_collect().await.unwrap();
         for (written, read) in written.iter().zip(&read) {
             assert_eq!((written.id, written.hash), (read.id, read.hash));
             assert_eq!(written.data.get(), read.data.get());

@@ -75,8 +75,8 @@ fn observe(url: &str) -> EventStream {
 }
 
 async fn next(events: &mut EventStream) -> Result<u64, StoreError> {
-    let event = timeout(Duration::from_secs(20), events.next()).await;
-    let event = event.expect("the observation hangs");
+    let next = timeout(Duration::from_secs(20), events.next()).await;
+    let event = next.expect("the observation hangs");
     event.unwrap().map(|event| event.id.get())
 }
 
