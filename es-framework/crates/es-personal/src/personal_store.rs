@@ -113,11 +113,11 @@ impl PersonalStore {
         }
         let unique: HashSet<_> = persons.into_iter().collect();
         // The key store makes the keys that are asked for together durable at once.
-        let found = unique.into_iter().map(|person| async move {
+        let lookups = unique.into_iter().map(|person| async move {
             let key = self.keys.find_or_create(person).await;
             key.map(|key| (person, key))
         });
-        let found = future::try_join_all(found).await.map_err(refused)?;
+        let found = future::try_join_all(lookups).await.map_err(refused)?;
         let keys = found.into_iter().collect();
         for (index, data) in marked {
             if let Some(candidate) = candidates.get_mut(index) {

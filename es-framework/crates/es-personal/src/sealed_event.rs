@@ -126,13 +126,11 @@ impl PersonalEvents {
             return Ok(None);
         };
         let Envelope { metadata, payload } = serde_json::from_str(data.get())?;
-        let marked = mark(payload.get());
         // The reason of the error may quote a value.
-        let unreadable = |error: UnreadablePayload| {
-            let message = format!("the payload cannot be read at /{}", error.path.join("/"));
+        let marked = mark(payload.get()).map_err(|UnreadablePayload { path, .. }| {
+            let message = format!("the payload cannot be read at /{}", path.join("/"));
             SealError::Invalid(message)
-        };
-        let marked = marked.map_err(unreadable)?;
+        })?;
         let data = format!(r#"{{"metadata":{metadata},"payload":{marked}}}"#);
         let objects = personal::find_marked(&data, MARK)?.into_iter();
         let values = objects
@@ -163,7 +161,7 @@ pub(crate) fn mark_command_record(
     let Envelope { payload, .. } = serde_json::from_str(data)?;
     let IdempotencyRecordMembers { request, reply } = serde_json::from_str(payload.get())?;
     let members = [("request", request, "\"\""), ("reply", reply, "null")];
-    let values = members.map(|(name, value, erased)| {
+    let marked = members.map(|(name, value, erased)| {
         let address = value.get().as_ptr().addr();
         let start = address.saturating_sub(data.as_ptr().addr());
         MarkedValue {
@@ -174,7 +172,7 @@ pub(crate) fn mark_command_record(
             value: value.get().to_owned(),
         }
     });
-    let mut values = Vec::from(values);
+    let mut values = Vec::from(marked);
     values.sort_by_key(|value| value.span.start);
     Ok(MarkedData {
         data: data.to_owned(),

@@ -108,8 +108,8 @@ impl KeyTables {
     /// Creates the tables that are missing, and returns the identity of the store.
     async fn create(&self) -> Result<Uuid, KeyStoreError> {
         let create = self.dialect.create.iter().copied();
-        let create = create.map(Statement::plain).collect();
-        self.database.run_once(UPGRADE_TIME, create).await?;
+        let statements = create.map(Statement::plain).collect();
+        self.database.run_once(UPGRADE_TIME, statements).await?;
         if let Err(error) = self.database.truncate_log().await {
             tracing::warn!(%error, "the write-ahead log of the key store is not truncated");
         }
@@ -228,16 +228,15 @@ async fn insert_new_keys(tables: KeyTables, mut queue: mpsc::Receiver<NewKey>) {
     while queue.recv_many(&mut waiting, MAX_BATCH).await > 0 {
         // Two instances lock the persons in one order. A person is at most once in a statement.
         let new = waiting.iter().map(|new| (new.person, &new.key));
-        let new: BTreeMap<_, _> = new.collect();
-        let rows = new
+        let rows = BTreeMap::from_iter(new)
             .into_iter()
             .map(|(person, key)| [tables.id_cell(person), Cell::Bytes(key.clone())]);
         let inserted = tables.transact_rows(insert.as_str(), rows.collect()).await;
         let found = inserted.and_then(read_keys);
         for NewKey { person, answer, .. } in waiting.drain(..) {
-            let stored = found.as_ref().map_err(KeyStoreError::clone);
-            let stored = stored.and_then(|found| {
-                let stored = found.get(&person).cloned();
+            let keys = found.as_ref().map_err(KeyStoreError::clone);
+            let stored = keys.and_then(|keys| {
+                let stored = keys.get(&person).cloned();
                 stored.ok_or_else(|| KeyStoreError(format!("it has lost the key of {person}")))
             });
             // Whoever asked may be gone.
@@ -330,8 +329,8 @@ impl KeyStore for SqlKeyStore {
             persons, is_open, ..
         } = self.tables.dialect;
         let select = format!("SELECT person FROM {persons} WHERE key IS NULL AND {is_open}");
-        let select = vec![Statement::new(select, [])];
-        let rows = self.tables.database.run_once(LONG_TIME, select).await?;
+        let statements = vec![Statement::new(select, [])];
+        let rows = self.tables.database.run_once(LONG_TIME, statements).await?;
         let ids = rows.into_iter().map(|row| {
             let [person] = read_columns(row)?;
             read_id(&person)
@@ -352,8 +351,8 @@ impl KeyStore for SqlKeyStore {
         let persons = self.tables.dialect.persons;
         let select = format!("SELECT person FROM {persons} WHERE octet_length(key) > $1 LIMIT 1");
         let length = i64::try_from(length).unwrap_or(i64::MAX);
-        let select = vec![Statement::new(select, [length.into()])];
-        let found = self.tables.database.run_once(LONG_TIME, select).await?;
+        let statements = vec![Statement::new(select, [length.into()])];
+        let found = self.tables.database.run_once(LONG_TIME, statements).await?;
         Ok(!found.is_empty())
     }
 
