@@ -107,11 +107,11 @@ async fn react(
     let port: Arc<dyn EventLog> = Arc::new(store.clone());
     let runtime = runtime(port, services, upcasters, &sent);
     catch_up_at(runtime, reaction, &times).await?;
-    let events = store.read(Subject::root(), ReadOptions::recursive());
-    let events: Vec<RecordedEvent> = events.try_collect().await?;
+    let read = store.read(Subject::root(), ReadOptions::recursive());
+    let events: Vec<RecordedEvent> = read.try_collect().await?;
     let own: Subject = FRAMEWORK_SUBJECTS.parse()?;
-    let new = events.iter().skip(before);
-    let new = new.filter(|event| !event.subject.is_within(&own));
+    let appended = events.iter().skip(before);
+    let new = appended.filter(|event| !event.subject.is_within(&own));
     let sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(ReactionExpectation {
         sent: sent.iter().map(shown_command).collect::<Result<_, _>>()?,
@@ -126,8 +126,8 @@ async fn find_obstacle(
     upcasters: &Upcasters,
     reaction: &ReactionDescriptor,
 ) -> Result<Option<String>, ScenarioError> {
-    let past = store.read(Subject::root(), ReadOptions::recursive());
-    let past: Vec<RecordedEvent> = past.try_collect().await?;
+    let read = store.read(Subject::root(), ReadOptions::recursive());
+    let past: Vec<RecordedEvent> = read.try_collect().await?;
     let types = || reaction.steps.iter().map(|step| step.event);
     let is_schedule = |step: &ReactionStep| matches!(step.when, ReactionTiming::Schedule(_));
     let mut is_reached = reaction.steps.iter().any(is_schedule);
@@ -178,12 +178,12 @@ impl ReactionExpectation {
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn then_sent(self, commands: impl IntoCommands) -> Self {
-        let mut expected = OutgoingCommands::default();
+        let mut outgoing = OutgoingCommands::default();
         let expected = commands
-            .add_to(&mut expected)
+            .add_to(&mut outgoing)
             .map_err(|error| error.to_string())
             .and_then(|()| {
-                let shown = expected.iter().map(shown_command);
+                let shown = outgoing.iter().map(shown_command);
                 let shown: Result<Vec<_>, _> = shown.collect();
                 shown.map_err(|error| error.to_string())
             });

@@ -370,8 +370,7 @@ fn with_defaults(
     services: Services,
     settings: &SettingsDescriptor,
 ) -> Result<Services, clap::Error> {
-    let arguments = (settings.arguments)();
-    let arguments = arguments
+    let arguments = (settings.arguments)()
         .into_iter()
         .map(|argument| argument.env(Resettable::<clap::builder::OsStr>::Reset));
     let matches = clap::Command::new("test")

@@ -156,10 +156,10 @@ impl ScenarioRunner {
         };
         let payload = event.raw_payload()?.get();
         let owned = OwnedValues::of_payload(&event.subject, declared, payload)?;
-        let plan = plan_claims(&self.store, &UniqueKey::from_bytes(&[]), &owned).await;
-        let plan = plan.map_err(|error| format!("a past event is impossible: {error}"))?;
-        let claims = plan.events.into_iter();
-        let claims: Vec<_> = claims
+        let planned = plan_claims(&self.store, &UniqueKey::from_bytes(&[]), &owned).await;
+        let plan = planned.map_err(|error| format!("a past event is impossible: {error}"))?;
+        let events = plan.events.into_iter();
+        let claims: Vec<_> = events
             .map(|one| one.into_candidate(&"test".into(), None))
             .collect();
         if claims.is_empty() {
@@ -173,12 +173,14 @@ impl ScenarioRunner {
         before: usize,
         result: Result<CommandOutcome, CommandError>,
     ) -> Result<CommandExpectation, ScenarioError> {
-        let events = self.store.read(Subject::root(), ReadOptions::recursive());
-        let events: Vec<RecordedEvent> = events.try_collect().await?;
+        let read = self.store.read(Subject::root(), ReadOptions::recursive());
+        let events: Vec<RecordedEvent> = read.try_collect().await?;
         let own: Subject = FRAMEWORK_SUBJECTS.parse()?;
-        let new = events.iter().skip(before);
-        let new = new.filter(|event| !event.subject.is_within(&own));
-        let new = new.map(recorded_event_to_json).collect::<Result<_, _>>()?;
+        let appended = events.iter().skip(before);
+        let foreign = appended.filter(|event| !event.subject.is_within(&own));
+        let new = foreign
+            .map(recorded_event_to_json)
+            .collect::<Result<_, _>>()?;
         // The subject of a command in JSON is known only now.
         let subject = result.as_ref().map(|outcome| outcome.subject.clone());
         Ok(CommandExpectation::new(

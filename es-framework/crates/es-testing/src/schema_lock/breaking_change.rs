@@ -149,10 +149,8 @@ fn removed(
         f,
         "{event_type}, line {line} of the lock: stored events of this type are read by nothing any more"
     )?;
-    let package = event_type
-        .strip_suffix(name(event_type))
-        .unwrap_or_default();
-    let package = package.trim_end_matches('.');
+    let prefix = event_type.strip_suffix(name(event_type));
+    let package = prefix.unwrap_or_default().trim_end_matches('.');
     match successor {
         Some((new, place)) if name(new) == name(event_type) => writeln!(
             f,

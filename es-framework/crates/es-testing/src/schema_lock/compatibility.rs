@@ -157,8 +157,8 @@ impl Comparison {
             }
         }
         // A schema such as that of a flattened map takes each member.
-        let others = today.get("additionalProperties");
-        let others = others.filter(|others| *others != &Value::Bool(false));
+        let additional = today.get("additionalProperties");
+        let others = additional.filter(|others| *others != &Value::Bool(false));
         for (name, stored) in &stored {
             match read.get(name).or(others) {
                 Some(read) => self.inside(name, stored, read),

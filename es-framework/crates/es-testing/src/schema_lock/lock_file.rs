@@ -263,10 +263,8 @@ fn compare_event(
         members.cloned().unwrap_or_default()
     };
     let stored = members(locked);
-    let new_members = members(today).into_iter().map(|(name, _)| name);
-    let new_members: Vec<_> = new_members
-        .filter(|name| !stored.contains_key(name))
-        .collect();
+    let names = members(today).into_iter().map(|(name, _)| name);
+    let new_members: Vec<_> = names.filter(|name| !stored.contains_key(name)).collect();
     find_losses(locked, today)
         .into_iter()
         .filter(|loss| !is_upcast || !matches!(loss, DataLoss::Lost { .. }))

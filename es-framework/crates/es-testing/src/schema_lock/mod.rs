@@ -200,8 +200,8 @@ pub fn check_packages(file: &Path, packages: &[&str]) -> Result<(), SchemaCheckE
 fn split_list(list: &OsString) -> Vec<String> {
     let list = list.to_string_lossy();
     let items = list.split(',').map(str::trim);
-    let items = items.filter(|item| !item.is_empty());
-    items.map(str::to_owned).collect()
+    let filled = items.filter(|item| !item.is_empty());
+    filled.map(str::to_owned).collect()
 }
 
 /// Panics, and so fails a test, unless every stored event stays readable and `events.lock.json`
@@ -245,9 +245,9 @@ fn breaking_changes(breaking_changes: &[BreakingChange]) -> String {
         text.push_str("\n\n");
         text.push_str(&breaking_change.to_string());
     }
-    let types = breaking_changes.iter().map(BreakingChange::event_type);
-    let types: Vec<_> = types.collect::<BTreeSet<_>>().into_iter().collect();
-    let types = types.join(",");
+    let changed = breaking_changes.iter().map(BreakingChange::event_type);
+    let sorted: BTreeSet<_> = changed.collect();
+    let types = Vec::from_iter(sorted).join(",");
     text.push_str(&format!(
         "\n\nIf none of these events was ever stored, as before the first release, nothing is lost: write the lock again with `{UPDATE}=update {ACCEPT}={types} cargo test`"
     ));
