@@ -75,8 +75,8 @@ pub(crate) fn format_source(file: &Path) -> &'static str {
 
 /// Writes a file that does not exist.
 fn create(path: &Path, text: &str) -> Result<(), ToolError> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = file.map_err(|error| ToolError::io(path, &error))?;
+    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = created.map_err(|error| ToolError::io(path, &error))?;
     let written = file.write_all(text.as_bytes());
     if written.is_err() {
         let _ = fs::remove_file(path);

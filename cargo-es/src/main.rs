@@ -51,9 +51,9 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), ToolError> {
     // Cargo passes the name of the subcommand as the first argument.
-    let arguments = std::env::args_os().enumerate();
-    let arguments = arguments.filter(|(index, argument)| *index != 1 || argument != "es");
-    let command_line = CommandLine::parse_from(arguments.map(|(_, argument)| argument));
+    let numbered = std::env::args_os().enumerate();
+    let own = numbered.filter(|(index, argument)| *index != 1 || argument != "es");
+    let command_line = CommandLine::parse_from(own.map(|(_, argument)| argument));
     let folder = std::env::current_dir()
         .map_err(|error| ToolError::new(format!("the current folder cannot be read: {error}")))?;
     let report = match command_line.subcommand {

@@ -39,8 +39,8 @@ impl TypeName {
     }
 
     fn parse(text: &str, suffix: &'static str) -> Result<Self, String> {
-        let stem = text.strip_suffix(suffix).filter(|stem| !stem.is_empty());
-        let stem = stem.unwrap_or(text).to_owned();
+        let shortened = text.strip_suffix(suffix).filter(|stem| !stem.is_empty());
+        let stem = shortened.unwrap_or(text).to_owned();
         let name = Self { stem, suffix };
         let module = name.snake_case();
         if !is_ascii_ident(&name.stem) || module.len() > MAX_LENGTH {

@@ -197,10 +197,9 @@ fn lock_file(event_type: &str, fields: &[Field]) -> Result<String, ToolError> {
             )
         })
         .collect();
-    let required = fields
+    let mut required: Vec<_> = fields
         .iter()
-        .filter(|field| !field.field_type.is_optional());
-    let mut required: Vec<_> = required
+        .filter(|field| !field.field_type.is_optional())
         .map(|field| field.name.to_lower_camel_case())
         .collect();
     required.sort_unstable();
@@ -262,8 +261,8 @@ impl FrameworkSource {
 
 /// Returns whether a folder has the manifest of this package.
 fn is_package(folder: &Path, name: &str) -> bool {
-    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
-    let manifest: toml::Table = manifest.parse().unwrap_or_default();
+    let text = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    let manifest: toml::Table = text.parse().unwrap_or_default();
     let package = manifest
         .get("package")
         .and_then(|package| package.get("name"));

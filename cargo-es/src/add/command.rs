@@ -71,8 +71,8 @@ const MAX_RULE_LENGTH: usize = 64;
 
 /// Returns the attribute of a field whose values are unique.
 fn unique_rule(arguments: &NewCommandArguments, field: &Field) -> String {
-    let rule = format!("{}-{}", arguments.subject.first_segment(), field.name);
-    let rule = rule.to_lowercase().replace('_', "-");
-    let rule = rule.get(..MAX_RULE_LENGTH).unwrap_or(&rule);
+    let name = format!("{}-{}", arguments.subject.first_segment(), field.name);
+    let kebab_name = name.to_lowercase().replace('_', "-");
+    let rule = kebab_name.get(..MAX_RULE_LENGTH).unwrap_or(&kebab_name);
     format!("#[unique(\"{rule}\")]")
 }

@@ -72,8 +72,8 @@ fn initial_value(field: &Field, event: &DeclaredType, key: Option<&Field>) -> St
         Some(key) if key == field => Some("element.clone()".to_owned()),
         _ => event.field_access_expression(field),
     };
-    let value = value.unwrap_or_else(|| field.field_type.default_expression().to_owned());
-    format!("{}: {value}", field.name)
+    let expression = value.unwrap_or_else(|| field.field_type.default_expression().to_owned());
+    format!("{}: {expression}", field.name)
 }
 
 /// Returns the name of the function for an event. Each column of a read model has a function of its own name.

@@ -37,7 +37,7 @@ pub(super) fn generate_read_model(
         }
     };
     let subject = arguments.subject.as_ref();
-    let subject = subject.map(|subject| format!(", subject = \"{}\"", subject.text));
+    let subject_argument = subject.map(|subject| format!(", subject = \"{}\"", subject.text));
     let is_key = |field: &Field| key.contains(&field.name).then(|| "#[key]".to_owned());
     Ok(NewModule::from_template(
         TEMPLATE,
@@ -45,7 +45,7 @@ pub(super) fn generate_read_model(
         &[
             ("imports", imports_of(&events).as_str()),
             ("table", &plural(&arguments.name.snake_case())),
-            ("subject", &subject.unwrap_or_default()),
+            ("subject", &subject_argument.unwrap_or_default()),
             ("fields", &declare_fields(&fields, is_key)),
             (
                 "functions",

@@ -32,30 +32,30 @@ pub(super) fn compare_access(before: &Value, after: &Value) -> Vec<OperationChan
         .collect();
     if changes.is_empty() {
         let wider = new.iter().find(|one| !old.contains(one));
-        let wider = wider.map(|one| format!("it can be called with {one}"));
-        changes.extend(wider.map(OperationChange::compatible));
+        let change = wider.map(|one| format!("it can be called with {one}"));
+        changes.extend(change.map(OperationChange::compatible));
     }
     changes
 }
 
 fn difference(new: &[AccessRequirement<'_>], old: &AccessRequirement<'_>) -> String {
-    let new: Vec<_> = new
+    let credentials: Vec<_> = new
         .iter()
         .filter(|one| !one.0.is_empty())
         .map(ToString::to_string)
         .collect();
-    let new = if new.is_empty() {
+    let requirement = if credentials.is_empty() {
         "no credential".to_owned()
     } else {
-        new.join(" or ")
+        credentials.join(" or ")
     };
-    format!("it requires {new}, and required {old}")
+    format!("it requires {requirement}, and required {old}")
 }
 
 impl<'a> AccessRequirement<'a> {
     fn read(requirement: &'a Value) -> Self {
-        let schemes = requirement.as_object().into_iter().flatten();
-        let schemes = schemes.map(|(scheme, roles)| {
+        let members = requirement.as_object().into_iter().flatten();
+        let schemes = members.map(|(scheme, roles)| {
             let roles = roles.as_array().into_iter().flatten();
             (scheme.as_str(), roles.filter_map(Value::as_str).collect())
         });

@@ -216,8 +216,8 @@ fn parameters<'a>(
     reader: DocumentReader<'a>,
     operation: &'a Value,
 ) -> BTreeMap<(&'a str, &'a str), &'a Value> {
-    let parameters = operation.get("parameters").and_then(Value::as_array);
-    let parameters = parameters.into_iter().flatten();
+    let list = operation.get("parameters").and_then(Value::as_array);
+    let parameters = list.into_iter().flatten();
     let named = parameters.filter_map(|parameter| {
         let parameter = reader.resolve(parameter);
         let text = |key| parameter.get(key).and_then(Value::as_str);
@@ -230,8 +230,8 @@ fn parameters<'a>(
 fn problem_types<'a>(reader: DocumentReader<'a>, content: &'a Value) -> BTreeSet<String> {
     let schema = content.get("schema").unwrap_or(&Value::Null);
     let problem = SchemaShape::from_schema(reader, schema);
-    let types = problem.members.get("type");
-    let types = types.and_then(|types| SchemaShape::from_schema(reader, types).values);
+    let member = problem.members.get("type");
+    let types = member.and_then(|types| SchemaShape::from_schema(reader, types).values);
     let examples = object(content, "examples").into_iter().flatten();
     let of_examples = examples.filter_map(|(_, example)| example.pointer("/value/type"));
     types.unwrap_or_else(|| of_examples.map(Value::to_string).collect())

@@ -319,8 +319,8 @@ fn parameters_and_responses_break_clients() {
         &other,
         "the status 200 is new: clients do not know",
     );
-    let whole = json!({ "content": { "text/plain": {} }, "headers": { "ETag": {} } });
-    let whole = responses(json!({ "201": whole }));
+    let response = json!({ "content": { "text/plain": {} }, "headers": { "ETag": {} } });
+    let whole = responses(json!({ "201": response }));
     assert_breaks(&whole, &created, "no longer has the format text/plain");
     assert_breaks(&whole, &created, "no longer has the header ETag");
 }

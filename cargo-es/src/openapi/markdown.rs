@@ -137,8 +137,7 @@ fn row(
 ) {
     let kind = kind(document, schema);
     let optional = if required { "" } else { ", optional" };
-    let text = described["description"].as_str().unwrap_or_default();
-    let text = cell(text);
+    let text = cell(described["description"].as_str().unwrap_or_default());
     line(page, &format!("| `{name}` | {kind}{optional} | {text} |"));
 }
 
@@ -193,8 +192,8 @@ fn any_of(document: &Value, schema: &Value) -> String {
             _ => types.join(" or "),
         };
     }
-    let kinds = schema["anyOf"].as_array().into_iter().flatten();
-    let kinds: Vec<_> = kinds.map(|one| kind(document, one)).collect();
+    let choices = schema["anyOf"].as_array().into_iter().flatten();
+    let kinds: Vec<_> = choices.map(|one| kind(document, one)).collect();
     if kinds.is_empty() {
         "anything".to_owned()
     } else {
@@ -247,8 +246,8 @@ fn problems<'a>(document: &'a Value, operation: &'a Value) -> impl Iterator<Item
     responses.flat_map(move |(status, answer)| {
         let examples =
             &resolved(document, answer)["content"]["application/problem+json"]["examples"];
-        let examples = examples.as_object().into_iter().flatten();
-        examples.map(|(name, example)| {
+        let named = examples.as_object().into_iter().flatten();
+        named.map(|(name, example)| {
             let title = example["summary"].as_str().unwrap_or_default();
             (status.clone(), name.clone(), cell(title))
         })
@@ -283,11 +282,11 @@ mod tests {
 
     /// A response with problems by their names and titles.
     fn response(problems: &[(&str, &str)]) -> Value {
-        let examples = problems.iter().map(|(name, title)| {
+        let named = problems.iter().map(|(name, title)| {
             let example = json!({ "summary": title });
             ((*name).to_owned(), example)
         });
-        let examples: serde_json::Map<_, _> = examples.collect();
+        let examples: serde_json::Map<_, _> = named.collect();
         json!({ "content": { "application/problem+json": { "examples": examples } } })
     }
 

@@ -98,19 +98,19 @@ fn make_nullable(object: &mut Map<String, Value>) {
 
 /// Turns a list of several types into `anyOf`, and a null type among them into `nullable`.
 fn split_types(object: &mut Map<String, Value>) {
-    let types = object.get("type").and_then(Value::as_array);
-    let types: Vec<_> = types.into_iter().flatten().cloned().collect();
-    let (nulls, choices): (Vec<_>, Vec<_>) = types.into_iter().partition(|name| name == "null");
-    if choices.len() < 2 || object.contains_key("anyOf") {
+    let list = object.get("type").and_then(Value::as_array);
+    let types = list.into_iter().flatten().cloned();
+    let (nulls, names): (Vec<_>, Vec<_>) = types.partition(|name| name == "null");
+    if names.len() < 2 || object.contains_key("anyOf") {
         return;
     }
-    let choices = choices.into_iter().map(|name| {
+    let choices = names.into_iter().map(|name| {
         let choice: Map<_, _> = [("type".to_owned(), name)].into_iter().collect();
         Value::Object(choice)
     });
-    let choices: Vec<_> = choices.collect();
+    let any_of = choices.collect();
     object.remove("type");
-    object.insert("anyOf".to_owned(), choices.into());
+    object.insert("anyOf".to_owned(), Value::Array(any_of));
     if !nulls.is_empty() {
         object.insert("nullable".to_owned(), true.into());
     }
@@ -174,9 +174,9 @@ mod tests {
             "openapi": "3.1.1",
             "paths": { "/a": { "get": { "responses": { "200": failed, "503": failed } } } },
         });
-        let document = convert(document);
-        assert_eq!(document["openapi"], "3.0.3");
-        let responses = &document["paths"]["/a"]["get"]["responses"];
+        let converted = convert(document);
+        assert_eq!(converted["openapi"], "3.0.3");
+        let responses = &converted["paths"]["/a"]["get"]["responses"];
         let expected = json!({ "schema": { "enum": ["a"] }, "example": example });
         assert_eq!(
             responses["200"]["content"],
